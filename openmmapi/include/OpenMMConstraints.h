@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_H_
+#define OPENMM_CONSTRAINTS_H_
+
+#include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/ConstraintIntegrator.h"
+#include "openmmconstraints/RattleIntegrator.h"
+#include "openmmconstraints/ShakeIntegrator.h"
+#include "openmmconstraints/SolverSummary.h"
+
+#endif

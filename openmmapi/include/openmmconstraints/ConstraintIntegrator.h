@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_CONSTRAINT_INTEGRATOR_H_
+#define OPENMM_CONSTRAINTS_CONSTRAINT_INTEGRATOR_H_
+
+#include "SolverSummary.h"
+#include "openmm/Integrator.h"
+#include "openmm/Kernel.h"
+#include "openmm/State.h"
+#include "openmm/Vec3.h"
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+class IntegrateConstraintsStepKernel;
+
+/** Abstract base of the integrators that solve the System's constraints and every ConstraintForce's jointly.
+ *
+ *  It carries what they share: the solver, its tolerance and limits, the summary of the last step, projection onto
+ *  the constraints, and the degrees of freedom. Positions and velocities that violate the constraints (as a user, a
+ *  barostat or another integrator may leave them) are projected at the start of the next step; a state within the
+ *  tolerance is left bit for bit as it is.
+ *
+ *  Never silent: non-convergence, a singular or contradictory set of constraints, a NaN, or a constraint between two
+ *  immovable particles at the wrong distance throw an OpenMMException that names particles, value, target, residual,
+ *  iterations and a remedy. Positions and velocities, time and step count are then those of the last good step.
+ */
+class ConstraintIntegrator : public OpenMM::Integrator {
+public:
+    /** How the multipliers of a cluster of coupled constraints are found. */
+    enum Solver {
+        /** MatrixInversion wherever its factor is affordable, Iterative elsewhere (default). */
+        Automatic = 0,
+        /** SHAKE and RATTLE, one constraint in turn, warm started. Ryckaert, Ciccotti, Berendsen, J. Comput. Phys.
+         *  23, 327 (1977); Andersen, J. Comput. Phys. 52, 24 (1983). Linear convergence. */
+        Iterative = 1,
+        /** Newton's method, all constraints of a cluster at once: closed forms for 1 to 3 constraints, dense LU for
+         *  small clusters, sparse LU and LDLT for large ones. Quadratic convergence. */
+        MatrixInversion = 2
+    };
+    Solver getSolver() const {
+        return solver;
+    }
+    /** Choose the solver. May be changed between steps.
+     *
+     *  @param solver  Automatic, Iterative or MatrixInversion
+     */
+    void setSolver(Solver solver);
+    /** Set the tolerance that the worst constraint has to meet: relative for a distance, |q - q0|/q0; for velocities,
+     *  |dq/dt| * stepSize / q0. Default: 1e-5.
+     *
+     *  @param tolerance  dimensionless, at least 1e-14
+     *  @throws OpenMMException if it is not a number or below the floor of double precision
+     */
+    void setConstraintTolerance(double tolerance) override;
+    /** Set the step size.
+     *
+     *  @param size  the step size (ps), not negative
+     *  @throws OpenMMException if it is negative or not a number
+     */
+    void setStepSize(double size) override;
+    int getMaxIterations() const {
+        return maxIterations;
+    }
+    /** Set the number of iterations after which a solve is given up with an exception (default: 500).
+     *
+     *  @param iterations  at least 1
+     */
+    void setMaxIterations(int iterations);
+    /** What the solver did in the last step. */
+    SolverSummary getSolverSummary() const;
+    /** Which clusters the constraints of a System form and what serves them under the present setSolver(), without
+     *  any Context. Largest clusters first.
+     *
+     *  @param system  a System, its constraints and ConstraintForces valid
+     */
+    std::vector<ClusterInfo> getClusters(const OpenMM::System& system) const;
+    /** Project the Context's positions onto the constraints, if they violate the tolerance, and place virtual sites. */
+    void applyConstraints();
+    /** Project the Context's velocities onto the constraints, if they violate the tolerance. */
+    void applyVelocityConstraints();
+    /** Number of degrees of freedom: 3 per massive particle, less the rank of the constraints, less 3 if the System
+     *  has a CMMotionRemover. Dependent constraints count once. */
+    int getNumDegreesOfFreedom() const;
+    /** Instantaneous temperature (K), 2 * kinetic energy / (degrees of freedom * k). */
+    double computeSystemTemperature();
+    /** Advance the simulation.
+     *
+     *  @param steps  the number of time steps to take
+     *  @throws OpenMMException if the constraints cannot be solved (see above)
+     */
+    void step(int steps) override;
+
+protected:
+    explicit ConstraintIntegrator(double stepSize);
+    /** Name of the kernel that takes this integrator's step. */
+    virtual std::string getStepKernelName() const = 0;
+    void initialize(OpenMM::ContextImpl& context) override;
+    void cleanup() override;
+    std::vector<std::string> getKernelNames() override;
+    void stateChanged(OpenMM::State::DataType changed) override;
+    double computeKineticEnergy() override;
+    bool kineticEnergyRequiresForce() const override {
+        return false;
+    }
+    std::vector<OpenMM::Vec3> getVelocitiesForTemperature(const OpenMM::System& system, double temperature,
+                                                          int randomSeed) const override;
+    void createCheckpoint(std::ostream& stream) const override;
+    void loadCheckpoint(std::istream& stream) override;
+
+private:
+    IntegrateConstraintsStepKernel& stepKernel() const;
+    Solver solver = Automatic;
+    int maxIterations = 500;
+    bool hasPositions = false;
+    mutable OpenMM::Kernel kernel;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

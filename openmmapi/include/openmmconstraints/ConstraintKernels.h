@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_KERNELS_H_
+#define OPENMM_CONSTRAINTS_KERNELS_H_
+
+#include "ConstraintIntegrator.h"
+#include "openmm/KernelImpl.h"
+#include "openmm/internal/ContextImpl.h"
+
+namespace ConstraintPlugin {
+
+struct ConstraintSet;
+
+/** Takes a ConstraintIntegrator's steps on one platform. One abstract class serves all integrators; each has a kernel
+ *  name of its own (IntegrateRattleStepName, ...), by which a platform's factory chooses the step. */
+class IntegrateConstraintsStepKernel : public OpenMM::KernelImpl {
+public:
+    IntegrateConstraintsStepKernel(const std::string& name, const OpenMM::Platform& platform)
+        : KernelImpl(name, platform) {
+    }
+    /** @param constraints  every constraint of the System and its Forces; dependent ones are found here */
+    virtual void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
+                            const ConstraintSet& constraints) = 0;
+    /** Take steps; leaves the last good state and throws OpenMMException when the constraints cannot be solved. */
+    virtual void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) = 0;
+    virtual double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    virtual void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    virtual void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    /** Project velocities [numParticles] (nm/ps), which are not the Context's, at the Context's positions. */
+    virtual void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                                   std::vector<OpenMM::Vec3>& velocities) = 0;
+    /** Something outside positions, velocities and box changed, so that forces kept from the last step are stale. */
+    virtual void invalidateForces() = 0;
+    virtual SolverSummary getSummary() const = 0;
+    /** Number of independent constraints that move at least one particle. */
+    virtual int getConstraintRank() const = 0;
+    virtual void createCheckpoint(std::ostream& stream) const = 0;
+    virtual void loadCheckpoint(std::istream& stream) = 0;
+};
+
+inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
+inline const std::string IntegrateShakeStepName = "IntegrateShakeStep";
+
+} // namespace ConstraintPlugin
+
+#endif
