@@ -111,6 +111,7 @@ protected:
     void loadCheckpoint(std::istream& stream) override;
 
 private:
+    void requireContext(bool positionsToo) const;
     IntegrateConstraintsStepKernel& stepKernel() const;
     Solver solver = Automatic;
     int maxIterations = 500;
