@@ -30,7 +30,7 @@ ClusterReport sweep(const Cluster& cluster, const StageInput& input, Real3* x, d
             if (e <= input.tolerance || iteration == input.maxIterations)
                 continue;
             const double denominator = diagonal(row);
-            if (!(denominator > pivotThreshold * input.jacobian.startDiagonal(row))) {
+            if (!(denominator > pivotThreshold * input.jacobian.diagonal(row, input.jacobian.start.data()))) {
                 report.outcome = Outcome::Singular;
                 report.row = row;
                 report.maxError = e;
@@ -56,7 +56,7 @@ ClusterReport IterativeSolver::solvePositions(const Cluster& cluster, const Stag
     return sweep(
         cluster, input, delta, lambda, [&](int row) { return J.evaluate(row, delta) - J.target[row]; },
         [&](int row, double sigma) { return std::abs(sigma) * J.inverseScale[row]; },
-        [&](int row) { return J.diagonal(row); });
+        [&](int row) { return J.diagonal(row, J.current.data()); });
 }
 
 ClusterReport IterativeSolver::solveVelocities(const Cluster& cluster, const StageInput& input, double timeScale,
@@ -65,7 +65,7 @@ ClusterReport IterativeSolver::solveVelocities(const Cluster& cluster, const Sta
     return sweep(
         cluster, input, velocity, mu, [&](int row) { return J.rate(row, velocity); },
         [&](int row, double rate) { return std::abs(rate) * timeScale * J.inverseScale[row]; },
-        [&](int row) { return J.startDiagonal(row); });
+        [&](int row) { return J.diagonal(row, J.start.data()); });
 }
 
 } // namespace ConstraintPlugin
