@@ -124,6 +124,7 @@ setup_machine() {
 # ---- .venv -------------------------------------------------------------------------------------------------------
 
 # Everything pyproject.toml asks for (to build, to run, to test), one requirement a line: the list stands only there.
+# And a pip that knows the option -C, which Debian 12's does not.
 requirements() {
     "$venv/bin/python" - "$root/pyproject.toml" <<'PY'
 import sys
@@ -133,7 +134,7 @@ except ModuleNotFoundError:  # Python 3.10
     from pip._vendor import tomli as tomllib
 with open(sys.argv[1], "rb") as file:
     data = tomllib.load(file)
-print(*data["build-system"]["requires"], *data["project"]["dependencies"],
+print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
       *(r for extra in data["project"]["optional-dependencies"].values() for r in extra), sep="\n")
 PY
 }
@@ -145,9 +146,9 @@ setup_venv() {
         say "Creating .venv with $python"
         "$python" -m venv --clear "$venv"
     fi
-    if ! requirements | cmp -s - "$stamp"; then
+    requirements >"$venv/.wanted"
+    if ! cmp -s "$venv/.wanted" "$stamp"; then
         say "Installing what pyproject.toml asks for"
-        requirements >"$venv/.wanted"
         "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$venv/.wanted"
         mv "$venv/.wanted" "$stamp"
     fi
