@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 import openmm as mm
-import openmmconstraints as mc
 from openmm import unit
+
+import openmmconstraints as mc
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.energy import EnergySeries
 from openmmconstraints.villin import STEP_SIZE, StartState

@@ -11,6 +11,9 @@ from pathlib import Path
 from time import perf_counter
 
 import openmm as mm
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
 import openmmconstraints as mc
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.comparison import CANDIDATES, Outcome, compare, make_context
@@ -22,8 +25,6 @@ from openmmconstraints.system import count_degrees_of_freedom
 from openmmconstraints.table import make_console
 from openmmconstraints.versions import openmm_version, plugin_version
 from openmmconstraints.villin import MINIMIZER_ITERATIONS, STEP_SIZE, Villin, build_villin, equilibrate
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 MAX_STEPS = 20_000
 EQUILIBRATION_STEPS = 200
