@@ -5,8 +5,8 @@
 # What test.sh and demo.sh share: from a bare machine to a checkout with the package built in .venv.
 #
 #   source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-#   setup            # needs: compiler, Python with venv, an OpenCL device (PoCL serves)
-#   setup tests      # also GoogleTest and Eigen, and builds the C++ tests in build/
+#   setup            # needs: compiler, Python with venv and headers
+#   setup tests      # also an OpenCL device (PoCL serves), GoogleTest and Eigen; builds the C++ tests in build/
 #   "$venv/bin/openmm-constraints" ...
 #
 # Running it again is quick and needs no network: what is present is not installed again, the C++ code is rebuilt
@@ -16,13 +16,19 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=$root/.venv
 build=$root/build
 
-# PoCL compiles kernels for seconds when its cache is cold, so keep the cache between runs. HOME may be missing.
-cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-export POCL_CACHE_DIR=${POCL_CACHE_DIR:-${cache:-$build/cache}/openmm-constraints/pocl}
-mkdir -p "$POCL_CACHE_DIR"
-
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# PoCL compiles kernels for seconds when its cache is cold, so keep the cache between runs. HOME may be unset, or name a
+# folder that does not exist and cannot be made.
+if [ -z "${POCL_CACHE_DIR:-}" ]; then
+    POCL_CACHE_DIR=${XDG_CACHE_HOME:-${HOME:-}/.cache}/openmm-constraints/pocl
+    if [ -z "${XDG_CACHE_HOME:-}${HOME:-}" ] || ! mkdir -p "$POCL_CACHE_DIR" 2>/dev/null; then
+        POCL_CACHE_DIR=$build/cache/pocl
+    fi
+fi
+export POCL_CACHE_DIR
+mkdir -p "$POCL_CACHE_DIR"
 
 # ---- which Python ----------------------------------------------------------------------------------------------
 
@@ -70,6 +76,8 @@ raise SystemExit(error != 0 or platforms.value == 0)
 PY
 }
 has_header() {
+    # The usual place first: where the compiler is missing too, it cannot be asked.
+    [ ! -e "/usr/include/$1" ] && [ ! -e "/usr/include/eigen3/$1" ] || return 0
     printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" |
         "${CXX:-c++}" -I/usr/include/eigen3 -x c++ -E - -o /dev/null >/dev/null 2>&1
 }
@@ -88,8 +96,8 @@ find_missing() {
         python_has_headers "$python" || need "the C headers of $python" "python$version-dev"
     fi
     has_compiler || need "a C++17 compiler" "g++"
-    has_opencl || need "an OpenCL device (PoCL: a CPU serves)" "pocl-opencl-icd ocl-icd-libopencl1"
     [ "${1:-}" = tests ] || return 0
+    has_opencl || need "an OpenCL device (PoCL: a CPU serves)" "pocl-opencl-icd ocl-icd-libopencl1"
     has_header gtest/gtest.h || need "GoogleTest" "libgtest-dev"
     has_header Eigen/Dense || need "Eigen 3" "libeigen3-dev"
 }
