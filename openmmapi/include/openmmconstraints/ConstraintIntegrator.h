@@ -40,6 +40,7 @@ public:
          *  small clusters, sparse LU and LDLT for large ones. Quadratic convergence. */
         MatrixInversion = 2
     };
+    /** The solver that was chosen: Automatic unless setSolver() was called. */
     Solver getSolver() const {
         return solver;
     }
@@ -61,6 +62,7 @@ public:
      *  @throws OpenMMException if it is negative or not a number
      */
     void setStepSize(double size) override;
+    /** Number of iterations after which a solve is given up. */
     int getMaxIterations() const {
         return maxIterations;
     }
@@ -111,6 +113,7 @@ protected:
     void loadCheckpoint(std::istream& stream) override;
 
 private:
+    void requireContext(bool positionsToo) const;
     IntegrateConstraintsStepKernel& stepKernel() const;
     Solver solver = Automatic;
     int maxIterations = 500;

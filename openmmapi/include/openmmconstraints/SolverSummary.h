@@ -10,12 +10,12 @@ namespace ConstraintPlugin {
 
 /** What the solver did in the last step (position and velocity stage together). Plain data, copied out. */
 struct SolverSummary {
-    bool converged = true;      ///< every constraint met the tolerance (true before the first solve)
-    int iterations = 0;         ///< largest number of iterations any cluster needed in any stage
-    double maxError = 0.0;      ///< largest error of the worst constraint: relative for distances
-    int worstConstraint = -1;   ///< its index: System constraints first, then each Force's; -1 if there is none
-    std::string solver;         ///< what served the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
-    int clusters = 0;           ///< number of independent clusters
+    bool converged = true;    ///< every constraint met the tolerance (true before the first solve)
+    int iterations = 0;       ///< largest number of iterations any cluster needed in any stage
+    double maxError = 0.0;    ///< largest error of the worst constraint: relative for distances
+    int worstConstraint = -1; ///< its index: System constraints first, then each Force's; -1 if there is none
+    std::string solver;       ///< what served the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
+    int clusters = 0;         ///< number of independent clusters
 
     /** One readable line with all of the above. */
     std::string str() const;
@@ -23,12 +23,12 @@ struct SolverSummary {
 
 /** Clusters of one shape, all served by the same solver. */
 struct ClusterInfo {
-    int count = 0;              ///< how many such clusters
-    int constraints = 0;        ///< independent constraints in each
-    int particles = 0;          ///< particles in each
-    std::string solver;         ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU", "sparse LDLT/LU"
-    int levels = 0;             ///< depth of the elimination tree; 1 where there is none
-    long long factorEntries = 0;///< off-diagonal entries of the triangular factor (fill included)
+    int count = 0;               ///< how many such clusters
+    int constraints = 0;         ///< independent constraints in each
+    int particles = 0;           ///< particles in each
+    std::string solver;          ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU", "sparse LDLT/LU"
+    int levels = 0;              ///< depth of the elimination tree; 1 where there is none
+    long long factorEntries = 0; ///< off-diagonal entries of the triangular factor (fill included)
 };
 
 } // namespace ConstraintPlugin

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ConstraintGraph.h"
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace ConstraintPlugin {
+
+const char* nameOf(ClusterSolverKind kind) {
+    static const char* const names[numClusterSolverKinds] = {"iterative",       "closed form 1x1", "closed form 2x2",
+                                                             "closed form 3x3", "dense LU",        "sparse LDLT/LU"};
+    return names[(int) kind];
+}
+
+std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::vector<int>& active) {
+    // Disjoint sets of particles; an immovable particle couples nothing.
+    std::vector<int> parent(set.numParticles());
+    std::iota(parent.begin(), parent.end(), 0);
+    auto root = [&](int p) {
+        while (parent[p] != p)
+            p = parent[p] = parent[parent[p]];
+        return p;
+    };
+    auto firstMovable = [&](const Constraint& c) {
+        int s = 0;
+        while (set.inverseMass[c.particles[s]] == 0)
+            s++;
+        return c.particles[s];
+    };
+    for (int k : active) {
+        const Constraint& c = set.constraints[k];
+        const int first = root(firstMovable(c));
+        for (int s = 0; s < c.size(); s++)
+            if (set.inverseMass[c.particles[s]] > 0)
+                parent[root(c.particles[s])] = first;
+    }
+    std::vector<std::vector<int>> clusters;
+    std::vector<int> clusterOf(set.numParticles(), -1);
+    for (int k : active) {
+        int& cluster = clusterOf[root(firstMovable(set.constraints[k]))];
+        if (cluster < 0) {
+            cluster = (int) clusters.size();
+            clusters.emplace_back();
+        }
+        clusters[cluster].push_back(k);
+    }
+    return clusters;
+}
+
+namespace {
+
+/** Which rows of a cluster meet at each movable particle. Reused from cluster to cluster. */
+class Meetings {
+public:
+    Meetings(const ConstraintSet& set) : set(set), rowsAt(set.numParticles()) {
+    }
+    struct RowSlot {
+        int row, slot; // local row, slot within the row
+    };
+    void gather(const std::vector<int>& cluster) {
+        for (int p : used)
+            rowsAt[p].clear();
+        used.clear();
+        for (int i = 0; i < (int) cluster.size(); i++) {
+            const Constraint& c = set.constraints[cluster[i]];
+            for (int s = 0; s < c.size(); s++)
+                if (set.inverseMass[c.particles[s]] > 0) {
+                    if (rowsAt[c.particles[s]].empty())
+                        used.push_back(c.particles[s]);
+                    rowsAt[c.particles[s]].push_back({i, s});
+                }
+        }
+    }
+    /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a particle, once per particle. */
+    template <class Visit>
+    void forEachPair(Visit visit) const {
+        for (int p : used)
+            for (std::size_t a = 0; a < rowsAt[p].size(); a++)
+                for (std::size_t b = a + 1; b < rowsAt[p].size(); b++)
+                    visit(rowsAt[p][a].row, rowsAt[p][a].slot, rowsAt[p][b].row, rowsAt[p][b].slot);
+    }
+
+private:
+    const ConstraintSet& set;
+    std::vector<std::vector<RowSlot>> rowsAt;
+    std::vector<int> used;
+};
+
+std::vector<std::vector<int>> neighboursOf(const Meetings& meetings, int numRows) {
+    std::vector<std::vector<int>> neighbours(numRows);
+    meetings.forEachPair([&](int i, int, int j, int) {
+        neighbours[i].push_back(j);
+        neighbours[j].push_back(i);
+    });
+    for (auto& list : neighbours) {
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+    return neighbours;
+}
+
+ClusterSolverKind smallSolver(int size) {
+    switch (size) {
+    case 1:
+        return ClusterSolverKind::ClosedForm1;
+    case 2:
+        return ClusterSolverKind::ClosedForm2;
+    case 3:
+        return ClusterSolverKind::ClosedForm3;
+    default:
+        return ClusterSolverKind::Dense;
+    }
+}
+
+} // namespace
+
+ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
+                                 int maxDense) {
+    Meetings meetings(set);
+    slotStart.push_back(0);
+    for (std::vector<int>& members : findClusters(set, active)) {
+        Cluster cluster;
+        cluster.begin = (int) rows.size();
+        cluster.end = cluster.begin + (int) members.size();
+        cluster.couplingBegin = (int) couplings.size();
+        if (method != Method::Iterative && cluster.size() <= maxDense)
+            cluster.kind = smallSolver(cluster.size());
+        else if (method != Method::Iterative) {
+            meetings.gather(members);
+            SymbolicFactor factor;
+            if (eliminate(neighboursOf(meetings, cluster.size()), factor)) {
+                cluster.kind = ClusterSolverKind::Sparse;
+                cluster.factor = (int) factors.size();
+                std::vector<int> ordered;
+                for (int i : factor.order)
+                    ordered.push_back(members[i]);
+                members.swap(ordered);
+                factors.push_back(std::move(factor));
+            } else if (method == Method::MatrixInversion)
+                throw std::runtime_error("MatrixInversion cannot serve the cluster of " +
+                                         std::to_string(members.size()) + " constraints that starts with particle " +
+                                         std::to_string(set.constraints[members[0]].particles[0]) +
+                                         ": the fill of its factor exceeds " +
+                                         std::to_string(EliminationLimits().entries) + " entries or " +
+                                         std::to_string(EliminationLimits().updates) +
+                                         " updates. Use setSolver(Automatic) or setSolver(Iterative).");
+        }
+        for (int k : members) {
+            rows.push_back(k);
+            slotStart.push_back(slotStart.back() + set.constraints[k].size());
+        }
+        if (cluster.kind != ClusterSolverKind::Iterative) {
+            meetings.gather(members);
+            meetings.forEachPair([&](int i, int slotI, int j, int slotJ) {
+                const int entry = cluster.factor < 0 ? -1 : factors[cluster.factor].findEntry(j, i);
+                couplings.push_back({cluster.begin + j, cluster.begin + i, slotStart[cluster.begin + j] + slotJ,
+                                     slotStart[cluster.begin + i] + slotI, entry});
+            });
+        }
+        cluster.couplingEnd = (int) couplings.size();
+        clusters.push_back(cluster);
+    }
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_CONSTRAINT_GRAPH_H_
+#define CONSTRAINTS_CORE_CONSTRAINT_GRAPH_H_
+
+#include "ConstraintSet.h"
+#include "Elimination.h"
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** What the user asked for; the same values as ConstraintIntegrator::Solver. */
+enum class Method { Automatic, Iterative, MatrixInversion };
+
+/** What serves one cluster. */
+enum class ClusterSolverKind { Iterative, ClosedForm1, ClosedForm2, ClosedForm3, Dense, Sparse };
+constexpr int numClusterSolverKinds = 6;
+
+const char* nameOf(ClusterSolverKind kind);
+
+/** Constraints that are coupled through shared movable particles: rows begin ... end-1. */
+struct Cluster {
+    int begin = 0, end = 0;
+    int couplingBegin = 0, couplingEnd = 0;
+    ClusterSolverKind kind = ClusterSolverKind::Iterative;
+    int factor = -1; ///< index into ConstraintGraph::factors, sparse clusters only
+
+    int size() const {
+        return end - begin;
+    }
+};
+
+/** Two rows of a cluster that share a movable particle: one term of the matrix elements (row, column) and
+ *  (column, row), row > column. Slots count particles over all rows: row r's are slotStart[r] ... slotStart[r+1]-1. */
+struct Coupling {
+    int row, column;
+    int slotRow, slotColumn;
+    int entry; ///< sparse clusters: index into the factor's entries
+};
+
+/** Largest cluster that a dense matrix serves. */
+constexpr int maxDenseCluster = 10;
+
+/** The structure of a set of constraints: which form a cluster, what serves it, in which order its rows are eliminated.
+ *  Knows no platform and no coordinates; built once, read by every solver. */
+class ConstraintGraph {
+public:
+    /** @param set     all constraints
+     *  @param active  indices of the constraints to solve: movable and independent
+     *  @param method  which solvers may be chosen
+     *  @param maxDense  largest cluster that is not sparse
+     *  @throws std::runtime_error if MatrixInversion is asked for and a factor's fill explodes
+     */
+    ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
+                    int maxDense = maxDenseCluster);
+
+    std::vector<int> rows;      ///< [numRows] constraint of each row: by cluster, in order of elimination
+    std::vector<int> slotStart; ///< [numRows+1]
+    std::vector<Cluster> clusters;
+    std::vector<Coupling> couplings;     ///< by cluster
+    std::vector<SymbolicFactor> factors; ///< of the sparse clusters
+
+    int numRows() const {
+        return (int) rows.size();
+    }
+};
+
+/** Group constraints that share a movable particle, directly or through others: the clusters, each ascending. */
+std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::vector<int>& active);
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_CONSTRAINT_SET_H_
+#define CONSTRAINTS_CORE_CONSTRAINT_SET_H_
+
+#include "Real3.h"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** Which coordinate q of its particles a constraint holds at its target. */
+enum class CoordinateKind { Distance };
+
+/** Number of particles of a coordinate. */
+inline int numParticlesOf(CoordinateKind kind) {
+    switch (kind) {
+    case CoordinateKind::Distance:
+        return 2;
+    }
+    return 0;
+}
+
+constexpr int maxParticlesPerConstraint = 4;
+
+/** One constraint sigma(r) = q(r) - target = 0. */
+struct Constraint {
+    CoordinateKind kind = CoordinateKind::Distance;
+    std::array<int, maxParticlesPerConstraint> particles{}; ///< the first numParticlesOf(kind) count
+    double target = 0;                                      ///< nm
+    bool periodic = false;                                  ///< bond vectors take the minimum image
+    int force = -1;                                         ///< index of its Force in the System, -1: the System itself
+    int index = 0;                                          ///< its index there
+
+    int size() const {
+        return numParticlesOf(kind);
+    }
+    /** The unit in which the tolerance is relative. */
+    double scale() const {
+        return target;
+    }
+};
+
+/** Every constraint of a System, as plain data: System constraints first, then each Force's, in System order. */
+struct ConstraintSet {
+    std::vector<double> inverseMass; ///< [numParticles] 1/amu, 0 for an immovable particle
+    std::vector<Constraint> constraints;
+
+    int numParticles() const {
+        return (int) inverseMass.size();
+    }
+    bool isMovable(const Constraint& c) const {
+        return std::any_of(c.particles.begin(), c.particles.begin() + c.size(),
+                           [&](int p) { return inverseMass[p] > 0; });
+    }
+};
+
+/** A triclinic periodic box in OpenMM's reduced form. */
+struct Box {
+    Real3 a, b, c;
+
+    Real3 minimumImage(Real3 r) const {
+        r = r - std::floor(r.z / c.z + 0.5) * c;
+        r = r - std::floor(r.y / b.y + 0.5) * b;
+        return r - std::floor(r.x / a.x + 0.5) * a;
+    }
+    /** Longest distance that the minimum image represents. */
+    double halfWidth() const {
+        return 0.5 * std::min({a.x, b.y, c.z});
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif

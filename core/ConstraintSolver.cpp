@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ConstraintSolver.h"
+
+namespace ConstraintPlugin {
+
+ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std::move(given)), method(method) {
+    for (int k = 0; k < (int) set.constraints.size(); k++)
+        if (set.isMovable(set.constraints[k]))
+            movable.push_back(k);
+    active = analyzeGenericRank(set, movable).independent;
+    build();
+    forgetMultipliers();
+}
+
+void ConstraintSolver::setMethod(Method newMethod) {
+    if (newMethod == method)
+        return;
+    method = newMethod;
+    rebuild();
+}
+
+void ConstraintSolver::rebuild() {
+    const Multipliers kept = getMultipliers();
+    build();
+    setMultipliers(kept);
+}
+
+void ConstraintSolver::build() {
+    graph = std::make_unique<ConstraintGraph>(set, active, method);
+    std::vector<char> isActive(set.constraints.size(), 0);
+    for (int k : active)
+        isActive[k] = 1;
+    checked.clear();
+    for (int k = 0; k < (int) set.constraints.size(); k++)
+        if (!isActive[k])
+            checked.push_back(k);
+    jacobian = std::make_unique<Jacobian>(set, graph->rows);
+    checks = std::make_unique<Jacobian>(set, checked);
+    matrixInversion = std::make_unique<MatrixInversionSolver>(*graph);
+}
+
+ConstraintSolver::Multipliers ConstraintSolver::getMultipliers() const {
+    Multipliers m{std::vector<double>(set.constraints.size()), std::vector<double>(set.constraints.size())};
+    for (int row = 0; row < graph->numRows(); row++) {
+        m.lambda[graph->rows[row]] = lambda[row];
+        m.mu[graph->rows[row]] = mu[row];
+    }
+    return m;
+}
+
+void ConstraintSolver::setMultipliers(const Multipliers& m) {
+    forgetMultipliers();
+    for (int row = 0; row < graph->numRows(); row++) {
+        lambda[row] = m.lambda[graph->rows[row]];
+        mu[row] = m.mu[graph->rows[row]];
+    }
+}
+
+void ConstraintSolver::rescaleMultipliers(double factor) {
+    for (double& l : lambda)
+        l *= factor;
+}
+
+void ConstraintSolver::forgetMultipliers() {
+    lambda.assign(graph->numRows(), 0.0);
+    mu.assign(graph->numRows(), 0.0);
+}
+
+template <class SolveCluster>
+SolveReport ConstraintSolver::solve(double tolerance, std::vector<double>& multipliers, Real3* x,
+                                    SolveCluster solveCluster) {
+    SolveReport report;
+    // Errors of the solved ones add up in the dependent ones, which have to hold as well.
+    const double innerTolerance = checked.empty() ? tolerance : std::max(0.05 * tolerance, 1e-15);
+    for (const Cluster& cluster : graph->clusters) {
+        const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
+        ClusterSolver& solver = isIterative ? (ClusterSolver&) iterative : *matrixInversion;
+        const int firstSlot = jacobian->slotStart[cluster.begin], lastSlot = jacobian->slotStart[cluster.end];
+        if (isIterative) {
+            restart.resize(set.numParticles());
+            for (int s = firstSlot; s < lastSlot; s++)
+                restart[jacobian->particle[s]] = x[jacobian->particle[s]];
+        }
+        ClusterReport result = solveCluster(solver, cluster, innerTolerance);
+        if (isIterative && result.outcome != Outcome::Converged) { // the warm start may have misled it
+            for (int s = firstSlot; s < lastSlot; s++)
+                x[jacobian->particle[s]] = restart[jacobian->particle[s]];
+            std::fill(multipliers.begin() + cluster.begin, multipliers.begin() + cluster.end, 0.0);
+            result = solveCluster(solver, cluster, innerTolerance);
+        }
+        report.iterations = std::max(report.iterations, result.iterations);
+        const bool failed = result.outcome != Outcome::Converged;
+        if (failed || result.maxError > report.maxError || report.constraint < 0) {
+            report.maxError = result.maxError;
+            report.constraint = result.row < 0 ? -1 : graph->rows[result.row];
+        }
+        if (failed) {
+            report.outcome = result.outcome;
+            return report;
+        }
+    }
+    return report;
+}
+
+namespace {
+
+/** Take the errors of a Jacobian's rows into a report. error: (row) -> {error, value} */
+template <class Error>
+void noteAll(SolveReport& report, const std::vector<int>& constraints, Error error) {
+    for (int row = 0; row < (int) constraints.size(); row++) {
+        const auto [e, value] = error(row);
+        if (!(e <= report.maxError) || report.constraint < 0) {
+            report.maxError = e;
+            report.constraint = constraints[row];
+            report.value = value;
+        }
+    }
+}
+
+struct ErrorAndValue {
+    double error, value;
+};
+
+} // namespace
+
+SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
+                                             int maxIterations) {
+    jacobian->setStart(positions, box);
+    SolveReport report = solve(tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        return s.solvePositions(c, {*jacobian, tol, maxIterations}, delta, lambda.data());
+    });
+    if (report.outcome == Outcome::Converged) {
+        checks->setStart(positions, box);
+        noteAll(report, checked, [&](int row) {
+            const double q = checks->evaluate(row, delta);
+            return ErrorAndValue{std::abs(q - checks->target[row]) * checks->inverseScale[row], q};
+        });
+        if (!(report.maxError <= tolerance))
+            report.outcome = Outcome::Inconsistent;
+    }
+    if (report.constraint >= 0) {
+        Jacobian worst(set, {report.constraint});
+        worst.setStart(positions, box);
+        report.value = worst.evaluate(0, delta);
+    }
+    return report;
+}
+
+void ConstraintSolver::addPositionImpulse(double dt, Real3* velocity) const {
+    for (int row = 0; row < graph->numRows(); row++)
+        jacobian->addImpulse(row, lambda[row] / dt, velocity);
+}
+
+SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
+                                              double tolerance, int maxIterations) {
+    jacobian->setStart(positions, box);
+    SolveReport report = solve(tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        return s.solveVelocities(c, {*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
+    });
+    if (report.outcome == Outcome::Converged) {
+        checks->setStart(positions, box);
+        noteAll(report, checked, [&](int row) {
+            const double rate = checks->rate(row, velocity);
+            return ErrorAndValue{std::abs(rate) * timeScale * checks->inverseScale[row], rate};
+        });
+        if (!(report.maxError <= tolerance))
+            report.outcome = Outcome::Inconsistent;
+    }
+    if (report.constraint >= 0) {
+        Jacobian worst(set, {report.constraint});
+        worst.setStart(positions, box);
+        report.value = worst.rate(0, velocity);
+    }
+    return report;
+}
+
+SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box& box) {
+    SolveReport report;
+    for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
+        J->setStart(positions, box);
+        noteAll(report, *constraints, [J = J](int row) {
+            const double q = J->startValue(row);
+            return ErrorAndValue{std::abs(q - J->target[row]) * J->inverseScale[row], q};
+        });
+    }
+    return report;
+}
+
+SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Box& box, const Real3* velocity,
+                                                double timeScale) {
+    SolveReport report;
+    for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
+        J->setStart(positions, box);
+        noteAll(report, *constraints, [J = J, velocity, timeScale](int row) {
+            const double rate = J->rate(row, velocity);
+            return ErrorAndValue{std::abs(rate) * timeScale * J->inverseScale[row], rate};
+        });
+    }
+    return report;
+}
+
+void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
+    if (active.size() == movable.size())
+        return;
+    for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
+        const std::vector<int> choice = analyzeRank(set, movable, positions, box, threshold).independent;
+        if (choice.size() < active.size())
+            continue;
+        if (choice.size() == active.size() && choice != active) {
+            active = choice;
+            rebuild();
+        }
+        return;
+    }
+}
+
+RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) const {
+    return analyzeRank(set, active, positions, box, rankThreshold);
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
+#define CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
+
+#include "IterativeSolver.h"
+#include "MatrixInversionSolver.h"
+#include "RankAnalysis.h"
+#include <memory>
+
+namespace ConstraintPlugin {
+
+/** What a solve of all clusters reports. */
+struct SolveReport {
+    Outcome outcome = Outcome::Converged;
+    int iterations = 0;  ///< largest of any cluster
+    double maxError = 0; ///< of the worst (or the failing) constraint, in units of the tolerance
+    int constraint = -1; ///< its index in the ConstraintSet; -1 if there are none
+    double value = 0;    ///< its q (position stage) or dq/dt (velocity stage)
+};
+
+/** Solves all constraints of a ConstraintSet, for one or the other stage, on double-precision arrays.
+ *
+ *  Constraints that depend on others (a duplicate, redundant bracing) are not solved but checked: they have to hold
+ *  where the others do. So do those between immovable particles. */
+class ConstraintSolver {
+public:
+    /** @throws std::runtime_error if the method cannot serve a cluster */
+    ConstraintSolver(ConstraintSet set, Method method);
+    void setMethod(Method method);
+
+    /** Solve sigma(r + delta) = 0. Positions are not touched.
+     *  @param positions  [numParticles] nm, at the start of the step: the gradients' place
+     *  @param delta      [numParticles] nm; in: unconstrained displacement, out: constrained
+     *  @return how it went; unless converged, delta is of no use */
+    SolveReport solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
+                               int maxIterations);
+    /** Add the impulse of the last position stage: v_i += (1/(m_i dt)) sum_k lambda_k grad_i sigma_k(0)  (3.9.16). */
+    void addPositionImpulse(double dt, Real3* velocity) const;
+    /** Solve sum_i grad_i sigma_k . v_i = 0.
+     *  @param velocity   [numParticles] nm/ps; in: unconstrained, out: constrained
+     *  @param timeScale  ps; the error is |dq/dt| * timeScale, relative as for positions
+     *  @return how it went; unless converged, velocity is of no use */
+    SolveReport solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
+                                double tolerance, int maxIterations);
+    /** Largest error of any constraint, without solving. */
+    SolveReport measurePositions(const Real3* positions, const Box& box);
+    SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);
+    /** Where constraints depend on each other, choose which to solve by real positions: the best conditioned choice of
+     *  as many as are independent in general. Before this, the choice is one that suits positions in general. */
+    void chooseIndependent(const Real3* positions, const Box& box);
+    /** Check at real positions, on the constraints, that those solved are independent there: isSingular() if not. */
+    RankAnalysis checkRank(const Real3* positions, const Box& box) const;
+
+    /** Number of independent constraints. */
+    int rank() const {
+        return (int) active.size();
+    }
+    const ConstraintSet& getSet() const {
+        return set;
+    }
+    const ConstraintGraph& getGraph() const {
+        return *graph;
+    }
+    /** Multipliers of the last stages, which the Iterative solver starts the next from. */
+    struct Multipliers {
+        std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
+    };
+    Multipliers getMultipliers() const;
+    void setMultipliers(const Multipliers& multipliers);
+    /** Start the next stages from zero. */
+    void forgetMultipliers();
+    /** The next position stage has another step size: lambda scales with its square. */
+    void rescaleMultipliers(double factor);
+
+private:
+    void build();
+    void rebuild();
+    template <class SolveCluster>
+    SolveReport solve(double tolerance, std::vector<double>& multipliers, Real3* x, SolveCluster solveCluster);
+
+    ConstraintSet set;
+    Method method;
+    std::vector<int> movable; // constraints with a movable particle
+    std::vector<int> active;  // the independent ones among them
+    std::vector<int> checked; // all others
+    std::unique_ptr<ConstraintGraph> graph;
+    std::unique_ptr<Jacobian> jacobian; // of the graph's rows
+    std::unique_ptr<Jacobian> checks;   // of the checked ones
+    IterativeSolver iterative;
+    std::unique_ptr<MatrixInversionSolver> matrixInversion;
+    std::vector<double> lambda, mu; // by row
+    std::vector<Real3> restart;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

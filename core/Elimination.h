@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_ELIMINATION_H_
+#define CONSTRAINTS_CORE_ELIMINATION_H_
+
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** Symbolic factor of a matrix with symmetric pattern: the order of elimination and the pattern of L (and of U, its
+ *  transpose), fill included. Column k's entries are entryRow[columnStart[k]] ... entryRow[columnStart[k+1]-1], all >
+ * k. */
+struct SymbolicFactor {
+    std::vector<int> order;       ///< [n] position in the elimination -> row as given
+    std::vector<int> columnStart; ///< [n+1]
+    std::vector<int> entryRow;    ///< [entries] position of the row, ascending within a column
+    std::vector<int> level;       ///< [n] height in the elimination tree: columns of one level are independent
+    int numLevels = 0;
+    /** For each column k in turn, for each pair a < b of its entries: which entry (row b, column a) it updates. */
+    std::vector<int> updateTarget;
+
+    int size() const {
+        return (int) order.size();
+    }
+    /** Index of the entry (row, column), row > column, both positions; -1 if it is not in the pattern. */
+    int findEntry(int row, int column) const;
+};
+
+/** Most entries and updates a factor may have; beyond, its fill counts as exploded. */
+struct EliminationLimits {
+    long long entries = 20'000'000;
+    long long updates = 100'000'000;
+};
+
+/** Order and factor a symmetric pattern symbolically, for depth as well as for fill: round after round an independent
+ *  set of rows of low degree is eliminated (cyclic reduction, generalized to trees). A tree-like graph of n rows has
+ *  O(log n) levels.
+ *
+ *  @param neighbours  [n][...] rows that share a movable particle with each row, without itself, ascending
+ *  @param[out] factor the result
+ *  @return false if the fill exceeds the limits; the factor is then incomplete
+ */
+bool eliminate(std::vector<std::vector<int>> neighbours, SymbolicFactor& factor, const EliminationLimits& limits = {});
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "RankAnalysis.h"
+#include "MatrixInversionSolver.h"
+#include <cstdint>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Distances that join movable particles, the immovable ones taken as one, without a closed ring. */
+bool isTree(const ConstraintSet& set, const std::vector<int>& cluster) {
+    std::vector<int> nodes;
+    for (int k : cluster) {
+        const Constraint& c = set.constraints[k];
+        if (c.kind != CoordinateKind::Distance)
+            return false;
+        for (int s = 0; s < c.size(); s++)
+            nodes.push_back(set.inverseMass[c.particles[s]] > 0 ? c.particles[s] : -1);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    return cluster.size() + 1 == nodes.size();
+}
+
+Real3 cross(const Real3& a, const Real3& b) {
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+double norm(const Real3& a) {
+    return std::sqrt(dot(a, a));
+}
+
+constexpr double largestBend = 0.02;
+
+/** Shape of a set of directions. */
+Shape shapeOf(const std::vector<Real3>& directions) {
+    Real3 normal;
+    for (const Real3& d : directions) {
+        const Real3 n = cross(directions[0], d);
+        if (dot(n, n) > dot(normal, normal))
+            normal = n;
+    }
+    if (norm(normal) < largestBend * dot(directions[0], directions[0]))
+        return Shape::Straight;
+    for (const Real3& d : directions)
+        if (std::abs(dot(normal, d)) > largestBend * norm(normal) * norm(d))
+            return Shape::Spatial;
+    return Shape::Flat;
+}
+
+/** The rows that take part in the dependence which the smallest pivot of a cluster shows, and their shape. */
+void describeCircuit(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J,
+                     const SparseMatrix& matrix, int weakest, RankAnalysis& analysis) {
+    const std::vector<double> weight = matrix.dependence(weakest);
+    std::vector<Real3> directions;
+    analysis.circuit.clear();
+    for (int i = 0; i < cluster.size(); i++)
+        if (std::abs(weight[i]) > 1e-3) {
+            analysis.circuit.push_back(graph.rows[cluster.begin + i]);
+            directions.push_back(J.start[J.slotStart[cluster.begin + i]]);
+        }
+    analysis.shape = shapeOf(directions);
+}
+
+/** Uniform in [0, 1), the same on every machine (splitmix64). */
+double uniform(std::uint64_t index) {
+    std::uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+} // namespace
+
+bool RankAnalysis::isSingular() const {
+    return !(smallestPivot >= rankThreshold) || (smallestPivot < 1e-3 && shape != Shape::Spatial);
+}
+
+RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candidates, const Real3* positions,
+                         const Box& box, double threshold) {
+    RankAnalysis analysis;
+    std::vector<int> rings;
+    for (const std::vector<int>& cluster : findClusters(set, candidates)) {
+        std::vector<int>& destination = isTree(set, cluster) ? analysis.independent : rings;
+        destination.insert(destination.end(), cluster.begin(), cluster.end());
+    }
+    ConstraintSet unitMass = set;
+    for (double& w : unitMass.inverseMass)
+        w = w > 0 ? 1 : 0;
+    const ConstraintGraph graph(unitMass, rings, Method::Automatic, 0);
+    Jacobian J(unitMass, graph.rows);
+    J.setStart(positions, box);
+    for (const Cluster& cluster : graph.clusters) {
+        auto constraint = [&](int i) { return graph.rows[cluster.begin + i]; };
+        if (cluster.kind != ClusterSolverKind::Sparse) { // too large to factor: taken as independent
+            for (int i = 0; i < cluster.size(); i++)
+                analysis.independent.push_back(constraint(i));
+            continue;
+        }
+        SparseMatrix matrix(graph.factors[cluster.factor]);
+        std::vector<double> scale(cluster.size()), pivots;
+        assemble(
+            graph, cluster, J, J.start.data(),
+            [&](int i, double value) {
+                scale[i] = 1 / std::sqrt(value);
+                matrix.diagonal[i] = 1;
+            },
+            [&](const Coupling& c, double element, double) {
+                matrix.lower[c.entry] += scale[c.row - cluster.begin] * element * scale[c.column - cluster.begin];
+            });
+        matrix.factorizeRankRevealing(threshold, pivots);
+        int weakest = -1;
+        for (int i = 0; i < cluster.size(); i++) {
+            const bool independent = pivots[i] > threshold;
+            (independent ? analysis.independent : analysis.dependent).push_back(constraint(i));
+            if (!(pivots[i] >= analysis.smallestPivot)) {
+                analysis.smallestPivot = pivots[i];
+                weakest = i;
+            }
+        }
+        if (weakest >= 0 && analysis.smallestPivot < 0.01)
+            describeCircuit(graph, cluster, J, matrix, weakest, analysis);
+    }
+    std::sort(analysis.independent.begin(), analysis.independent.end());
+    std::sort(analysis.dependent.begin(), analysis.dependent.end());
+    return analysis;
+}
+
+RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates) {
+    std::vector<Real3> positions(set.numParticles());
+    for (std::size_t i = 0; i < positions.size(); i++)
+        positions[i] = {uniform(3 * i), uniform(3 * i + 1), uniform(3 * i + 2)};
+    return analyzeRank(set, candidates, positions.data(), Box(), rankThreshold);
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_RANK_ANALYSIS_H_
+#define CONSTRAINTS_CORE_RANK_ANALYSIS_H_
+
+#include "ConstraintSet.h"
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** The shape that a dependent set of constraints has. */
+enum class Shape { Spatial, Flat, Straight };
+
+/** Which constraints are independent, and how close the others come to it. */
+struct RankAnalysis {
+    std::vector<int> independent; ///< constraint indices, ascending: a full-rank subset
+    std::vector<int> dependent;   ///< the rest, ascending
+    double smallestPivot = 1;     ///< of the independent: squared sine of a gradient's angle with the others' span
+    std::vector<int> circuit;     ///< constraints that nearly depend on each other there
+    Shape shape = Shape::Spatial; ///< of the circuit
+
+    /** Whether the gradients depend on each other at these positions, though not at others nearby: the pivot vanishes,
+     *  or nearly so in a set that is flat or straight within the rounding of its lengths (1e-4, a bend of 0.02). */
+    bool isSingular() const;
+};
+
+/** Rank of the constraints' gradients at some positions, by sparse LDLT of the scaled matrix J J^T with unit masses
+ *  (rank does not depend on masses). Clusters without a closed ring are independent and cost nothing.
+ *
+ *  @param candidates  constraints with at least one movable particle
+ *  @param positions   [numParticles] nm
+ *  @param threshold   pivots up to it count as zero
+ */
+RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candidates, const Real3* positions,
+                         const Box& box, double threshold);
+
+/** Rank at positions in general: no set of constraints that is independent anywhere is dependent there. Tells
+ *  duplicates and redundant bracing from sets that are singular only in their own geometry. */
+RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates);
+
+/** Pivots up to this count as zero. */
+constexpr double rankThreshold = 1e-9;
+
+} // namespace ConstraintPlugin
+
+#endif

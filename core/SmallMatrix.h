@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_SMALL_MATRIX_H_
+#define CONSTRAINTS_CORE_SMALL_MATRIX_H_
+
+#include <cmath>
+#include <utility>
+
+namespace ConstraintPlugin {
+
+/** A pivot below this fraction of its row's diagonal element means a singular matrix. */
+constexpr double pivotThreshold = 1e-12;
+
+/** Solve A x = b in closed form (Cramer's rule). @param A row-major N*N. @param b in: right-hand side, out: x.
+ *  @return false if A is singular */
+template <int N>
+bool solveClosedForm(const double* A, double* b);
+
+template <>
+inline bool solveClosedForm<1>(const double* A, double* b) {
+    b[0] /= A[0];
+    return A[0] > 0;
+}
+
+template <>
+inline bool solveClosedForm<2>(const double* A, double* b) {
+    const double det = A[0] * A[3] - A[1] * A[2];
+    const double x = (A[3] * b[0] - A[1] * b[1]) / det;
+    b[1] = (A[0] * b[1] - A[2] * b[0]) / det;
+    b[0] = x;
+    return std::abs(det) > pivotThreshold * std::abs(A[0] * A[3]);
+}
+
+template <>
+inline bool solveClosedForm<3>(const double* A, double* b) {
+    const double c00 = A[4] * A[8] - A[5] * A[7], c01 = A[5] * A[6] - A[3] * A[8], c02 = A[3] * A[7] - A[4] * A[6];
+    const double det = A[0] * c00 + A[1] * c01 + A[2] * c02;
+    const double x = c00 * b[0] + (A[2] * A[7] - A[1] * A[8]) * b[1] + (A[1] * A[5] - A[2] * A[4]) * b[2];
+    const double y = c01 * b[0] + (A[0] * A[8] - A[2] * A[6]) * b[1] + (A[2] * A[3] - A[0] * A[5]) * b[2];
+    const double z = c02 * b[0] + (A[1] * A[6] - A[0] * A[7]) * b[1] + (A[0] * A[4] - A[1] * A[3]) * b[2];
+    b[0] = x / det;
+    b[1] = y / det;
+    b[2] = z / det;
+    return std::abs(det) > pivotThreshold * std::abs(A[0] * A[4] * A[8]);
+}
+
+/** Solve A x = b by LU with partial pivoting. @param A row-major n*n, overwritten. @param b in/out as above.
+ *  @return -1, or the column whose pivot vanished */
+inline int solveDense(int n, double* A, double* b) {
+    for (int k = 0; k < n; k++) {
+        int p = k;
+        double largest = 0;
+        for (int i = k; i < n; i++)
+            if (std::abs(A[i * n + k]) > std::abs(A[p * n + k]))
+                p = i;
+        for (int j = 0; j < n; j++)
+            largest = std::max(largest, std::abs(A[p * n + j]));
+        // Also catches NaN: the comparison is then false.
+        if (!(std::abs(A[p * n + k]) > pivotThreshold * largest))
+            return k;
+        if (p != k) {
+            for (int j = 0; j < n; j++)
+                std::swap(A[k * n + j], A[p * n + j]);
+            std::swap(b[k], b[p]);
+        }
+        for (int i = k + 1; i < n; i++) {
+            const double l = A[i * n + k] / A[k * n + k];
+            for (int j = k + 1; j < n; j++)
+                A[i * n + j] -= l * A[k * n + j];
+            b[i] -= l * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++)
+            b[k] -= A[k * n + j] * b[j];
+        b[k] /= A[k * n + k];
+    }
+    return -1;
+}
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_CLUSTER_REPORT_H_
+#define OPENMM_CONSTRAINTS_CLUSTER_REPORT_H_
+
+#include "ConstraintGraph.h"
+#include "openmmconstraints/SolverSummary.h"
+
+namespace ConstraintPlugin {
+
+/** Clusters of a graph by shape, the largest first. */
+std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const ConstraintGraph& graph);
+
+/** What serves the clusters of a graph: "MatrixInversion (closed form 3x3, sparse LDLT/LU)". */
+std::string describeSolver(const ConstraintGraph& graph);
+
+} // namespace ConstraintPlugin
+
+#endif

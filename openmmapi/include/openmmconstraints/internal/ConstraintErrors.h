@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_ERRORS_H_
+#define OPENMM_CONSTRAINTS_ERRORS_H_
+
+#include "ConstraintSolver.h"
+#include <string>
+
+namespace ConstraintPlugin {
+
+/** "System constraint 3 (particles 4 and 5)", "distance 0 of Force 2 (particles 4 and 5)". */
+std::string describeConstraint(const ConstraintSet& set, int constraint);
+
+/** "particles 0, 1, 2" of some constraints, ascending; long lists are cut. */
+std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints);
+
+enum class Stage { Positions, Velocities };
+
+/** What was being done when a solve failed. */
+struct SolveContext {
+    Stage stage;
+    std::string activity; ///< "step 1041", "projection of the given positions", ...
+    double tolerance, timeScale;
+    std::string solver; ///< what served the cluster
+};
+
+/** @throws OpenMMException that names the worst constraint, its particles, value, target, residual, the iterations and
+ *          a remedy */
+[[noreturn]] void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context);
+
+/** @throws OpenMMException that names the particles of a singular set, its shape and a remedy */
+[[noreturn]] void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis);
+
+} // namespace ConstraintPlugin
+
+#endif

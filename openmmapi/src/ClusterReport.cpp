@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/ClusterReport.h"
+#include <map>
+#include <tuple>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+int countParticles(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
+    std::vector<int> particles;
+    for (int row = cluster.begin; row < cluster.end; row++) {
+        const Constraint& c = set.constraints[graph.rows[row]];
+        particles.insert(particles.end(), c.particles.begin(), c.particles.begin() + c.size());
+    }
+    std::sort(particles.begin(), particles.end());
+    return (int) (std::unique(particles.begin(), particles.end()) - particles.begin());
+}
+
+} // namespace
+
+std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const ConstraintGraph& graph) {
+    using Shape = std::tuple<int, int, int, int, long long>; // constraints, particles, kind, levels, entries
+    std::map<Shape, int> counts;
+    for (const Cluster& cluster : graph.clusters) {
+        const SymbolicFactor* factor = cluster.factor < 0 ? nullptr : &graph.factors[cluster.factor];
+        const long long size = cluster.size();
+        const long long entries = factor                                         ? (long long) factor->entryRow.size()
+                                  : cluster.kind == ClusterSolverKind::Iterative ? 0
+                                                                                 : size * (size - 1) / 2;
+        counts[{cluster.size(), countParticles(set, graph, cluster), (int) cluster.kind, factor ? factor->numLevels : 1,
+                entries}]++;
+    }
+    std::vector<ClusterInfo> clusters;
+    for (auto it = counts.rbegin(); it != counts.rend(); ++it) {
+        const auto& [constraints, particles, kind, levels, entries] = it->first;
+        clusters.push_back({it->second, constraints, particles, nameOf((ClusterSolverKind) kind), levels, entries});
+    }
+    return clusters;
+}
+
+std::string describeSolver(const ConstraintGraph& graph) {
+    bool used[numClusterSolverKinds] = {};
+    for (const Cluster& cluster : graph.clusters)
+        used[(int) cluster.kind] = true;
+    std::string direct;
+    for (int kind = (int) ClusterSolverKind::ClosedForm1; kind < numClusterSolverKinds; kind++)
+        if (used[kind])
+            direct += (direct.empty() ? "" : ", ") + std::string(nameOf((ClusterSolverKind) kind));
+    std::string solver = direct.empty() ? "" : "MatrixInversion (" + direct + ")";
+    if (used[(int) ClusterSolverKind::Iterative])
+        solver += solver.empty() ? "Iterative" : " and Iterative";
+    return solver.empty() ? "no constraints" : solver;
+}
+
+} // namespace ConstraintPlugin

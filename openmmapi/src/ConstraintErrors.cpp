@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/ConstraintErrors.h"
+#include "openmm/OpenMMException.h"
+#include <sstream>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+void writeList(std::ostream& out, const std::vector<int>& values) {
+    constexpr std::size_t most = 12;
+    for (std::size_t i = 0; i < values.size() && i < most; i++)
+        out << (i == 0 ? "" : ", ") << values[i];
+    if (values.size() > most)
+        out << " and " << values.size() - most << " more";
+}
+
+const char* whatHappened(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::Converged:
+        return "converged";
+    case Outcome::NotConverged:
+        return "no convergence";
+    case Outcome::Singular:
+        return "the constraint matrix is singular";
+    case Outcome::NotFinite:
+        return "a coordinate is NaN or infinite, or two constrained particles are at the same place";
+    case Outcome::Inconsistent:
+        return "a constraint that depends on others, or joins immovable particles, does not hold";
+    }
+    return "";
+}
+
+const char* remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
+    switch (report.outcome) {
+    case Outcome::NotFinite:
+        return "look for overlapping particles or a step size that is too large; if positions are NaN after "
+               "setVelocitiesToTemperature() or Context.applyConstraints(), OpenMM's own solver failed on a singular "
+               "set of System constraints: call openmmconstraints.moveConstraints(system) before creating the Context.";
+    case Outcome::Singular:
+        return "the step is too large for this bond to follow (it turned by 90 degrees), or the constraints of these "
+               "particles depend on each other in this geometry: reduce the step size, minimize the energy first, or "
+               "remove a constraint of the set.";
+    case Outcome::Inconsistent:
+        if (report.constraint >= 0 && !set.isMovable(set.constraints[report.constraint]))
+            return "both particles have zero mass and cannot move: place them at the target, give one a mass, or "
+                   "remove the constraint.";
+        return "the lengths contradict each other: make them consistent within the tolerance, remove this constraint, "
+               "or loosen setConstraintTolerance().";
+    default:
+        if (context.tolerance < 1e-13)
+            return "the tolerance is near the floor of double precision: use 1e-13 or more.";
+        return "reduce the step size, minimize the energy first, choose setSolver(MatrixInversion) for strongly "
+               "coupled constraints, raise setMaxIterations(), or check that the lengths can hold together.";
+    }
+}
+
+} // namespace
+
+std::string describeConstraint(const ConstraintSet& set, int constraint) {
+    const Constraint& c = set.constraints[constraint];
+    std::ostringstream out;
+    if (c.force < 0)
+        out << "System constraint " << c.index;
+    else
+        out << "distance " << c.index << " of the ConstraintForce with index " << c.force;
+    out << " (particles ";
+    for (int s = 0; s < c.size(); s++)
+        out << (s == 0 ? "" : s == c.size() - 1 ? " and " : ", ") << c.particles[s];
+    out << ")";
+    return out.str();
+}
+
+std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints) {
+    std::vector<int> particles;
+    for (int k : constraints)
+        particles.insert(particles.end(), set.constraints[k].particles.begin(),
+                         set.constraints[k].particles.begin() + set.constraints[k].size());
+    std::sort(particles.begin(), particles.end());
+    particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
+    std::ostringstream out;
+    out << "particles ";
+    writeList(out, particles);
+    return out.str();
+}
+
+void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
+    std::ostringstream out;
+    out << "The constraints could not be solved in " << context.activity << ", "
+        << (context.stage == Stage::Positions ? "position" : "velocity") << " stage: " << whatHappened(report.outcome)
+        << " (after " << report.iterations << " iterations of " << context.solver << ").";
+    if (report.constraint >= 0) {
+        const Constraint& c = set.constraints[report.constraint];
+        out.precision(6);
+        out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
+        if (context.stage == Stage::Positions)
+            out << "value " << report.value << " nm, target " << c.target << " nm, relative residual ";
+        else
+            out << "rate of change " << report.value << " nm/ps, target 0 nm/ps (length " << c.target
+                << " nm), residual relative to the length in " << context.timeScale << " ps ";
+        out.precision(3);
+        out << report.maxError << ", tolerance " << context.tolerance << ".";
+    }
+    out << "\nRemedy: " << remedyFor(set, report, context);
+    throw OpenMMException(out.str());
+}
+
+void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
+    std::ostringstream out;
+    out << "The constraints of " << describeParticles(set, analysis.circuit) << " form a "
+        << (analysis.shape == Shape::Straight ? "straight"
+            : analysis.shape == Shape::Flat   ? "flat"
+                                              : "special")
+        << " set that is singular: its gradients depend on each other in the constrained geometry itself (smallest "
+        << "pivot " << analysis.smallestPivot << "), so no multipliers exist that keep it. The constraints are: ";
+    for (std::size_t i = 0; i < analysis.circuit.size() && i < 6; i++)
+        out << (i == 0 ? "" : "; ") << describeConstraint(set, analysis.circuit[i]);
+    if (analysis.circuit.size() > 6)
+        out << "; and " << analysis.circuit.size() - 6 << " more";
+    out << ".\nRemedy: constrain only distances among base particles (two for a straight body, three for a flat one) "
+        << "and make the others virtual sites of them, or leave out the distances that only stiffen the bending.";
+    throw OpenMMException(out.str());
+}
+
+} // namespace ConstraintPlugin

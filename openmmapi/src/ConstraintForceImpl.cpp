@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/ConstraintForceImpl.h"
+#include "openmm/AndersenThermostat.h"
+#include "openmm/CompoundIntegrator.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/System.h"
+#include "openmm/VerletIntegrator.h"
+#include "openmm/internal/ContextImpl.h"
+#include "openmmconstraints/ConstraintIntegrator.h"
+#include "openmmconstraints/internal/CollectConstraints.h"
+#include <typeinfo>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+const char* const useInstead = " does not solve the constraints of a ConstraintForce. Use an integrator of "
+                               "openmm-constraints (RattleIntegrator, ShakeIntegrator), or remove the ConstraintForce.";
+
+bool isOurs(const Integrator& integrator) {
+    return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;
+}
+
+void checkIntegrator(const Integrator& integrator) {
+    if (isOurs(integrator))
+        return;
+    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(&integrator)) {
+        for (int i = 0; i < compound->getNumIntegrators(); i++)
+            if (!isOurs(compound->getIntegrator(i)))
+                throw OpenMMException("Integrator " + to_string(i) + " of the CompoundIntegrator" + useInstead);
+        return;
+    }
+    // OpenMM's minimizer on a GPU makes a Context with exactly this one and never steps it; see updateContextState().
+    if (typeid(integrator) != typeid(VerletIntegrator))
+        throw OpenMMException(string("The integrator of this Context") + useInstead);
+}
+
+} // namespace
+
+void ConstraintForceImpl::initialize(ContextImpl& context) {
+    checkIntegrator(context.getIntegrator());
+    const System& system = context.getSystem();
+    collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // before anyone follows our bonds
+    for (int f = 0; f < system.getNumForces(); f++) {
+        if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) == nullptr)
+            continue;
+        for (const auto& [p1, p2] : getBondedParticles())
+            if (system.getParticleMass(p1) > 0 && system.getParticleMass(p2) > 0)
+                throw OpenMMException(
+                    "AndersenThermostat cannot be combined with a ConstraintForce that joins massive particles (" +
+                    to_string(p1) + " and " + to_string(p2) +
+                    "): it groups collisions by System constraints only and would sample too low a temperature. Keep "
+                    "these constraints in the System, or use another thermostat.");
+    }
+}
+
+void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
+    const Integrator* stepping = &context.getIntegrator();
+    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(stepping))
+        stepping = &compound->getIntegrator(compound->getCurrentIntegrator());
+    if (!isOurs(*stepping))
+        throw OpenMMException(string("The integrator of this Context") + useInstead);
+}
+
+vector<pair<int, int>> ConstraintForceImpl::getBondedParticles() const {
+    vector<pair<int, int>> bonds;
+    for (int i = 0; i < owner.getNumDistances(); i++) {
+        int particle1, particle2;
+        double distance;
+        owner.getDistanceParameters(i, particle1, particle2, distance);
+        bonds.emplace_back(particle1, particle2);
+    }
+    return bonds;
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/ConstraintIntegrator.h"
+#include "ConstraintSolver.h"
+#include "openmm/CMMotionRemover.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/System.h"
+#include "openmm/internal/ContextImpl.h"
+#include "openmm/reference/SimTKOpenMMRealType.h"
+#include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/internal/ClusterReport.h"
+#include "openmmconstraints/internal/CollectConstraints.h"
+#include <sstream>
+#include <stdexcept>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** core knows no OpenMM: what it throws becomes an OpenMMException here. */
+template <class Function>
+auto withOpenMMExceptions(Function function) -> decltype(function()) {
+    try {
+        return function();
+    } catch (const runtime_error& e) {
+        throw OpenMMException(e.what());
+    }
+}
+
+} // namespace
+
+ConstraintIntegrator::ConstraintIntegrator(double stepSize) {
+    ConstraintIntegrator::setStepSize(stepSize);
+    ConstraintIntegrator::setConstraintTolerance(1e-5);
+}
+
+void ConstraintIntegrator::setSolver(Solver newSolver) {
+    if (newSolver != Automatic && newSolver != Iterative && newSolver != MatrixInversion)
+        throw OpenMMException("setSolver: " + to_string((int) newSolver) +
+                              " is no solver. Use ConstraintIntegrator.Automatic, Iterative or MatrixInversion.");
+    solver = newSolver;
+}
+
+void ConstraintIntegrator::setConstraintTolerance(double tolerance) {
+    if (!(tolerance >= 1e-14 && tolerance < 1)) {
+        ostringstream out;
+        out << "setConstraintTolerance: the tolerance has to be at least 1e-14, the floor of double precision, and "
+               "less than 1; got "
+            << tolerance << ".";
+        throw OpenMMException(out.str());
+    }
+    Integrator::setConstraintTolerance(tolerance);
+}
+
+void ConstraintIntegrator::setStepSize(double size) {
+    if (!(size >= 0) || std::isinf(size)) {
+        ostringstream out;
+        out << "setStepSize: the step size has to be a number of picoseconds that is not negative; got " << size << ".";
+        throw OpenMMException(out.str());
+    }
+    Integrator::setStepSize(size);
+}
+
+void ConstraintIntegrator::setMaxIterations(int iterations) {
+    if (iterations < 1)
+        throw OpenMMException("setMaxIterations: at least one iteration is needed; got " + to_string(iterations) + ".");
+    maxIterations = iterations;
+}
+
+void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
+    if (owner != nullptr && &contextRef.getOwner() != owner)
+        throw OpenMMException("This Integrator is already bound to a context");
+    withOpenMMExceptions([&] {
+        const System& system = contextRef.getSystem();
+        kernel = contextRef.getPlatform().createKernel(getStepKernelName(), contextRef);
+        stepKernel().initialize(system, *this, collectConstraints(system, getConstraintTolerance()));
+    });
+    hasPositions = false;
+    context = &contextRef;
+    owner = &contextRef.getOwner();
+}
+
+void ConstraintIntegrator::cleanup() {
+    kernel = Kernel();
+}
+
+vector<string> ConstraintIntegrator::getKernelNames() {
+    return {getStepKernelName()};
+}
+
+IntegrateConstraintsStepKernel& ConstraintIntegrator::stepKernel() const {
+    return kernel.getAs<IntegrateConstraintsStepKernel>();
+}
+
+void ConstraintIntegrator::requireContext(bool positionsToo) const {
+    if (context == nullptr)
+        throw OpenMMException("This Integrator is not bound to a context!");
+    if (positionsToo && !hasPositions)
+        throw OpenMMException("Particle positions have not been set");
+}
+
+void ConstraintIntegrator::step(int steps) {
+    requireContext(true);
+    withOpenMMExceptions([&] { stepKernel().execute(*context, *this, steps); });
+}
+
+void ConstraintIntegrator::applyConstraints() {
+    requireContext(true);
+    withOpenMMExceptions([&] { stepKernel().applyConstraints(*context, *this); });
+}
+
+void ConstraintIntegrator::applyVelocityConstraints() {
+    requireContext(true);
+    withOpenMMExceptions([&] { stepKernel().applyVelocityConstraints(*context, *this); });
+}
+
+vector<Vec3> ConstraintIntegrator::getVelocitiesForTemperature(const System& system, double temperature,
+                                                               int randomSeed) const {
+    vector<Vec3> velocities = Integrator::getVelocitiesForTemperature(system, temperature, randomSeed);
+    // Without positions the core throws a moment later; there is nothing to project at.
+    if (context != nullptr && hasPositions)
+        withOpenMMExceptions([&] { stepKernel().projectVelocities(*context, *this, velocities); });
+    return velocities;
+}
+
+SolverSummary ConstraintIntegrator::getSolverSummary() const {
+    requireContext(false);
+    return stepKernel().getSummary();
+}
+
+vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) const {
+    return withOpenMMExceptions([&] {
+        const ConstraintSolver constraintSolver(collectConstraints(system, getConstraintTolerance()), (Method) solver);
+        return describeClusters(constraintSolver.getSet(), constraintSolver.getGraph());
+    });
+}
+
+int ConstraintIntegrator::getNumDegreesOfFreedom() const {
+    requireContext(false);
+    const System& system = context->getSystem();
+    int dof = -stepKernel().getConstraintRank();
+    for (int i = 0; i < system.getNumParticles(); i++)
+        if (system.getParticleMass(i) > 0)
+            dof += 3;
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (dynamic_cast<const CMMotionRemover*>(&system.getForce(f)) != nullptr)
+            return dof - 3;
+    return dof;
+}
+
+double ConstraintIntegrator::computeSystemTemperature() {
+    requireContext(true);
+    const int dof = getNumDegreesOfFreedom();
+    return dof > 0 ? 2 * computeKineticEnergy() / (dof * BOLTZ) : 0.0;
+}
+
+double ConstraintIntegrator::computeKineticEnergy() {
+    return withOpenMMExceptions([&] { return stepKernel().computeKineticEnergy(*context, *this); });
+}
+
+void ConstraintIntegrator::stateChanged(State::DataType changed) {
+    if (changed == State::Positions)
+        hasPositions = true;
+    stepKernel().invalidateForces();
+}
+
+void ConstraintIntegrator::createCheckpoint(ostream& stream) const {
+    stepKernel().createCheckpoint(stream);
+}
+
+void ConstraintIntegrator::loadCheckpoint(istream& stream) {
+    stepKernel().loadCheckpoint(stream);
+}
+
+} // namespace ConstraintPlugin

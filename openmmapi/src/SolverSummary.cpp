@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/SolverSummary.h"
+#include <sstream>
+
+namespace ConstraintPlugin {
+
+std::string SolverSummary::str() const {
+    std::ostringstream out;
+    out << (converged ? "converged" : "NOT converged") << " in " << iterations << " iterations, largest error "
+        << maxError;
+    if (worstConstraint >= 0)
+        out << " (constraint " << worstConstraint << ")";
+    out << "; " << clusters << " clusters, " << solver;
+    return out.str();
+}
+
+} // namespace ConstraintPlugin

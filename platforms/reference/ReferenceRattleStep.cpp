@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ReferenceSteps.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const double dt = integrator.getStepSize();
+    Real3* v = velocities(context);
+
+    // v(t+dt/2) = v + (dt/2) f(t)/m, delta = dt v(t+dt/2); then both get the constraint impulse (3.9.16)
+    const Real3* f = forces(context, integrator);
+    for (int i = 0; i < numParticles(); i++) {
+        v[i] += (0.5 * dt * inverseMass[i]) * f[i];
+        delta[i] = (inverseMass[i] > 0 ? dt : 0.0) * v[i];
+    }
+    solvePositions(context, integrator, delta.data());
+    if (dt > 0)
+        solver->addPositionImpulse(dt, v);
+    movePositions(context, delta.data());
+
+    // v(t+dt) = v + (dt/2) f(t+dt)/m, returned to the tangent space (3.9.17-19)
+    f = forces(context, integrator);
+    for (int i = 0; i < numParticles(); i++)
+        v[i] += (0.5 * dt * inverseMass[i]) * f[i];
+    solveVelocities(context, integrator, positions(context), v);
+}
+
+} // namespace ConstraintPlugin

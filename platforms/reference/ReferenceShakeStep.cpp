@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ReferenceSteps.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const double dt = integrator.getStepSize();
+    Real3* v = velocities(context);
+
+    // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, delta = dt v(t+dt/2); then both get the constraint impulse
+    const Real3* f = forces(context, integrator);
+    for (int i = 0; i < numParticles(); i++) {
+        v[i] += (dt * inverseMass[i]) * f[i];
+        delta[i] = (inverseMass[i] > 0 ? dt : 0.0) * v[i];
+    }
+    solvePositions(context, integrator, delta.data());
+    if (dt > 0)
+        solver->addPositionImpulse(dt, v);
+    movePositions(context, delta.data());
+}
+
+double ReferenceShakeStep::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const Real3* v = velocities(context);
+    const Real3* f = forces(context, integrator);
+    std::vector<Vec3> now(numParticles());
+    for (int i = 0; i < numParticles(); i++) {
+        const Real3 shifted = v[i] + (0.5 * integrator.getStepSize() * inverseMass[i]) * f[i];
+        now[i] = Vec3(shifted.x, shifted.y, shifted.z);
+    }
+    const SolverSummary ofLastStep = summary;
+    projectVelocities(context, integrator, now);
+    summary = ofLastStep;
+    double energy = 0;
+    for (int i = 0; i < numParticles(); i++)
+        if (inverseMass[i] > 0)
+            energy += 0.5 * now[i].dot(now[i]) / inverseMass[i];
+    return energy;
+}
+
+} // namespace ConstraintPlugin

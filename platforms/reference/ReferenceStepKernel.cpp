@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ReferenceStepKernel.h"
+#include "CheckpointIO.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/System.h"
+#include "openmm/reference/ReferencePlatform.h"
+#include "openmmconstraints/internal/ClusterReport.h"
+#include <cstring>
+#include <limits>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+static_assert(sizeof(Real3) == sizeof(Vec3), "arrays of Vec3 are handed to core as arrays of Real3");
+
+ReferencePlatform::PlatformData& data(ContextImpl& context) {
+    return *(ReferencePlatform::PlatformData*) context.getPlatformData();
+}
+
+Real3* asReal3(vector<Vec3>& v) {
+    return reinterpret_cast<Real3*>(v.data());
+}
+
+bool sameBits(const void* a, const void* b, size_t bytes) {
+    return memcmp(a, b, bytes) == 0;
+}
+
+/** With a step size of zero, velocity errors are measured over a femtosecond. */
+double velocityTimeScale(const ConstraintIntegrator& integrator) {
+    return integrator.getStepSize() > 0 ? integrator.getStepSize() : 0.001;
+}
+
+/** What rounding of the positions alone may add to a solved constraint's error. */
+double roundingSlack(const ConstraintSet& set, const Real3* positions) {
+    double largest = 0, shortest = numeric_limits<double>::max();
+    for (int i = 0; i < set.numParticles(); i++)
+        largest = max({largest, abs(positions[i].x), abs(positions[i].y), abs(positions[i].z)});
+    for (const Constraint& c : set.constraints)
+        shortest = min(shortest, c.scale());
+    return 8 * numeric_limits<double>::epsilon() * largest / shortest;
+}
+
+} // namespace
+
+void ReferenceStepKernel::initialize(const System&, const ConstraintIntegrator& integrator,
+                                     const ConstraintSet& constraints) {
+    inverseMass = constraints.inverseMass;
+    delta.resize(numParticles());
+    solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
+    lastStepSize = integrator.getStepSize();
+    prepare(integrator);
+}
+
+Real3* ReferenceStepKernel::positions(ContextImpl& context) const {
+    return asReal3(*data(context).positions);
+}
+
+Real3* ReferenceStepKernel::velocities(ContextImpl& context) const {
+    return asReal3(*data(context).velocities);
+}
+
+Box ReferenceStepKernel::box(ContextImpl& context) const {
+    const Vec3* v = data(context).periodicBoxVectors;
+    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
+}
+
+void ReferenceStepKernel::take(ContextImpl& context, Snapshot& snapshot) const {
+    snapshot.positions.assign(positions(context), positions(context) + numParticles());
+    snapshot.velocities.assign(velocities(context), velocities(context) + numParticles());
+    snapshot.box = box(context);
+}
+
+bool ReferenceStepKernel::holds(const vector<Real3>& kept, const Real3* now) const {
+    return (int) kept.size() == numParticles() && sameBits(kept.data(), now, numParticles() * sizeof(Real3));
+}
+
+void ReferenceStepKernel::prepare(const ConstraintIntegrator& integrator) {
+    solver->setMethod((Method) integrator.getSolver());
+    const double dt = integrator.getStepSize();
+    if (dt != lastStepSize) {
+        if (lastStepSize > 0)
+            solver->rescaleMultipliers((dt * dt) / (lastStepSize * lastStepSize));
+        lastStepSize = dt;
+    }
+    summary.solver = describeSolver(solver->getGraph());
+    summary.clusters = (int) solver->getGraph().clusters.size();
+}
+
+const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const int groups = integrator.getIntegrationForceGroups();
+    const Box now = box(context);
+    if (!forcesKept || groups != forceGroups || !holds(atForces.positions, positions(context)) ||
+        !sameBits(&atForces.box, &now, sizeof(Box))) {
+        context.calcForcesAndEnergy(true, false, groups);
+        const Real3* computed = asReal3(*data(context).forces);
+        keptForces.assign(computed, computed + numParticles());
+        atForces.positions.assign(positions(context), positions(context) + numParticles());
+        atForces.box = now;
+        forceGroups = groups;
+        forcesKept = true;
+    }
+    return keptForces.data();
+}
+
+void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
+    prepare(integrator);
+    for (int i = 0; i < steps; i++) {
+        summary.iterations = 0;
+        summary.maxError = 0;
+        summary.worstConstraint = -1;
+        const string step = "step " + to_string(data(context).stepCount + 1);
+        if (context.updateContextState())
+            forcesKept = false;
+        activity = "the projection before " + step;
+        projectState(context, integrator);
+        activity = step;
+        take(context, start);
+        try {
+            takeStep(context, integrator);
+        } catch (...) {
+            copy(start.positions.begin(), start.positions.end(), positions(context));
+            copy(start.velocities.begin(), start.velocities.end(), velocities(context));
+            throw;
+        }
+        data(context).time += integrator.getStepSize();
+        data(context).stepCount++;
+        take(context, lastGood);
+    }
+}
+
+void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                         Real3* displacement) {
+    for (int i = 0; i < numParticles(); i++)
+        if (!isfinite(displacement[i].x + displacement[i].y + displacement[i].z))
+            throw OpenMMException("Particle " + to_string(i) +
+                                  " would move to a coordinate that is NaN or infinite in " + activity +
+                                  ". Its force or velocity is not finite: look for overlapping particles, "
+                                  "minimize the energy, or reduce the step size.");
+    const SolveReport report =
+        solver->solvePositions(positions(context), box(context), displacement, integrator.getConstraintTolerance(),
+                               integrator.getMaxIterations());
+    if (report.outcome != Outcome::Converged)
+        fail(report, Stage::Positions, integrator);
+    note(report);
+}
+
+void ReferenceStepKernel::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                          Real3* velocity) {
+    const SolveReport report =
+        solver->solveVelocities(x, box(context), velocity, velocityTimeScale(integrator),
+                                integrator.getConstraintTolerance(), integrator.getMaxIterations());
+    if (report.outcome != Outcome::Converged)
+        fail(report, Stage::Velocities, integrator);
+    note(report);
+}
+
+void ReferenceStepKernel::movePositions(ContextImpl& context, const Real3* displacement) {
+    Real3* x = positions(context);
+    for (int i = 0; i < numParticles(); i++)
+        x[i] += displacement[i];
+    context.computeVirtualSites();
+}
+
+void ReferenceStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const Box now = box(context);
+    const bool positionsKnown =
+        holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &now, sizeof(Box)) && rankChecked;
+    if (!positionsKnown)
+        projectContextPositions(context, integrator);
+    if (constrainsVelocities() && !(positionsKnown && holds(lastGood.velocities, velocities(context))))
+        projectContextVelocities(context, integrator);
+}
+
+bool ReferenceStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x) {
+    const Box now = box(context);
+    const double tolerance = integrator.getConstraintTolerance();
+    checkPeriodicLengths(now);
+    if (!rankChecked)
+        solver->chooseIndependent(x, now);
+    const SolveReport before = solver->measurePositions(x, now);
+    const bool violated = !(before.maxError <= tolerance + roundingSlack(solver->getSet(), x));
+    if (violated) {
+        const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
+        vector<Real3> shift(numParticles());
+        solver->forgetMultipliers();
+        const SolveReport report =
+            solver->solvePositions(x, now, shift.data(), tolerance, integrator.getMaxIterations());
+        solver->setMultipliers(kept);
+        if (report.outcome != Outcome::Converged) {
+            const RankAnalysis analysis = solver->checkRank(x, now);
+            if (analysis.isSingular() && report.outcome != Outcome::NotFinite)
+                throwSingularSet(solver->getSet(), analysis);
+            fail(report, Stage::Positions, integrator);
+        }
+        for (int i = 0; i < numParticles(); i++)
+            x[i] += shift[i];
+        note(report);
+    }
+    if (!rankChecked) {
+        const RankAnalysis analysis = solver->checkRank(x, now);
+        if (analysis.isSingular())
+            throwSingularSet(solver->getSet(), analysis);
+        rankChecked = true;
+    }
+    return violated;
+}
+
+void ReferenceStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    prepare(integrator);
+    activity = "the projection of the positions";
+    projectContextPositions(context, integrator);
+}
+
+void ReferenceStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    vector<Real3> x(positions(context), positions(context) + numParticles());
+    if (projectPositions(context, integrator, x.data())) {
+        copy(x.begin(), x.end(), positions(context));
+        context.computeVirtualSites();
+    }
+}
+
+void ReferenceStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    prepare(integrator);
+    activity = "the projection of the velocities";
+    projectContextVelocities(context, integrator);
+}
+
+void ReferenceStepKernel::projectContextVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const Real3* x = positions(context);
+    vector<Real3> v(velocities(context), velocities(context) + numParticles());
+    projectTangent(context, integrator, x, v.data());
+    copy(v.begin(), v.end(), velocities(context));
+}
+
+void ReferenceStepKernel::projectVelocities(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                            vector<Vec3>& v) {
+    prepare(integrator);
+    activity = "the projection of the velocities";
+    // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
+    vector<Real3> x(positions(context), positions(context) + numParticles());
+    projectPositions(context, integrator, x.data());
+    projectTangent(context, integrator, x.data(), asReal3(v));
+}
+
+void ReferenceStepKernel::projectTangent(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                         Real3* v) {
+    const SolveReport before = solver->measureVelocities(x, box(context), v, velocityTimeScale(integrator));
+    if (before.maxError <= integrator.getConstraintTolerance())
+        return;
+    const auto kept = solver->getMultipliers();
+    solver->forgetMultipliers();
+    solveVelocities(context, integrator, x, v);
+    solver->setMultipliers(kept);
+}
+
+double ReferenceStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator&) {
+    const Real3* v = velocities(context);
+    double energy = 0;
+    for (int i = 0; i < numParticles(); i++)
+        if (inverseMass[i] > 0)
+            energy += 0.5 * dot(v[i], v[i]) / inverseMass[i];
+    return energy;
+}
+
+void ReferenceStepKernel::checkPeriodicLengths(const Box& now) const {
+    const ConstraintSet& set = solver->getSet();
+    for (size_t k = 0; k < set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        if (c.periodic && c.force >= 0 && c.target > now.halfWidth())
+            throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.target) +
+                                  " nm exceeds half the shortest width of the periodic box, " +
+                                  to_string(now.halfWidth()) + " nm. Use a larger box.");
+    }
+}
+
+void ReferenceStepKernel::note(const SolveReport& report) {
+    summary.converged = true;
+    summary.iterations = max(summary.iterations, report.iterations);
+    if (report.constraint >= 0 && (report.maxError >= summary.maxError || summary.worstConstraint < 0)) {
+        summary.maxError = report.maxError;
+        summary.worstConstraint = report.constraint;
+    }
+}
+
+void ReferenceStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
+    solver->forgetMultipliers();
+    summary.converged = false;
+    summary.iterations = report.iterations;
+    summary.maxError = report.maxError;
+    summary.worstConstraint = report.constraint;
+    throwSolveError(
+        solver->getSet(), report,
+        {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), summary.solver});
+}
+
+void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
+    const auto multipliers = solver->getMultipliers();
+    writeHeader(stream, (int) multipliers.lambda.size());
+    writeArray(stream, multipliers.lambda);
+    writeArray(stream, multipliers.mu);
+    writeValue(stream, lastStepSize);
+    writeValue(stream, summary.converged);
+    writeValue(stream, summary.iterations);
+    writeValue(stream, summary.maxError);
+    writeValue(stream, summary.worstConstraint);
+}
+
+void ReferenceStepKernel::loadCheckpoint(istream& stream) {
+    auto multipliers = solver->getMultipliers();
+    readHeader(stream, (int) multipliers.lambda.size());
+    readArray(stream, multipliers.lambda);
+    readArray(stream, multipliers.mu);
+    readValue(stream, lastStepSize);
+    readValue(stream, summary.converged);
+    readValue(stream, summary.iterations);
+    readValue(stream, summary.maxError);
+    readValue(stream, summary.worstConstraint);
+    solver->setMultipliers(multipliers);
+    forcesKept = false;
+}
+
+} // namespace ConstraintPlugin

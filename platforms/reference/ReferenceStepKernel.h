@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_REFERENCE_STEP_KERNEL_H_
+#define OPENMM_CONSTRAINTS_REFERENCE_STEP_KERNEL_H_
+
+#include "ConstraintSolver.h"
+#include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/internal/ConstraintErrors.h"
+#include <memory>
+
+namespace ConstraintPlugin {
+
+/** What the steps of all integrators share on the Reference and CPU platforms: access to the state, forces kept from
+ *  one step to the next, projection of a state that someone else left, and the translation of failures. A derived
+ *  class is one integrator's step.
+ *
+ *  Nothing here relies on being told of changes: forces kept, and the state taken as being on the constraints, are
+ *  those whose positions, velocities and box are still there bit for bit. */
+class ReferenceStepKernel : public IntegrateConstraintsStepKernel {
+public:
+    using IntegrateConstraintsStepKernel::IntegrateConstraintsStepKernel;
+    void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
+                    const ConstraintSet& constraints) override;
+    void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) override;
+    double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                           std::vector<OpenMM::Vec3>& velocities) override;
+    void invalidateForces() override {
+        forcesKept = false;
+    }
+    SolverSummary getSummary() const override {
+        return summary;
+    }
+    int getConstraintRank() const override {
+        return solver->rank();
+    }
+    void createCheckpoint(std::ostream& stream) const override;
+    void loadCheckpoint(std::istream& stream) override;
+
+protected:
+    /** One time step from a state on the constraints. May throw at any point: the caller restores the state. */
+    virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    /** Whether this integrator's velocities satisfy the velocity constraints between steps. */
+    virtual bool constrainsVelocities() const = 0;
+
+    Real3* positions(OpenMM::ContextImpl& context) const;
+    Real3* velocities(OpenMM::ContextImpl& context) const;
+    Box box(OpenMM::ContextImpl& context) const;
+    int numParticles() const {
+        return (int) inverseMass.size();
+    }
+    /** Forces (kJ/mol/nm, [numParticles]) at the Context's positions; computed only where those kept are stale. */
+    const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Position stage of a step: delta in: unconstrained, out: constrained. Throws where it fails. */
+    void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta);
+    /** Velocity stage at positions x. Throws where it fails. */
+    void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                         Real3* velocity);
+    /** x += delta for every particle, then virtual sites. */
+    void movePositions(OpenMM::ContextImpl& context, const Real3* delta);
+
+    std::vector<double> inverseMass; ///< [numParticles] 1/amu
+    std::unique_ptr<ConstraintSolver> solver;
+    std::vector<Real3> delta; ///< [numParticles] nm, displacement in this step
+    SolverSummary summary;
+
+private:
+    struct Snapshot {
+        std::vector<Real3> positions, velocities;
+        Box box;
+    };
+    void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
+    bool holds(const std::vector<Real3>& kept, const Real3* now) const;
+    void prepare(const ConstraintIntegrator& integrator);
+    void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
+    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x);
+    /** Return velocities v to the tangent space at x, if they are off it. */
+    void projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
+    void checkPeriodicLengths(const Box& box) const;
+    void note(const SolveReport& report);
+    [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
+
+    std::vector<Real3> keptForces;
+    Snapshot atForces; // the state at which forces were computed
+    int forceGroups = 0;
+    bool forcesKept = false;
+    Snapshot start;    // the state to return to when the step at hand fails
+    Snapshot lastGood; // the state that the last step left
+    bool rankChecked = false;
+    double lastStepSize = 0;
+    std::string activity; // what is being done, for error messages
+};
+
+} // namespace ConstraintPlugin
+
+#endif
