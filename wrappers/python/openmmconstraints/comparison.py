@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 import openmm as mm
-import openmmconstraints as mc
 from openmm import unit
+
+import openmmconstraints as mc
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.energy import EnergySeries
 from openmmconstraints.villin import STEP_SIZE, StartState
@@ -122,13 +123,13 @@ def compare(
 
 def _take(outcome: Outcome, context: mm.Context, steps: int) -> None:
     """Take steps and time them, but for the first: some integrators have its forces from the sample, others not."""
-    untimed = 1 if steps > 1 else 0
-    context.getIntegrator().step(untimed)
-    start = perf_counter()
-    context.getIntegrator().step(steps - untimed)
+    context.getIntegrator().step(1)
     context.getState(positions=True)  # waits for a GPU
+    start = perf_counter()
+    context.getIntegrator().step(steps - 1)
+    context.getState(positions=True)
     outcome.seconds += perf_counter() - start
-    outcome.timed_steps += steps - untimed
+    outcome.timed_steps += steps - 1
 
 
 def _sample(outcome: Outcome, context: mm.Context, meter: BondMeter, step: int) -> None:

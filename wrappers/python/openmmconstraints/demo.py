@@ -11,6 +11,9 @@ from pathlib import Path
 from time import perf_counter
 
 import openmm as mm
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
 import openmmconstraints as mc
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.comparison import CANDIDATES, Outcome, compare, make_context
@@ -22,12 +25,11 @@ from openmmconstraints.system import count_degrees_of_freedom
 from openmmconstraints.table import make_console
 from openmmconstraints.versions import openmm_version, plugin_version
 from openmmconstraints.villin import MINIMIZER_ITERATIONS, STEP_SIZE, Villin, build_villin, equilibrate
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 MAX_STEPS = 20_000
 EQUILIBRATION_STEPS = 200
 SAMPLES = 40  # per run
+SHORTEST_INTERVAL = 4  # steps between samples, where there are as many: the first one after a sample is not timed
 TRIAL_STEPS = 5
 SAFETY = 0.85  # of the time that is left, this is planned with
 PATIENCE = 1.1  # times the budget: when it has passed, runs end early
@@ -57,7 +59,7 @@ class Plan:
     @property
     def interval(self) -> int:
         """Steps between two samples."""
-        return max(1, self.steps // SAMPLES)
+        return max(min(SHORTEST_INTERVAL, self.steps), self.steps // SAMPLES)
 
 
 def demo(settings: Settings) -> int:
@@ -161,8 +163,8 @@ def _plan(settings: Settings, build: float, create: float, step: float) -> Plan:
     finish = 3.0  # figure and files
     fixed = prepare + runs * create + finish
     affordable = max(0.0, SAFETY * (settings.time_budget - fixed) / (runs * step))  # steps and samples cost the same
-    steps = settings.steps or max(1, min(MAX_STEPS, int(max(affordable - SAMPLES, affordable / 2))))
-    return Plan(steps, equilibration, fixed + runs * (steps + min(SAMPLES, steps)) * step)
+    steps = settings.steps or max(1, min(MAX_STEPS, int(max(affordable - SAMPLES, 0.8 * affordable))))
+    return Plan(steps, equilibration, fixed + runs * (steps + min(SAMPLES, steps / SHORTEST_INTERVAL)) * step)
 
 
 def _run_all(
