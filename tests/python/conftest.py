@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 import openmm
-import openmmconstraints as mc
 import pytest
+
+import openmmconstraints as mc
 
 
 def _force():

@@ -3,8 +3,9 @@
 import gc
 
 import openmm
-import openmmconstraints as mc
 import pytest
+
+import openmmconstraints as mc
 
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
 

@@ -12,6 +12,7 @@ import openmm as mm
 import pytest
 from command import assert_one_sentence, command
 from matplotlib import image
+
 from openmmconstraints.bonds import BondMeter
 
 

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+
 from openmmconstraints.energy import BOLTZMANN, EnergySeries
 
 

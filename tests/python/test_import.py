@@ -8,8 +8,9 @@ import time
 from importlib.metadata import version
 
 import openmm
-import openmmconstraints as mc
 import pytest
+
+import openmmconstraints as mc
 from openmmconstraints import _build_info
 
 CLASSES = [getattr(mc, name) for name in mc.__all__ if inspect.isclass(getattr(mc, name))]

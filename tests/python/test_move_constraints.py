@@ -3,9 +3,10 @@
 import time
 
 import openmm
-import openmmconstraints as mc
 import pytest
 from openmm import unit
+
+import openmmconstraints as mc
 
 
 def _system(lengths, box=None):

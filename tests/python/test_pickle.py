@@ -3,8 +3,9 @@
 import copy
 import pickle
 
-import openmmconstraints as mc
 import pytest
+
+import openmmconstraints as mc
 
 
 def _pickled(thing):

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import openmm as mm
-import openmmconstraints as mc
 import pytest
 from command import assert_one_sentence, command
+
+import openmmconstraints as mc
 from openmmconstraints.observer import Observation
 from openmmconstraints.substitute import Session, substituted
 

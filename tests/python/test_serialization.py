@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import openmm
-import openmmconstraints as mc
 import pytest
+
+import openmmconstraints as mc
 
 
 def test_force_comes_back_from_xml(force, settings):

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 import numpy as np
 import openmm
-import openmmconstraints as mc
 import pytest
 from openmm import unit
+
+import openmmconstraints as mc
 
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import openmm as mm
+from rich.console import Console
+from rich.text import Text
+
 import openmmconstraints as mc
 from openmmconstraints import _build_info
 from openmmconstraints.errors import UserError
@@ -14,8 +17,6 @@ from openmmconstraints.platforms import found_platforms, supports_plugin
 from openmmconstraints.system import count_degrees_of_freedom
 from openmmconstraints.table import make_console, make_table
 from openmmconstraints.versions import openmm_version, plugin_version
-from rich.console import Console
-from rich.text import Text
 
 
 def info(system_file: Path | None, solver: str) -> int:

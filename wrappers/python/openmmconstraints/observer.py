@@ -10,8 +10,9 @@ from collections.abc import Callable
 from time import perf_counter
 
 import openmm as mm
-import openmmconstraints as mc
 from openmm import unit
+
+import openmmconstraints as mc
 from openmmconstraints.energy import EnergySeries
 
 CHUNK = 10  # steps between two looks at the summary

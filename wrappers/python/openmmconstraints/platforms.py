@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import openmm as mm
+
 from openmmconstraints.errors import UserError
 
 KERNELS = ["IntegrateRattleStep", "IntegrateShakeStep"]

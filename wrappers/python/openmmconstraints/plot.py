@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # needs no display
 from matplotlib.figure import Figure
+
 from openmmconstraints.comparison import Outcome
 
 # Okabe and Ito's colours, told apart also by line and marker: Verlet, Shake x 2, Rattle x 2.

@@ -8,9 +8,10 @@ import csv
 import json
 from pathlib import Path
 
+from rich.console import Console
+
 from openmmconstraints.comparison import Outcome
 from openmmconstraints.table import make_table, scientific
-from rich.console import Console
 
 COLUMNS = [
     "constraints",

@@ -14,8 +14,9 @@ from typing import Any
 
 import openmm as mm
 import openmm.app  # binds OpenMM's own names for its internal use before ours are put in place
-import openmmconstraints as mc
 from openmm import unit
+
+import openmmconstraints as mc
 from openmmconstraints.errors import UserError
 from openmmconstraints.observer import Observation
 

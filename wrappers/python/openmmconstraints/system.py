@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 import openmm as mm
-import openmmconstraints as mc
 from openmm import unit
+
+import openmmconstraints as mc
 
 
 def particle_masses(system: mm.System) -> np.ndarray:

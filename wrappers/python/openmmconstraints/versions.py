@@ -3,6 +3,7 @@
 """Which versions are installed."""
 
 import openmm as mm
+
 from openmmconstraints import _build_info
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import openmm as mm
 from openmm import app, unit
+
 from openmmconstraints.system import particle_masses
 
 TEMPERATURE = 300.0  # K
