@@ -241,3 +241,14 @@ def test_watching_changes_nothing(kind):
             integrator.step(203)
         positions.append(context.getState(positions=True).getPositions(asNumpy=True)._value)
     assert np.array_equal(*positions)
+
+
+def test_a_terminal_without_unicode_gets_the_report(script, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = command("run", script(LANGEVIN))
+    assert result.returncode == 0, result.stderr
+    assert "energy drift" in result.stdout
+
+
+def test_a_tolerance_out_of_range_is_one_sentence(script):
+    assert_one_sentence(command("run", script("pass"), "--tolerance", "1e-16"), "--tolerance 1e-16")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,7 +24,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _positive(kind: type) -> object:
+def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
     def convert(text: str) -> float:
         value = kind(text)
         if not 0 < value < float("inf"):

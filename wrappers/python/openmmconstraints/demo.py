@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import openmmconstraints as mc
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.comparison import CANDIDATES, Outcome, compare, make_context
-from openmmconstraints.errors import UserError
+from openmmconstraints.errors import UserError, check_tolerance
 from openmmconstraints.platforms import choose_platform
 from openmmconstraints.plot import plot
 from openmmconstraints.results import print_results, write_results, write_samples
@@ -29,7 +29,10 @@ from openmmconstraints.villin import MINIMIZER_ITERATIONS, STEP_SIZE, Villin, bu
 MAX_STEPS = 20_000
 EQUILIBRATION_STEPS = 200
 SAMPLES = 40  # per run
+SHORTEST_INTERVAL = 4  # steps between samples, where there are as many: the first one after a sample is not timed
 TRIAL_STEPS = 5
+SAFETY = 0.85  # of the time that is left, this is planned with
+PATIENCE = 1.1  # times the budget: when it has passed, runs end early
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,14 @@ class Plan:
     @property
     def interval(self) -> int:
         """Steps between two samples."""
-        return max(1, self.steps // SAMPLES)
+        return max(min(SHORTEST_INTERVAL, self.steps), self.steps // SAMPLES)
 
 
 def demo(settings: Settings) -> int:
     """Run everything; returns 1 if a run failed."""
     begin = perf_counter()
     console = make_console()
+    check_tolerance(mc.RattleIntegrator, settings.tolerance)
     platform = choose_platform(settings.platform)
     properties = _properties(platform, settings.threads)
     _make_folder(settings.output)
@@ -79,9 +83,13 @@ def demo(settings: Settings) -> int:
         f"tolerance {settings.tolerance:g}\n{_describe(platform, properties)}"
     )
     console.print(title)
-    deadline = begin + settings.time_budget if settings.steps is None else float("inf")
+    deadline = begin + PATIENCE * settings.time_budget if settings.steps is None else float("inf")
     outcomes, freedom = _run_all(console, settings, plan, first, platform, properties, deadline)
     print_results(console, outcomes, freedom)
+    if any(outcome.steps < plan.steps and not outcome.failure for outcome in outcomes):
+        console.print(
+            "The machine was slower than it was when measured: some runs were ended early, to keep the budget."
+        )
     described = {
         "platform": platform.getName(),
         "properties": properties,
@@ -149,14 +157,14 @@ def _time_steps(villin: Villin, platform: mm.Platform, properties: dict[str, str
 def _plan(settings: Settings, build: float, create: float, step: float) -> Plan:
     """As many steps as the budget allows, or the estimate for the number that was asked for."""
     sets, runs = len(settings.constraints), len(settings.constraints) * len(CANDIDATES)
-    equilibration = min(EQUILIBRATION_STEPS, 10 * settings.steps) if settings.steps else EQUILIBRATION_STEPS
+    some = 10 * settings.steps if settings.steps else int(0.1 * settings.time_budget / sets / step)
+    equilibration = max(1, min(EQUILIBRATION_STEPS, some))
     prepare = build * sets + create * len(CANDIDATES) + sets * step * (equilibration + 3 * MINIMIZER_ITERATIONS)
     finish = 3.0  # figure and files
     fixed = prepare + runs * create + finish
-    sampling = runs * SAMPLES * step
-    affordable = int(0.9 * (settings.time_budget - fixed - sampling) / (runs * step))
-    steps = settings.steps or max(1, min(MAX_STEPS, affordable))
-    return Plan(steps, equilibration, fixed + min(sampling, runs * steps * step) + runs * steps * step)
+    affordable = max(0.0, SAFETY * (settings.time_budget - fixed) / (runs * step))  # steps and samples cost the same
+    steps = settings.steps or max(1, min(MAX_STEPS, int(max(affordable - SAMPLES, 0.8 * affordable))))
+    return Plan(steps, equilibration, fixed + runs * (steps + min(SAMPLES, steps / SHORTEST_INTERVAL)) * step)
 
 
 def _run_all(
@@ -187,12 +195,12 @@ def _run_all(
                 progress.update(task, description=f"{constraints}: {candidate.label}")
                 outcome = Outcome(constraints, candidate)
                 context = make_context(villin.system, candidate.make(settings.tolerance), start, platform, properties)
-                # Where the estimate was too low, this run gives up early rather than all the time of the others.
-                limit = perf_counter() + 1.2 * max(0.0, deadline - perf_counter()) / runs_left
+                # Where the estimate was too low, every run gets its share of the time that is left.
+                limit = perf_counter() + max(0.0, deadline - perf_counter()) / runs_left
                 compare(outcome, context, meter, plan.steps, plan.interval, limit, lambda n: progress.advance(task, n))
                 outcomes.append(outcome)
                 runs_left -= 1
-                progress.update(task, completed=(len(outcomes)) * plan.steps)
+                progress.update(task, completed=len(outcomes) * plan.steps)
                 if outcome.failure is not None:
                     progress.console.print(f"{constraints}, {candidate.label}: {outcome.failure}", style="red")
     return outcomes, freedom

@@ -65,4 +65,4 @@ def _drift(seen: Observation) -> tuple[str, str]:
     drift = seen.energies.drift()
     if drift is None:
         return "too few samples", "-"
-    return str(drift), f"{drift.percent_of_kinetic:+.4f}"
+    return str(drift), f"{drift.percent_of_kinetic:+.2g}"

@@ -37,13 +37,15 @@ def print_results(console: Console, outcomes: list[Outcome], degrees_of_freedom:
             "Largest\nbond error",
             "Iter-\nations",
             "Energy drift\n(kT/ns/dof)",
-            "Energy change\n(% of kinetic)",
-            "Mean T\n(K)",
+            "in % of\nkinetic",
+            "T (K)",
             "ns/day",
         ],
         caption="Largest bond error: |d - d0|/d0 from the positions of all samples. Iterations: largest of the sampled "
-        "steps. Drift: least squares, ± its standard error; over this short time it is mostly noise.",
+        "steps. Drift: least squares over this short time, ± its standard error; "
+        "also as the change over the run in % of the kinetic energy.",
     )
+    table.columns[1].no_wrap = True
     for number, outcome in enumerate(outcomes):
         table.add_row(
             *_row(outcome, degrees_of_freedom[outcome.constraints]),
@@ -66,10 +68,10 @@ def _row(outcome: Outcome, degrees_of_freedom: int) -> list[str]:
         outcome.constraints,
         name,
         f"{outcome.steps:,}",
-        scientific(max(outcome.bond_error[1:], default=None)),
+        scientific(max(outcome.bond_error[1:], default=None), 3),
         "-" if outcome.largest_iterations is None else str(outcome.largest_iterations),
         "-" if drift is None else str(drift),
-        "-" if drift is None else f"{drift.percent_of_kinetic:+.4f}",
+        "-" if drift is None else f"{drift.percent_of_kinetic:+.1g}",
         "-" if temperature is None else f"{temperature:.1f}",
         "-" if outcome.ns_per_day is None else f"{outcome.ns_per_day:.3g}",
     ]

@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 
 import openmmconstraints as mc
-from openmmconstraints.errors import UserError
+from openmmconstraints.errors import UserError, check_tolerance
 from openmmconstraints.report import print_report
 from openmmconstraints.substitute import Session, substituted
 
@@ -23,7 +23,10 @@ def run(script: Path, arguments: list[str], integrator: str, solver: str, tolera
     """Run the script and print what was seen; returns its exit status."""
     if not script.is_file():
         raise UserError(f"there is no file '{script}'.")
-    session = Session(_integrator_class(integrator), getattr(mc.ConstraintIntegrator, solver), tolerance)
+    base = _integrator_class(integrator)
+    if tolerance is not None:
+        check_tolerance(base, tolerance)
+    session = Session(base, getattr(mc.ConstraintIntegrator, solver), tolerance)
     with substituted(session):
         try:
             status = _run_script(script, arguments)

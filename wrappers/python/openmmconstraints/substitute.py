@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature
+from typing import Any
 
 import openmm as mm
 import openmm.app  # binds OpenMM's own names for its internal use before ours are put in place
@@ -82,9 +83,9 @@ class Session:
 def substituted(session: Session):
     """While this is open, OpenMM's names lead to our integrators; afterwards all is as before."""
     with ExitStack() as stack:
-        for name, value in {**_substitutes(session), **_refused(session)}.items():
+        for name, kind in {**_substitutes(session), **_refused(session)}.items():
             for module in (mm, mm.openmm):
-                stack.enter_context(_replaced(module, name, value))
+                stack.enter_context(_replaced(module, name, kind))
         for owner, name, value in _hooks(session):
             stack.enter_context(_replaced(owner, name, value))
         yield
@@ -100,7 +101,7 @@ def _replaced(owner: object, name: str, value: object):
         setattr(owner, name, original)
 
 
-def _in_md_units(value: object) -> float:
+def _in_md_units(value: Any) -> float:
     return value.value_in_unit_system(unit.md_unit_system) if unit.is_quantity(value) else value
 
 
@@ -115,7 +116,9 @@ def _signature(*names: str, **defaults: object) -> Signature:
 def _substitutes(session: Session) -> dict[str, type]:
     """The classes by the names of those that they replace."""
 
-    class Substitute(session.base):
+    base: Any = session.base
+
+    class Substitute(base):
         """Ours under the name of another integrator, watched."""
 
         _signature = _signature("stepSize")

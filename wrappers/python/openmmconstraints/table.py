@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 from rich.console import Console
@@ -14,6 +15,8 @@ WIDTH_OF_A_PIPE = 120
 
 def make_console() -> Console:
     """A console on stdout that does not squeeze tables to 80 columns where there is no terminal."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 gets ? for ±
     return Console(width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE, highlight=False, markup=False)
 
 
@@ -28,5 +31,5 @@ def make_table(title: str, left: list[str], right: list[str], caption: str | Non
 
 
 def scientific(value: float | None, digits: int = 2) -> str:
-    """A number for a table: 1.23e-09, or a dash where there is none."""
+    """A number for a table, as 1.2e-09, or a dash where there is none."""
     return "-" if value is None else f"{value:.{digits - 1}e}"
