@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import openmm as mm
-import openmmconstraints as mc
 import pytest
+
+import openmmconstraints as mc
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
