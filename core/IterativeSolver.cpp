@@ -9,8 +9,8 @@ namespace {
 
 /** Sweep over the rows of a cluster until none is off by more than the tolerance.
  *
- *  Every row is corrected in every sweep, also those within the tolerance: were they left alone, the warm start would
- *  leave them off to the same side step after step, and the energy would rise.
+ *  Every row is corrected in every sweep, also those within the tolerance: were they left alone, they would be off to
+ *  the same side step after step, and the energy would drift.
  *  @param x         what is corrected: displacements or velocities
  *  @param residual  (row) -> sigma or dq/dt
  *  @param error     (row, residual) -> error in units of the tolerance

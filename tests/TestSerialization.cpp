@@ -90,6 +90,7 @@ static void configure(T& integrator) {
     integrator.setConstraintTolerance(3e-9);
     integrator.setSolver(ConstraintIntegrator::MatrixInversion);
     integrator.setMaxIterations(77);
+    integrator.setWarmStart(true);
     integrator.setIntegrationForceGroups(6);
 }
 
@@ -102,6 +103,7 @@ TYPED_TEST(IntegratorSerialization, KeepsEveryField) {
     EXPECT_EQ(copy.getConstraintTolerance(), 3e-9);
     EXPECT_EQ(copy.getSolver(), ConstraintIntegrator::MatrixInversion);
     EXPECT_EQ(copy.getMaxIterations(), 77);
+    EXPECT_TRUE(copy.getWarmStart());
     EXPECT_EQ(copy.getIntegrationForceGroups(), 6);
 }
 

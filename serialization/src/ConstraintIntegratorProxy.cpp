@@ -21,12 +21,14 @@ void writeShared(const ConstraintIntegrator& integrator, SerializationNode& node
         if (solver == integrator.getSolver())
             node.setStringProperty("solver", name);
     node.setIntProperty("maxIterations", integrator.getMaxIterations());
+    node.setBoolProperty("warmStart", integrator.getWarmStart());
     node.setIntProperty("integrationForceGroups", integrator.getIntegrationForceGroups());
 }
 
 void readShared(ConstraintIntegrator& integrator, const SerializationNode& node) {
     integrator.setConstraintTolerance(readProperty<double>(node, "constraintTolerance"));
     integrator.setMaxIterations(readProperty<int>(node, "maxIterations"));
+    integrator.setWarmStart(readProperty<bool>(node, "warmStart"));
     integrator.setIntegrationForceGroups(readProperty<int>(node, "integrationForceGroups"));
     const std::string wanted = node.getStringProperty("solver");
     for (const auto& [solver, name] : SolverNames)

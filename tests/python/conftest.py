@@ -29,6 +29,7 @@ def integrator(request):
     integrator.setConstraintTolerance(3e-9)
     integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
     integrator.setMaxIterations(77)
+    integrator.setWarmStart(True)
     integrator.setIntegrationForceGroups({1, 2})
     return integrator
 
@@ -60,6 +61,7 @@ def settings():
             thing.getConstraintTolerance(),
             thing.getSolver(),
             thing.getMaxIterations(),
+            thing.getWarmStart(),
             thing.getIntegrationForceGroups(),
         )
 
