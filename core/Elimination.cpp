@@ -22,7 +22,7 @@ std::vector<int> chooseRound(const std::vector<int>& remaining, const std::vecto
     for (int row : remaining)
         lowest = std::min(lowest, neighbours[row].size());
     // Rows of the lowest degree alone would make many thin rounds; rows of any degree would make much fill.
-    const std::size_t limit = std::max<std::size_t>(3, lowest + lowest / 4);
+    const std::size_t limit = std::max<std::size_t>(4, lowest + lowest / 4);
     std::vector<std::vector<int>> byDegree(limit + 1);
     for (int row : remaining)
         if (neighbours[row].size() <= limit)
