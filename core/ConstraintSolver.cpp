@@ -200,20 +200,23 @@ SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Bo
     return report;
 }
 
-RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) {
-    RankAnalysis analysis = analyzeRank(set, active, positions, box, rankThreshold);
-    if (!analysis.isSingular())
-        return analysis;
-    const std::vector<int> other = analyzeRank(set, movable, positions, box, rankThreshold).independent;
-    if (other.size() == active.size()) {
-        const RankAnalysis second = analyzeRank(set, other, positions, box, rankThreshold);
-        if (!second.isSingular()) {
-            active = other;
+void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
+    if (active.size() == movable.size())
+        return;
+    for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
+        const std::vector<int> choice = analyzeRank(set, movable, positions, box, threshold).independent;
+        if (choice.size() < active.size())
+            continue;
+        if (choice.size() == active.size() && choice != active) {
+            active = choice;
             rebuild();
-            return second;
         }
+        return;
     }
-    return analysis;
+}
+
+RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) const {
+    return analyzeRank(set, active, positions, box, rankThreshold);
 }
 
 } // namespace ConstraintPlugin

@@ -46,10 +46,11 @@ public:
     /** Largest error of any constraint, without solving. */
     SolveReport measurePositions(const Real3* positions, const Box& box);
     SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);
-    /** Check at real positions, on the constraints, that those taken as independent are so; where another choice of
-     *  independent constraints serves, take that.
-     *  @return the analysis of what is solved; isSingular() if nothing serves */
-    RankAnalysis checkRank(const Real3* positions, const Box& box);
+    /** Where constraints depend on each other, choose which to solve by real positions: the best conditioned choice of
+     *  as many as are independent in general. Before this, the choice is one that suits positions in general. */
+    void chooseIndependent(const Real3* positions, const Box& box);
+    /** Check at real positions, on the constraints, that those solved are independent there: isSingular() if not. */
+    RankAnalysis checkRank(const Real3* positions, const Box& box) const;
 
     /** Number of independent constraints. */
     int rank() const {

@@ -89,10 +89,9 @@ std::string describeParticles(const ConstraintSet& set, const std::vector<int>& 
 
 void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     std::ostringstream out;
-    out << "The constraints could not be solved in the "
-        << (context.stage == Stage::Positions ? "position" : "velocity") << " stage of the " << context.activity << ": "
-        << whatHappened(report.outcome) << " (after " << report.iterations << " iterations of " << context.solver
-        << ").";
+    out << "The constraints could not be solved in " << context.activity << ", "
+        << (context.stage == Stage::Positions ? "position" : "velocity") << " stage: " << whatHappened(report.outcome)
+        << " (after " << report.iterations << " iterations of " << context.solver << ").";
     if (report.constraint >= 0) {
         const Constraint& c = set.constraints[report.constraint];
         out.precision(6);

@@ -25,7 +25,7 @@ void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegra
     f = forces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (0.5 * dt * inverseMass[i]) * f[i];
-    solveVelocities(context, integrator, v);
+    solveVelocities(context, integrator, positions(context), v);
 }
 
 } // namespace ConstraintPlugin

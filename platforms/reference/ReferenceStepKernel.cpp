@@ -116,7 +116,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const string step = "step " + to_string(data(context).stepCount + 1);
         if (context.updateContextState())
             forcesKept = false;
-        activity = "projection before " + step;
+        activity = "the projection before " + step;
         projectState(context, integrator);
         activity = step;
         take(context, start);
@@ -149,10 +149,10 @@ void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintI
     note(report);
 }
 
-void ReferenceStepKernel::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator,
+void ReferenceStepKernel::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                                           Real3* velocity) {
     const SolveReport report =
-        solver->solveVelocities(positions(context), box(context), velocity, velocityTimeScale(integrator),
+        solver->solveVelocities(x, box(context), velocity, velocityTimeScale(integrator),
                                 integrator.getConstraintTolerance(), integrator.getMaxIterations());
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Velocities, integrator);
@@ -171,75 +171,90 @@ void ReferenceStepKernel::projectState(ContextImpl& context, const ConstraintInt
     const bool positionsKnown =
         holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &now, sizeof(Box)) && rankChecked;
     if (!positionsKnown)
-        projectPositions(context, integrator);
+        projectContextPositions(context, integrator);
     if (constrainsVelocities() && !(positionsKnown && holds(lastGood.velocities, velocities(context))))
         projectContextVelocities(context, integrator);
 }
 
-void ReferenceStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {
+bool ReferenceStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x) {
     const Box now = box(context);
     const double tolerance = integrator.getConstraintTolerance();
     checkPeriodicLengths(now);
-    const SolveReport before = solver->measurePositions(positions(context), now);
-    if (!(before.maxError <= tolerance + roundingSlack(solver->getSet(), positions(context)))) {
+    if (!rankChecked)
+        solver->chooseIndependent(x, now);
+    const SolveReport before = solver->measurePositions(x, now);
+    const bool violated = !(before.maxError <= tolerance + roundingSlack(solver->getSet(), x));
+    if (violated) {
         const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
         vector<Real3> shift(numParticles());
         solver->forgetMultipliers();
-        SolveReport report =
-            solver->solvePositions(positions(context), now, shift.data(), tolerance, integrator.getMaxIterations());
+        const SolveReport report =
+            solver->solvePositions(x, now, shift.data(), tolerance, integrator.getMaxIterations());
         solver->setMultipliers(kept);
         if (report.outcome != Outcome::Converged) {
-            const RankAnalysis analysis = solver->checkRank(positions(context), now);
+            const RankAnalysis analysis = solver->checkRank(x, now);
             if (analysis.isSingular() && report.outcome != Outcome::NotFinite)
                 throwSingularSet(solver->getSet(), analysis);
             fail(report, Stage::Positions, integrator);
         }
-        movePositions(context, shift.data());
+        for (int i = 0; i < numParticles(); i++)
+            x[i] += shift[i];
         note(report);
     }
     if (!rankChecked) {
-        const RankAnalysis analysis = solver->checkRank(positions(context), now);
+        const RankAnalysis analysis = solver->checkRank(x, now);
         if (analysis.isSingular())
             throwSingularSet(solver->getSet(), analysis);
         rankChecked = true;
     }
+    return violated;
 }
 
 void ReferenceStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
     prepare(integrator);
-    activity = "projection of the positions";
-    projectPositions(context, integrator);
-    context.computeVirtualSites();
+    activity = "the projection of the positions";
+    projectContextPositions(context, integrator);
+}
+
+void ReferenceStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    vector<Real3> x(positions(context), positions(context) + numParticles());
+    if (projectPositions(context, integrator, x.data())) {
+        copy(x.begin(), x.end(), positions(context));
+        context.computeVirtualSites();
+    }
 }
 
 void ReferenceStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
     prepare(integrator);
-    activity = "projection of the velocities";
+    activity = "the projection of the velocities";
     projectContextVelocities(context, integrator);
 }
 
 void ReferenceStepKernel::projectContextVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    vector<Vec3>& v = *data(context).velocities;
-    const vector<Vec3> before = v;
-    try {
-        projectVelocities(context, integrator, v);
-    } catch (...) {
-        v = before;
-        throw;
-    }
+    const Real3* x = positions(context);
+    vector<Real3> v(velocities(context), velocities(context) + numParticles());
+    projectTangent(context, integrator, x, v.data());
+    copy(v.begin(), v.end(), velocities(context));
 }
 
 void ReferenceStepKernel::projectVelocities(ContextImpl& context, const ConstraintIntegrator& integrator,
                                             vector<Vec3>& v) {
-    if (activity.empty())
-        activity = "projection of the velocities";
-    const SolveReport before =
-        solver->measureVelocities(positions(context), box(context), asReal3(v), velocityTimeScale(integrator));
+    prepare(integrator);
+    activity = "the projection of the velocities";
+    // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
+    vector<Real3> x(positions(context), positions(context) + numParticles());
+    projectPositions(context, integrator, x.data());
+    projectTangent(context, integrator, x.data(), asReal3(v));
+}
+
+void ReferenceStepKernel::projectTangent(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                         Real3* v) {
+    const SolveReport before = solver->measureVelocities(x, box(context), v, velocityTimeScale(integrator));
     if (before.maxError <= integrator.getConstraintTolerance())
         return;
     const auto kept = solver->getMultipliers();
     solver->forgetMultipliers();
-    solveVelocities(context, integrator, asReal3(v));
+    solveVelocities(context, integrator, x, v);
     solver->setMultipliers(kept);
 }
 

@@ -55,8 +55,9 @@ protected:
     const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Position stage of a step: delta in: unconstrained, out: constrained. Throws where it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta);
-    /** Velocity stage at the Context's positions. Throws where it fails. */
-    void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    /** Velocity stage at positions x. Throws where it fails. */
+    void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                         Real3* velocity);
     /** x += delta for every particle, then virtual sites. */
     void movePositions(OpenMM::ContextImpl& context, const Real3* delta);
 
@@ -74,8 +75,12 @@ private:
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
     void prepare(const ConstraintIntegrator& integrator);
     void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    void projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
+    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x);
+    /** Return velocities v to the tangent space at x, if they are off it. */
+    void projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     void checkPeriodicLengths(const Box& box) const;
     void note(const SolveReport& report);
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
