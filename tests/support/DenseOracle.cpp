@@ -71,6 +71,8 @@ OracleSolution toSolution(const VectorXd& x, const VectorXd& multiplier) {
 } // namespace
 
 OracleSolution denseSolvePositions(const ConstraintSet& set, const Box& box, const Arrays& start, const Arrays& delta) {
+    if (set.constraints.empty())
+        return {delta, {}};
     const Dense dense(set, box, start);
     const VectorXd unconstrained = flatten(delta);
     const MatrixXd pull = dense.inverseMass.asDiagonal() * dense.jacobian(0 * unconstrained).transpose();
@@ -90,6 +92,8 @@ OracleSolution denseSolvePositions(const ConstraintSet& set, const Box& box, con
 
 OracleSolution denseSolveVelocities(const ConstraintSet& set, const Box& box, const Arrays& start,
                                     const Arrays& velocity) {
+    if (set.constraints.empty())
+        return {velocity, {}};
     const Dense dense(set, box, start);
     const VectorXd v = flatten(velocity);
     const MatrixXd J = dense.jacobian(0 * v);
