@@ -214,6 +214,7 @@ void ReferenceStepKernel::applyConstraints(ContextImpl& context, const Constrain
     prepare(integrator);
     activity = "the projection of the positions";
     projectContextPositions(context, integrator);
+    context.computeVirtualSites(); // also where no constraint was violated
 }
 
 void ReferenceStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {
