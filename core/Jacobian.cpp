@@ -37,7 +37,8 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
     bond.resize(particle.size() - rows.size());
 }
 
-void Jacobian::setStart(const Real3* positions, const Box& box) {
+int Jacobian::setStart(const Real3* positions, const Box& box) {
+    int bad = -1;
     for (int row = 0; row < numRows(); row++) {
         const int first = slotStart[row], size = slotStart[row + 1] - first;
         Real3* b = &bond[first - row];
@@ -50,7 +51,10 @@ void Jacobian::setStart(const Real3* positions, const Box& box) {
         Real3 G[maxParticlesPerConstraint - 1];
         value[row] = coordinate(kind[row], b, G);
         scatterToParticles(size, G, &start[first]);
+        if (bad < 0 && !std::isfinite(startDiagonal(row)))
+            bad = row;
     }
+    return bad;
 }
 
 double Jacobian::evaluate(int row, const Real3* displacement) {

@@ -229,3 +229,19 @@ TEST(ConstraintSolver, MeasuresWithoutSolving) {
     EXPECT_NEAR(report.maxError, 0.01, 1e-12);
     EXPECT_NEAR(report.value, 0.99 * std::sqrt(dot(b, b)), 1e-14);
 }
+
+TEST(ConstraintSolver, MeasuresNaNWhereverItIs) {
+    const TestSystem& system = findSystem("disjoint");
+    ConstraintSolver solver(toConstraintSet(system), Method::Automatic);
+    for (const auto& bond : system.bonds) {
+        Arrays x = system.positions, v(x.size());
+        x[bond.i].x = v[bond.i].x = notANumber;
+        for (const SolveReport& report :
+             {solver.measurePositions(x.data(), system.box),
+              solver.measureVelocities(system.positions.data(), system.box, v.data(), 0.001)}) {
+            EXPECT_TRUE(std::isnan(report.maxError)) << bond.i;
+            const auto& particles = solver.getSet().constraints[report.constraint].particles;
+            EXPECT_TRUE(particles[0] == bond.i || particles[1] == bond.i) << bond.i;
+        }
+    }
+}
