@@ -17,7 +17,8 @@ struct Probe {
     int throwAtEvaluation = -1; ///< the number of the evaluation that fails
 };
 
-/** A Force without force that counts evaluations, or fails at one of them. */
+/** A Force without force that counts evaluations, or fails at one of them. As many plugins' Forces, it does not say
+ *  whether it uses periodic boundaries: asking it throws. */
 class ProbeForce : public OpenMM::Force {
 public:
     explicit ProbeForce(Probe& probe) : probe(probe) {
