@@ -116,11 +116,11 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const string step = "step " + to_string(data(context).stepCount + 1);
         if (context.updateContextState())
             forcesKept = false;
-        activity = "the projection before " + step;
-        projectState(context, integrator);
-        activity = step;
         take(context, start);
         try {
+            activity = "the projection before " + step;
+            projectState(context, integrator);
+            activity = step;
             takeStep(context, integrator);
         } catch (...) {
             copy(start.positions.begin(), start.positions.end(), positions(context));
