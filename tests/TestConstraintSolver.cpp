@@ -68,6 +68,14 @@ TEST(ConstraintSolver, KeepsMultipliersWhenTheMethodChanges) {
     EXPECT_GT(std::abs(before[17]), 0);
 }
 
+TEST(ConstraintSolver, RescalesMultipliersOfThePositionStageOnly) {
+    ConstraintSolver solver(toConstraintSet(findSystem("CH2")), Method::Iterative);
+    solver.setMultipliers({{1, 2}, {3, 4}});
+    solver.rescaleMultipliers(0.25);
+    EXPECT_EQ(solver.getMultipliers().lambda, (std::vector<double>{0.25, 0.5}));
+    EXPECT_EQ(solver.getMultipliers().mu, (std::vector<double>{3, 4}));
+}
+
 TEST(ConstraintSolver, AddsTheImpulseThatMovedThePositions) {
     const TestSystem& system = findSystem("methane");
     for (Method method : bothMethods) {

@@ -220,6 +220,21 @@ TEST_P(Errors, NotANumberIsNamed) {
     }
 }
 
+TEST_P(Errors, AStateThatCannotBeProjectedIsLeftAsItIs) {
+    Simulation s = simulate(findSystem("disjoint"), Declared::InForce, GetParam(), 0.001, 1e-8);
+    Vectors r = s.positions(), v = s.velocities();
+    r[0] += Vec3(0.002, 0.001, 0); // could be projected
+    v[12][0] = notANumber;
+    s.context->setPositions(r);
+    s.context->setVelocities(v);
+    expectAll(messageOf([&] { s.integrator->step(1); }), {"NaN", "12"});
+    EXPECT_EQ(distance(s.positions(), r), 0);
+    v[12][0] = 0;
+    s.context->setVelocities(v);
+    s.integrator->step(1);
+    EXPECT_EQ(s.context->getStepCount(), 1);
+}
+
 TEST_P(Errors, AForceThatThrowsLeavesTheState) {
     for (int evaluation = 2; evaluation < 4; evaluation++) {
         const TestSystem& chain = findSystem("chain");
