@@ -72,6 +72,12 @@ public:
                 }
         }
     }
+    long long countPairs() const {
+        long long pairs = 0;
+        for (int p : used)
+            pairs += (long long) rowsAt[p].size() * (rowsAt[p].size() - 1) / 2;
+        return pairs;
+    }
     /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a particle, once per particle. */
     template <class Visit>
     void forEachPair(Visit visit) const {
@@ -129,7 +135,8 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
         else if (method != Method::Iterative) {
             meetings.gather(members);
             SymbolicFactor factor;
-            if (eliminate(neighboursOf(meetings, cluster.size()), factor)) {
+            if (meetings.countPairs() <= EliminationLimits().entries && // a hub of many constraints is dense
+                eliminate(neighboursOf(meetings, cluster.size()), factor)) {
                 cluster.kind = ClusterSolverKind::Sparse;
                 cluster.factor = (int) factors.size();
                 std::vector<int> ordered;

@@ -77,13 +77,16 @@ SolveReport ConstraintSolver::solve(double tolerance, std::vector<double>& multi
         const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
         ClusterSolver& solver = isIterative ? (ClusterSolver&) iterative : *matrixInversion;
         const int firstSlot = jacobian->slotStart[cluster.begin], lastSlot = jacobian->slotStart[cluster.end];
-        if (isIterative) {
+        if (!warmStart)
+            std::fill(multipliers.begin() + cluster.begin, multipliers.begin() + cluster.end, 0.0);
+        const bool isWarm = isIterative && warmStart;
+        if (isWarm) {
             restart.resize(set.numParticles());
             for (int s = firstSlot; s < lastSlot; s++)
                 restart[jacobian->particle[s]] = x[jacobian->particle[s]];
         }
         ClusterReport result = solveCluster(solver, cluster, innerTolerance);
-        if (isIterative && result.outcome != Outcome::Converged) { // the warm start may have misled it
+        if (isWarm && result.outcome != Outcome::Converged) { // the past may have misled it
             for (int s = firstSlot; s < lastSlot; s++)
                 x[jacobian->particle[s]] = restart[jacobian->particle[s]];
             std::fill(multipliers.begin() + cluster.begin, multipliers.begin() + cluster.end, 0.0);

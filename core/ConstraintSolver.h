@@ -28,6 +28,10 @@ public:
     /** @throws std::runtime_error if the method cannot serve a cluster */
     ConstraintSolver(ConstraintSet set, Method method);
     void setMethod(Method method);
+    /** Whether the Iterative solver starts from the multipliers of the last stage of the same kind, or from zero. */
+    void setWarmStart(bool yes) {
+        warmStart = yes;
+    }
 
     /** Solve sigma(r + delta) = 0. Positions are not touched.
      *  @param positions  [numParticles] nm, at the start of the step: the gradients' place
@@ -62,7 +66,7 @@ public:
     const ConstraintGraph& getGraph() const {
         return *graph;
     }
-    /** Multipliers of the last stages, which the Iterative solver starts the next from. */
+    /** Multipliers of the last stages, which a warm start takes up. */
     struct Multipliers {
         std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
     };
@@ -82,6 +86,7 @@ private:
 
     ConstraintSet set;
     Method method;
+    bool warmStart = false;
     std::vector<int> movable; // constraints with a movable particle
     std::vector<int> active;  // the independent ones among them
     std::vector<int> checked; // all others

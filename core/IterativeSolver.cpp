@@ -8,6 +8,9 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Sweep over the rows of a cluster until none is off by more than the tolerance.
+ *
+ *  Every row is corrected in every sweep, also those within the tolerance: were they left alone, they would be off to
+ *  the same side step after step, and the energy would drift.
  *  @param x         what is corrected: displacements or velocities
  *  @param residual  (row) -> sigma or dq/dt
  *  @param error     (row, residual) -> error in units of the tolerance
@@ -15,36 +18,42 @@ namespace {
 template <class Residual, class Error, class Diagonal>
 ClusterReport sweep(const Cluster& cluster, const StageInput& input, Real3* x, double* multiplier, Residual residual,
                     Error error, Diagonal diagonal) {
+    Jacobian& J = input.jacobian;
     for (int row = cluster.begin; row < cluster.end; row++)
         if (multiplier[row] != 0)
-            input.jacobian.addImpulse(row, multiplier[row], x);
-    for (int iteration = 0;; iteration++) {
-        ClusterReport report;
-        report.iterations = iteration;
+            J.addImpulse(row, multiplier[row], x);
+    ClusterReport report;
+    auto fail = [&](Outcome outcome, int row, double e) {
+        report.outcome = outcome;
+        report.row = row;
+        report.maxError = e;
+        return report;
+    };
+    for (report.iterations = 1;; report.iterations++) {
+        double largest = 0;
         for (int row = cluster.begin; row < cluster.end; row++) {
             const double r = residual(row), e = error(row, r);
-            if (!report.note(row, e)) {
-                report.outcome = Outcome::NotFinite;
-                return report;
-            }
-            if (e <= input.tolerance || iteration == input.maxIterations)
-                continue;
+            if (!std::isfinite(e))
+                return fail(Outcome::NotFinite, row, e);
+            largest = std::max(largest, e);
             const double denominator = diagonal(row);
-            if (!(denominator > pivotThreshold * input.jacobian.startDiagonal(row))) {
-                report.outcome = Outcome::Singular;
-                report.row = row;
-                report.maxError = e;
-                return report;
-            }
+            if (!(denominator > pivotThreshold * J.diagonal(row, J.start.data())))
+                return fail(Outcome::Singular, row, e);
             multiplier[row] -= r / denominator;
-            input.jacobian.addImpulse(row, -r / denominator, x);
+            J.addImpulse(row, -r / denominator, x);
         }
+        const bool isLast = report.iterations >= input.maxIterations;
+        if (largest > input.tolerance && !isLast)
+            continue;
+        // Correcting one row has moved its neighbours since they were looked at.
+        report.maxError = 0;
+        report.row = -1;
+        for (int row = cluster.begin; row < cluster.end; row++)
+            report.note(row, error(row, residual(row)));
         if (report.maxError <= input.tolerance)
             return report;
-        if (iteration == input.maxIterations) {
-            report.outcome = Outcome::NotConverged;
-            return report;
-        }
+        if (isLast)
+            return fail(Outcome::NotConverged, report.row, report.maxError);
     }
 }
 
@@ -56,7 +65,7 @@ ClusterReport IterativeSolver::solvePositions(const Cluster& cluster, const Stag
     return sweep(
         cluster, input, delta, lambda, [&](int row) { return J.evaluate(row, delta) - J.target[row]; },
         [&](int row, double sigma) { return std::abs(sigma) * J.inverseScale[row]; },
-        [&](int row) { return J.diagonal(row); });
+        [&](int row) { return J.diagonal(row, J.current.data()); });
 }
 
 ClusterReport IterativeSolver::solveVelocities(const Cluster& cluster, const StageInput& input, double timeScale,
@@ -65,7 +74,7 @@ ClusterReport IterativeSolver::solveVelocities(const Cluster& cluster, const Sta
     return sweep(
         cluster, input, velocity, mu, [&](int row) { return J.rate(row, velocity); },
         [&](int row, double rate) { return std::abs(rate) * timeScale * J.inverseScale[row]; },
-        [&](int row) { return J.startDiagonal(row); });
+        [&](int row) { return J.diagonal(row, J.start.data()); });
 }
 
 } // namespace ConstraintPlugin

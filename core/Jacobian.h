@@ -4,6 +4,8 @@
 #define CONSTRAINTS_CORE_JACOBIAN_H_
 
 #include "ConstraintSet.h"
+#include "coordinates.h"
+#include <type_traits>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -24,19 +26,37 @@ public:
      */
     int setStart(const Real3* positions, const Box& box);
     /** q of a row after displacements (nm, [numParticles]), and its gradient in the row's slots of `current`. */
-    double evaluate(int row, const Real3* displacement);
+    double evaluate(int row, const Real3* displacement) {
+        const int first = slotStart[row];
+        const Real3* startBond = &bond[first - row];
+        return forSize(row, [&](auto size) {
+            Real3 b[size() - 1];
+            for (int s = 0; s < size() - 1; s++)
+                b[s] = startBond[s] + (displacement[particle[first + s]] - displacement[particle[first + s + 1]]);
+            return evaluateAt<size()>(row, b, &current[first]);
+        });
+    }
     /** q of a row at the start. */
     double startValue(int row) const {
         return value[row];
     }
     /** dq/dt of a row at the start, for velocities [numParticles] in nm/ps. */
-    double rate(int row, const Real3* velocity) const;
-    /** sum_i (1/m_i) grad_i sigma_row(t) . grad_i sigma_row(0), t: as last evaluated; a diagonal element of the matrix.
-     */
-    double diagonal(int row) const;
-    double startDiagonal(int row) const;
+    double rate(int row, const Real3* velocity) const {
+        return sumSlots(row, [&](int s) { return dot(start[s], velocity[particle[s]]); });
+    }
+    /** sum_i (1/m_i) grad_i sigma_row(t) . grad_i sigma_row(0), with gradients(t) by slot: a diagonal element of A. */
+    double diagonal(int row, const Real3* gradients) const {
+        return sumSlots(row, [&](int s) { return inverseMass[s] * dot(gradients[s], start[s]); });
+    }
     /** x_i += (scale/m_i) grad_i sigma_row(0) for the particles of a row. */
-    void addImpulse(int row, double scale, Real3* x) const;
+    void addImpulse(int row, double scale, Real3* x) const {
+        const int first = slotStart[row];
+        forSize(row, [&](auto size) {
+            for (int s = first; s < first + size(); s++)
+                x[particle[s]] += (scale * inverseMass[s]) * start[s];
+            return 0.0;
+        });
+    }
 
     int numRows() const {
         return (int) target.size();
@@ -50,6 +70,39 @@ public:
     std::vector<double> inverseScale; ///< [numRows] 1/nm: error = |q - target| * inverseScale
 
 private:
+    template <int n>
+    using Size = std::integral_constant<int, n>;
+    /** Call f with the number of particles of a row, known at compile time. */
+    template <class F>
+    double forSize(int row, F f) const {
+        switch (kind[row]) {
+        case CoordinateKind::Distance:
+            break;
+        }
+        return f(Size<2>());
+    }
+    template <class Term>
+    double sumSlots(int row, Term term) const {
+        const int first = slotStart[row];
+        return forSize(row, [&](auto size) {
+            double sum = 0;
+            for (int s = first; s < first + size(); s++)
+                sum += term(s);
+            return sum;
+        });
+    }
+    /** q from bond vectors; from G = dq/db to gradients of the particles: grad_s q = G_s - G_(s-1). */
+    template <int size>
+    double evaluateAt(int row, const Real3* b, Real3* gradient) const {
+        Real3 G[size - 1];
+        const double q = coordinate(kind[row], b, G);
+        gradient[0] = G[0];
+        for (int s = 1; s < size - 1; s++)
+            gradient[s] = G[s] - G[s - 1];
+        gradient[size - 1] = -G[size - 2];
+        return q;
+    }
+
     std::vector<CoordinateKind> kind;
     std::vector<char> periodic;
     std::vector<double> value; // q at the start

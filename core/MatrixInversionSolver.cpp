@@ -9,14 +9,11 @@ namespace {
 
 /** A small matrix, assembled afresh for every solve. solveInPlace(A, x): -1, or the failing row. */
 template <class SolveInPlace>
-struct SmallSystem {
-    const ConstraintGraph& graph;
-    const Cluster& cluster;
-    const Jacobian& J;
-    SolveInPlace solveInPlace;
-    double A[maxDenseCluster * maxDenseCluster];
-    const Real3* gradients = nullptr;
-
+class SmallSystem {
+public:
+    SmallSystem(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J, SolveInPlace solveInPlace)
+        : graph(graph), cluster(cluster), J(J), solveInPlace(solveInPlace) {
+    }
     int factorize(const Real3* current, bool) {
         gradients = current;
         return -1;
@@ -32,6 +29,14 @@ struct SmallSystem {
             });
         return solveInPlace(A, x);
     }
+
+private:
+    const ConstraintGraph& graph;
+    const Cluster& cluster;
+    const Jacobian& J;
+    SolveInPlace solveInPlace;
+    const Real3* gradients = nullptr;
+    double A[maxDenseCluster * maxDenseCluster];
 };
 
 struct SparseSystem {
@@ -100,29 +105,23 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
     }
 }
 
-template <class SolveInPlace>
-SmallSystem<SolveInPlace> smallSystem(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J,
-                                      SolveInPlace solve) {
-    return {graph, cluster, J, solve, {}, nullptr};
-}
-
 /** Call visit with the linear system that serves a cluster. */
 template <class Visit>
 ClusterReport withSystem(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J,
                          std::vector<SparseMatrix>& sparse, Visit visit) {
     switch (cluster.kind) {
     case ClusterSolverKind::ClosedForm1:
-        return visit(smallSystem(
+        return visit(SmallSystem(
             graph, cluster, J, [](double* A, double* x) { return solveClosedForm<1>(A, x) ? -1 : weakestRow(1, A); }));
     case ClusterSolverKind::ClosedForm2:
-        return visit(smallSystem(
+        return visit(SmallSystem(
             graph, cluster, J, [](double* A, double* x) { return solveClosedForm<2>(A, x) ? -1 : weakestRow(2, A); }));
     case ClusterSolverKind::ClosedForm3:
-        return visit(smallSystem(
+        return visit(SmallSystem(
             graph, cluster, J, [](double* A, double* x) { return solveClosedForm<3>(A, x) ? -1 : weakestRow(3, A); }));
     case ClusterSolverKind::Dense:
         return visit(
-            smallSystem(graph, cluster, J, [n = cluster.size()](double* A, double* x) { return solveDense(n, A, x); }));
+            SmallSystem(graph, cluster, J, [n = cluster.size()](double* A, double* x) { return solveDense(n, A, x); }));
     default:
         return visit(SparseSystem{graph, cluster, J, sparse[cluster.factor]});
     }

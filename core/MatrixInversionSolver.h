@@ -36,12 +36,8 @@ private:
 template <class Diagonal, class Element>
 void assemble(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J, const Real3* current,
               Diagonal diagonal, Element element) {
-    for (int row = cluster.begin; row < cluster.end; row++) {
-        double sum = 0;
-        for (int s = J.slotStart[row]; s < J.slotStart[row + 1]; s++)
-            sum += J.inverseMass[s] * dot(current[s], J.start[s]);
-        diagonal(row - cluster.begin, sum);
-    }
+    for (int row = cluster.begin; row < cluster.end; row++)
+        diagonal(row - cluster.begin, J.diagonal(row, current));
     for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++) {
         const Coupling& c = graph.couplings[i];
         const double w = J.inverseMass[c.slotRow];

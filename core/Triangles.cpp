@@ -48,25 +48,35 @@ std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set
 }
 
 std::optional<BadTriangle> findBadTriangle(const ConstraintSet& set) {
-    struct Edge {
-        int particle, constraint;
-    };
-    std::vector<std::vector<Edge>> laterNeighbours(set.numParticles()); // edges to particles of higher index
+    // Each edge is listed at its end of lower degree: a hub of a million bonds then costs no more than its bonds.
+    std::vector<int> degree(set.numParticles());
+    std::vector<int> edges;
     Pairs pairs(set);
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
         if (c.kind != CoordinateKind::Distance || !set.isMovable(c) || pairs.insert(c, k) >= 0)
             continue;
-        const auto [low, high] = std::minmax(c.particles[0], c.particles[1]);
-        laterNeighbours[low].push_back({high, k});
+        edges.push_back(k);
+        degree[c.particles[0]]++;
+        degree[c.particles[1]]++;
     }
-    for (const auto& edges : laterNeighbours)
-        for (std::size_t a = 0; a < edges.size(); a++)
-            for (std::size_t b = a + 1; b < edges.size(); b++) {
-                const int third = pairs.find(edges[a].particle, edges[b].particle);
+    struct End {
+        int particle, constraint;
+    };
+    std::vector<std::vector<End>> endsAt(set.numParticles());
+    for (int k : edges) {
+        auto [low, high] = std::pair(set.constraints[k].particles[0], set.constraints[k].particles[1]);
+        if (std::pair(degree[low], low) > std::pair(degree[high], high))
+            std::swap(low, high);
+        endsAt[low].push_back({high, k});
+    }
+    for (const auto& ends : endsAt)
+        for (std::size_t a = 0; a < ends.size(); a++)
+            for (std::size_t b = a + 1; b < ends.size(); b++) {
+                const int third = pairs.find(ends[a].particle, ends[b].particle);
                 if (third < 0)
                     continue;
-                std::array<int, 3> t = {edges[a].constraint, edges[b].constraint, third};
+                std::array<int, 3> t = {ends[a].constraint, ends[b].constraint, third};
                 auto length = [&](int i) { return set.constraints[t[i]].target; };
                 std::sort(t.begin(), t.end(),
                           [&](int x, int y) { return set.constraints[x].target < set.constraints[y].target; });

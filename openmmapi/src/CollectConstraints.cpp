@@ -32,6 +32,8 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
                    "particle " + std::to_string(p) +
                        " is a virtual site, which follows other particles and cannot be constrained. Constrain the "
                        "particles that define it.");
+        if (!(system.getParticleMass(p) >= 0) || std::isinf(system.getParticleMass(p)))
+            refuse(set, k, "the mass of particle " + std::to_string(p) + " is negative or not a number.");
         for (int t = 0; t < s; t++)
             if (c.particles[t] == p)
                 refuse(set, k, "a constraint cannot join particle " + std::to_string(p) + " to itself.");

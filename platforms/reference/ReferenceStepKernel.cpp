@@ -81,6 +81,7 @@ bool ReferenceStepKernel::holds(const vector<Real3>& kept, const Real3* now) con
 
 void ReferenceStepKernel::prepare(const ConstraintIntegrator& integrator) {
     solver->setMethod((Method) integrator.getSolver());
+    solver->setWarmStart(integrator.getWarmStart());
     const double dt = integrator.getStepSize();
     if (dt != lastStepSize) {
         if (lastStepSize > 0)

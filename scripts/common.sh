@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What test.sh and demo.sh share: from a bare machine to a checkout with the package built in .venv.
+#
+#   source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+#   setup            # needs: compiler, Python with venv and headers
+#   setup tests      # also an OpenCL device (PoCL serves), GoogleTest and Eigen; builds the C++ tests in build/
+#   "$venv/bin/openmm-constraints" ...
+#
+# Running it again is quick and needs no network: what is present is not installed again, the C++ code is rebuilt
+# incrementally. PYTHON=/path/to/python chooses the interpreter of .venv.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=$root/.venv
+build=$root/build
+
+say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# PoCL compiles kernels for seconds when its cache is cold, so keep the cache between runs. HOME may be unset, or name a
+# folder that does not exist and cannot be made.
+if [ -z "${POCL_CACHE_DIR:-}" ]; then
+    POCL_CACHE_DIR=${XDG_CACHE_HOME:-${HOME:-}/.cache}/openmm-constraints/pocl
+    if [ -z "${XDG_CACHE_HOME:-}${HOME:-}" ] || ! mkdir -p "$POCL_CACHE_DIR" 2>/dev/null; then
+        POCL_CACHE_DIR=$build/cache/pocl
+    fi
+fi
+export POCL_CACHE_DIR
+mkdir -p "$POCL_CACHE_DIR"
+
+# ---- which Python ----------------------------------------------------------------------------------------------
+
+python_runs() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; }
+python_has_venv() { "$1" -c 'import venv, ensurepip' >/dev/null 2>&1; }
+python_has_headers() {
+    "$1" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
+        >/dev/null 2>&1
+}
+
+# PYTHON; else the one that .venv was made with; else the newest for which OpenMM has wheels and that needs no package;
+# else the newest, to be completed by apt.
+find_python() {
+    local candidate incomplete= candidates=(python3.14 python3.13 python3.12 python3.11 python3.10 python3)
+    if [ -n "${PYTHON:-}" ]; then
+        candidates=("$PYTHON")
+    elif candidate=$("$venv/bin/python" -c 'import sys; print(sys._base_executable)' 2>/dev/null); then
+        candidates=("$candidate" "${candidates[@]}")
+    fi
+    for candidate in "${candidates[@]}"; do
+        python_runs "$candidate" || continue
+        if python_has_venv "$candidate" && python_has_headers "$candidate"; then
+            python=$candidate
+            return
+        fi
+        incomplete=${incomplete:-$candidate}
+    done
+    python=$incomplete
+    [ -n "$python" ] || [ -z "${PYTHON:-}" ] || die "PYTHON=$PYTHON is not a Python >= 3.10 that runs"
+}
+
+# ---- what the machine has to have --------------------------------------------------------------------------------
+
+has_compiler() {
+    printf '#include <optional>\nint main() { return std::optional<int>(0).value(); }\n' |
+        "${CXX:-c++}" -std=c++17 -x c++ - -o /dev/null >/dev/null 2>&1
+}
+# A program of ours is the surest question: is there an OpenCL loader, and a device behind it?
+has_opencl() {
+    "${python:-python3}" - >/dev/null 2>&1 <<'PY'
+import ctypes
+platforms = ctypes.c_uint(0)
+error = ctypes.CDLL("libOpenCL.so.1").clGetPlatformIDs(0, None, ctypes.byref(platforms))
+raise SystemExit(error != 0 or platforms.value == 0)
+PY
+}
+has_header() {
+    # The usual place first: where the compiler is missing too, it cannot be asked.
+    [ ! -e "/usr/include/$1" ] && [ ! -e "/usr/include/eigen3/$1" ] || return 0
+    printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" |
+        "${CXX:-c++}" -I/usr/include/eigen3 -x c++ -E - -o /dev/null >/dev/null 2>&1
+}
+
+# Fills two arrays of the same length: what is missing, and the Debian packages that bring it.
+find_missing() {
+    missing=() packages=()
+    need() { missing+=("$1") packages+=("$2"); }
+    find_python
+    local version=
+    [ -z "$python" ] || version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    if [ -z "$python" ]; then
+        need "Python >= 3.10 with venv and headers" "python3 python3-venv python3-dev"
+    else
+        python_has_venv "$python" || need "the venv and ensurepip modules of $python" "python$version-venv"
+        python_has_headers "$python" || need "the C headers of $python" "python$version-dev"
+    fi
+    has_compiler || need "a C++17 compiler" "g++"
+    [ "${1:-}" = tests ] || return 0
+    has_opencl || need "an OpenCL device (PoCL: a CPU serves)" "pocl-opencl-icd ocl-icd-libopencl1"
+    has_header gtest/gtest.h || need "GoogleTest" "libgtest-dev"
+    has_header Eigen/Dense || need "Eigen 3" "libeigen3-dev"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+setup_machine() {
+    find_missing "$@"
+    [ ${#missing[@]} -gt 0 ] || return 0
+    local i
+    for i in "${!missing[@]}"; do
+        printf 'missing: %s (Debian and Ubuntu: %s)\n' "${missing[i]}" "${packages[i]}" >&2
+    done
+    command -v apt-get >/dev/null || die "install what is missing (there is no apt-get here) and run this again"
+    as_root true 2>/dev/null || die "install what is missing (neither root nor passwordless sudo here) and run this again"
+    say "Installing with apt: ${packages[*]}"
+    local log=$build/apt.log
+    mkdir -p "$build"
+    # Word splitting is meant: an entry may name several packages.
+    # shellcheck disable=SC2068
+    if ! { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends ${packages[@]}; } >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        die "apt failed (all of it is in $log)"
+    fi
+    find_missing "$@"
+    [ ${#missing[@]} -eq 0 ] || die "still missing after apt: ${missing[*]}"
+}
+
+# ---- .venv -------------------------------------------------------------------------------------------------------
+
+# Everything pyproject.toml asks for (to build, to run, to test), one requirement a line: the list stands only there.
+# And a pip that knows the option -C, which Debian 12's does not.
+requirements() {
+    "$venv/bin/python" - "$root/pyproject.toml" <<'PY'
+import sys
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    from pip._vendor import tomli as tomllib
+with open(sys.argv[1], "rb") as file:
+    data = tomllib.load(file)
+print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
+      *(r for extra in data["project"]["optional-dependencies"].values() for r in extra), sep="\n")
+PY
+}
+
+setup_venv() {
+    local wanted stamp=$venv/.requirements
+    wanted=$("$python" -c 'import sys; print(sys.version)')
+    if [ "$("$venv/bin/python" -c 'import sys; print(sys.version)' 2>/dev/null)" != "$wanted" ]; then
+        say "Creating .venv with $python"
+        "$python" -m venv --clear "$venv"
+    fi
+    requirements >"$venv/.wanted"
+    if ! cmp -s "$venv/.wanted" "$stamp"; then
+        say "Installing what pyproject.toml asks for"
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$venv/.wanted"
+        mv "$venv/.wanted" "$stamp"
+    fi
+}
+
+# ---- the package -------------------------------------------------------------------------------------------------
+
+# Compiles in build/ what changed and installs the package into .venv, unless nothing changed since the last time.
+# Folders count by their own time too: a file that was removed changes it.
+setup_package() {
+    local testing=OFF stamp=$venv/.installed
+    [ "${1:-}" != tests ] || testing=ON stamp=$venv/.installed-with-tests
+    if [ -e "$stamp" ] && [ -z "$(cd "$root" && find pyproject.toml CMakeLists.txt README.md core openmmapi platforms \
+        serialization wrappers ${1:+tests} -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null)" ]; then
+        return
+    fi
+    say "Building the package"
+    touch "$venv/.started" # what is edited while the compiler runs is built the next time
+    PATH=$venv/bin:$PATH "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation \
+        --no-deps --force-reinstall -C build-dir="$build" ${1:+-C cmake.define.BUILD_TESTING=$testing} "$root"
+    mv "$venv/.started" "$stamp"
+    [ "$testing" = OFF ] || cp -p "$stamp" "$venv/.installed"
+}
+
+setup() {
+    setup_machine "$@"
+    setup_venv
+    setup_package "$@"
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+#
+# Builds everything and runs every test: style, C++ (ctest), Python (pytest). Works from a bare checkout; see common.sh
+# for what it installs. Exits with nonzero if anything failed, and says what.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/common.sh
+
+setup tests
+
+summary=()
+failed=0
+# check NAME COMMAND...: runs it, goes on after a failure
+check() {
+    local name=$1 start=$SECONDS result=passed
+    shift
+    say "$name"
+    "$@" || { result=FAILED; failed=1; }
+    summary+=("$(printf '%-8s %4d s  %s' "$result" $((SECONDS - start)) "$name")")
+}
+
+# Tracked and new files alike, but nothing that git ignores; -z because a name may contain spaces.
+cpp_style() {
+    git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' |
+        xargs -0 --no-run-if-empty "$venv/bin/clang-format" --dry-run --Werror
+}
+
+check "Python lint (ruff check)" "$venv/bin/ruff" check --quiet .
+check "Python format (ruff format --check)" "$venv/bin/ruff" format --check --quiet .
+check "C++ format (clang-format)" cpp_style
+check "C++ tests (ctest)" "$venv/bin/ctest" --test-dir "$build" --output-on-failure --no-tests=error --parallel 2
+check "Python tests (pytest)" "$venv/bin/python" -m pytest tests/python -q
+
+say "Summary"
+printf '    %s\n' "${summary[@]}"
+printf '    total    %4d s\n' "$SECONDS"
+exit "$failed"

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "OpenMMConstraints.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/System.h"
+#include "openmm/serialization/XmlSerializer.h"
+#include <gtest/gtest.h>
+#include <memory>
+#include <sstream>
+
+using namespace ConstraintPlugin;
+using namespace OpenMM;
+
+template <class T>
+static std::string toXml(const T& object, const std::string& root) {
+    std::stringstream stream;
+    XmlSerializer::serialize(&object, root, stream);
+    return stream.str();
+}
+
+template <class T>
+static std::unique_ptr<T> fromXml(const std::string& xml) {
+    std::stringstream stream(xml);
+    return std::unique_ptr<T>(XmlSerializer::deserialize<T>(stream));
+}
+
+/** The message of the exception that reading `xml` throws, with `from` replaced by `to` first. */
+template <class T>
+static std::string failure(std::string xml, const std::string& from, const std::string& to) {
+    const size_t position = xml.find(from);
+    if (position == std::string::npos)
+        return "the text does not contain " + from;
+    xml.replace(position, from.size(), to);
+    try {
+        fromXml<T>(xml);
+    } catch (const OpenMMException& error) {
+        return error.what();
+    }
+    return "no exception";
+}
+
+static ConstraintForce someForce() {
+    ConstraintForce force;
+    force.setForceGroup(3);
+    force.setName("rings");
+    force.setUsesPeriodicBoundaryConditions(true);
+    force.addDistance(0, 1, 0.1);
+    force.addDistance(5, 2, 1.0 / 3.0); // has no short decimal form
+    return force;
+}
+
+static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
+    EXPECT_EQ(a.getForceGroup(), b.getForceGroup());
+    EXPECT_EQ(a.getName(), b.getName());
+    EXPECT_EQ(a.usesPeriodicBoundaryConditions(), b.usesPeriodicBoundaryConditions());
+    ASSERT_EQ(a.getNumDistances(), b.getNumDistances());
+    for (int i = 0; i < a.getNumDistances(); i++) {
+        int a1, a2, b1, b2;
+        double distanceA, distanceB;
+        a.getDistanceParameters(i, a1, a2, distanceA);
+        b.getDistanceParameters(i, b1, b2, distanceB);
+        EXPECT_EQ(a1, b1);
+        EXPECT_EQ(a2, b2);
+        EXPECT_EQ(distanceA, distanceB); // every bit
+    }
+}
+
+TEST(Serialization, KeepsEveryFieldOfAForce) {
+    const ConstraintForce force = someForce();
+    expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(toXml<Force>(force, "Force"))));
+}
+
+TEST(Serialization, KeepsAForceInsideASystem) {
+    System system;
+    for (int i = 0; i < 6; i++)
+        system.addParticle(1.0);
+    system.addForce(new ConstraintForce(someForce()));
+    const std::unique_ptr<System> copy = fromXml<System>(toXml(system, "System"));
+    ASSERT_EQ(copy->getNumForces(), 1);
+    expectEqual(someForce(), dynamic_cast<ConstraintForce&>(copy->getForce(0)));
+}
+
+template <class T>
+class IntegratorSerialization : public testing::Test {};
+using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator>;
+TYPED_TEST_SUITE(IntegratorSerialization, Integrators);
+
+template <class T>
+static void configure(T& integrator) {
+    integrator.setConstraintTolerance(3e-9);
+    integrator.setSolver(ConstraintIntegrator::MatrixInversion);
+    integrator.setMaxIterations(77);
+    integrator.setWarmStart(true);
+    integrator.setIntegrationForceGroups(6);
+}
+
+TYPED_TEST(IntegratorSerialization, KeepsEveryField) {
+    TypeParam integrator(0.0013);
+    configure(integrator);
+    const std::unique_ptr<Integrator> base = fromXml<Integrator>(toXml<Integrator>(integrator, "Integrator"));
+    const TypeParam& copy = dynamic_cast<TypeParam&>(*base);
+    EXPECT_EQ(copy.getStepSize(), 0.0013);
+    EXPECT_EQ(copy.getConstraintTolerance(), 3e-9);
+    EXPECT_EQ(copy.getSolver(), ConstraintIntegrator::MatrixInversion);
+    EXPECT_EQ(copy.getMaxIterations(), 77);
+    EXPECT_TRUE(copy.getWarmStart());
+    EXPECT_EQ(copy.getIntegrationForceGroups(), 6);
+}
+
+TYPED_TEST(IntegratorSerialization, KeepsEverySolver) {
+    for (auto solver :
+         {ConstraintIntegrator::Automatic, ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion}) {
+        TypeParam integrator(0.001);
+        integrator.setSolver(solver);
+        const std::unique_ptr<Integrator> base = fromXml<Integrator>(toXml<Integrator>(integrator, "Integrator"));
+        EXPECT_EQ(dynamic_cast<TypeParam&>(*base).getSolver(), solver);
+    }
+}
+
+TYPED_TEST(IntegratorSerialization, RefusesAnUnknownVersionAndMalformedFields) {
+    TypeParam integrator(0.001);
+    const std::string xml = toXml<Integrator>(integrator, "Integrator");
+    // The declaration of the XML file has a version too.
+    EXPECT_NE(failure<Integrator>(xml, "version=\"1\"", "version=\"7\"").find("version 7"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "solver=\"Automatic\"", "solver=\"Magic\"").find("Magic"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "maxIterations=\"500\"", "maxIterations=\"5x\"").find("5x"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "stepSize=", "stepsize=").find("stepSize"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "stepSize=\"", "stepSize=\"-").find("step size"), std::string::npos);
+}
+
+TEST(Serialization, RefusesAForceOfAnUnknownVersionOrWithMalformedFields) {
+    const std::string xml = toXml<Force>(someForce(), "Force");
+    EXPECT_NE(failure<Force>(xml, "version=\"1\"", "version=\"2\"").find("version 2"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "p1=\"0\"", "p1=\"zero\"").find("zero"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "p1=\"0\"", "q=\"0\"").find("p1"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "d=\".1\"", "d=\"\"").find("'d'"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "usesPeriodic=\"1\"", "usesPeriodic=\"2\"").find("usesPeriodic"), std::string::npos);
+}

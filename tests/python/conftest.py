@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+import openmm
+import pytest
+
+import openmmconstraints as mc
+
+
+def _force():
+    force = mc.ConstraintForce()
+    force.setName("rings")
+    force.setForceGroup(3)
+    force.setUsesPeriodicBoundaryConditions(True)
+    force.addDistance(0, 1, 0.1)
+    force.addDistance(1, 2, 1 / 3)
+    return force
+
+
+@pytest.fixture
+def force():
+    """A ConstraintForce in which no setting has its default."""
+    return _force()
+
+
+@pytest.fixture(params=[mc.RattleIntegrator, mc.ShakeIntegrator])
+def integrator(request):
+    """An integrator in which no setting has its default."""
+    integrator = request.param(0.002)
+    integrator.setConstraintTolerance(3e-9)
+    integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
+    integrator.setMaxIterations(77)
+    integrator.setWarmStart(True)
+    integrator.setIntegrationForceGroups({1, 2})
+    return integrator
+
+
+@pytest.fixture
+def system():
+    """Three particles and the ConstraintForce of the fixture `force`."""
+    system = openmm.System()
+    for mass in (1, 2, 3):
+        system.addParticle(mass)
+    system.addForce(_force())
+    return system
+
+
+@pytest.fixture
+def settings():
+    """A function that reads everything that a Force or an integrator can be told."""
+
+    def read(thing):
+        if isinstance(thing, mc.ConstraintForce):
+            return (
+                thing.getName(),
+                thing.getForceGroup(),
+                thing.usesPeriodicBoundaryConditions(),
+                [thing.getDistanceParameters(i) for i in range(thing.getNumDistances())],
+            )
+        return (
+            thing.getStepSize(),
+            thing.getConstraintTolerance(),
+            thing.getSolver(),
+            thing.getMaxIterations(),
+            thing.getWarmStart(),
+            thing.getIntegrationForceGroups(),
+        )
+
+    return read

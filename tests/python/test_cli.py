@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The command line: help, version, info and mistakes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import openmm as mm
+import pytest
+from command import assert_one_sentence, command
+
+
+def water_system(molecules: int = 3) -> mm.System:
+    """Rigid water: three constraints in a triangle each."""
+    system = mm.System()
+    for _ in range(molecules):
+        oxygen = system.addParticle(16.0)
+        first, second = system.addParticle(1.0), system.addParticle(1.0)
+        for one, two, length in ((oxygen, first, 0.1), (oxygen, second, 0.1), (first, second, 0.16)):
+            system.addConstraint(one, two, length)
+    return system
+
+
+@pytest.fixture
+def system_file(tmp_path: Path) -> Path:
+    path = tmp_path / "system.xml"
+    path.write_text(mm.XmlSerializer.serialize(water_system()))
+    return path
+
+
+@pytest.mark.parametrize("name", [[], ["info"], ["run"], ["demo"]])
+def test_help_has_an_example(name):
+    result = command(*name, "--help")
+    assert result.returncode == 0
+    assert "example" in result.stdout
+    assert f"openmm-constraints {' '.join(name)}".strip() in result.stdout
+
+
+def test_version_is_the_installed_one():
+    assert command("--version").stdout == f"openmm-constraints {version('openmm-constraints')}\n"
+
+
+def test_console_script_is_installed():
+    script = shutil.which("openmm-constraints", path=str(Path(sys.executable).parent))
+    assert script is not None
+    result = subprocess.run([script, "--version"], capture_output=True, text=True, check=False)
+    assert result.returncode == 0
+    assert "openmm-constraints" in result.stdout
+
+
+def test_info_says_what_is_installed():
+    result = command("info")
+    assert result.returncode == 0, result.stderr
+    assert version("openmm-constraints") in result.stdout
+    assert mm.Platform.getOpenMMVersion() in result.stdout
+    for platform in ("Reference", "CPU"):
+        assert re.search(rf"{platform}.*yes\W*$", result.stdout, re.MULTILINE), result.stdout
+
+
+def test_info_says_why_a_platform_was_not_built(monkeypatch, capsys):
+    from openmmconstraints import _build_info
+    from openmmconstraints.cli import main
+
+    monkeypatch.setitem(_build_info.PLATFORMS, "CUDA", "cuda.h was not found")
+    assert main(["info"]) == 0
+    assert "not built: cuda.h was not found" in capsys.readouterr().out
+
+
+def test_info_shows_clusters_and_degrees_of_freedom(system_file):
+    result = command("info", system_file)
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"closed form 3x3\W+3\W+3\W+3\W", result.stdout), result.stdout
+    assert re.search(r"degrees of freedom:\s+18$", result.stdout, re.MULTILINE)
+    assert re.search(r"independent constraints:\s+9$", result.stdout, re.MULTILINE)
+
+
+def test_info_serves_clusters_by_the_solver_asked_for(system_file):
+    result = command("info", system_file, "--solver", "Iterative")
+    assert "iterative" in result.stdout, result.stdout
+
+
+def test_info_refuses_what_is_not_a_system(tmp_path, system_file):
+    assert_one_sentence(command("info", tmp_path / "none.xml"), "none.xml", "No such file")
+    assert_one_sentence(command("info", tmp_path), "cannot read", "directory")
+    text = tmp_path / "text.xml"
+    text.write_text("this is not XML")
+    assert_one_sentence(command("info", text), "text.xml", "not a System")
+    other = tmp_path / "integrator.xml"
+    other.write_text(mm.XmlSerializer.serialize(mm.VerletIntegrator(0.001)))
+    assert_one_sentence(command("info", other), "VerletIntegrator", "not a System")
+    binary = tmp_path / "binary.xml"
+    binary.write_bytes(b"\xff\xfe\x00\x80")
+    assert_one_sentence(command("info", binary), "not a text file")
+    half = tmp_path / "half.xml"
+    half.write_text(system_file.read_text()[:200])
+    assert_one_sentence(command("info", half), "not a System")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], "required"),
+        (["dance"], "dance"),
+        (["info", "--solver", "Magic"], "Magic"),
+        (["info", "a.xml", "b.xml"], "b.xml"),
+        (["demo", "--steps", "0"], "--steps"),
+        (["demo", "--steps", "x"], "--steps"),
+        (["demo", "--steps", "5", "--time-budget", "9"], "--time-budget"),
+        (["demo", "--constraints", "AllAtoms"], "AllAtoms"),
+        (["demo", "--platform", "Abacus"], "Abacus"),
+        (["run"], "script"),
+        (["run", "--integrater", "Rattle", "x.py"], "--integrater"),
+        (["run", "none.py"], "none.py"),
+        (["run", "none.py", "--tolerance", "-1"], "--tolerance"),
+    ],
+)
+def test_a_mistake_is_one_sentence(words, expected, tmp_path):
+    assert_one_sentence(command(*words, cwd=tmp_path), expected)

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+import inspect
+import subprocess
+import sys
+import threading
+import time
+from importlib.metadata import version
+
+import openmm
+import pytest
+
+import openmmconstraints as mc
+from openmmconstraints import _build_info
+
+CLASSES = [getattr(mc, name) for name in mc.__all__ if inspect.isclass(getattr(mc, name))]
+
+
+@pytest.mark.parametrize("name", ["Reference", "CPU", "OpenCL"])
+def test_platform_loads(name):
+    """A platform that the tests rely on fails when it is absent; it is not skipped."""
+    system = openmm.System()
+    system.addParticle(1)
+    context = openmm.Context(system, openmm.VerletIntegrator(0.001), openmm.Platform.getPlatformByName(name))
+    assert context.getPlatform().getName() == name
+
+
+def test_openmm_loads_the_plugin_by_itself():
+    assert openmm.Platform.getPluginLoadFailures() == ()
+    assert any("libOpenMMConstraintsReference" in name for name in openmm.pluginLoadedLibNames)
+
+
+def test_plugin_is_loaded_from_a_foreign_plugin_folder_too(tmp_path):
+    """As with conda's OpenMM, which looks into another folder than the one where a wheel installs."""
+    code = (
+        "import openmm as mm, openmmconstraints as mc\n"
+        "assert not any('Constraints' in name for name in mm.pluginLoadedLibNames)\n"
+        "system = mm.System(); system.addParticle(1)\n"
+        "mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatformByName('Reference'))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env={"OPENMM_PLUGIN_DIR": str(tmp_path)})
+
+
+def test_versions_agree():
+    assert mc.__version__ == _build_info.VERSION == version("openmm-constraints")
+    assert openmm.Platform.getOpenMMVersion() == _build_info.OPENMM_VERSION
+
+
+def test_every_platform_is_built_or_has_a_reason():
+    assert _build_info.PLATFORMS["Reference"] is None
+    for name in ("OpenCL", "CUDA"):
+        reason = _build_info.PLATFORMS[name]
+        assert reason is None or len(reason) > 10
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_public_method_is_documented(cls):
+    undocumented = [
+        name
+        for name, member in inspect.getmembers(cls)
+        if not name.startswith("_") and callable(member) and len(inspect.getdoc(member) or "") < 20
+    ]
+    assert cls.__doc__
+    assert undocumented == []
+
+
+def test_enum_values_are_class_attributes():
+    values = {mc.ConstraintIntegrator.Automatic, mc.RattleIntegrator.Iterative, mc.ShakeIntegrator.MatrixInversion}
+    assert len(values) == 3
+
+
+def test_step_lets_other_threads_run(system):
+    """If step() held the interpreter lock, this thread could not count while the other one steps."""
+    integrator = mc.RattleIntegrator(0.001)
+    context = openmm.Context(system, integrator, openmm.Platform.getPlatformByName("Reference"))
+    context.setPositions([[0, 0, 0], [0.1, 0, 0], [0.1, 1 / 3, 0]])
+    thread = threading.Thread(target=integrator.step, args=(200_000,))
+    thread.start()
+    ticks = 0
+    while thread.is_alive():
+        time.sleep(0.001)
+        ticks += 1
+    assert ticks > 20
+
+
+def test_summary_is_a_readable_line_and_a_record(system):
+    integrator = mc.RattleIntegrator(0.001)
+    context = openmm.Context(system, integrator, openmm.Platform.getPlatformByName("Reference"))
+    context.setPositions([[0, 0, 0], [0.1, 0, 0], [0.1, 1 / 3, 0]])
+    integrator.step(2)
+    summary = integrator.getSolverSummary()
+    assert summary.converged
+    assert 0 <= summary.maxError <= integrator.getConstraintTolerance()
+    assert str(summary) == summary.str()
+    assert "\n" not in str(summary)
+    assert repr(summary).startswith("SolverSummary(converged=True, iterations=")
+    with pytest.raises(AttributeError):
+        summary.converged = False
+    (cluster,) = integrator.getClusters(system)
+    assert (cluster.count, cluster.constraints, cluster.particles) == (1, 2, 3)
+    assert "particles=3" in repr(cluster)

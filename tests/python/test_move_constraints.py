@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+import time
+
+import openmm
+import pytest
+from openmm import unit
+
+import openmmconstraints as mc
+
+
+def _system(lengths, box=None):
+    """A chain with constraints of these lengths; periodic if a box is given."""
+    system = openmm.System()
+    for _ in range(len(lengths) + 1):
+        system.addParticle(1)
+    for i, length in enumerate(lengths):
+        system.addConstraint(i, i + 1, length)
+    if box:
+        system.setDefaultPeriodicBoxVectors(*box)
+        nonbonded = openmm.NonbondedForce()
+        nonbonded.setNonbondedMethod(openmm.NonbondedForce.CutoffPeriodic)
+        system.addForce(nonbonded)
+    return system
+
+
+BOX = ((2, 0, 0), (0.5, 1, 0), (0.25, 0.25, 4))  # half the shortest width: 0.5
+
+
+def _distances(force):
+    return [force.getDistanceParameters(i) for i in range(force.getNumDistances())]
+
+
+def _chain(*entries):
+    return [[i, i + 1, length * unit.nanometer] for i, length in entries]
+
+
+@pytest.mark.parametrize("box", [None, BOX])
+def test_moves_everything_in_order(box):
+    system = _system([0.1, 0.2, 0.5], box)
+    force = mc.moveConstraints(system)
+    assert isinstance(force, mc.ConstraintForce)
+    assert system.getNumConstraints() == 0
+    assert _distances(force) == _chain((0, 0.1), (1, 0.2), (2, 0.5))
+    assert force.usesPeriodicBoundaryConditions() == (box is not None)
+    assert _distances(mc.ConstraintForce.cast(system.getForce(system.getNumForces() - 1))) == _distances(force)
+
+
+def test_system_without_constraints_is_left_alone():
+    system = _system([])
+    assert mc.moveConstraints(system) is None
+    assert system.getNumForces() == 0
+
+
+def test_reuses_a_force_of_the_same_periodic_setting():
+    system = _system([0.1])
+    for periodic in (True, False):
+        force = mc.ConstraintForce()
+        force.setUsesPeriodicBoundaryConditions(periodic)
+        system.addForce(force)
+    # The periodic Force makes the System periodic.
+    moved = mc.moveConstraints(system)
+    assert system.getNumForces() == 2
+    assert moved.usesPeriodicBoundaryConditions()
+    assert _distances(mc.ConstraintForce.cast(system.getForce(0))) == _chain((0, 0.1))
+    assert _distances(mc.ConstraintForce.cast(system.getForce(1))) == []
+
+
+def test_what_has_no_minimum_image_goes_to_a_force_without_it():
+    system = _system([0.1, 0.6, 0.2], BOX)
+    force = mc.moveConstraints(system)
+    assert _distances(force) == _chain((0, 0.1), (2, 0.2))
+    assert force.usesPeriodicBoundaryConditions()
+    other = mc.ConstraintForce.cast(system.getForce(2))
+    assert _distances(other) == _chain((1, 0.6))
+    assert not other.usesPeriodicBoundaryConditions()
+
+
+def test_trajectory_is_the_same():
+    def run(system):
+        integrator = mc.RattleIntegrator(0.001)
+        integrator.setConstraintTolerance(1e-10)
+        context = openmm.Context(system, integrator, openmm.Platform.getPlatformByName("Reference"))
+        context.setPositions([[0, 0, 0], [0.1, 0, 0], [0.1, 0.2, 0]])
+        context.setVelocities([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+        integrator.step(50)
+        return context.getState(getPositions=True).getPositions(asNumpy=True)._value
+
+    before, after = _system([0.1, 0.2]), _system([0.1, 0.2])
+    mc.moveConstraints(after)
+    assert run(after) == pytest.approx(run(before), abs=1e-8)
+
+
+def test_time_is_linear_in_the_number_of_constraints():
+    """40,000 constraints would need minutes if each removal moved all that follow."""
+    system = _system([0.1] * 40_000)
+    start = time.monotonic()
+    mc.moveConstraints(system)
+    assert time.monotonic() - start < 10

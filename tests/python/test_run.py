@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""`openmm-constraints run` on small scripts of a user."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import openmm as mm
+import pytest
+from command import assert_one_sentence, command
+
+import openmmconstraints as mc
+from openmmconstraints.observer import Observation
+from openmmconstraints.substitute import Session, substituted
+
+SYSTEM = """
+import sys
+import openmm as mm
+from openmm import unit
+
+
+def make_system():
+    system = mm.System()
+    angles = mm.HarmonicAngleForce()
+    for i in range(5):
+        system.addParticle(12.0)
+        if i > 0:
+            system.addConstraint(i - 1, i, 0.15)
+        if i > 1:
+            angles.addAngle(i - 2, i - 1, i, 1.9, 400.0)
+    system.addForce(angles)
+    return system
+
+
+POSITIONS = [mm.Vec3(0.12 * i, 0.09 * (i % 2), 0.0) for i in range(5)]
+
+
+def make_context(integrator):
+    context = mm.Context(make_system(), integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions(POSITIONS)
+    context.setVelocitiesToTemperature(300, 1)
+    return context
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path):
+    """Write a user's script, with a module of its own beside it; returns its path."""
+    (tmp_path / "chain.py").write_text(SYSTEM)
+
+    def write(text: str) -> Path:
+        path = tmp_path / "simulate.py"
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    return write
+
+
+LANGEVIN = """
+    import sys
+    from openmm import *
+    from openmm.unit import *
+    import openmm as mm
+    from chain import make_context
+    integrator = LangevinMiddleIntegrator(300*kelvin, 1/picosecond, 2*femtoseconds)
+    integrator.setRandomNumberSeed(7)
+    integrator.setTemperature(310*kelvin)
+    integrator.setFriction(2.0)
+    assert integrator.getTemperature() == 310*kelvin and integrator.getRandomNumberSeed() == 7
+    assert integrator.getFriction() == 2/picosecond
+    assert isinstance(integrator, mm.LangevinMiddleIntegrator) and isinstance(integrator, mm.openmm.Integrator)
+    context = make_context(integrator)
+    integrator.step(1000)
+    print("arguments", sys.argv[1:], "step size", integrator.getStepSize(), "name", __name__)
+"""
+
+
+def test_langevin_becomes_rattle(script):
+    result = command("run", script(LANGEVIN), "--integrator", "Rattle", "input.pdb", "--flag", "3")
+    assert result.returncode == 0, result.stderr
+    assert "arguments ['input.pdb', '--flag', '3'] step size 0.002 ps name __main__" in result.stdout
+    assert result.stderr.count("DROPPED") == 1
+    assert "-> RattleIntegrator" in result.stdout
+    assert re.search(r"\bsteps\W+1,000\W", result.stdout)
+    assert re.search(r"largest iterations\W+[1-9]", result.stdout)
+    error = re.search(r"largest constraint error\W+(\S+)", result.stdout)
+    assert error is not None
+    assert 0 <= float(error[1]) <= 1e-5
+    assert re.search(r"worst constraint\W+\d \(particles \d and \d\)", result.stdout)
+    assert re.search(r"energy drift \(kT/ns/dof\)\W+[+-]\d", result.stdout)
+    assert re.search(r"mean temperature \(K\)\W+\d+\.\d", result.stdout)
+    assert re.search(r"ns/day\W+\d", result.stdout)
+
+
+def test_shake_with_solver_and_tolerance(script):
+    words = ("--integrator", "Shake", "--solver", "Iterative", "--tolerance", "1e-9")
+    result = command("run", *words, script(LANGEVIN))
+    assert result.returncode == 0, result.stderr
+    assert "-> ShakeIntegrator" in result.stdout
+    error = re.search(r"largest constraint error\W+(\S+)", result.stdout)
+    assert error is not None
+    assert float(error[1]) <= 1e-9
+    assert re.search(r"solver\W+[Ii]terative", result.stdout)
+
+
+def test_words_after_two_dashes_belong_to_the_script(script):
+    path = script("import sys; print(sys.argv[1:])")
+    assert "['a', '--solver', 'mine']" in command("run", path, "a", "--", "--solver", "mine").stdout
+
+
+def test_keyword_arguments_and_the_application_layer(script):
+    path = script(
+        """
+        import openmm as mm, openmm.app as app, sys
+        from openmm import unit
+        from chain import make_system, POSITIONS
+        topology = app.Topology()
+        residue = topology.addResidue("UNK", topology.addChain())
+        for i in range(5):
+            topology.addAtom("C", app.element.carbon, residue)
+        integrator = mm.LangevinIntegrator(temperature=300, frictionCoeff=1.0, stepSize=1*unit.femtosecond)
+        assert isinstance(integrator, mm.LangevinMiddleIntegrator)
+        simulation = app.Simulation(topology, make_system(), integrator, mm.Platform.getPlatform("Reference"))
+        simulation.context.setPositions(POSITIONS)
+        simulation.minimizeEnergy()
+        simulation.context.setVelocitiesToTemperature(300)
+        simulation.reporters.append(app.StateDataReporter(sys.stdout, 50, step=True, temperature=True))
+        simulation.step(123)
+        app.Modeller(topology, POSITIONS * unit.nanometer)
+        print("at", simulation.context.getTime(), simulation.currentStep)
+        """
+    )
+    result = command("run", path)
+    assert result.returncode == 0, result.stderr
+    assert "at 0.123" in result.stdout
+    assert re.search(r"\bsteps\W+123\W", result.stdout)
+
+
+def test_compound_integrator_is_watched_through_its_children(script):
+    path = script(
+        """
+        import openmm as mm
+        from chain import make_context
+        compound = mm.CompoundIntegrator()
+        compound.addIntegrator(mm.VerletIntegrator(0.001))
+        compound.addIntegrator(mm.NoseHooverIntegrator(300, 1, 0.002))
+        context = make_context(compound)
+        compound.step(21)
+        compound.setCurrentIntegrator(1)
+        compound.step(13)
+        """
+    )
+    result = command("run", path)
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"\bsteps\W+21\W+13\W", result.stdout), result.stdout
+
+
+def test_an_exception_is_shown_and_the_report_as_well(script):
+    result = command("run", script(LANGEVIN + "\n    raise ValueError('the script broke')\n"))
+    assert result.returncode == 1
+    assert "ValueError: the script broke" in result.stderr
+    assert "simulate.py" in result.stderr
+    assert "runpy" not in result.stderr
+    assert re.search(r"\bsteps\W+1,000\W", result.stdout)
+
+
+@pytest.mark.parametrize(("argument", "status"), [("3", 3), ("", 0), ("'stop'", 1)])
+def test_exit_status_is_the_scripts(script, argument, status):
+    result = command("run", script(LANGEVIN + f"\n    sys.exit({argument})\n"))
+    assert result.returncode == status
+    assert re.search(r"\bsteps\W+1,000\W", result.stdout)
+
+
+def test_an_error_of_openmm_is_shown(script):
+    path = script(
+        """
+        import openmm as mm
+        from chain import make_context
+        integrator = mm.VerletIntegrator(0.002)
+        context = make_context(integrator)
+        integrator.step(10)
+        context.setVelocities([mm.Vec3(1e5 * i * i, 0, 0) for i in range(5)])
+        integrator.step(10)
+        """
+    )
+    result = command("run", path)
+    assert result.returncode == 1
+    assert "OpenMMException" in result.stderr
+    assert "step" in result.stderr
+    assert re.search(r"\bsteps\W+1\d\W", result.stdout), result.stdout
+
+
+def test_no_step_is_said(script):
+    assert "no step was taken with RattleIntegrator" in command("run", script("print('hello')")).stdout
+
+
+@pytest.mark.parametrize("name", ["VariableVerletIntegrator(0.001)", "VariableLangevinIntegrator(300, 1, 0.001)"])
+def test_variable_step_is_refused(script, name):
+    result = command("run", script(f"import openmm\nopenmm.{name}\n"))
+    assert_one_sentence(result, name.split("(")[0], "varies its step size")
+
+
+def test_unknown_integrators_are_refused(script):
+    path = script("pass")
+    assert_one_sentence(command("run", path, "--integrator", "Leapfrog"), "Leapfrog", "Rattle or Shake")
+    if not hasattr(mc, "RattleLangevinIntegrator"):
+        assert_one_sentence(command("run", path, "--integrator", "RattleLangevin"), "later version")
+
+
+def test_openmm_is_left_as_it_was():
+    names = ("VerletIntegrator", "LangevinMiddleIntegrator", "LangevinIntegrator", "VariableVerletIntegrator")
+    before = [getattr(module, name) for module in (mm, mm.openmm) for name in names]
+    methods = [vars(mm.Context)["__init__"], vars(mm.LocalEnergyMinimizer)["minimize"]]
+    with substituted(Session(mc.RattleIntegrator, mc.ConstraintIntegrator.Automatic)):
+        assert mm.VerletIntegrator is not before[0]
+        assert issubclass(mm.VerletIntegrator, mc.RattleIntegrator)
+    assert before == [getattr(module, name) for module in (mm, mm.openmm) for name in names]
+    assert methods == [vars(mm.Context)["__init__"], vars(mm.LocalEnergyMinimizer)["minimize"]]
+
+
+@pytest.mark.parametrize("kind", [mc.RattleIntegrator, mc.ShakeIntegrator])
+def test_watching_changes_nothing(kind):
+    names: dict = {}
+    exec(SYSTEM, names)  # the same chain as in the scripts
+    positions = []
+    for watched in (False, True):
+        integrator = kind(0.002)
+        context = names["make_context"](integrator)
+        if watched:
+            seen = Observation("VerletIntegrator", kind.__name__)
+            seen.attach(context)
+            seen._energy_throttle.share = 1e9  # look every time
+            seen.step(integrator.step, integrator, 203)
+            assert seen.steps == 203
+            assert len(seen.energies.time) == 21
+        else:
+            integrator.step(203)
+        positions.append(context.getState(positions=True).getPositions(asNumpy=True)._value)
+    assert np.array_equal(*positions)
+
+
+def test_a_terminal_without_unicode_gets_the_report(script, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = command("run", script(LANGEVIN))
+    assert result.returncode == 0, result.stderr
+    assert "energy drift" in result.stdout
+
+
+def test_a_tolerance_out_of_range_is_one_sentence(script):
+    assert_one_sentence(command("run", script("pass"), "--tolerance", "1e-16"), "--tolerance 1e-16")

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+import numpy as np
+import openmm
+import pytest
+from openmm import unit
+
+import openmmconstraints as mc
+
+INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
+
+
+@pytest.mark.parametrize("cls", INTEGRATORS)
+@pytest.mark.parametrize("size", [0.002, 2 * unit.femtosecond, np.float64(0.002), np.float32(0.002)])
+def test_step_size_is_a_number_in_ps_or_a_time(cls, size):
+    for integrator in (cls(size), cls(1)):
+        integrator.setStepSize(size)
+        assert unit.is_quantity(integrator.getStepSize())
+        assert integrator.getStepSize().value_in_unit(unit.femtosecond) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("cls", INTEGRATORS)
+@pytest.mark.parametrize("wrong", [300 * unit.kelvin, 1 * unit.nanometer, "fast", None, [0.001], 1j])
+def test_step_size_of_another_kind_is_refused(cls, wrong):
+    with pytest.raises(TypeError, match=f"{cls.__name__}: stepSize must be .* picosecond"):
+        cls(wrong)
+    integrator = cls(0.001)
+    with pytest.raises(TypeError, match="picosecond"):
+        integrator.setStepSize(wrong)
+    assert integrator.getStepSize() == 0.001 * unit.picosecond
+
+
+def test_distance_is_a_number_in_nm_or_a_length():
+    force = mc.ConstraintForce()
+    assert [force.addDistance(0, 1, d) for d in (0.1, 1 * unit.angstrom, np.float64(0.1))] == [0, 1, 2]
+    for i in range(3):
+        particle1, particle2, distance = force.getDistanceParameters(i)
+        assert (particle1, particle2) == (0, 1)
+        assert distance.value_in_unit(unit.nanometer) == pytest.approx(0.1, rel=1e-15)
+    force.setDistanceParameters(1, 2, 3, 2 * unit.angstrom)
+    assert force.getDistanceParameters(1) == [2, 3, 0.2 * unit.nanometer]
+
+
+@pytest.mark.parametrize("wrong", [1 * unit.picosecond, 1 * unit.kelvin, 1 * unit.radian, "near"])
+def test_distance_of_another_kind_is_refused(force, wrong):
+    with pytest.raises(TypeError, match=r"distance must be .* nanometer"):
+        force.addDistance(0, 1, wrong)
+    with pytest.raises(TypeError, match=r"distance must be .* nanometer"):
+        force.setDistanceParameters(0, 0, 1, wrong)
+    assert force.getNumDistances() == 2
+
+
+def test_tolerance_is_a_plain_number():
+    integrator = mc.RattleIntegrator(0.001)
+    integrator.setConstraintTolerance(1e-7 * unit.dimensionless)
+    assert integrator.getConstraintTolerance() == 1e-7
+    with pytest.raises(TypeError, match="tolerance must be a number"):
+        integrator.setConstraintTolerance(1e-7 * unit.nanometer)
+
+
+def test_temperature_is_a_quantity(system):
+    integrator = mc.RattleIntegrator(0.001)
+    context = openmm.Context(system, integrator, openmm.Platform.getPlatformByName("Reference"))
+    context.setPositions([[0, 0, 0], [0.1, 0, 0], [0.1, 1 / 3, 0]])
+    context.setVelocitiesToTemperature(300, 1)
+    energy = context.getState(getEnergy=True).getKineticEnergy()
+    expected = 2 * energy / (integrator.getNumDegreesOfFreedom() * unit.MOLAR_GAS_CONSTANT_R)
+    assert integrator.computeSystemTemperature() / unit.kelvin == pytest.approx(expected / unit.kelvin, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: mc.ConstraintForce().addDistance("a", 1, 0.1),
+        lambda: mc.ConstraintForce().addDistance(0, 1.5, 0.1),
+        lambda: mc.ConstraintForce().addDistance(0, 1),
+        lambda: mc.ConstraintForce().setUsesPeriodicBoundaryConditions("yes"),
+        lambda: mc.RattleIntegrator(0.001).setMaxIterations("many"),
+        lambda: mc.RattleIntegrator(0.001).setSolver("fast"),
+        lambda: mc.RattleIntegrator(0.001).getClusters(3),
+        lambda: mc.RattleIntegrator(),
+    ],
+)
+def test_wrong_types_are_type_errors(call):
+    with pytest.raises(TypeError):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: mc.ConstraintForce().getDistanceParameters(0),
+        lambda: mc.RattleIntegrator(-1),
+        lambda: mc.RattleIntegrator(float("nan")),
+        lambda: mc.RattleIntegrator(0.001).setConstraintTolerance(0),
+        lambda: mc.RattleIntegrator(0.001).setMaxIterations(0),
+        lambda: mc.RattleIntegrator(0.001).setSolver(9),
+        lambda: mc.RattleIntegrator(0.001).step(1),
+    ],
+)
+def test_what_cplusplus_refuses_is_an_openmm_exception(call):
+    with pytest.raises(openmm.OpenMMException):
+        call()

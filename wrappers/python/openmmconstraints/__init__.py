@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Holonomic constraints for OpenMM: integrators that solve them jointly and report when they cannot.
+
+>>> import openmm as mm, openmm.unit as u
+>>> import openmmconstraints as mc
+>>> force = mc.ConstraintForce()
+>>> force.addDistance(0, 1, 0.1 * u.nanometer)
+0
+>>> integrator = mc.RattleIntegrator(1 * u.femtosecond)
+>>> integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
+"""
+
+from openmmconstraints import _plugins
+from openmmconstraints._build_info import VERSION as __version__
+from openmmconstraints.helpers import moveConstraints
+from openmmconstraints.wrapper import (
+    ClusterInfo,
+    ConstraintForce,
+    ConstraintIntegrator,
+    RattleIntegrator,
+    ShakeIntegrator,
+    SolverSummary,
+)
+
+_plugins.load()
+
+__all__ = [
+    "ClusterInfo",
+    "ConstraintForce",
+    "ConstraintIntegrator",
+    "RattleIntegrator",
+    "ShakeIntegrator",
+    "SolverSummary",
+    "__version__",
+    "moveConstraints",
+]

@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""`python -m openmmconstraints` is the command `openmm-constraints`."""
+
+import sys
+
+from openmmconstraints.cli import main
+
+sys.exit(main())

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""What the classes of the compiled wrapper get from Python: copies, pickles, a readable repr."""
+
+import copy
+
+import openmm
+
+
+def retype(base, typed):
+    """Let the proxy `base` take the type and the handle of `typed`, another proxy of the same C++ object.
+
+    Two proxies of one object would leave the question which of them deletes it.
+    """
+    if not isinstance(base, type(typed)):
+        typed.this.own(base.this.own())
+        base.this.own(False)
+        base.this = typed.this
+        base.__class__ = type(typed)
+    return base
+
+
+def complete(*classes, records=()):
+    """Make copy, deepcopy and pickle work for `classes` and give `records` (plain structs) a repr.
+
+    What Force and Integrator pass on to a plugin's class makes an object of the base type's handle, which no method of
+    the class accepts. Here every way leads through XML and the class's own cast().
+    """
+    for cls in classes:
+        for function in (_fromXML, __copy__, __deepcopy__, __reduce__, __getstate__, __setstate__):
+            setattr(cls, getattr(function, "__name__", "_fromXML"), function)
+    for cls in records:
+        cls.__repr__ = _record_repr
+
+
+@classmethod
+def _fromXML(cls, xml):
+    return _typed(cls, openmm.XmlSerializer.deserialize(xml))
+
+
+def _typed(cls, base):
+    result = cls.cast(base)
+    result.__class__ = cls  # a class that a user derived in Python stays what it is
+    return result
+
+
+def __copy__(self):
+    duplicate = _typed(type(self), openmm.XmlSerializer.clone(self))
+    duplicate.__setstate__(copy.deepcopy(self.__getstate__()))
+    return duplicate
+
+
+def __deepcopy__(self, memo):
+    return self.__copy__()
+
+
+def __reduce__(self):
+    return type(self)._fromXML, (openmm.XmlSerializer.serialize(self),), self.__getstate__()
+
+
+def __getstate__(self):
+    """Attributes that were set in Python; the C++ object travels as XML."""
+    return {key: value for key, value in self.__dict__.items() if key != "this"}
+
+
+def __setstate__(self, attributes):
+    self.__dict__.update(attributes)
+
+
+def _record_repr(self):
+    fields = (name for name, value in vars(type(self)).items() if isinstance(value, property) and name != "thisown")
+    return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"

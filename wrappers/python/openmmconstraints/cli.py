@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The command `openmm-constraints`: arguments in, exit status out. The work is done in info, run and demo."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from openmmconstraints.errors import UserError
+from openmmconstraints.versions import plugin_version
+
+PROGRAM = "openmm-constraints"
+SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence instead of repeating the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    def convert(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
+        return value
+
+    convert.__name__ = "whole number" if kind is int else "number"  # argparse: invalid number value: 'x'
+    return convert
+
+
+def _add_parser(commands, name: str, summary: str, example: str, usage: str | None = None) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"example:\n  {example}",
+        usage=usage,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _add_solver(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--solver", choices=SOLVERS, default="Automatic", help="constraint solver (default: Automatic)")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line. `run` leaves the script and its arguments to the caller, in their order."""
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Holonomic constraints for OpenMM: what is installed, your script with them, and a demonstration.",
+        epilog=f"examples:\n  {PROGRAM} info system.xml\n  {PROGRAM} run simulate.py --integrator Rattle\n"
+        f"  {PROGRAM} demo --output demo-output",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {plugin_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="{info,run,demo}", required=True)
+
+    info = _add_parser(
+        commands,
+        "info",
+        "show versions, platforms and, for a System, its clusters of constraints",
+        f"{PROGRAM} info system.xml --solver MatrixInversion",
+    )
+    info.add_argument(
+        "system", nargs="?", type=Path, metavar="SYSTEM.xml", help="a System written by openmm.XmlSerializer"
+    )
+    _add_solver(info)
+
+    run = _add_parser(
+        commands,
+        "run",
+        "run an OpenMM script unchanged, its integrator replaced by one of this plugin's",
+        f"{PROGRAM} run simulate.py input.pdb --integrator Shake --tolerance 1e-8\n"
+        "  (options of the script that have the same name as one of these go after '--')",
+        usage=f"{PROGRAM} run [options] SCRIPT.py [script arguments ...]",
+    )
+    run.add_argument("--integrator", default="Rattle", metavar="NAME", help="Rattle (default) or Shake")
+    _add_solver(run)
+    run.add_argument(
+        "--tolerance", type=_positive(float), metavar="X", help="constraint tolerance, whatever the script sets"
+    )
+
+    demo = _add_parser(
+        commands,
+        "demo",
+        "compare OpenMM's VerletIntegrator with SHAKE and RATTLE on a protein in water, in under three minutes",
+        f"{PROGRAM} demo --constraints AllBonds --time-budget 60",
+    )
+    demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
+    demo.add_argument("--platform", metavar="NAME", help="OpenMM platform (default: the fastest that works)")
+    demo.add_argument("--threads", type=_positive(int), metavar="N", help="threads of the CPU platform (default: 2)")
+    demo.add_argument("--constraints", choices=("HBonds", "AllBonds", "both"), default="both", help="default: both")
+    demo.add_argument("--tolerance", type=_positive(float), default=1e-5, metavar="X", help="default: 1e-5")
+    length = demo.add_mutually_exclusive_group()
+    length.add_argument("--steps", type=_positive(int), metavar="N", help="steps of each run")
+    length.add_argument(
+        "--time-budget", type=_positive(float), default=150.0, metavar="SECONDS", help="whole command (default: 150)"
+    )
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    verbatim: list[str] = []
+    if words[:1] == ["run"] and "--" in words:
+        split = words.index("--")
+        words, verbatim = words[:split], words[split + 1 :]
+    parser = build_parser()
+    options, rest = parser.parse_known_args(words)
+    if options.command != "run" and rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        return _dispatch(options, rest + verbatim)
+    except UserError as error:
+        print(f"{PROGRAM} {options.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"{PROGRAM} {options.command}: interrupted", file=sys.stderr)
+        return 130
+
+
+def _dispatch(options: argparse.Namespace, script: list[str]) -> int:
+    if options.command == "info":
+        from openmmconstraints.info import info
+
+        return info(options.system, options.solver)
+    if options.command == "run":
+        from openmmconstraints.run import run
+
+        if not script:
+            raise UserError("which script? Give the path of a Python script.")
+        if script[0].startswith("-"):
+            raise UserError(f"unknown option {script[0]} (options of the script come after its name).")
+        return run(Path(script[0]), script[1:], options.integrator, options.solver, options.tolerance)
+    from openmmconstraints.demo import Settings, demo
+
+    return demo(
+        Settings(
+            output=options.output,
+            platform=options.platform,
+            threads=options.threads,
+            constraints=("HBonds", "AllBonds") if options.constraints == "both" else (options.constraints,),
+            tolerance=options.tolerance,
+            steps=options.steps,
+            time_budget=options.time_budget,
+        )
+    )

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Energies sampled along a trajectory, and what they say about conservation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+BOLTZMANN = 0.00831446261815324  # kJ/mol/K
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Slope of the total energy, by least squares."""
+
+    kt_per_ns_dof: float  # kT/ns per degree of freedom, T from the mean kinetic energy
+    error: float | None  # standard error of the fit, same unit, samples taken as independent; None with two samples
+    percent_of_kinetic: float  # change over the sampled time, in % of the mean kinetic energy
+
+    def __str__(self) -> str:
+        error = "" if self.error is None else f" ± {self.error:.0e}"
+        return f"{self.kt_per_ns_dof:+.1e}{error}"
+
+
+@dataclass
+class EnergySeries:
+    """Samples in stretches; between two stretches somebody changed the state, so energies may jump there."""
+
+    stretch: list[int] = field(default_factory=list)
+    time: list[float] = field(default_factory=list)  # ps
+    potential: list[float] = field(default_factory=list)  # kJ/mol
+    kinetic: list[float] = field(default_factory=list)  # kJ/mol
+    current: int = 0
+
+    def start_stretch(self) -> None:
+        """What follows is not the continuation of what was sampled before."""
+        self.current += 1
+
+    def add(self, time: float, potential: float, kinetic: float) -> None:
+        """Add a sample: time (ps), energies (kJ/mol)."""
+        self.stretch.append(self.current)
+        self.time.append(time)
+        self.potential.append(potential)
+        self.kinetic.append(kinetic)
+
+    @property
+    def total(self) -> np.ndarray:
+        """Total energies (kJ/mol)."""
+        return np.add(self.potential, self.kinetic)
+
+    def mean_temperature(self, degrees_of_freedom: int) -> float | None:
+        """Mean temperature (K) of the samples."""
+        if not self.kinetic or degrees_of_freedom <= 0:
+            return None
+        return 2 * float(np.mean(self.kinetic)) / (degrees_of_freedom * BOLTZMANN)
+
+    def drift(self) -> Drift | None:
+        """One slope for all stretches, each with its own offset; None where there are too few samples.
+
+        kT per degree of freedom is twice the mean kinetic energy per degree of freedom, so that their number cancels.
+        """
+        if not self.time:
+            return None
+        stretch = np.array(self.stretch)
+        time, total = np.array(self.time, dtype=float), self.total
+        sampled = 0.0
+        for index in np.unique(stretch):
+            here = stretch == index
+            sampled += float(np.ptp(time[here]))
+            time[here] -= time[here].mean()
+            total[here] -= total[here].mean()
+        freedom = len(time) - len(np.unique(stretch)) - 1
+        spread = float(time @ time)
+        kinetic = float(np.mean(self.kinetic))
+        if spread == 0.0 or kinetic == 0.0:
+            return None
+        slope = float(time @ total) / spread  # kJ/mol/ps
+        residual = total - slope * time
+        per_ns_and_kt = 1000 / (2 * kinetic)
+        error = per_ns_and_kt * float(np.sqrt(residual @ residual / freedom / spread)) if freedom > 0 else None
+        return Drift(slope * per_ns_and_kt, error, 100 * slope * sampled / kinetic)

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Numbers of a System that need no Context."""
+
+from __future__ import annotations
+
+import numpy as np
+import openmm as mm
+from openmm import unit
+
+import openmmconstraints as mc
+
+
+def particle_masses(system: mm.System) -> np.ndarray:
+    """Masses [numParticles] (Da); 0 for virtual sites and fixed particles."""
+    return np.array([system.getParticleMass(i).value_in_unit(unit.dalton) for i in range(system.getNumParticles())])
+
+
+def count_degrees_of_freedom(system: mm.System, clusters: list[mc.ClusterInfo]) -> int:
+    """3 per massive particle, less the independent constraints, less 3 if there is a CMMotionRemover."""
+    independent = sum(cluster.count * cluster.constraints for cluster in clusters)
+    removes_motion = any(isinstance(force, mm.CMMotionRemover) for force in system.getForces())
+    return 3 * int(np.count_nonzero(particle_masses(system))) - independent - (3 if removes_motion else 0)

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""How the commands write to the terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+WIDTH_OF_A_PIPE = 120
+
+
+def make_console() -> Console:
+    """A console on stdout that does not squeeze tables to 80 columns where there is no terminal."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 gets ? for ±
+    return Console(width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE, highlight=False, markup=False)
+
+
+def make_table(title: str, left: list[str], right: list[str], caption: str | None = None) -> Table:
+    """An empty table: columns of text to the left, columns of numbers to the right."""
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
+def scientific(value: float | None, digits: int = 2) -> str:
+    """A number for a table, as 1.2e-09, or a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits - 1}e}"

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+//
+// Quantities with a check of their dimension. OpenMM's own typemaps strip whatever unit they find, so that a step size
+// of 300 K would pass as 300 ps.
+
+%header %{
+/** A function of openmmconstraints._quantities, or NULL with a Python exception set. New reference. */
+static PyObject* quantityFunction(const char* name) {
+    PyObject* module = PyImport_ImportModule("openmmconstraints._quantities");
+    if (module == NULL)
+        return NULL;
+    PyObject* function = PyObject_GetAttrString(module, name);
+    Py_DECREF(module);
+    return function;
+}
+
+/** The number in `unit` that an argument stands for.
+ *  @return false with a TypeError set if it is no number, or a Quantity of another dimension */
+static bool numberInUnit(PyObject* input, const char* unit, const char* method, const char* argument, double& value) {
+    if (PyFloat_CheckExact(input)) { // thousands of constraints are added with plain numbers
+        value = PyFloat_AS_DOUBLE(input);
+        return true;
+    }
+    PyObject* function = quantityFunction("to_number");
+    if (function == NULL)
+        return false;
+    PyObject* number = PyObject_CallFunction(function, "Osss", input, unit, method, argument);
+    Py_DECREF(function);
+    if (number == NULL)
+        return false;
+    value = PyFloat_AsDouble(number);
+    Py_DECREF(number);
+    return PyErr_Occurred() == NULL;
+}
+
+static PyObject* quantityInUnit(double value, const char* unit) {
+    PyObject* function = quantityFunction("to_quantity");
+    if (function == NULL)
+        return NULL;
+    PyObject* quantity = PyObject_CallFunction(function, "ds", value, unit);
+    Py_DECREF(function);
+    return quantity;
+}
+%}
+
+// %quantity_argument(stepSize, picosecond): `double stepSize` takes a number or a Quantity of that dimension;
+// `double& stepSize` is an output and comes back as a Quantity.
+%define %quantity_argument(NAME, UNIT)
+%typemap(in) double NAME {
+    if (!numberInUnit($input, #UNIT, "$symname", #NAME, $1))
+        SWIG_fail;
+}
+%typemap(typecheck, precedence=SWIG_TYPECHECK_DOUBLE) double NAME {
+    $1 = !PyUnicode_Check($input);
+}
+%typemap(in, numinputs=0) double& NAME (double value) {
+    $1 = &value;
+}
+%typemap(argout) double& NAME {
+    PyObject* quantity = quantityInUnit(*$1, #UNIT);
+    if (quantity == NULL)
+        SWIG_fail;
+    %append_output(quantity);
+}
+%enddef
+
+// %quantity_result(getStepSize, picosecond): what it returns is a Quantity.
+%define %quantity_result(METHOD, UNIT)
+%typemap(out) double METHOD {
+    $result = quantityInUnit($1, #UNIT);
+    if ($result == NULL)
+        SWIG_fail;
+}
+%enddef

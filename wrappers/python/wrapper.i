@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+//
+// The public headers themselves are wrapped, and their comments become the docstrings (swig -doxygen): what is
+// documented in C++ is documented in Python. Here stands only what Python needs besides.
+%module(package="openmmconstraints", docstring="The C++ classes of openmm-constraints. Import them from openmmconstraints.") wrapper
+%feature("autodoc", "0");
+
+// The order matters: OpenMM's typemaps come after the templates and before its declarations.
+%include "factory.i"
+%include "std_string.i"
+%include "std_vector.i"
+%{
+#define SWIG_FILE_WITH_INIT
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include "OpenMM.h"
+#include "OpenMMAmoeba.h" // SWIG writes casts for every class that it imports, Amoeba's, Drude's and RPMD's too
+#include "OpenMMConstraints.h"
+#include "OpenMMDrude.h"
+#include "openmm/RPMDIntegrator.h"
+#include "openmm/RPMDMonteCarloBarostat.h"
+#include <numpy/arrayobject.h>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <typeinfo>
+using namespace OpenMM;
+using namespace ConstraintPlugin;
+
+// OpenMM's typemaps ask this before they touch an array.
+static bool isNumpyAvailable() {
+    return true;
+}
+%}
+%init %{
+    import_array();
+%}
+namespace std {
+%template(_VectorClusterInfo) vector<ConstraintPlugin::ClusterInfo>;
+}
+%include "swig/typemaps.i"
+%import(module="openmm") "swig/OpenMMSwigHeaders.i"
+
+%pythonbegin %{
+from openmmconstraints._proxies import complete, retype
+%}
+
+// ---- exceptions and the interpreter lock -----------------------------------------------------------------------
+
+%header %{
+/** Sets the Python exception for a C++ one: a failed cast is a TypeError, all else an openmm.OpenMMException. */
+static void setPythonException(const std::exception& error) {
+    if (dynamic_cast<const std::bad_cast*>(&error) != NULL) {
+        PyErr_SetString(PyExc_TypeError, error.what());
+        return;
+    }
+    PyObject* type = PyObject_GetAttrString(PyImport_AddModule("openmm"), "OpenMMException");
+    if (type == NULL)
+        return;
+    PyErr_SetString(type, error.what());
+    Py_DECREF(type);
+}
+
+/** The C++ name of an object's class, for messages. */
+template <class T>
+static std::string typeName(const T& object) {
+    int status = 0;
+    char* name = abi::__cxa_demangle(typeid(object).name(), NULL, NULL, &status);
+    const std::string result = status == 0 ? name : typeid(object).name();
+    free(name);
+    return result;
+}
+
+/** Lets other Python threads run while it lives. */
+struct ReleasedInterpreter {
+    PyThreadState* state = PyEval_SaveThread();
+    ~ReleasedInterpreter() {
+        PyEval_RestoreThread(state);
+    }
+};
+
+/** A cast that says what it expected and what it got. */
+class WrongType : public std::bad_cast {
+public:
+    WrongType(const char* expected, const std::string& found)
+        : message(std::string("not a ") + expected + " but " + found) {
+    }
+    const char* what() const noexcept override {
+        return message.c_str();
+    }
+
+private:
+    std::string message;
+};
+%}
+
+%exception {
+    try {
+        $action
+    } catch (const std::exception& error) {
+        setPythonException(error);
+        SWIG_fail;
+    }
+}
+
+%define %takes_long(METHOD)
+%exception METHOD {
+    try {
+        ReleasedInterpreter released;
+        $action
+    } catch (const std::exception& error) {
+        setPythonException(error);
+        SWIG_fail;
+    }
+}
+%enddef
+%takes_long(ConstraintPlugin::ConstraintIntegrator::step)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::getClusters)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::applyConstraints)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::applyVelocityConstraints)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::computeSystemTemperature)
+
+// ---- units -----------------------------------------------------------------------------------------------------
+
+%include "quantities.i"
+%quantity_argument(stepSize, picosecond)
+%quantity_argument(size, picosecond)
+%quantity_argument(distance, nanometer)
+%quantity_argument(tolerance, dimensionless)
+%quantity_result(computeSystemTemperature, kelvin)
+%apply int& OUTPUT { int& particle1, int& particle2 };
+
+// ---- cast, isinstance ------------------------------------------------------------------------------------------
+
+// OpenMM hands out base types for classes that it does not know.
+%define %castable(CLASS, BASE)
+%extend ConstraintPlugin::CLASS {
+    %feature("docstring") cast "Turn an openmm.BASE into the CLASS that it really is, and return it.
+
+System.getForce(), CompoundIntegrator.getIntegrator() and XmlSerializer.deserialize() return the base type for classes
+of a plugin. The argument itself changes its type, so that there is one owner.
+
+Raises TypeError if it is something else.";
+    %feature("docstring") isinstance "Whether an openmm.BASE, as OpenMM returns it, really is a CLASS.";
+    %feature("pythonappend") cast %{
+        val = retype(object, val)
+    %}
+    static ConstraintPlugin::CLASS& cast(OpenMM::BASE& object) {
+        auto* result = dynamic_cast<ConstraintPlugin::CLASS*>(&object);
+        if (result == NULL)
+            throw WrongType(#CLASS, typeName(object));
+        return *result;
+    }
+    static bool isinstance(const OpenMM::BASE& object) {
+        return dynamic_cast<const ConstraintPlugin::CLASS*>(&object) != NULL;
+    }
+}
+%enddef
+%castable(ConstraintForce, Force)
+%castable(ConstraintIntegrator, Integrator)
+%castable(RattleIntegrator, Integrator)
+%castable(ShakeIntegrator, Integrator)
+
+// ---- the headers -----------------------------------------------------------------------------------------------
+
+%immutable;
+%extend ConstraintPlugin::SolverSummary {
+    %pythoncode %{
+    def __str__(self):
+        return self.str()
+    %}
+}
+%include "openmmconstraints/SolverSummary.h"
+%mutable;
+
+%feature("docstring") ConstraintPlugin::ConstraintForce::getDistanceParameters
+    "Get the parameters of a distance constraint.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (particle1, particle2, distance): two indices and a Quantity (nm)
+:raises: OpenMMException if there is no such constraint";
+%include "openmmconstraints/ConstraintForce.h"
+%include "openmmconstraints/ConstraintIntegrator.h"
+%include "openmmconstraints/RattleIntegrator.h"
+%include "openmmconstraints/ShakeIntegrator.h"
+
+%pythoncode %{
+complete(ConstraintForce, RattleIntegrator, ShakeIntegrator, records=(SolverSummary, ClusterInfo))
+%}
