@@ -113,7 +113,8 @@ template <class Error>
 void noteAll(SolveReport& report, const std::vector<int>& constraints, Error error) {
     for (int row = 0; row < (int) constraints.size(); row++) {
         const auto [e, value] = error(row);
-        if (!(e <= report.maxError) || report.constraint < 0) {
+        // The first NaN stays: nothing compares greater.
+        if (report.constraint < 0 || e > report.maxError || (std::isnan(e) && !std::isnan(report.maxError))) {
             report.maxError = e;
             report.constraint = constraints[row];
             report.value = value;
@@ -127,9 +128,20 @@ struct ErrorAndValue {
 
 } // namespace
 
+SolveReport ConstraintSolver::reportNoGradient(int row) const {
+    SolveReport report;
+    report.outcome = Outcome::NotFinite;
+    report.constraint = graph->rows[row];
+    report.value = jacobian->startValue(row);
+    report.maxError = std::abs(report.value - jacobian->target[row]) * jacobian->inverseScale[row];
+    return report;
+}
+
 SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
                                              int maxIterations) {
-    jacobian->setStart(positions, box);
+    const int bad = jacobian->setStart(positions, box);
+    if (bad >= 0)
+        return reportNoGradient(bad);
     SolveReport report = solve(tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
         return s.solvePositions(c, {*jacobian, tol, maxIterations}, delta, lambda.data());
     });
@@ -157,7 +169,9 @@ void ConstraintSolver::addPositionImpulse(double dt, Real3* velocity) const {
 
 SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
                                               double tolerance, int maxIterations) {
-    jacobian->setStart(positions, box);
+    const int bad = jacobian->setStart(positions, box);
+    if (bad >= 0)
+        return reportNoGradient(bad);
     SolveReport report = solve(tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
         return s.solveVelocities(c, {*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
     });

@@ -80,6 +80,7 @@ public:
 private:
     void build();
     void rebuild();
+    SolveReport reportNoGradient(int row) const;
     template <class SolveCluster>
     SolveReport solve(double tolerance, std::vector<double>& multipliers, Real3* x, SolveCluster solveCluster);
 

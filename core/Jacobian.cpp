@@ -24,7 +24,8 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
     bond.resize(particle.size() - rows.size());
 }
 
-void Jacobian::setStart(const Real3* positions, const Box& box) {
+int Jacobian::setStart(const Real3* positions, const Box& box) {
+    int bad = -1;
     for (int row = 0; row < numRows(); row++) {
         const int first = slotStart[row];
         Real3* b = &bond[first - row];
@@ -37,7 +38,10 @@ void Jacobian::setStart(const Real3* positions, const Box& box) {
             }
             return evaluateAt<size()>(row, b, &start[first]);
         });
+        if (bad < 0 && !std::isfinite(diagonal(row, start.data())))
+            bad = row;
     }
+    return bad;
 }
 
 } // namespace ConstraintPlugin

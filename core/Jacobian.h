@@ -21,8 +21,10 @@ public:
 
     /** Take positions as the start: bond vectors and grad sigma(0).
      *  @param positions  [numParticles] nm
-     *  @param box        for periodic constraints; lengths beyond half its width are taken without images */
-    void setStart(const Real3* positions, const Box& box);
+     *  @param box        for periodic constraints; lengths beyond half its width are taken without images
+     *  @return -1, or the first row that has no gradient there: its particles are at one place, or a NaN is among them
+     */
+    int setStart(const Real3* positions, const Box& box);
     /** q of a row after displacements (nm, [numParticles]), and its gradient in the row's slots of `current`. */
     double evaluate(int row, const Real3* displacement) {
         const int first = slotStart[row];

@@ -94,6 +94,7 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
         if (failed >= 0) {
             report.outcome = Outcome::Singular;
             report.row = cluster.begin + failed;
+            report.maxError = std::abs(residual(report.row)) * timeScale * J.inverseScale[report.row];
             return report;
         }
         for (int row = cluster.begin; row < cluster.end; row++) {
@@ -110,14 +111,14 @@ ClusterReport withSystem(const ConstraintGraph& graph, const Cluster& cluster, c
                          std::vector<SparseMatrix>& sparse, Visit visit) {
     switch (cluster.kind) {
     case ClusterSolverKind::ClosedForm1:
-        return visit(
-            SmallSystem(graph, cluster, J, [](double* A, double* x) { return -(int) solveClosedForm<1>(A, x); }));
+        return visit(SmallSystem(
+            graph, cluster, J, [](double* A, double* x) { return solveClosedForm<1>(A, x) ? -1 : weakestRow(1, A); }));
     case ClusterSolverKind::ClosedForm2:
-        return visit(
-            SmallSystem(graph, cluster, J, [](double* A, double* x) { return -(int) solveClosedForm<2>(A, x); }));
+        return visit(SmallSystem(
+            graph, cluster, J, [](double* A, double* x) { return solveClosedForm<2>(A, x) ? -1 : weakestRow(2, A); }));
     case ClusterSolverKind::ClosedForm3:
-        return visit(
-            SmallSystem(graph, cluster, J, [](double* A, double* x) { return -(int) solveClosedForm<3>(A, x); }));
+        return visit(SmallSystem(
+            graph, cluster, J, [](double* A, double* x) { return solveClosedForm<3>(A, x) ? -1 : weakestRow(3, A); }));
     case ClusterSolverKind::Dense:
         return visit(
             SmallSystem(graph, cluster, J, [n = cluster.size()](double* A, double* x) { return solveDense(n, A, x); }));

@@ -49,8 +49,23 @@ Shape shapeOf(const std::vector<Real3>& directions) {
     return Shape::Flat;
 }
 
+/** Whether distances are too many to be independent of each other within a plane. Three distances of a triangle are
+ *  not: however close to straight, being flat is nothing that the triangle could lose. */
+bool exceedsPlane(const ConstraintSet& set, const std::vector<int>& circuit) {
+    std::vector<int> particles;
+    for (int k : circuit)
+        particles.insert(particles.end(), set.constraints[k].particles.begin(),
+                         set.constraints[k].particles.begin() + set.constraints[k].size());
+    std::sort(particles.begin(), particles.end());
+    particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
+    const int n = (int) particles.size();
+    const int immovable =
+        (int) std::count_if(particles.begin(), particles.end(), [&](int p) { return set.inverseMass[p] == 0; });
+    return (int) circuit.size() > (immovable >= 2 ? 2 * (n - immovable) : 2 * n - 3);
+}
+
 /** The rows that take part in the dependence which the smallest pivot of a cluster shows, and their shape. */
-void describeCircuit(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J,
+void describeCircuit(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J,
                      const SparseMatrix& matrix, int weakest, RankAnalysis& analysis) {
     const std::vector<double> weight = matrix.dependence(weakest);
     std::vector<Real3> directions;
@@ -61,6 +76,8 @@ void describeCircuit(const ConstraintGraph& graph, const Cluster& cluster, const
             directions.push_back(J.start[J.slotStart[cluster.begin + i]]);
         }
     analysis.shape = shapeOf(directions);
+    if (analysis.shape == Shape::Flat && !exceedsPlane(set, analysis.circuit))
+        analysis.shape = Shape::Spatial;
 }
 
 /** Uniform in [0, 1), the same on every machine (splitmix64). */
@@ -120,7 +137,7 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
             }
         }
         if (weakest >= 0 && analysis.smallestPivot < 0.01)
-            describeCircuit(graph, cluster, J, matrix, weakest, analysis);
+            describeCircuit(set, graph, cluster, J, matrix, weakest, analysis);
     }
     std::sort(analysis.independent.begin(), analysis.independent.end());
     std::sort(analysis.dependent.begin(), analysis.dependent.end());

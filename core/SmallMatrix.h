@@ -44,6 +44,23 @@ inline bool solveClosedForm<3>(const double* A, double* b) {
     return std::abs(det) > pivotThreshold * std::abs(A[0] * A[4] * A[8]);
 }
 
+/** Row of a singular matrix whose diagonal element is smallest beside the others: where it is weakest. */
+inline int weakestRow(int n, const double* A) {
+    int weakest = 0;
+    double smallest = 2;
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++)
+            sum += std::abs(A[i * n + j]);
+        const double share = sum > 0 ? A[i * n + i] / sum : 0;
+        if (share < smallest) {
+            smallest = share;
+            weakest = i;
+        }
+    }
+    return weakest;
+}
+
 /** Solve A x = b by LU with partial pivoting. @param A row-major n*n, overwritten. @param b in/out as above.
  *  @return -1, or the column whose pivot vanished */
 inline int solveDense(int n, double* A, double* b) {

@@ -80,6 +80,17 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
     }
 }
 
+/** System::usesPeriodicBoundaryConditions() throws if any Force does not say; such a Force decides nothing here. */
+bool usesPeriodicBoundaries(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++)
+        try {
+            if (system.getForce(f).usesPeriodicBoundaryConditions())
+                return true;
+        } catch (const OpenMMException&) {
+        }
+    return false;
+}
+
 Box defaultBox(const System& system) {
     Vec3 v[3];
     system.getDefaultPeriodicBoxVectors(v[0], v[1], v[2]);
@@ -101,7 +112,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
     };
     int p1, p2;
     double distance;
-    const bool periodic = system.usesPeriodicBoundaryConditions();
+    const bool periodic = usesPeriodicBoundaries(system);
     for (int i = 0; i < system.getNumConstraints(); i++) {
         system.getConstraintParameters(i, p1, p2, distance);
         add(p1, p2, distance, periodic, -1, i);

@@ -117,11 +117,11 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const string step = "step " + to_string(data(context).stepCount + 1);
         if (context.updateContextState())
             forcesKept = false;
-        activity = "the projection before " + step;
-        projectState(context, integrator);
-        activity = step;
         take(context, start);
         try {
+            activity = "the projection before " + step;
+            projectState(context, integrator);
+            activity = step;
             takeStep(context, integrator);
         } catch (...) {
             copy(start.positions.begin(), start.positions.end(), positions(context));
@@ -215,6 +215,7 @@ void ReferenceStepKernel::applyConstraints(ContextImpl& context, const Constrain
     prepare(integrator);
     activity = "the projection of the positions";
     projectContextPositions(context, integrator);
+    context.computeVirtualSites(); // also where no constraint was violated
 }
 
 void ReferenceStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {

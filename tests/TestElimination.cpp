@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "Elimination.h"
+#include "support/SystemTable.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using Neighbours = std::vector<std::vector<int>>;
+
+static Neighbours fromPairs(int n, const std::vector<std::pair<int, int>>& pairs) {
+    std::vector<std::set<int>> sets(n);
+    for (const auto& [i, j] : pairs) {
+        sets[i].insert(j);
+        sets[j].insert(i);
+    }
+    Neighbours neighbours;
+    for (const auto& s : sets)
+        neighbours.emplace_back(s.begin(), s.end());
+    return neighbours;
+}
+
+/** Rows of a linear chain: each bond meets the next. */
+static Neighbours path(int n) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int i = 1; i < n; i++)
+        pairs.push_back({i - 1, i});
+    return fromPairs(n, pairs);
+}
+
+static Neighbours ringOf(int n) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int i = 0; i < n; i++)
+        pairs.push_back({i, (i + 1) % n});
+    return fromPairs(n, pairs);
+}
+
+/** A grid of rows x columns: much fill. */
+static Neighbours grid(int rows, int columns) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) {
+            if (i > 0)
+                pairs.push_back({(i - 1) * columns + j, i * columns + j});
+            if (j > 0)
+                pairs.push_back({i * columns + j - 1, i * columns + j});
+        }
+    return fromPairs(rows * columns, pairs);
+}
+
+static Neighbours complete(int n) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            pairs.push_back({i, j});
+    return fromPairs(n, pairs);
+}
+
+static Neighbours randomGraph(int n, int bonds, unsigned seed) {
+    Random random(seed);
+    std::vector<std::pair<int, int>> pairs;
+    for (int b = 0; b < bonds; b++) {
+        const int i = random.below(n), j = random.below(n);
+        if (i != j)
+            pairs.push_back({i, j});
+    }
+    return fromPairs(n, pairs);
+}
+
+/** Everything a factor promises, by brute force on a dense pattern in the factor's own order. */
+static void expectBruteForceFactor(const Neighbours& neighbours, const std::string& what) {
+    SCOPED_TRACE(what);
+    const int n = (int) neighbours.size();
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(neighbours, factor));
+    std::vector<int> sorted = factor.order, position(n);
+    std::sort(sorted.begin(), sorted.end());
+    for (int i = 0; i < n; i++)
+        ASSERT_EQ(sorted[i], i) << "the order is no permutation";
+    for (int i = 0; i < n; i++)
+        position[factor.order[i]] = i;
+    std::vector<std::vector<char>> filled(n, std::vector<char>(n, 0));
+    for (int i = 0; i < n; i++)
+        for (int j : neighbours[i])
+            filled[position[i]][position[j]] = 1;
+    std::vector<int> expectedTargets;
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++)
+            for (int j = i + 1; j < n && filled[i][k]; j++)
+                if (filled[j][k])
+                    filled[i][j] = filled[j][i] = 1;
+    for (int k = 0; k < n; k++) {
+        std::vector<int> column;
+        for (int i = k + 1; i < n; i++)
+            if (filled[i][k])
+                column.push_back(i);
+        EXPECT_EQ(std::vector<int>(factor.entryRow.begin() + factor.columnStart[k],
+                                   factor.entryRow.begin() + factor.columnStart[k + 1]),
+                  column)
+            << "column " << k;
+        for (std::size_t a = 0; a < column.size(); a++)
+            for (std::size_t b = a + 1; b < column.size(); b++) {
+                const int target = factor.findEntry(column[b], column[a]);
+                ASSERT_GE(target, factor.columnStart[column[a]]);
+                ASSERT_EQ(factor.entryRow[target], column[b]);
+                expectedTargets.push_back(target);
+            }
+        int level = 0;
+        for (int j = 0; j < k; j++)
+            if (filled[k][j]) {
+                EXPECT_LT(factor.level[j], factor.level[k]) << "rows of one level depend on each other";
+                level = std::max(level, factor.level[j] + 1);
+            }
+        EXPECT_EQ(factor.level[k], level) << "a row waits longer than it has to";
+    }
+    EXPECT_EQ(factor.updateTarget, expectedTargets);
+    EXPECT_EQ(factor.numLevels, n == 0 ? 0 : *std::max_element(factor.level.begin(), factor.level.end()) + 1);
+}
+
+TEST(Elimination, EqualsBruteForceFillOfTheSameOrder) {
+    expectBruteForceFactor({}, "nothing");
+    expectBruteForceFactor(path(1), "one row");
+    expectBruteForceFactor(path(2), "two rows");
+    expectBruteForceFactor(path(57), "path");
+    expectBruteForceFactor(ringOf(3), "triangle");
+    expectBruteForceFactor(ringOf(40), "ring");
+    expectBruteForceFactor(complete(12), "star of 12 bonds");
+    expectBruteForceFactor(grid(7, 9), "grid");
+    for (unsigned seed = 0; seed < 8; seed++)
+        expectBruteForceFactor(randomGraph(60, 40 + 15 * seed, seed), "random graph " + std::to_string(seed));
+}
+
+TEST(Elimination, ChainOfTenThousandIsShallowAndSparse) {
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(path(10000), factor));
+    EXPECT_LE(factor.numLevels, 16);
+    EXPECT_LE(factor.entryRow.size(), 2.2 * 10000);
+}
+
+TEST(Elimination, RingOfTenThousandIsShallowAndSparse) {
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(ringOf(10000), factor));
+    EXPECT_LE(factor.numLevels, 17);
+    EXPECT_LE(factor.entryRow.size(), 2.2 * 10000);
+}
+
+TEST(Elimination, StarHasAFullFactorAndNoMore) {
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(complete(20), factor));
+    EXPECT_EQ(factor.entryRow.size(), 20u * 19 / 2);
+    EXPECT_EQ(factor.numLevels, 20);
+}
+
+TEST(Elimination, SameGraphSameFactor) {
+    SymbolicFactor first, second;
+    ASSERT_TRUE(eliminate(randomGraph(200, 300, 3), first));
+    ASSERT_TRUE(eliminate(randomGraph(200, 300, 3), second));
+    EXPECT_EQ(first.order, second.order);
+    EXPECT_EQ(first.updateTarget, second.updateTarget);
+}
+
+TEST(Elimination, StopsWhereTheFillExceedsTheLimits) {
+    SymbolicFactor factor;
+    EliminationLimits limits;
+    limits.entries = 20 * 19 / 2;
+    EXPECT_TRUE(eliminate(complete(20), factor, limits));
+    limits.entries--;
+    EXPECT_FALSE(eliminate(complete(20), factor, limits));
+    limits = EliminationLimits();
+    limits.updates = 20 * 19 * 18 / 6;
+    EXPECT_TRUE(eliminate(complete(20), factor, limits));
+    limits.updates--;
+    EXPECT_FALSE(eliminate(complete(20), factor, limits));
+}
+
+TEST(Elimination, FindsNoEntryWhereThereIsNone) {
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(path(3), factor));
+    // The ends go first; they do not meet.
+    EXPECT_EQ(factor.findEntry(1, 0), -1);
+    EXPECT_GE(factor.findEntry(2, 0), 0);
+}

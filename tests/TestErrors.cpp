@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "support/ProbeForce.h"
+#include "support/Simulation.h"
+#include <functional>
+#include <limits>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+static const double notANumber = std::numeric_limits<double>::quiet_NaN();
+
+/** The message of what a function throws; empty if nothing. */
+static std::string messageOf(const std::function<void()>& function) {
+    try {
+        function();
+    } catch (const OpenMMException& error) {
+        return error.what();
+    }
+    return "";
+}
+
+static void expectAll(const std::string& message, const std::vector<std::string>& parts) {
+    EXPECT_FALSE(message.empty()) << "no exception";
+    for (const std::string& part : parts)
+        EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+}
+
+class Errors : public testing::TestWithParam<Setup> {
+protected:
+    std::string platform() const {
+        return std::get<0>(GetParam());
+    }
+    bool isRattle() const {
+        return std::get<2>(GetParam()) == "Rattle";
+    }
+    /** What creating a Context of n particles of mass 5 with given distances throws. */
+    std::string creating(int n, const std::vector<TestSystem::Bond>& bonds, bool periodic = false,
+                         const std::function<void(System&)>& change = {}) const {
+        System system;
+        for (int i = 0; i < n; i++)
+            system.addParticle(5);
+        auto* force = new ConstraintForce();
+        force->setUsesPeriodicBoundaryConditions(periodic);
+        for (const auto& bond : bonds)
+            force->addDistance(bond.i, bond.j, bond.length);
+        system.addForce(force);
+        if (change)
+            change(system);
+        const IntegratorPointer integrator = makeIntegrator(GetParam(), 0.001, 1e-6);
+        return messageOf([&] { makeContext(system, *integrator, platform()); });
+    }
+    /** A failing step throws, leaves the state of the last good step, and once more is possible after a repair.
+     *  @return the message */
+    static std::string expectFailureLeavesTheState(Simulation& s) {
+        const State before = s.context->getState(State::Positions | State::Velocities);
+        const std::string message = messageOf([&] { s.integrator->step(1); });
+        EXPECT_EQ(distance(s.positions(), before.getPositions()), 0);
+        EXPECT_EQ(distance(s.velocities(), before.getVelocities()), 0);
+        EXPECT_EQ(s.context->getState(0).getTime(), before.getTime());
+        EXPECT_EQ(s.context->getStepCount(), before.getStepCount());
+        return message;
+    }
+};
+
+TEST_P(Errors, BadIndicesAreNamed) {
+    expectAll(creating(3, {{0, 1, 0.1}, {2, 3, 0.1}}), {"distance 1", "index 0", "particle index 3", "3 particles"});
+    expectAll(creating(3, {{-1, 1, 0.1}}), {"particle index -1", "out of range"});
+    expectAll(creating(3, {{2, 2, 0.1}}), {"particle 2 to itself"});
+    EXPECT_EQ(creating(3, {{0, 1, 0.1}}), "");
+}
+
+TEST_P(Errors, BadLengthsAreNamed) {
+    for (double length : {0.0, -0.1, notANumber, std::numeric_limits<double>::infinity()})
+        expectAll(creating(3, {{0, 2, length}}), {"particles 0 and 2", "not a positive number"});
+}
+
+TEST_P(Errors, VirtualSitesAreRefused) {
+    expectAll(creating(3, {{0, 2, 0.1}}, false,
+                       [](System& s) {
+                           s.setParticleMass(2, 0);
+                           s.setVirtualSite(2, new TwoParticleAverageSite(0, 1, 0.5, 0.5));
+                       }),
+              {"particle 2", "virtual site"});
+}
+
+TEST_P(Errors, LengthsBeyondHalfTheBoxAreRefusedWhereImagesAreTaken) {
+    const auto box = [](System& s) { s.setDefaultPeriodicBoxVectors(Vec3(3, 0, 0), Vec3(0, 2, 0), Vec3(0, 0, 4)); };
+    EXPECT_EQ(creating(2, {{0, 1, 0.99}}, true, box), "");
+    expectAll(creating(2, {{0, 1, 1.01}}, true, box), {"particles 0 and 1", "1.01", "half the shortest width"});
+    EXPECT_EQ(creating(2, {{0, 1, 1.01}}, false, box), "");
+}
+
+TEST_P(Errors, ABoxThatShrinksBelowALengthIsNamedAtTheStep) {
+    TestSystem pair = findSystem("OH");
+    pair.periodic = true;
+    Simulation s = simulate(pair, Declared::InForce, GetParam(), 0.001);
+    s.integrator->step(1);
+    s.context->setPeriodicBoxVectors(Vec3(0.15, 0, 0), Vec3(0, 0.15, 0), Vec3(0, 0, 0.15));
+    expectAll(expectFailureLeavesTheState(s), {"particles 0 and 1", "half the shortest width"});
+}
+
+TEST_P(Errors, ContradictoryLengthsAreNamedAtCreation) {
+    expectAll(creating(2, {{0, 1, 0.1}, {1, 0, 0.11}}), {"distance 0", "distance 1", "0.1 and 0.11", "Remove"});
+    EXPECT_EQ(creating(2, {{0, 1, 0.1}, {1, 0, 0.1 + 1e-8}}), "") << "within the tolerance of 1e-6";
+    expectAll(creating(4, {{0, 1, 0.1}, {2, 3, 0.1}, {2, 1, 0.1}, {1, 3, 0.21}}),
+              {"particles 1 and 3", "contradict", "0.21"});
+}
+
+TEST_P(Errors, StraightTrianglesAreNamedAtCreation) {
+    expectAll(creating(3, {{0, 1, 0.116}, {1, 2, 0.116}, {0, 2, 0.232}}), {"straight", "virtual site"});
+}
+
+TEST_P(Errors, ATetrahedronThatCannotCloseIsNamed) {
+    // Every face is possible; the height over the third does not reach.
+    TestSystem body = findSystem("methane");
+    body.masses.resize(4);
+    body.positions = {{0, 0, 0}, {0.1, 0, 0}, {0.05, 0.0866, 0}, {0.05, 0.03, 0.02}};
+    body.bonds = {{0, 1, 0.1}, {0, 2, 0.1}, {1, 2, 0.1}, {0, 3, 0.052}, {1, 3, 0.052}, {2, 3, 0.052}};
+    Simulation s = simulate(body, Declared::InForce, GetParam(), 0.001, 1e-8);
+    const std::string message = expectFailureLeavesTheState(s);
+    EXPECT_TRUE(message.find("particles") != std::string::npos) << message;
+    expectAll(message, {"Remedy"});
+}
+
+TEST_P(Errors, SingularSetsAreNamed) {
+    // A flat quadrangle with both diagonals.
+    TestSystem flat = findSystem("methane");
+    flat.masses.resize(4);
+    flat.positions = {{0, 0, 0}, {0.1, 0, 0}, {0.12, 0.1, 0}, {0, 0.09, 0}};
+    flat.bonds.clear();
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++) {
+            const Real3 b = flat.positions[i] - flat.positions[j];
+            flat.bonds.push_back({i, j, std::sqrt(dot(b, b))});
+        }
+    auto system = toOpenMM(flat, Declared::InForce);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-8), platform());
+    s.context->setPositions(toVectors(flat.positions));
+    expectAll(expectFailureLeavesTheState(s), {"particles 0, 1, 2, 3", "flat", "singular", "Remedy"});
+    expectAll(messageOf([&] { s.integrator->applyConstraints(); }), {"flat"});
+}
+
+TEST_P(Errors, NonConvergenceIsNamedAndLeavesTheState) {
+    Simulation s = simulate(findSystem("chain"), Declared::InForce, GetParam(), 0.002, 1e-12);
+    s.integrator->step(3);
+    s.integrator->setMaxIterations(1);
+    Vectors v = s.velocities();
+    for (Vec3& each : v)
+        each *= 0.5; // still tangent; multipliers of the last step are no help
+    s.context->setVelocities(v);
+    const std::string message = expectFailureLeavesTheState(s);
+    expectAll(message, {"particles ", "value", "target", "residual", "tolerance 1e-12", "after 1 iterations", "Remedy",
+                        "setMaxIterations", "step 4", "position stage"});
+    EXPECT_FALSE(s.integrator->getSolverSummary().converged);
+    EXPECT_NE(s.integrator->getSolverSummary().str().find("NOT converged"), std::string::npos);
+    s.integrator->setMaxIterations(5000);
+    s.integrator->step(1);
+    EXPECT_EQ(s.context->getStepCount(), 4);
+    EXPECT_TRUE(s.integrator->getSolverSummary().converged);
+}
+
+TEST_P(Errors, AFailureInTheMiddleOfManyStepsLeavesTheLastGoodOne) {
+    // The pair runs down a slope that gets steeper without bound.
+    const TestSystem& pair = findSystem("OH");
+    const auto start = [&] {
+        auto system = toOpenMM(pair, Declared::InForce);
+        auto* spin = new CustomExternalForce("-2000*(x+0.2)^3");
+        spin->addParticle(1, {});
+        system->addForce(spin);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.01, 1e-8), platform());
+        s.context->setPositions(toVectors(pair.positions));
+        return s;
+    };
+    Simulation s = start(), again = start();
+    const std::string message = messageOf([&] { s.integrator->step(1000); });
+    expectAll(message, {"article"});
+    const long long good = s.context->getStepCount();
+    EXPECT_GT(good, 0);
+    EXPECT_NEAR(s.context->getState(0).getTime(), 0.01 * good, 1e-9);
+    again.integrator->step((int) good);
+    EXPECT_EQ(distance(s.positions(), again.positions()), 0);
+    EXPECT_EQ(distance(s.velocities(), again.velocities()), 0);
+}
+
+TEST_P(Errors, NotANumberIsNamed) {
+    const TestSystem& chain = findSystem("chain");
+    for (int stage : {0, 1, 2}) {
+        SCOPED_TRACE(stage);
+        auto system = toOpenMM(chain, Declared::InForce);
+        auto* field = new CustomExternalForce("switch*x/(1-switch)");
+        field->addGlobalParameter("switch", 0);
+        field->addParticle(7, {});
+        system->addForce(field);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001), platform());
+        s.context->setPositions(toVectors(chain.positions));
+        s.integrator->step(1);
+        if (stage == 0) {
+            Vectors r = s.positions();
+            r[7][1] = notANumber;
+            s.context->setPositions(r);
+            const std::string message = messageOf([&] { s.integrator->step(1); });
+            expectAll(message, {"NaN", "Remedy"});
+            EXPECT_TRUE(message.find("6 and 7") != std::string::npos || message.find("7 and 8") != std::string::npos)
+                << message;
+            expectAll(messageOf([&] { s.integrator->applyConstraints(); }), {"NaN", "Remedy"});
+            EXPECT_EQ(s.context->getStepCount(), 1);
+        } else if (stage == 1) {
+            Vectors v = s.velocities();
+            v[7][1] = notANumber;
+            s.context->setVelocities(v);
+            expectAll(messageOf([&] { s.integrator->step(1); }), {"7", "NaN"});
+            expectAll(messageOf([&] { s.integrator->applyVelocityConstraints(); }), {"7", "NaN"});
+            EXPECT_EQ(s.context->getStepCount(), 1);
+        } else {
+            s.context->setParameter("switch", 1);
+            expectAll(expectFailureLeavesTheState(s), {"article", "7", "NaN"});
+        }
+    }
+}
+
+TEST_P(Errors, AStateThatCannotBeProjectedIsLeftAsItIs) {
+    Simulation s = simulate(findSystem("disjoint"), Declared::InForce, GetParam(), 0.001, 1e-8);
+    Vectors r = s.positions(), v = s.velocities();
+    r[0] += Vec3(0.002, 0.001, 0); // could be projected
+    v[12][0] = notANumber;
+    s.context->setPositions(r);
+    s.context->setVelocities(v);
+    expectAll(messageOf([&] { s.integrator->step(1); }), {"NaN", "12"});
+    EXPECT_EQ(distance(s.positions(), r), 0);
+    v[12][0] = 0;
+    s.context->setVelocities(v);
+    s.integrator->step(1);
+    EXPECT_EQ(s.context->getStepCount(), 1);
+}
+
+TEST_P(Errors, AForceThatThrowsLeavesTheState) {
+    for (int evaluation = 2; evaluation < 4; evaluation++) {
+        const TestSystem& chain = findSystem("chain");
+        auto probe = std::make_unique<Probe>();
+        auto system = toOpenMM(chain, Declared::InForce);
+        addSprings(*system, chain);
+        system->addForce(new ProbeForce(*probe));
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001), platform());
+        s.context->setPositions(toVectors(chain.positions));
+        s.integrator->step(1);
+        probe->throwAtEvaluation = probe->forceEvaluations;
+        expectAll(expectFailureLeavesTheState(s), {"the probe fails"});
+        probe->throwAtEvaluation = -1;
+        s.integrator->step(1);
+        EXPECT_EQ(s.context->getStepCount(), 2);
+    }
+}
+
+TEST_P(Errors, ImmovablePairsAtTheWrongDistanceAreNamed) {
+    System system;
+    for (double mass : {0.0, 0.0, 4.0})
+        system.addParticle(mass);
+    auto* force = new ConstraintForce();
+    force->addDistance(0, 1, 0.1);
+    force->addDistance(1, 2, 0.1);
+    system.addForce(force);
+    const IntegratorPointer integrator = makeIntegrator(GetParam(), 0.001, 1e-6);
+    const auto context = makeContext(system, *integrator, platform());
+    context->setPositions({Vec3(), Vec3(0.12, 0, 0), Vec3(0.12, 0.1, 0)});
+    expectAll(messageOf([&] { integrator->step(1); }), {"particles 0 and 1", "0.12", "zero mass", "Remedy"});
+    context->setPositions({Vec3(), Vec3(0.1, 0, 0), Vec3(0.1, 0.1, 0)});
+    integrator->step(3);
+    EXPECT_EQ(context->getStepCount(), 3);
+}
+
+TEST_P(Errors, ParticlesAtTheSamePlaceAreNamed) {
+    Simulation s = simulate(findSystem("CH2"), Declared::InForce, GetParam(), 0.001);
+    Vectors r = s.positions();
+    r[2] = r[1];
+    s.context->setPositions(r);
+    expectAll(expectFailureLeavesTheState(s), {"particles 1 and 2", "same place"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, Errors, testing::ValuesIn(allSetups()),
+                         [](const auto& info) { return nameOf(info.param); });

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ConstraintSolver.h"
+#include "coordinates.h"
+#include "support/SystemTable.h"
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using Points = std::vector<Real3>;
+using Pairs = std::vector<std::pair<int, int>>;
+
+/** Distances that the points have. */
+static ConstraintSet distances(const Points& points, const Pairs& pairs) {
+    ConstraintSet set = pattern((int) points.size(), pairs);
+    for (Constraint& c : set.constraints) {
+        const Real3 b = points[c.particles[0]] - points[c.particles[1]];
+        c.target = std::sqrt(dot(b, b));
+    }
+    return set;
+}
+
+static Pairs allPairs(int n) {
+    Pairs pairs;
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++)
+            pairs.push_back({i, j});
+    return pairs;
+}
+
+static RankAnalysis analyze(const ConstraintSet& set, const Points& points) {
+    return analyzeRank(set, allConstraints(set), points.data(), Box(), rankThreshold);
+}
+
+/** What an integrator learns: constraints independent in general, judged at real positions. */
+static RankAnalysis judge(const ConstraintSet& set, const Points& points) {
+    ConstraintSolver solver(set, Method::Automatic);
+    solver.chooseIndependent(points.data(), Box());
+    return solver.checkRank(points.data(), Box());
+}
+
+/** Rank of the gradients by Eigen's singular values. */
+static int denseRank(const ConstraintSet& set, const Points& points, const std::vector<int>& constraints) {
+    Eigen::MatrixXd J = Eigen::MatrixXd::Zero(constraints.size(), 3 * points.size());
+    for (int row = 0; row < J.rows(); row++) {
+        const Constraint& c = set.constraints[constraints[row]];
+        const Real3 b = points[c.particles[0]] - points[c.particles[1]];
+        const Eigen::RowVector3d unit = Eigen::RowVector3d(b.x, b.y, b.z).normalized();
+        for (int s = 0; s < 2; s++)
+            if (set.inverseMass[c.particles[s]] > 0)
+                J.block<1, 3>(row, 3 * c.particles[s]) = (s == 0 ? 1 : -1) * unit;
+    }
+    Eigen::JacobiSVD<Eigen::MatrixXd> svd(J);
+    svd.setThreshold(1e-6);
+    return (int) svd.rank();
+}
+
+static Points benzene() {
+    Points points;
+    for (double radius : {0.139, 0.247})
+        for (int i = 0; i < 6; i++) {
+            const double angle = i * std::acos(-1.0) / 3;
+            points.push_back({radius * std::cos(angle), radius * std::sin(angle), 0});
+        }
+    return points;
+}
+
+TEST(Rank, EqualsThatOfEigenForTheSystemsOfTheTable) {
+    for (const TestSystem& system : systemTable()) {
+        if (system.periodic || system.name == "branched")
+            continue;
+        const ConstraintSet set = toConstraintSet(system);
+        const RankAnalysis found = analyze(set, system.positions);
+        EXPECT_EQ((int) found.independent.size(), system.rank) << system.name;
+        EXPECT_EQ(denseRank(set, system.positions, allConstraints(set)), system.rank) << system.name;
+        EXPECT_EQ(denseRank(set, system.positions, found.independent), system.rank) << system.name;
+        EXPECT_FALSE(judge(set, system.positions).isSingular()) << system.name;
+        std::vector<int> all = found.independent;
+        all.insert(all.end(), found.dependent.begin(), found.dependent.end());
+        std::sort(all.begin(), all.end());
+        EXPECT_EQ(all, allConstraints(set)) << system.name;
+    }
+}
+
+TEST(Rank, DoesNotDependOnMasses) {
+    for (unsigned seed = 0; seed < 5; seed++) {
+        const TestSystem system = withRandomMasses(findSystem("methane"), seed);
+        EXPECT_EQ(ConstraintSolver(toConstraintSet(system), Method::Automatic).rank(), 9);
+    }
+}
+
+TEST(Rank, ChoosesABaseThatIsIndependentAtRealPositions) {
+    // A square pyramid with all ten distances: nine are independent in general, but the four corners of the base lie
+    // in a plane, so their six distances hold only five.
+    const Points points{{0, 0, 0}, {0.1, 0, 0}, {0.1, 0.1, 0}, {0, 0.1, 0}, {0.05, 0.05, 0.1}};
+    const ConstraintSet set = distances(points, allPairs(5));
+    ConstraintSolver solver(set, Method::Automatic);
+    solver.chooseIndependent(points.data(), Box());
+    EXPECT_EQ(solver.rank(), 9);
+    const RankAnalysis analysis = solver.checkRank(points.data(), Box());
+    EXPECT_FALSE(analysis.isSingular());
+    EXPECT_EQ(denseRank(set, points, analysis.independent), 9);
+    std::vector<Real3> delta(5);
+    delta[4].x = 0.003;
+    EXPECT_EQ(solver.solvePositions(points.data(), Box(), delta.data(), 1e-10, 50).outcome, Outcome::Converged);
+}
+
+TEST(Rank, StraightMoleculesAreSingularAndStraight) {
+    const Points carbonDioxide{{0, 0, 0}, {0.116, 0, 0}, {-0.116, 0, 0}};
+    const RankAnalysis analysis = judge(distances(carbonDioxide, allPairs(3)), carbonDioxide);
+    EXPECT_TRUE(analysis.isSingular());
+    EXPECT_EQ(analysis.shape, Shape::Straight);
+    EXPECT_EQ(analysis.circuit, (std::vector<int>{0, 1, 2}));
+    const Points bondsOnly = carbonDioxide;
+    EXPECT_FALSE(judge(distances(bondsOnly, {{0, 1}, {0, 2}}), bondsOnly).isSingular());
+}
+
+TEST(Rank, FlatMoleculesAreSingularAndFlat) {
+    for (const Points& points : {benzene(), Points{{0, 0, 0}, {0.1, 0, 0}, {0.12, 0.1, 0}, {0, 0.09, 0}}}) { // K4
+        const RankAnalysis analysis = judge(distances(points, allPairs((int) points.size())), points);
+        EXPECT_TRUE(analysis.isSingular());
+        EXPECT_EQ(analysis.shape, Shape::Flat);
+        EXPECT_GE(analysis.circuit.size(), 6u);
+    }
+}
+
+TEST(Rank, TheBondsOfAFlatRingAreRegular) {
+    const Points points = benzene();
+    Pairs bonds;
+    for (int i = 0; i < 6; i++)
+        bonds.insert(bonds.end(), {{i, (i + 1) % 6}, {i, i + 6}});
+    const ConstraintSet set = distances(points, bonds);
+    EXPECT_FALSE(judge(set, points).isSingular());
+    EXPECT_EQ(denseRank(set, points, allConstraints(set)), 12);
+}
+
+TEST(Rank, AChainBetweenTwoFixedEndsIsRegularUnlessStretchedOut) {
+    const auto anchored = [](const Points& points) {
+        ConstraintSet set = distances(points, {{0, 1}, {1, 2}, {2, 3}});
+        set.inverseMass.front() = set.inverseMass.back() = 0;
+        return judge(set, points);
+    };
+    EXPECT_FALSE(anchored({{0, 0, 0}, {0.1, 0.05, 0}, {0.2, 0, 0.03}, {0.3, 0, 0}}).isSingular());
+    EXPECT_TRUE(anchored({{0, 0, 0}, {0.1, 0, 0}, {0.2, 0, 0}, {0.3, 0, 0}}).isSingular());
+}
+
+/** Three distances with an angle between the first two. */
+static RankAnalysis bent(double degrees) {
+    const double angle = degrees * std::acos(-1.0) / 180;
+    const Points points{{0, 0, 0}, {0.1, 0, 0}, {0.12 * std::cos(angle), 0.12 * std::sin(angle), 0}};
+    return judge(distances(points, allPairs(3)), points);
+}
+
+TEST(Rank, NearlyStraightIsStraightWithinTheRoundingOfLengths) {
+    for (double degrees : {90.0, 160.0, 175.0, 178.0})
+        EXPECT_FALSE(bent(degrees).isSingular()) << degrees;
+    for (double degrees : {179.9, 179.99, 180.0}) {
+        EXPECT_TRUE(bent(degrees).isSingular()) << degrees;
+        EXPECT_EQ(bent(degrees).shape, Shape::Straight) << degrees;
+    }
+}
+
+/** A K4 whose fourth particle is lifted out of the plane. */
+static RankAnalysis lifted(double height) {
+    const Points points{{0, 0, 0}, {0.1, 0, 0}, {0.12, 0.1, 0}, {0, 0.09, height}};
+    return judge(distances(points, allPairs(4)), points);
+}
+
+TEST(Rank, NearlyFlatIsFlatWithinTheRoundingOfLengths) {
+    for (double height : {0.05, 0.02, 0.01})
+        EXPECT_FALSE(lifted(height).isSingular()) << height;
+    for (double height : {0.0, 1e-5, 1e-4}) {
+        EXPECT_TRUE(lifted(height).isSingular()) << height;
+        EXPECT_EQ(lifted(height).shape, Shape::Flat) << height;
+    }
+}
+
+TEST(Rank, ASmallPivotInSpaceIsNoReasonToRefuse) {
+    // The lifted K4 among others, one cluster: still regular.
+    EXPECT_LT(lifted(0.01).smallestPivot, 0.1);
+    EXPECT_GT(lifted(0.01).smallestPivot, rankThreshold);
+}
+
+TEST(Rank, OneSingularClusterAmongManyIsFound) {
+    Points points;
+    Pairs pairs;
+    for (int m = 0; m < 20; m++) {
+        const bool straight = m == 13;
+        const Real3 origin{0.5 * m, 0, 0};
+        for (const Real3& r : {Real3{}, Real3{0.1, 0, 0}, straight ? Real3{-0.1, 0, 0} : Real3{-0.03, 0.09, 0}})
+            points.push_back(origin + r);
+        for (const auto& [i, j] : allPairs(3))
+            pairs.push_back({3 * m + i, 3 * m + j});
+    }
+    const RankAnalysis analysis = judge(distances(points, pairs), points);
+    EXPECT_TRUE(analysis.isSingular());
+    EXPECT_EQ(analysis.circuit.front() / 3, 13);
+    EXPECT_EQ(analysis.shape, Shape::Straight);
+}
+
+TEST(Coordinates, GradientsAgreeWithFiniteDifferences) {
+    Random random(3);
+    for (int trial = 0; trial < 20; trial++) {
+        const Real3 b = random.uniform(0.05, 2) * random.direction();
+        Real3 G, unused;
+        EXPECT_DOUBLE_EQ(coordinate(CoordinateKind::Distance, &b, &G), std::sqrt(dot(b, b)));
+        const double h = 1e-6, components[3] = {G.x, G.y, G.z};
+        for (int axis = 0; axis < 3; axis++) {
+            const Real3 step{axis == 0 ? h : 0, axis == 1 ? h : 0, axis == 2 ? h : 0};
+            const Real3 up = b + step, down = b - step;
+            const double slope = (coordinate(CoordinateKind::Distance, &up, &unused) -
+                                  coordinate(CoordinateKind::Distance, &down, &unused)) /
+                                 (2 * h);
+            EXPECT_NEAR(components[axis], slope, 1e-8);
+        }
+    }
+}
+
+TEST(Coordinates, JacobianGivesRatesAndGradientsOfParticles) {
+    const TestSystem& system = findSystem("triclinic");
+    const ConstraintSet set = toConstraintSet(system);
+    Jacobian J(set, allConstraints(set));
+    EXPECT_EQ(J.setStart(system.positions.data(), system.box), -1);
+    Random random(8);
+    Points velocity;
+    for (int i = 0; i < system.numParticles(); i++)
+        velocity.push_back(random.inCube(1));
+    Points forward, backward;
+    const double h = 1e-6;
+    for (const Real3& v : velocity) {
+        forward.push_back(h * v);
+        backward.push_back(-h * v);
+    }
+    for (int row = 0; row < J.numRows(); row++) {
+        EXPECT_NEAR(J.startValue(row), system.bonds[row].length, 1e-14);
+        const double slope = (J.evaluate(row, forward.data()) - J.evaluate(row, backward.data())) / (2 * h);
+        EXPECT_NEAR(J.rate(row, velocity.data()), slope, 1e-8);
+    }
+}

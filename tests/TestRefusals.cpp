@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "support/Simulation.h"
+#include <functional>
+#include <limits>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+static std::string messageOf(const std::function<void()>& function) {
+    try {
+        function();
+    } catch (const OpenMMException& error) {
+        return error.what();
+    }
+    return "";
+}
+
+static void expectAll(const std::string& message, const std::vector<std::string>& parts) {
+    EXPECT_FALSE(message.empty()) << "no exception";
+    for (const std::string& part : parts)
+        EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+}
+
+/** What may be combined with a ConstraintForce, on one platform. */
+class Refusals : public testing::TestWithParam<std::string> {
+protected:
+    std::unique_ptr<System> system = toOpenMM(findSystem("water"), Declared::InForce);
+    std::string creating(Integrator& integrator) {
+        return messageOf([&] { makeContext(*system, integrator, GetParam()); });
+    }
+};
+
+TEST_P(Refusals, ForeignIntegratorsAreRefusedWithWhatToUseInstead) {
+    LangevinMiddleIntegrator langevin(300, 1, 0.001);
+    BrownianIntegrator brownian(300, 1, 0.001);
+    CustomIntegrator custom(0.001);
+    VariableVerletIntegrator variable(1e-4);
+    for (Integrator* integrator : std::vector<Integrator*>{&langevin, &brownian, &custom, &variable})
+        expectAll(creating(*integrator), {"RattleIntegrator", "ShakeIntegrator", "ConstraintForce"});
+}
+
+TEST_P(Refusals, ForeignChildrenOfACompoundIntegratorAreNamed) {
+    CompoundIntegrator compound;
+    compound.addIntegrator(new RattleIntegrator(0.001));
+    compound.addIntegrator(new VerletIntegrator(0.001));
+    expectAll(creating(compound), {"Integrator 1", "RattleIntegrator"});
+    CompoundIntegrator ours;
+    ours.addIntegrator(new RattleIntegrator(0.001));
+    ours.addIntegrator(new ShakeIntegrator(0.001));
+    EXPECT_EQ(creating(ours), "");
+}
+
+TEST_P(Refusals, VerletIntegratorMayBeCreatedForTheMinimizerButNotStepped) {
+    VerletIntegrator verlet(0.001);
+    const auto context = makeContext(*system, verlet, GetParam());
+    const Vectors start = toVectors(findSystem("water").positions);
+    context->setPositions(start);
+    context->getState(State::Energy | State::Forces);
+    expectAll(messageOf([&] { verlet.step(1); }), {"RattleIntegrator"});
+    EXPECT_EQ(distance(context->getState(State::Positions).getPositions(), start), 0);
+    EXPECT_EQ(context->getStepCount(), 0);
+}
+
+TEST_P(Refusals, AndersenThermostatIsRefusedWhereAForceJoinsMassiveParticles) {
+    system->addForce(new AndersenThermostat(300, 1));
+    RattleIntegrator rattle(0.001);
+    expectAll(creating(rattle), {"AndersenThermostat", "temperature"});
+    system = toOpenMM(findSystem("water"), Declared::InSystem);
+    system->addForce(new AndersenThermostat(300, 1));
+    RattleIntegrator second(0.001);
+    EXPECT_EQ(creating(second), "");
+}
+
+TEST_P(Refusals, AnEmptyConstraintForceIsNoReasonToFail) {
+    system = std::make_unique<System>();
+    system->addParticle(1);
+    system->addForce(new ConstraintForce());
+    RattleIntegrator rattle(0.001);
+    const auto context = makeContext(*system, rattle, GetParam());
+    context->setPositions(Vectors(1));
+    rattle.step(1);
+    EXPECT_EQ(rattle.getSolverSummary().worstConstraint, -1);
+    EXPECT_TRUE(rattle.getSolverSummary().converged);
+}
+
+TEST_P(Refusals, ConstrainedParticlesAreOneMolecule) {
+    system = toOpenMM(findSystem("disjoint"), Declared::InForce);
+    RattleIntegrator rattle(0.001);
+    auto molecules = makeContext(*system, rattle, GetParam())->getMolecules();
+    for (auto& molecule : molecules)
+        std::sort(molecule.begin(), molecule.end());
+    std::sort(molecules.begin(), molecules.end());
+    EXPECT_EQ(molecules, (std::vector<std::vector<int>>{{0, 2, 4}, {1, 3, 5}, {6}, {7, 8, 10}, {9}, {11, 12}}));
+}
+
+TEST_P(Refusals, AnIntegratorServesOneContext) {
+    RattleIntegrator rattle(0.001);
+    const auto context = makeContext(*system, rattle, GetParam());
+    expectAll(creating(rattle), {"already bound"});
+}
+
+TEST_P(Refusals, NothingWorksWithoutAContextOrPositions) {
+    RattleIntegrator rattle(0.001);
+    for (const std::function<void()>& use : std::vector<std::function<void()>>{
+             [&] { rattle.step(1); }, [&] { rattle.applyConstraints(); }, [&] { rattle.applyVelocityConstraints(); },
+             [&] { rattle.getSolverSummary(); }, [&] { rattle.getNumDegreesOfFreedom(); },
+             [&] { rattle.computeSystemTemperature(); }})
+        expectAll(messageOf(use), {"not bound to a context"});
+    const auto context = makeContext(*system, rattle, GetParam());
+    expectAll(messageOf([&] { rattle.step(1); }), {"positions have not been set"});
+    expectAll(messageOf([&] { rattle.applyConstraints(); }), {"positions have not been set"});
+}
+
+TEST_P(Refusals, SettersCheckWhatTheyAreGiven) {
+    ShakeIntegrator shake(0.001);
+    const double bad[] = {-1, std::numeric_limits<double>::quiet_NaN()};
+    for (double value : bad) {
+        expectAll(messageOf([&] { shake.setStepSize(value); }), {"step size"});
+        expectAll(messageOf([&] { shake.setConstraintTolerance(value); }), {"tolerance", "1e-14"});
+        expectAll(messageOf([&] { ShakeIntegrator another(value); }), {"step size"});
+    }
+    expectAll(messageOf([&] { shake.setStepSize(std::numeric_limits<double>::infinity()); }), {"step size"});
+    expectAll(messageOf([&] { shake.setConstraintTolerance(0); }), {"1e-14"});
+    expectAll(messageOf([&] { shake.setMaxIterations(0); }), {"at least one"});
+    expectAll(messageOf([&] { shake.setSolver((Solver) 7); }), {"7", "MatrixInversion"});
+    EXPECT_EQ(shake.getStepSize(), 0.001);
+    EXPECT_EQ(shake.getConstraintTolerance(), 1e-5);
+    EXPECT_EQ(shake.getMaxIterations(), 500);
+    EXPECT_EQ(shake.getSolver(), ConstraintIntegrator::Automatic);
+    shake.setStepSize(0);
+    shake.setConstraintTolerance(1e-14);
+    EXPECT_EQ(shake.getConstraintTolerance(), 1e-14);
+}
+
+TEST_P(Refusals, ForceParametersAreWhatWasSetAndIndicesAreChecked) {
+    ConstraintForce force;
+    EXPECT_EQ(force.addDistance(3, 4, 0.5), 0);
+    EXPECT_EQ(force.addDistance(5, 6, 0.7), 1);
+    force.setDistanceParameters(0, 7, 8, 0.9);
+    int p1, p2;
+    double length;
+    force.getDistanceParameters(0, p1, p2, length);
+    EXPECT_EQ(std::make_tuple(p1, p2, length), std::make_tuple(7, 8, 0.9));
+    EXPECT_EQ(force.getNumDistances(), 2);
+    EXPECT_THROW(force.getDistanceParameters(2, p1, p2, length), OpenMMException);
+    EXPECT_THROW(force.setDistanceParameters(-1, 0, 1, 0.1), OpenMMException);
+}
+
+TEST_P(Refusals, ClustersAreReportedWithoutAContext) {
+    RattleIntegrator rattle(0.001);
+    const auto clusters = rattle.getClusters(*toOpenMM(findSystem("disjoint"), Declared::InForce));
+    ASSERT_EQ(clusters.size(), 3u);
+    EXPECT_EQ(clusters[0].count, 2);
+    EXPECT_EQ(clusters[0].constraints, 3);
+    EXPECT_EQ(clusters[0].particles, 3);
+    EXPECT_EQ(clusters[0].solver, "closed form 3x3");
+    EXPECT_EQ(clusters[2].solver, "closed form 1x1");
+    rattle.setSolver(ConstraintIntegrator::Iterative);
+    EXPECT_EQ(rattle.getClusters(*system)[0].solver, "iterative");
+    rattle.setSolver(ConstraintIntegrator::Automatic);
+    const auto branched = rattle.getClusters(*toOpenMM(findSystem("branched"), Declared::InForce));
+    ASSERT_EQ(branched.size(), 1u);
+    EXPECT_EQ(branched[0].solver, "sparse LDLT/LU");
+    EXPECT_GT(branched[0].levels, 1);
+    EXPECT_GE(branched[0].factorEntries, 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, Refusals, testing::ValuesIn(platformsUnderTest()),
+                         [](const auto& info) { return info.param; });

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_TESTS_PROBE_FORCE_H_
+#define CONSTRAINTS_TESTS_PROBE_FORCE_H_
+
+#include "openmm/Force.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/internal/ContextImpl.h"
+#include "openmm/internal/ForceImpl.h"
+
+namespace ConstraintTests {
+
+/** What a ProbeForce sees and does; shared with the test. */
+struct Probe {
+    int forceEvaluations = 0;
+    int lastGroups = 0;
+    int throwAtEvaluation = -1; ///< the number of the evaluation that fails
+};
+
+/** A Force without force that counts evaluations, or fails at one of them. As many plugins' Forces, it does not say
+ *  whether it uses periodic boundaries: asking it throws. */
+class ProbeForce : public OpenMM::Force {
+public:
+    explicit ProbeForce(Probe& probe) : probe(probe) {
+    }
+
+protected:
+    OpenMM::ForceImpl* createImpl() const override {
+        return new Impl(*this);
+    }
+
+private:
+    class Impl : public OpenMM::ForceImpl {
+    public:
+        explicit Impl(const ProbeForce& owner) : owner(owner) {
+        }
+        void initialize(OpenMM::ContextImpl&) override {
+        }
+        const OpenMM::Force& getOwner() const override {
+            return owner;
+        }
+        void updateContextState(OpenMM::ContextImpl&, bool&) override {
+        }
+        double calcForcesAndEnergy(OpenMM::ContextImpl&, bool includeForces, bool, int groups) override {
+            Probe& probe = owner.probe;
+            if (includeForces) {
+                if (probe.forceEvaluations == probe.throwAtEvaluation)
+                    throw OpenMM::OpenMMException("the probe fails");
+                probe.forceEvaluations++;
+                probe.lastGroups = groups;
+            }
+            return 0;
+        }
+        std::map<std::string, double> getDefaultParameters() override {
+            return {};
+        }
+        std::vector<std::string> getKernelNames() override {
+            return {};
+        }
+
+    private:
+        const ProbeForce& owner;
+    };
+    Probe& probe;
+};
+
+} // namespace ConstraintTests
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_TESTS_SIMULATION_H_
+#define CONSTRAINTS_TESTS_SIMULATION_H_
+
+#include "OpenMM.h"
+#include "OpenMMConstraints.h"
+#include "support/Platforms.h"
+#include "support/SystemTable.h"
+#include "support/Verifier.h"
+#include <memory>
+
+namespace ConstraintTests {
+
+using Solver = ConstraintPlugin::ConstraintIntegrator::Solver;
+using IntegratorPointer = std::unique_ptr<ConstraintPlugin::ConstraintIntegrator>;
+using Vectors = std::vector<OpenMM::Vec3>;
+
+/** Where a test's constraints are declared. */
+enum class Declared { InSystem, InForce };
+
+/** What platform tests are instantiated over: platform x solver x integrator ("Rattle" or "Shake"). */
+using Setup = std::tuple<std::string, Solver, std::string>;
+std::string nameOf(const Setup& setup);
+/** Every combination, for INSTANTIATE_TEST_SUITE_P. */
+std::vector<Setup> allSetups();
+/** Those of one integrator. */
+std::vector<Setup> setupsOf(const std::string& integrator);
+
+IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance = 1e-10);
+
+/** The system's particles and constraints, and no forces. */
+std::unique_ptr<OpenMM::System> toOpenMM(const TestSystem& system, Declared declared);
+/** Harmonic springs between particles that no constraint joins, stretched a little: internal forces that mix
+ *  everything and conserve momenta. */
+void addSprings(OpenMM::System& target, const TestSystem& system, double k = 3000);
+
+Vectors toVectors(const Arrays& x);
+Arrays toArrays(const Vectors& x);
+/** Velocities [numParticles] on the velocity constraints, from a fixed seed. */
+Vectors tangentVelocities(const TestSystem& system, double size, unsigned seed);
+
+/** A Context with its integrator and System, destroyed in the right order. */
+struct Simulation {
+    std::unique_ptr<OpenMM::System> system;
+    IntegratorPointer integrator;
+    std::unique_ptr<OpenMM::Context> context;
+
+    Simulation(std::unique_ptr<OpenMM::System> system, IntegratorPointer integrator, const std::string& platform);
+    Vectors positions() const;
+    Vectors velocities() const;
+    double energy() const;
+};
+/** A system of the table with springs, at its start with tangent velocities. */
+Simulation simulate(const TestSystem& system, Declared declared, const Setup& setup, double stepSize,
+                    double tolerance = 1e-10);
+
+/** Create a Context on a platform; the CPU platform with one thread. */
+std::unique_ptr<OpenMM::Context> makeContext(const OpenMM::System& system, OpenMM::Integrator& integrator,
+                                             const std::string& platform);
+/** Largest distance between corresponding vectors. NaN if any is. */
+double distance(const Vectors& a, const Vectors& b);
+
+} // namespace ConstraintTests
+
+#endif
