@@ -80,14 +80,19 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
     }
 }
 
-/** System::usesPeriodicBoundaryConditions() throws if any Force does not say; such a Force decides nothing here. */
+/** Force::usesPeriodicBoundaryConditions() throws where a Force does not say; such a one decides nothing here. */
+bool isPeriodic(const Force& force) {
+    try {
+        return force.usesPeriodicBoundaryConditions();
+    } catch (const OpenMMException&) {
+        return false;
+    }
+}
+
 bool usesPeriodicBoundaries(const System& system) {
     for (int f = 0; f < system.getNumForces(); f++)
-        try {
-            if (system.getForce(f).usesPeriodicBoundaryConditions())
-                return true;
-        } catch (const OpenMMException&) {
-        }
+        if (isPeriodic(system.getForce(f)))
+            return true;
     return false;
 }
 
