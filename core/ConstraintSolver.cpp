@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintSolver.h"
+#include <cstring>
 
 namespace ConstraintPlugin {
 
@@ -38,6 +39,19 @@ void ConstraintSolver::build() {
     jacobian = std::make_unique<Jacobian>(set, graph->rows);
     checks = std::make_unique<Jacobian>(set, checked);
     matrixInversion = std::make_unique<MatrixInversionSolver>(*graph);
+    startPositions.clear();
+}
+
+int ConstraintSolver::setStart(const Real3* positions, const Box& box) {
+    const std::size_t bytes = set.numParticles() * sizeof(Real3);
+    if (startPositions.empty() || std::memcmp(startPositions.data(), positions, bytes) != 0 ||
+        std::memcmp(&startBox, &box, sizeof(Box)) != 0) {
+        startWithoutGradient = jacobian->setStart(positions, box);
+        checks->setStart(positions, box);
+        startPositions.assign(positions, positions + set.numParticles());
+        startBox = box;
+    }
+    return startWithoutGradient;
 }
 
 ConstraintSolver::Multipliers ConstraintSolver::getMultipliers() const {
@@ -139,14 +153,13 @@ SolveReport ConstraintSolver::reportNoGradient(int row) const {
 
 SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
                                              int maxIterations) {
-    const int bad = jacobian->setStart(positions, box);
+    const int bad = setStart(positions, box);
     if (bad >= 0)
         return reportNoGradient(bad);
     SolveReport report = solve(tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
         return s.solvePositions(c, {*jacobian, tol, maxIterations}, delta, lambda.data());
     });
     if (report.outcome == Outcome::Converged) {
-        checks->setStart(positions, box);
         noteAll(report, checked, [&](int row) {
             const double q = checks->evaluate(row, delta);
             return ErrorAndValue{std::abs(q - checks->target[row]) * checks->inverseScale[row], q};
@@ -169,14 +182,13 @@ void ConstraintSolver::addPositionImpulse(double dt, Real3* velocity) const {
 
 SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
                                               double tolerance, int maxIterations) {
-    const int bad = jacobian->setStart(positions, box);
+    const int bad = setStart(positions, box);
     if (bad >= 0)
         return reportNoGradient(bad);
     SolveReport report = solve(tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
         return s.solveVelocities(c, {*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
     });
     if (report.outcome == Outcome::Converged) {
-        checks->setStart(positions, box);
         noteAll(report, checked, [&](int row) {
             const double rate = checks->rate(row, velocity);
             return ErrorAndValue{std::abs(rate) * timeScale * checks->inverseScale[row], rate};
@@ -194,8 +206,8 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
 
 SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box& box) {
     SolveReport report;
+    setStart(positions, box);
     for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
-        J->setStart(positions, box);
         noteAll(report, *constraints, [J = J](int row) {
             const double q = J->startValue(row);
             return ErrorAndValue{std::abs(q - J->target[row]) * J->inverseScale[row], q};
@@ -207,8 +219,8 @@ SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box
 SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Box& box, const Real3* velocity,
                                                 double timeScale) {
     SolveReport report;
+    setStart(positions, box);
     for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
-        J->setStart(positions, box);
         noteAll(report, *constraints, [J = J, velocity, timeScale](int row) {
             const double rate = J->rate(row, velocity);
             return ErrorAndValue{std::abs(rate) * timeScale * J->inverseScale[row], rate};

@@ -80,6 +80,9 @@ public:
 private:
     void build();
     void rebuild();
+    /** Set both Jacobians' start, unless they have it: a velocity stage leaves it for the next position stage.
+     *  @return as Jacobian::setStart */
+    int setStart(const Real3* positions, const Box& box);
     SolveReport reportNoGradient(int row) const;
     template <class SolveCluster>
     SolveReport solve(double tolerance, std::vector<double>& multipliers, Real3* x, SolveCluster solveCluster);
@@ -95,6 +98,9 @@ private:
     std::unique_ptr<Jacobian> checks;   // of the checked ones
     IterativeSolver iterative;
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
+    std::vector<Real3> startPositions; // of the Jacobians; empty where they have none
+    Box startBox;
+    int startWithoutGradient = -1;
     std::vector<double> lambda, mu; // by row
     std::vector<Real3> restart;
 };

@@ -103,7 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
     length = demo.add_mutually_exclusive_group()
     length.add_argument("--steps", type=_positive(int), metavar="N", help="steps of each run")
     length.add_argument(
-        "--time-budget", type=_positive(float), default=150.0, metavar="SECONDS", help="whole command (default: 150)"
+        "--time-budget", type=_positive(float), default=130.0, metavar="SECONDS", help="whole command (default: 130)"
     )
     return parser
 
