@@ -151,8 +151,13 @@ TEST_P(Errors, NonConvergenceIsNamedAndLeavesTheState) {
         each *= 0.5; // still tangent; multipliers of the last step are no help
     s.context->setVelocities(v);
     const std::string message = expectFailureLeavesTheState(s);
-    expectAll(message, {"particles ", "value", "target", "residual", "tolerance 1e-12", "after 1 iterations", "Remedy",
-                        "setMaxIterations", "step 4", "position stage"});
+    expectAll(message, {"particles ", "target", "residual", "tolerance 1e-12", "after 1 iterations", "Remedy",
+                        "setMaxIterations", "step 4"});
+    // The velocities of a Langevin step are solved first; Newton's method needs one iteration for those.
+    if (std::get<2>(GetParam()) == "RattleLangevin" && std::get<1>(GetParam()) == ConstraintIntegrator::Iterative)
+        expectAll(message, {"rate of change", "velocity stage"});
+    else
+        expectAll(message, {"value", "position stage"});
     EXPECT_FALSE(s.integrator->getSolverSummary().converged);
     EXPECT_NE(s.integrator->getSolverSummary().str().find("NOT converged"), std::string::npos);
     s.integrator->setMaxIterations(5000);
@@ -173,12 +178,13 @@ TEST_P(Errors, AFailureInTheMiddleOfManyStepsLeavesTheLastGoodOne) {
         s.context->setPositions(toVectors(pair.positions));
         return s;
     };
-    Simulation s = start(), again = start();
+    Simulation s = start();
     const std::string message = messageOf([&] { s.integrator->step(1000); });
     expectAll(message, {"article"});
     const long long good = s.context->getStepCount();
     EXPECT_GT(good, 0);
     EXPECT_NEAR(s.context->getState(0).getTime(), 0.01 * good, 1e-9);
+    Simulation again = start(); // not before: it starts the random numbers anew
     again.integrator->step((int) good);
     EXPECT_EQ(distance(s.positions(), again.positions()), 0);
     EXPECT_EQ(distance(s.velocities(), again.velocities()), 0);

@@ -152,5 +152,5 @@ TEST_P(Forces, OfOtherGroupsAreLeftOut) {
     EXPECT_GE(run.simulation->integrator->getSolverSummary().worstConstraint, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, Forces, testing::ValuesIn(allSetups()),
+INSTANTIATE_TEST_SUITE_P(Platforms, Forces, testing::ValuesIn(constantEnergySetups()),
                          [](const auto& info) { return nameOf(info.param); });

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmm/reference/SimTKOpenMMRealType.h"
 #include "support/Simulation.h"
+#include <numeric>
 #include <sstream>
 
 using namespace ConstraintPlugin;
@@ -199,7 +200,13 @@ TEST_P(States, CentreOfMassMotionIsRemoved) {
     Vec3 momentum;
     for (int i = 0; i < chain.numParticles(); i++)
         momentum += s.velocities()[i] * chain.masses[i];
-    EXPECT_LT(std::sqrt(momentum.dot(momentum)), 1e-4);
+    double bound = 1e-4;
+    if (std::get<2>(GetParam()) == "RattleLangevin") { // removed before each step, whose heat bath gives some
+        const double mass = std::accumulate(chain.masses.begin(), chain.masses.end(), 0.0);
+        bound = 6 * std::sqrt(3 * (1 - std::exp(-2 * 5 * 0.001)) * BOLTZ * 300 * mass);
+        EXPECT_LT(bound, 0.05 * 3 * mass);
+    }
+    EXPECT_LT(std::sqrt(momentum.dot(momentum)), bound);
     expectOnConstraints(chain, s.positions(), 1.01e-10);
 }
 

@@ -6,6 +6,7 @@
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/RattleIntegrator.h"
+#include "openmmconstraints/RattleLangevinIntegrator.h"
 #include "openmmconstraints/ShakeIntegrator.h"
 #include "openmmconstraints/SolverSummary.h"
 

@@ -19,7 +19,8 @@ namespace ConstraintPlugin {
 namespace {
 
 const char* const useInstead = " does not solve the constraints of a ConstraintForce. Use an integrator of "
-                               "openmm-constraints (RattleIntegrator, ShakeIntegrator), or remove the ConstraintForce.";
+                               "openmm-constraints (RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator), or "
+                               "remove the ConstraintForce.";
 
 bool isOurs(const Integrator& integrator) {
     return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;

@@ -16,6 +16,8 @@ public:
             return new ReferenceRattleStep(name, platform);
         if (name == IntegrateShakeStepName)
             return new ReferenceShakeStep(name, platform);
+        if (name == IntegrateRattleLangevinStepName)
+            return new ReferenceRattleLangevinStep(name, platform);
         throw OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
 };
@@ -33,7 +35,8 @@ extern "C" void registerKernelFactories() {
             continue;
         auto* factory = new ConstraintPlugin::ReferenceKernelFactory(); // the platforms own it, one each
         for (const std::string& name :
-             {ConstraintPlugin::IntegrateRattleStepName, ConstraintPlugin::IntegrateShakeStepName})
+             {ConstraintPlugin::IntegrateRattleStepName, ConstraintPlugin::IntegrateShakeStepName,
+              ConstraintPlugin::IntegrateRattleLangevinStepName})
             platform.registerKernelFactory(name, factory);
     }
 }

@@ -23,21 +23,7 @@ void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrat
 }
 
 double ReferenceShakeStep::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    const Real3* v = velocities(context);
-    const Real3* f = forces(context, integrator);
-    std::vector<Vec3> now(numParticles());
-    for (int i = 0; i < numParticles(); i++) {
-        const Real3 shifted = v[i] + (0.5 * integrator.getStepSize() * inverseMass[i]) * f[i];
-        now[i] = Vec3(shifted.x, shifted.y, shifted.z);
-    }
-    const SolverSummary ofLastStep = summary;
-    projectVelocities(context, integrator, now);
-    summary = ofLastStep;
-    double energy = 0;
-    for (int i = 0; i < numParticles(); i++)
-        if (inverseMass[i] > 0)
-            energy += 0.5 * now[i].dot(now[i]) / inverseMass[i];
-    return energy;
+    return projectedKineticEnergy(context, integrator, 0.5 * integrator.getStepSize());
 }
 
 } // namespace ConstraintPlugin

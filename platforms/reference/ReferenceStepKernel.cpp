@@ -261,7 +261,24 @@ void ReferenceStepKernel::projectTangent(ContextImpl& context, const ConstraintI
 }
 
 double ReferenceStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator&) {
-    const Real3* v = velocities(context);
+    return kineticEnergy(velocities(context));
+}
+
+double ReferenceStepKernel::projectedKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                                   double timeShift) {
+    vector<Vec3> v = *data(context).velocities;
+    if (timeShift != 0) {
+        const Real3* f = forces(context, integrator);
+        for (int i = 0; i < numParticles(); i++)
+            asReal3(v)[i] += (timeShift * inverseMass[i]) * f[i];
+    }
+    const SolverSummary ofLastStep = summary;
+    projectVelocities(context, integrator, v);
+    summary = ofLastStep;
+    return kineticEnergy(asReal3(v));
+}
+
+double ReferenceStepKernel::kineticEnergy(const Real3* v) const {
     double energy = 0;
     for (int i = 0; i < numParticles(); i++)
         if (inverseMass[i] > 0)

@@ -58,6 +58,9 @@ protected:
     /** Velocity stage at positions x. Throws where it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);
+    /** Kinetic energy (kJ/mol) of P[v + timeShift f/m], P the projection onto the constraints; changes no state. */
+    double projectedKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                                  double timeShift);
     /** x += delta for every particle, then virtual sites. */
     void movePositions(OpenMM::ContextImpl& context, const Real3* delta);
 
@@ -81,6 +84,7 @@ private:
     bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x);
     /** Return velocities v to the tangent space at x, if they are off it. */
     void projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
+    double kineticEnergy(const Real3* v) const;
     void checkPeriodicLengths(const Box& box) const;
     void note(const SolveReport& report);
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);

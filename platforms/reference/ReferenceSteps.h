@@ -34,6 +34,27 @@ protected:
     }
 };
 
+/** LangevinMiddle with projections (RattleLangevinIntegrator.h). */
+class ReferenceRattleLangevinStep : public ReferenceStepKernel {
+public:
+    using ReferenceStepKernel::ReferenceStepKernel;
+    void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
+                    const ConstraintSet& constraints) override;
+    /** Of the velocities returned to the tangent space at the positions, P[v(t-dt/2)]. */
+    double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+
+protected:
+    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    /** Half-step velocities are no tangents at the positions; the projection after the kick makes them so. */
+    bool constrainsVelocities() const override {
+        return false;
+    }
+
+private:
+    /** The Ornstein-Uhlenbeck process over one step, in the tangent space. Without friction nothing happens. */
+    void exchangeHeat(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+};
+
 } // namespace ConstraintPlugin
 
 #endif

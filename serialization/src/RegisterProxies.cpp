@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintForceProxy.h"
 #include "ConstraintIntegratorProxy.h"
+#include "RattleLangevinIntegratorProxy.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/RattleIntegrator.h"
+#include "openmmconstraints/RattleLangevinIntegrator.h"
 #include "openmmconstraints/ShakeIntegrator.h"
 #include <typeinfo>
 
@@ -15,6 +17,7 @@ extern "C" __attribute__((constructor)) void registerConstraintSerializationProx
     SerializationProxy::registerProxy(typeid(ConstraintForce), new ConstraintForceProxy());
     SerializationProxy::registerProxy(typeid(RattleIntegrator),
                                       new ConstraintIntegratorProxy<RattleIntegrator>("RattleIntegrator"));
+    SerializationProxy::registerProxy(typeid(RattleLangevinIntegrator), new RattleLangevinIntegratorProxy());
     SerializationProxy::registerProxy(typeid(ShakeIntegrator),
                                       new ConstraintIntegratorProxy<ShakeIntegrator>("ShakeIntegrator"));
 }

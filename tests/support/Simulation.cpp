@@ -21,19 +21,34 @@ std::vector<Setup> setupsOf(const std::string& integrator) {
     return setups;
 }
 
-std::vector<Setup> allSetups() {
-    std::vector<Setup> setups = setupsOf("Rattle");
-    for (const Setup& setup : setupsOf("Shake"))
-        setups.push_back(setup);
+static std::vector<Setup> setupsOfEach(std::initializer_list<const char*> integrators) {
+    std::vector<Setup> setups;
+    for (const char* integrator : integrators)
+        for (const Setup& setup : setupsOf(integrator))
+            setups.push_back(setup);
     return setups;
+}
+
+std::vector<Setup> allSetups() {
+    return setupsOfEach({"Rattle", "Shake", "RattleLangevin"});
+}
+
+std::vector<Setup> constantEnergySetups() {
+    return setupsOfEach({"Rattle", "Shake", "FrictionlessLangevin"});
 }
 
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance) {
     IntegratorPointer integrator;
     if (std::get<2>(setup) == "Rattle")
         integrator = std::make_unique<RattleIntegrator>(stepSize);
-    else
+    else if (std::get<2>(setup) == "Shake")
         integrator = std::make_unique<ShakeIntegrator>(stepSize);
+    else {
+        const double friction = std::get<2>(setup) == "RattleLangevin" ? 5 : 0;
+        auto langevin = std::make_unique<RattleLangevinIntegrator>(300, friction, stepSize);
+        langevin->setRandomNumberSeed(11);
+        integrator = std::move(langevin);
+    }
     integrator->setSolver(std::get<1>(setup));
     integrator->setConstraintTolerance(tolerance);
     integrator->setMaxIterations(5000);

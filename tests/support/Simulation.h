@@ -19,14 +19,18 @@ using Vectors = std::vector<OpenMM::Vec3>;
 /** Where a test's constraints are declared. */
 enum class Declared { InSystem, InForce };
 
-/** What platform tests are instantiated over: platform x solver x integrator ("Rattle" or "Shake"). */
+/** What platform tests are instantiated over: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin", or
+ *  "FrictionlessLangevin", which draws no random numbers). */
 using Setup = std::tuple<std::string, Solver, std::string>;
 std::string nameOf(const Setup& setup);
-/** Every combination, for INSTANTIATE_TEST_SUITE_P. */
+/** Every combination with Rattle, Shake and RattleLangevin, for INSTANTIATE_TEST_SUITE_P. */
 std::vector<Setup> allSetups();
+/** With Rattle, Shake and FrictionlessLangevin: trajectories are determined by their start. */
+std::vector<Setup> constantEnergySetups();
 /** Those of one integrator. */
 std::vector<Setup> setupsOf(const std::string& integrator);
 
+/** A RattleLangevinIntegrator has 300 K, a friction of 5/ps and a fixed seed. */
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance = 1e-10);
 
 /** The system's particles and constraints, and no forces. */

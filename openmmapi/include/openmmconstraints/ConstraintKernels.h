@@ -40,6 +40,7 @@ public:
 
 inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
 inline const std::string IntegrateShakeStepName = "IntegrateShakeStep";
+inline const std::string IntegrateRattleLangevinStepName = "IntegrateRattleLangevinStep";
 
 } // namespace ConstraintPlugin
 

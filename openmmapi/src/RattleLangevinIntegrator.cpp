@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/RattleLangevinIntegrator.h"
+#include "openmm/CompoundIntegrator.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/internal/ContextImpl.h"
+#include "openmmconstraints/ConstraintKernels.h"
+#include <cmath>
+#include <sstream>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+static void requireNotNegative(double value, const char* method, const char* quantity) {
+    if (value >= 0 && !isinf(value))
+        return;
+    ostringstream out;
+    out << method << ": the " << quantity << " that is not negative; got " << value << ".";
+    throw OpenMMException(out.str());
+}
+
+RattleLangevinIntegrator::RattleLangevinIntegrator(double temperature, double friction, double stepSize)
+    : ConstraintIntegrator(stepSize) {
+    setTemperature(temperature);
+    setFriction(friction);
+}
+
+void RattleLangevinIntegrator::setTemperature(double newTemperature) {
+    requireNotNegative(newTemperature, "setTemperature", "temperature has to be a number of kelvin");
+    temperature = newTemperature;
+}
+
+void RattleLangevinIntegrator::setFriction(double newFriction) {
+    requireNotNegative(newFriction, "setFriction", "friction has to be a number of inverse picoseconds");
+    friction = newFriction;
+}
+
+string RattleLangevinIntegrator::getStepKernelName() const {
+    return IntegrateRattleLangevinStepName;
+}
+
+void RattleLangevinIntegrator::initialize(ContextImpl& context) {
+    // A Context has one random number generator. The last of several seeds would win on Reference without a word.
+    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(&context.getIntegrator()))
+        for (int i = 0; i < compound->getNumIntegrators(); i++) {
+            const auto* other = dynamic_cast<const RattleLangevinIntegrator*>(&compound->getIntegrator(i));
+            if (other != nullptr && other->randomNumberSeed != randomNumberSeed)
+                throw OpenMMException("The RattleLangevinIntegrators of a CompoundIntegrator have different random "
+                                      "number seeds, " +
+                                      to_string(other->randomNumberSeed) + " (child " + to_string(i) + ") and " +
+                                      to_string(randomNumberSeed) +
+                                      ", but share one random number generator. Give all of them the same seed.");
+        }
+    ConstraintIntegrator::initialize(context);
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,412 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+//
+// What is random is drawn from a fixed seed. Bounds are six standard errors, so that another seed (or another order of
+// rounding) would fail by chance with a probability below 1e-8.
+#include "openmm/reference/SimTKOpenMMRealType.h"
+#include "support/Simulation.h"
+#include <limits>
+#include <numeric>
+#include <sstream>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+const double kT = BOLTZ * 300;
+
+RattleLangevinIntegrator& langevin(Simulation& s) {
+    return dynamic_cast<RattleLangevinIntegrator&>(*s.integrator);
+}
+
+/** Mean of samples, and its standard error from the means of blocks, which have to be longer than correlations. */
+struct Mean {
+    double value, error;
+};
+Mean meanOf(const std::vector<double>& samples, int blocks = 100) {
+    const std::size_t length = samples.size() / blocks;
+    std::vector<double> means;
+    for (int b = 0; b < blocks; b++)
+        means.push_back(std::accumulate(samples.begin() + b * length, samples.begin() + (b + 1) * length, 0.0) /
+                        length);
+    const double mean = std::accumulate(means.begin(), means.end(), 0.0) / blocks;
+    double square = 0;
+    for (double m : means)
+        square += (m - mean) * (m - mean);
+    return {mean, std::sqrt(square / (blocks * (blocks - 1.0)))};
+}
+
+/** The mean is as expected, and known well enough for that to mean something. */
+void expectMean(const std::vector<double>& samples, double expected, double resolution) {
+    const Mean mean = meanOf(samples);
+    EXPECT_NEAR(mean.value, expected, 6 * mean.error);
+    EXPECT_LT(6 * mean.error, resolution * expected) << "too few samples to tell";
+}
+
+/** Kinetic energies, one every `interval` steps. */
+std::vector<double> kineticEnergies(Simulation& s, int count, int interval) {
+    std::vector<double> samples;
+    for (int i = 0; i < count; i++) {
+        s.integrator->step(interval);
+        samples.push_back(s.context->getState(State::Energy).getKineticEnergy());
+    }
+    return samples;
+}
+
+} // namespace
+
+class Langevin : public testing::TestWithParam<Setup> {
+protected:
+    Simulation start(const std::string& name, double dt, double friction, double tolerance = 1e-8,
+                     Declared declared = Declared::InForce) const {
+        Simulation s = simulate(findSystem(name), declared, GetParam(), dt, tolerance);
+        langevin(s).setFriction(friction);
+        return s;
+    }
+    std::string platform() const {
+        return std::get<0>(GetParam());
+    }
+};
+
+TEST_P(Langevin, WithoutFrictionFollowsShakeIntegrator) {
+    for (const char* name : {"CH3", "chain", "ring", "anchor"}) {
+        SCOPED_TRACE(name);
+        ConstraintTests::Setup other = GetParam();
+        std::get<2>(other) = "Shake";
+        Simulation s = start(name, 0.002, 0, 1e-12),
+                   shake = simulate(findSystem(name), Declared::InForce, other, 0.002);
+        shake.integrator->setConstraintTolerance(1e-12);
+        s.integrator->step(50);
+        shake.integrator->step(50);
+        EXPECT_LT(distance(s.positions(), shake.positions()), 1e-7);
+        EXPECT_LT(distance(s.velocities(), shake.velocities()), 1e-5);
+        EXPECT_GT(distance(s.positions(), toVectors(findSystem(name).positions)), 1e-2);
+    }
+}
+
+TEST_P(Langevin, HasTheTemperatureOfTheBathByRank) {
+    // methane and tetrahedra with dependent constraints would be off by a fifth if each of them counted
+    for (const char* name : {"water", "CH3", "methane", "chain", "ring", "anchor"}) {
+        SCOPED_TRACE(name);
+        Simulation s = start(name, 0.002, 100);
+        s.integrator->step(300);
+        std::vector<double> temperatures;
+        for (int i = 0; i < 3000; i++) {
+            s.integrator->step(5);
+            temperatures.push_back(s.integrator->computeSystemTemperature());
+        }
+        expectMean(temperatures, 300, 0.1);
+    }
+}
+
+TEST_P(Langevin, SamplesTheHarmonicOscillatorAtAnyStepSize) {
+    // omega dt = 1: kinetic energy at t instead of half a step behind would be a quarter too low.
+    const int n = 100;
+    const double mass = 4, dt = 0.005, k = mass / (dt * dt);
+    auto system = std::make_unique<System>();
+    auto* well = new CustomExternalForce("0.5*" + std::to_string(k) + "*(x*x+y*y+z*z)");
+    for (int i = 0; i < n; i++)
+        well->addParticle(system->addParticle(mass), {});
+    system->addForce(well);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), dt), platform());
+    langevin(s).setFriction(100);
+    s.context->setPositions(Vectors(n));
+    s.integrator->step(200);
+    std::vector<double> kinetic, potential;
+    for (int i = 0; i < 2000; i++) {
+        s.integrator->step(3);
+        const State state = s.context->getState(State::Energy);
+        kinetic.push_back(state.getKineticEnergy());
+        potential.push_back(state.getPotentialEnergy());
+    }
+    expectMean(kinetic, 1.5 * n * kT, 0.02);
+    expectMean(potential, 1.5 * n * kT, 0.02);
+}
+
+TEST_P(Langevin, SharesEnergyEquallyBetweenRotationAndTranslation) {
+    // Dimers of unequal masses, one end of each in a well: the force couples rotation and translation.
+    const int n = 40;
+    const double m0 = 16, m1 = 2, d = 0.1;
+    auto system = std::make_unique<System>();
+    auto* bonds = new ConstraintForce();
+    auto* well = new CustomExternalForce("300*((x-0.1)^2+y*y+z*z)");
+    Vectors r;
+    for (int i = 0; i < n; i++) {
+        const int p0 = system->addParticle(m0), p1 = system->addParticle(m1);
+        bonds->addDistance(p0, p1, d);
+        well->addParticle(p1, {});
+        r.push_back(Vec3(0, 0, 0));
+        r.push_back(Vec3(0, d, 0));
+    }
+    system->addForce(bonds);
+    system->addForce(well);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.002, 1e-8), platform());
+    langevin(s).setFriction(50);
+    s.context->setPositions(r);
+    s.integrator->step(500);
+    std::vector<double> translation, rotation;
+    for (int i = 0; i < 2500; i++) {
+        s.integrator->step(8);
+        const State state = s.context->getState(State::Positions | State::Velocities);
+        const Vectors x = state.getPositions(), v = state.getVelocities();
+        double translational = 0, rotational = 0;
+        for (int j = 0; j < 2 * n; j += 2) {
+            const Vec3 centre = (v[j] * m0 + v[j + 1] * m1) / (m0 + m1);
+            const Vec3 bond = (x[j + 1] - x[j]) / d;
+            const Vec3 relative = v[j + 1] - v[j], tangent = relative - bond * relative.dot(bond);
+            translational += 0.5 * (m0 + m1) * centre.dot(centre);
+            rotational += 0.5 * m0 * m1 / (m0 + m1) * tangent.dot(tangent);
+        }
+        translation.push_back(translational);
+        rotation.push_back(rotational);
+    }
+    expectMean(translation, 1.5 * n * kT, 0.03);
+    expectMean(rotation, 1.0 * n * kT, 0.03);
+}
+
+TEST_P(Langevin, LeavesInVelocitiesOnlyWhatTheBondsTurned) {
+    // Along a bond that turned by omega dt: of the order of d omega^2 dt. Random velocities left there would be as
+    // large as thermal ones, three orders more.
+    const double dt = 1e-4;
+    for (const char* name : {"water", "chain", "ring"}) {
+        const TestSystem& system = findSystem(name);
+        Simulation s = start(name, dt, 1000, 1e-10);
+        s.integrator->step(100);
+        const ConstraintSet set = toConstraintSet(system);
+        const Arrays after = toArrays(s.positions());
+        EXPECT_TRUE(Verifier(set, system.box, after).holdsVelocities(toArrays(s.velocities()), dt, 5e-5)) << name;
+        EXPECT_FALSE(Verifier(set, system.box, after).holdsVelocities(toArrays(s.velocities()), dt, 1e-10)) << name;
+    }
+}
+
+TEST_P(Langevin, AgreesWithLangevinMiddleIntegratorOnTheSameSystem) {
+    const TestSystem& chain = findSystem("chain");
+    auto system = toOpenMM(chain, Declared::InSystem);
+    addSprings(*system, chain, 300);
+    const auto sample = [&](Integrator& integrator) {
+        integrator.setConstraintTolerance(1e-8);
+        const auto context = makeContext(*system, integrator, platform());
+        context->setPositions(toVectors(chain.positions));
+        integrator.step(1000);
+        std::vector<double> potential, kinetic, extent;
+        for (int i = 0; i < 4000; i++) {
+            integrator.step(10);
+            const State state = context->getState(State::Energy | State::Positions);
+            potential.push_back(state.getPotentialEnergy());
+            kinetic.push_back(state.getKineticEnergy());
+            const Vec3 span = state.getPositions().front() - state.getPositions().back();
+            extent.push_back(std::sqrt(span.dot(span)));
+        }
+        return std::vector<Mean>{meanOf(potential), meanOf(kinetic), meanOf(extent, 40)};
+    };
+    LangevinMiddleIntegrator builtIn(300, 20, 0.002);
+    builtIn.setRandomNumberSeed(5);
+    const auto ours = makeIntegrator(GetParam(), 0.002, 1e-8);
+    dynamic_cast<RattleLangevinIntegrator&>(*ours).setFriction(20);
+    const std::vector<Mean> a = sample(*ours), b = sample(builtIn);
+    for (int i = 0; i < 3; i++) {
+        SCOPED_TRACE(i);
+        const double error = std::sqrt(a[i].error * a[i].error + b[i].error * b[i].error);
+        EXPECT_NEAR(a[i].value, b[i].value, 6 * error);
+        EXPECT_LT(6 * error, 0.1 * b[i].value);
+    }
+}
+
+TEST_P(Langevin, TakesTemperatureAndFrictionBetweenSteps) {
+    Simulation s = start("chain", 0.002, 100);
+    for (double temperature : {300.0, 900.0}) {
+        langevin(s).setTemperature(temperature);
+        s.integrator->step(300);
+        expectMean(kineticEnergies(s, 2000, 5), 0.5 * s.integrator->getNumDegreesOfFreedom() * BOLTZ * temperature,
+                   0.05);
+    }
+    langevin(s).setTemperature(0);
+    s.integrator->step(2000);
+    EXPECT_LT(s.integrator->computeSystemTemperature(), 1e-2);
+    langevin(s).setFriction(0); // isolated now: no heat, whatever the temperature
+    langevin(s).setTemperature(300);
+    s.integrator->step(500);
+    EXPECT_LT(s.integrator->computeSystemTemperature(), 1);
+}
+
+TEST_P(Langevin, RepeatsWithASeedAndDiffersWithAnother) {
+    const auto end = [&](int seed) {
+        auto system = toOpenMM(findSystem("chain"), Declared::InForce);
+        auto integrator = makeIntegrator(GetParam(), 0.002);
+        dynamic_cast<RattleLangevinIntegrator&>(*integrator).setRandomNumberSeed(seed);
+        Simulation s(std::move(system), std::move(integrator), platform());
+        s.context->setPositions(toVectors(findSystem("chain").positions));
+        s.integrator->step(20);
+        return s.positions();
+    };
+    const Vectors first = end(3);
+    EXPECT_EQ(distance(first, end(3)), 0);
+    EXPECT_GT(distance(first, end(4)), 1e-3);
+    EXPECT_GT(distance(first, end(-3)), 1e-3);
+    EXPECT_GT(distance(end(0), end(0)), 1e-3) << "0 stands for a unique seed";
+}
+
+TEST_P(Langevin, ContinuesACheckpointInTheMiddleOfAPairOfRandomNumbers) {
+    // Normal numbers are made two at a time, and a particle takes three.
+    TestSystem odd = findSystem("chain");
+    ASSERT_EQ(odd.numParticles() % 2, 1);
+    Simulation original = simulate(odd, Declared::InForce, GetParam(), 0.002);
+    Simulation restored = simulate(odd, Declared::InForce, GetParam(), 0.002);
+    langevin(restored).setRandomNumberSeed(99);
+    restored.context->reinitialize(true);
+    original.integrator->step(7);
+    std::stringstream stream;
+    original.context->createCheckpoint(stream);
+    original.context->getState(State::Energy | State::Forces); // looking changes nothing
+    original.integrator->computeSystemTemperature();
+    original.integrator->step(30);
+    restored.context->loadCheckpoint(stream);
+    restored.integrator->step(30);
+    EXPECT_EQ(distance(original.positions(), restored.positions()), 0);
+    EXPECT_EQ(distance(original.velocities(), restored.velocities()), 0);
+    EXPECT_EQ(original.integrator->computeSystemTemperature(), restored.integrator->computeSystemTemperature());
+}
+
+TEST_P(Langevin, DrawsNothingForMasslessParticlesAndSites) {
+    // The free particle gets the same random numbers whether or not an anchor and a site stand before it.
+    const auto start = [&](bool immovable) {
+        auto system = std::make_unique<System>();
+        Vectors r;
+        if (immovable) {
+            system->addParticle(0);
+            r.push_back(Vec3(1, 1, 1));
+            system->addParticle(0);
+            system->setVirtualSite(1, new TwoParticleAverageSite(2, 3, 0.5, 0.5));
+            r.push_back(Vec3(0.5, 0, 0));
+        }
+        system->addParticle(3);
+        system->addParticle(5);
+        r.push_back(Vec3(0, 0, 0));
+        r.push_back(Vec3(1, 0, 0));
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.01), platform());
+        s.context->setPositions(r);
+        s.integrator->step(10);
+        return s.positions();
+    };
+    const Vectors with = start(true), without = start(false);
+    EXPECT_EQ(distance({with[2], with[3]}, without), 0);
+    EXPECT_EQ(distance({with[0]}, {Vec3(1, 1, 1)}), 0);
+    EXPECT_LT(distance({with[1]}, {(with[2] + with[3]) * 0.5}), 1e-12);
+    EXPECT_GT(distance({with[2]}, {Vec3(0, 0, 0)}), 1e-3);
+}
+
+TEST_P(Langevin, TakesAStepOfZeroLength) {
+    Simulation s = start("chain", 0.0, 100);
+    const Vectors r = s.positions(), v = s.velocities();
+    s.integrator->step(2);
+    EXPECT_LT(distance(s.positions(), r), 1e-12);
+    EXPECT_LT(distance(s.velocities(), v), 1e-6);
+}
+
+TEST_P(Langevin, ChildrenOfACompoundIntegratorShareOneSeed) {
+    const TestSystem& chain = findSystem("chain");
+    auto system = toOpenMM(chain, Declared::InForce);
+    const auto compound = [&](int seed1, int seed2) {
+        auto result = std::make_unique<CompoundIntegrator>();
+        for (int seed : {seed1, seed2}) {
+            auto* child = new RattleLangevinIntegrator(300, 1, 0.001);
+            child->setRandomNumberSeed(seed);
+            result->addIntegrator(child);
+        }
+        return result;
+    };
+    for (const auto& [seed1, seed2] : {std::pair(7, 8), std::pair(7, 0)}) {
+        const auto different = compound(seed1, seed2);
+        try {
+            makeContext(*system, *different, platform());
+            FAIL() << "no exception";
+        } catch (const OpenMMException& error) {
+            const std::string message = error.what();
+            for (const std::string& part : {std::string("seed"), std::to_string(seed1), std::to_string(seed2)})
+                EXPECT_NE(message.find(part), std::string::npos) << message;
+        }
+    }
+    const auto same = compound(7, 7);
+    const auto context = makeContext(*system, *same, platform());
+    context->setPositions(toVectors(chain.positions));
+    same->step(3);
+    same->setCurrentIntegrator(1);
+    same->step(3);
+    EXPECT_EQ(context->getStepCount(), 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, Langevin, testing::ValuesIn(setupsOf("RattleLangevin")),
+                         [](const auto& info) { return nameOf(info.param); });
+
+/** Unconstrained, the two are one algorithm, and on Reference they share the random numbers. In which order a compiler
+ *  draws the components of OpenMM's random vectors is its own affair: x may get what z gets here. */
+TEST(RattleLangevinIntegrator, FollowsLangevinMiddleIntegratorWithoutConstraints) {
+    const int n = 4;
+    System system;
+    auto* well = new CustomExternalForce("200*(x*x+y*y+z*z)^2+30*x*z");
+    for (int i = 0; i < n; i++)
+        well->addParticle(system.addParticle(i + 1), {});
+    system.addForce(well);
+    const auto end = [&](Integrator& integrator) {
+        const auto context = makeContext(system, integrator, "Reference");
+        context->setPositions(Vectors(n));
+        integrator.step(200);
+        EXPECT_GT(context->getState(State::Energy).getKineticEnergy(), 1);
+        const State state = context->getState(State::Positions | State::Velocities | State::Energy);
+        Vectors all = state.getPositions();
+        all.insert(all.end(), state.getVelocities().begin(), state.getVelocities().end());
+        all.push_back(Vec3(0, state.getKineticEnergy(), 0));
+        return all;
+    };
+    LangevinMiddleIntegrator builtIn(300, 3, 0.004);
+    builtIn.setRandomNumberSeed(17);
+    RattleLangevinIntegrator ours(300, 3, 0.004);
+    ours.setRandomNumberSeed(17);
+    const Vectors expected = end(builtIn), found = end(ours);
+    Vectors mirrored = expected;
+    for (Vec3& r : mirrored)
+        std::swap(r[0], r[2]);
+    EXPECT_LT(std::min(distance(found, expected), distance(found, mirrored)), 1e-10);
+}
+
+TEST(RattleLangevinIntegrator, SaysWhatItWasTold) {
+    RattleLangevinIntegrator integrator(310, 2, 0.003);
+    EXPECT_EQ(integrator.getTemperature(), 310);
+    EXPECT_EQ(integrator.getFriction(), 2);
+    EXPECT_EQ(integrator.getStepSize(), 0.003);
+    EXPECT_EQ(integrator.getRandomNumberSeed(), 0);
+    EXPECT_EQ(integrator.getConstraintTolerance(), 1e-5);
+    integrator.setTemperature(0);
+    integrator.setFriction(0);
+    integrator.setRandomNumberSeed(-5);
+    EXPECT_EQ(integrator.getTemperature(), 0);
+    EXPECT_EQ(integrator.getFriction(), 0);
+    EXPECT_EQ(integrator.getRandomNumberSeed(), -5);
+}
+
+TEST(RattleLangevinIntegrator, RefusesWhatIsNoTemperatureOrFriction) {
+    RattleLangevinIntegrator integrator(310, 2, 0.003);
+    const auto expectRefused = [](auto function, const std::string& quantity, double value) {
+        try {
+            function();
+            ADD_FAILURE() << "no exception for a " << quantity << " of " << value;
+        } catch (const OpenMMException& error) {
+            std::ostringstream number;
+            number << value;
+            EXPECT_NE(std::string(error.what()).find(quantity), std::string::npos) << error.what();
+            EXPECT_NE(std::string(error.what()).find("got " + number.str()), std::string::npos) << error.what();
+        }
+    };
+    for (double bad : {-1.0, -1e-300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                       -std::numeric_limits<double>::infinity()}) {
+        expectRefused([&] { integrator.setTemperature(bad); }, "temperature", bad);
+        expectRefused([&] { integrator.setFriction(bad); }, "friction", bad);
+        expectRefused([&] { RattleLangevinIntegrator(bad, 1, 0.001); }, "temperature", bad);
+        expectRefused([&] { RattleLangevinIntegrator(300, bad, 0.001); }, "friction", bad);
+        expectRefused([&] { RattleLangevinIntegrator(300, 1, bad); }, "step size", bad);
+    }
+    EXPECT_EQ(integrator.getTemperature(), 310);
+    EXPECT_EQ(integrator.getFriction(), 2);
+}
