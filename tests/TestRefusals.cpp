@@ -38,7 +38,8 @@ TEST_P(Refusals, ForeignIntegratorsAreRefusedWithWhatToUseInstead) {
     CustomIntegrator custom(0.001);
     VariableVerletIntegrator variable(1e-4);
     for (Integrator* integrator : std::vector<Integrator*>{&langevin, &brownian, &custom, &variable})
-        expectAll(creating(*integrator), {"RattleIntegrator", "ShakeIntegrator", "ConstraintForce"});
+        expectAll(creating(*integrator),
+                  {"RattleIntegrator", "ShakeIntegrator", "RattleLangevinIntegrator", "ConstraintForce"});
 }
 
 TEST_P(Refusals, ForeignChildrenOfACompoundIntegratorAreNamed) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <sstream>
+#include <type_traits>
 
 using namespace ConstraintPlugin;
 using namespace OpenMM;
@@ -82,8 +83,16 @@ TEST(Serialization, KeepsAForceInsideASystem) {
 
 template <class T>
 class IntegratorSerialization : public testing::Test {};
-using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator>;
+using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator>;
 TYPED_TEST_SUITE(IntegratorSerialization, Integrators);
+
+template <class T>
+static T make(double stepSize) {
+    if constexpr (std::is_same_v<T, RattleLangevinIntegrator>)
+        return T(310, 2, stepSize);
+    else
+        return T(stepSize);
+}
 
 template <class T>
 static void configure(T& integrator) {
@@ -95,7 +104,7 @@ static void configure(T& integrator) {
 }
 
 TYPED_TEST(IntegratorSerialization, KeepsEveryField) {
-    TypeParam integrator(0.0013);
+    auto integrator = make<TypeParam>(0.0013);
     configure(integrator);
     const std::unique_ptr<Integrator> base = fromXml<Integrator>(toXml<Integrator>(integrator, "Integrator"));
     const TypeParam& copy = dynamic_cast<TypeParam&>(*base);
@@ -110,7 +119,7 @@ TYPED_TEST(IntegratorSerialization, KeepsEveryField) {
 TYPED_TEST(IntegratorSerialization, KeepsEverySolver) {
     for (auto solver :
          {ConstraintIntegrator::Automatic, ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion}) {
-        TypeParam integrator(0.001);
+        auto integrator = make<TypeParam>(0.001);
         integrator.setSolver(solver);
         const std::unique_ptr<Integrator> base = fromXml<Integrator>(toXml<Integrator>(integrator, "Integrator"));
         EXPECT_EQ(dynamic_cast<TypeParam&>(*base).getSolver(), solver);
@@ -118,7 +127,7 @@ TYPED_TEST(IntegratorSerialization, KeepsEverySolver) {
 }
 
 TYPED_TEST(IntegratorSerialization, RefusesAnUnknownVersionAndMalformedFields) {
-    TypeParam integrator(0.001);
+    const auto integrator = make<TypeParam>(0.001);
     const std::string xml = toXml<Integrator>(integrator, "Integrator");
     // The declaration of the XML file has a version too.
     EXPECT_NE(failure<Integrator>(xml, "version=\"1\"", "version=\"7\"").find("version 7"), std::string::npos);
@@ -126,6 +135,20 @@ TYPED_TEST(IntegratorSerialization, RefusesAnUnknownVersionAndMalformedFields) {
     EXPECT_NE(failure<Integrator>(xml, "maxIterations=\"500\"", "maxIterations=\"5x\"").find("5x"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "stepSize=", "stepsize=").find("stepSize"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "stepSize=\"", "stepSize=\"-").find("step size"), std::string::npos);
+}
+
+TEST(Serialization, KeepsTemperatureFrictionAndSeed) {
+    RattleLangevinIntegrator integrator(1000.0 / 3, 1.0 / 7, 0.001);
+    integrator.setRandomNumberSeed(-12345);
+    const std::string xml = toXml<Integrator>(integrator, "Integrator");
+    const std::unique_ptr<Integrator> base = fromXml<Integrator>(xml);
+    const auto& copy = dynamic_cast<RattleLangevinIntegrator&>(*base);
+    EXPECT_EQ(copy.getTemperature(), 1000.0 / 3); // every bit
+    EXPECT_EQ(copy.getFriction(), 1.0 / 7);
+    EXPECT_EQ(copy.getRandomNumberSeed(), -12345);
+    EXPECT_NE(failure<Integrator>(xml, "temperature=\"", "temperature=\"-").find("temperature"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "friction=\"", "friction=\"x").find("friction"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "randomSeed=", "seed=").find("randomSeed"), std::string::npos);
 }
 
 TEST(Serialization, RefusesAForceOfAnUnknownVersionOrWithMalformedFields) {

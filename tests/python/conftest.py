@@ -22,10 +22,14 @@ def force():
     return _force()
 
 
-@pytest.fixture(params=[mc.RattleIntegrator, mc.ShakeIntegrator])
+@pytest.fixture(params=[mc.RattleIntegrator, mc.ShakeIntegrator, mc.RattleLangevinIntegrator])
 def integrator(request):
     """An integrator in which no setting has its default."""
-    integrator = request.param(0.002)
+    if request.param is mc.RattleLangevinIntegrator:
+        integrator = mc.RattleLangevinIntegrator(310, 2, 0.002)
+        integrator.setRandomNumberSeed(-7)
+    else:
+        integrator = request.param(0.002)
     integrator.setConstraintTolerance(3e-9)
     integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
     integrator.setMaxIterations(77)
@@ -56,7 +60,11 @@ def settings():
                 thing.usesPeriodicBoundaryConditions(),
                 [thing.getDistanceParameters(i) for i in range(thing.getNumDistances())],
             )
+        bath = ()
+        if isinstance(thing, mc.RattleLangevinIntegrator):
+            bath = (thing.getTemperature(), thing.getFriction(), thing.getRandomNumberSeed())
         return (
+            *bath,
             thing.getStepSize(),
             thing.getConstraintTolerance(),
             thing.getSolver(),

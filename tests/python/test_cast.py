@@ -7,7 +7,7 @@ import pytest
 
 import openmmconstraints as mc
 
-INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
+INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator, mc.RattleLangevinIntegrator]
 
 
 def test_force_of_a_system(system, settings, force):
@@ -31,7 +31,7 @@ def test_other_forces_are_told_apart():
 def test_integrators_of_a_compound_integrator():
     compound = openmm.CompoundIntegrator()
     for cls in INTEGRATORS:
-        compound.addIntegrator(cls(0.001))
+        compound.addIntegrator(cls(300, 1, 0.001) if cls is mc.RattleLangevinIntegrator else cls(0.001))
     compound.addIntegrator(openmm.VerletIntegrator(0.001))
     gc.collect()  # the compound owns them
     for i, cls in enumerate(INTEGRATORS):
@@ -41,9 +41,9 @@ def test_integrators_of_a_compound_integrator():
         general = mc.ConstraintIntegrator.cast(compound.getIntegrator(i))
         assert general.getMaxIterations() == 500
         assert type(cls.cast(general)) is cls
-    assert not mc.ConstraintIntegrator.isinstance(compound.getIntegrator(2))
+    assert not mc.ConstraintIntegrator.isinstance(compound.getIntegrator(3))
     with pytest.raises(TypeError, match="not a RattleIntegrator but OpenMM::VerletIntegrator"):
-        mc.RattleIntegrator.cast(compound.getIntegrator(2))
+        mc.RattleIntegrator.cast(compound.getIntegrator(3))
     with pytest.raises(TypeError, match="not a RattleIntegrator but ConstraintPlugin::ShakeIntegrator"):
         mc.RattleIntegrator.cast(compound.getIntegrator(1))
 

@@ -96,6 +96,43 @@ def test_langevin_becomes_rattle(script):
     assert re.search(r"ns/day\W+\d", result.stdout)
 
 
+def test_langevin_becomes_rattle_langevin_with_its_heat_bath(script):
+    result = command("run", script(LANGEVIN), "--integrator", "RattleLangevin")
+    assert result.returncode == 0, result.stderr
+    assert "WARNING" not in result.stderr
+    assert "-> RattleLangevinIntegrator" in result.stdout
+    assert "not meaningful: RattleLangevinIntegrator" in result.stdout.replace("\n", " ")
+    assert re.search(r"mean temperature \(K\)\W+\d+\.\d", result.stdout)
+
+
+def test_rattle_langevin_keeps_the_temperature_that_a_script_sets(script):
+    """The chain starts at 300 K; at 3 K and 50/ps it has to cool, and the bath of a NoseHooverIntegrator, too."""
+    path = script(
+        """
+        import openmm as mm
+        from chain import make_context
+        langevin = mm.LangevinIntegrator(300, 50, 0.002)
+        langevin.setTemperature(3)
+        nose_hoover = mm.NoseHooverIntegrator(0.002)
+        nose_hoover.addThermostat(3, 50, 3, 3, 3)
+        for integrator in (langevin, nose_hoover):
+            assert integrator.getTemperature()._value == 3
+            integrator.setRandomNumberSeed(5)
+            context = make_context(integrator)
+            integrator.step(1000)
+            assert integrator.computeSystemTemperature()._value < 30
+        verlet = mm.VerletIntegrator(0.002)
+        make_context(verlet)
+        verlet.step(100)
+        """
+    )
+    result = command("run", path, "--integrator", "RattleLangevin")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("WARNING") == 2
+    assert "VerletIntegrator has no temperature" in result.stderr
+    assert "friction is the collision frequency" in result.stderr
+
+
 def test_shake_with_solver_and_tolerance(script):
     words = ("--integrator", "Shake", "--solver", "Iterative", "--tolerance", "1e-9")
     result = command("run", *words, script(LANGEVIN))
@@ -206,9 +243,7 @@ def test_variable_step_is_refused(script, name):
 
 def test_unknown_integrators_are_refused(script):
     path = script("pass")
-    assert_one_sentence(command("run", path, "--integrator", "Leapfrog"), "Leapfrog", "Rattle or Shake")
-    if not hasattr(mc, "RattleLangevinIntegrator"):
-        assert_one_sentence(command("run", path, "--integrator", "RattleLangevin"), "later version")
+    assert_one_sentence(command("run", path, "--integrator", "Leapfrog"), "Leapfrog", "Rattle, Shake or RattleLangevin")
 
 
 def test_openmm_is_left_as_it_was():

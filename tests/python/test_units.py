@@ -7,7 +7,15 @@ from openmm import unit
 
 import openmmconstraints as mc
 
-INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
+
+class Langevin(mc.RattleLangevinIntegrator):
+    """Built from its step size alone, as the others are."""
+
+    def __init__(self, stepSize):
+        super().__init__(300, 1, stepSize)
+
+
+INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator, Langevin]
 
 
 @pytest.mark.parametrize("cls", INTEGRATORS)
@@ -22,12 +30,41 @@ def test_step_size_is_a_number_in_ps_or_a_time(cls, size):
 @pytest.mark.parametrize("cls", INTEGRATORS)
 @pytest.mark.parametrize("wrong", [300 * unit.kelvin, 1 * unit.nanometer, "fast", None, [0.001], 1j])
 def test_step_size_of_another_kind_is_refused(cls, wrong):
-    with pytest.raises(TypeError, match=f"{cls.__name__}: stepSize must be .* picosecond"):
+    with pytest.raises(TypeError, match=r"Integrator: stepSize must be .* picosecond"):
         cls(wrong)
     integrator = cls(0.001)
     with pytest.raises(TypeError, match="picosecond"):
         integrator.setStepSize(wrong)
     assert integrator.getStepSize() == 0.001 * unit.picosecond
+
+
+@pytest.mark.parametrize("temperature", [310, 310 * unit.kelvin, np.float32(310)])
+@pytest.mark.parametrize("friction", [0.002, 0.002 / unit.picosecond, 2 / unit.nanosecond])
+def test_heat_bath_takes_numbers_in_kelvin_and_per_ps_or_quantities(temperature, friction):
+    one = mc.RattleLangevinIntegrator(temperature, friction, 2 * unit.femtosecond)
+    other = mc.RattleLangevinIntegrator(1, 1, 0.002)
+    other.setTemperature(temperature)
+    other.setFriction(friction)
+    for integrator in (one, other):
+        assert integrator.getTemperature() == 310 * unit.kelvin
+        assert integrator.getFriction().value_in_unit(unit.picosecond**-1) == pytest.approx(0.002)
+        assert integrator.getStepSize().value_in_unit(unit.femtosecond) == pytest.approx(2)
+        assert integrator.getRandomNumberSeed() == 0
+
+
+@pytest.mark.parametrize("wrong", [1 * unit.picosecond, 1 / unit.nanometer, "warm", None, [300]])
+def test_heat_bath_of_another_kind_is_refused(wrong):
+    for arguments, name in [((wrong, 1, 0.001), "temperature"), ((300, wrong, 0.001), "friction")]:
+        with pytest.raises(TypeError, match=f"RattleLangevinIntegrator: {name} must be"):
+            mc.RattleLangevinIntegrator(*arguments)
+    integrator = mc.RattleLangevinIntegrator(300, 1, 0.001)
+    with pytest.raises(TypeError, match=r"temperature must be .* kelvin"):
+        integrator.setTemperature(wrong)
+    with pytest.raises(TypeError, match=r"friction must be .* /picosecond"):
+        integrator.setFriction(wrong)
+    with pytest.raises(TypeError):
+        integrator.setRandomNumberSeed("lucky")
+    assert integrator.getTemperature() == 300 * unit.kelvin
 
 
 def test_distance_is_a_number_in_nm_or_a_length():
@@ -92,6 +129,9 @@ def test_wrong_types_are_type_errors(call):
         lambda: mc.ConstraintForce().getDistanceParameters(0),
         lambda: mc.RattleIntegrator(-1),
         lambda: mc.RattleIntegrator(float("nan")),
+        lambda: mc.RattleLangevinIntegrator(-1, 1, 0.001),
+        lambda: mc.RattleLangevinIntegrator(300, float("inf"), 0.001),
+        lambda: mc.RattleLangevinIntegrator(300, 1, 0.001).setTemperature(float("nan")),
         lambda: mc.RattleIntegrator(0.001).setConstraintTolerance(0),
         lambda: mc.RattleIntegrator(0.001).setMaxIterations(0),
         lambda: mc.RattleIntegrator(0.001).setSolver(9),

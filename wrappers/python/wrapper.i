@@ -126,7 +126,11 @@ private:
 %quantity_argument(size, picosecond)
 %quantity_argument(distance, nanometer)
 %quantity_argument(tolerance, dimensionless)
+%quantity_argument(temperature, kelvin)
+%quantity_argument(friction, per_picosecond)
 %quantity_result(computeSystemTemperature, kelvin)
+%quantity_result(getTemperature, kelvin)
+%quantity_result(getFriction, per_picosecond)
 %apply int& OUTPUT { int& particle1, int& particle2 };
 
 // ---- cast, isinstance ------------------------------------------------------------------------------------------
@@ -159,6 +163,7 @@ Raises TypeError if it is something else.";
 %castable(ConstraintIntegrator, Integrator)
 %castable(RattleIntegrator, Integrator)
 %castable(ShakeIntegrator, Integrator)
+%castable(RattleLangevinIntegrator, Integrator)
 
 // ---- the headers -----------------------------------------------------------------------------------------------
 
@@ -183,7 +188,14 @@ Raises TypeError if it is something else.";
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
+%include "openmmconstraints/RattleLangevinIntegrator.h"
 
 %pythoncode %{
-complete(ConstraintForce, RattleIntegrator, ShakeIntegrator, records=(SolverSummary, ClusterInfo))
+complete(
+    ConstraintForce,
+    RattleIntegrator,
+    ShakeIntegrator,
+    RattleLangevinIntegrator,
+    records=(SolverSummary, ClusterInfo),
+)
 %}

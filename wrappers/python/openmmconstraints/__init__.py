@@ -19,6 +19,7 @@ from openmmconstraints.wrapper import (
     ConstraintForce,
     ConstraintIntegrator,
     RattleIntegrator,
+    RattleLangevinIntegrator,
     ShakeIntegrator,
     SolverSummary,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "ConstraintForce",
     "ConstraintIntegrator",
     "RattleIntegrator",
+    "RattleLangevinIntegrator",
     "ShakeIntegrator",
     "SolverSummary",
     "__version__",

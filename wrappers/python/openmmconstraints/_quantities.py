@@ -15,7 +15,7 @@ def to_number(value, unit_name: str, method: str, argument: str) -> float:
     TypeError
         if value is neither a number nor a Quantity of that dimension
     """
-    expected = getattr(unit, unit_name)
+    expected = _unit(unit_name)
     method = method.removeprefix("new_")  # SWIG's name of a constructor
     if unit.is_quantity(value):
         if not value.unit.is_compatible(expected):
@@ -26,6 +26,11 @@ def to_number(value, unit_name: str, method: str, argument: str) -> float:
     return float(value)
 
 
+def _unit(name: str):
+    """A unit by the name of openmm.unit, or "per_" and such a name for its inverse."""
+    return getattr(unit, name.removeprefix("per_")) ** (-1 if name.startswith("per_") else 1)
+
+
 def _describe(expected) -> str:
     if expected.is_dimensionless():
         return "a number"
@@ -34,4 +39,4 @@ def _describe(expected) -> str:
 
 def to_quantity(value: float, unit_name: str):
     """`value` as a Quantity in the unit `unit_name`."""
-    return unit.Quantity(value, getattr(unit, unit_name))
+    return unit.Quantity(value, _unit(unit_name))

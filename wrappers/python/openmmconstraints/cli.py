@@ -83,7 +83,7 @@ def build_parser() -> argparse.ArgumentParser:
         "  (options of the script that have the same name as one of these go after '--')",
         usage=f"{PROGRAM} run [options] SCRIPT.py [script arguments ...]",
     )
-    run.add_argument("--integrator", default="Rattle", metavar="NAME", help="Rattle (default) or Shake")
+    run.add_argument("--integrator", default="Rattle", metavar="NAME", help="Rattle (default), Shake or RattleLangevin")
     _add_solver(run)
     run.add_argument(
         "--tolerance", type=_positive(float), metavar="X", help="constraint tolerance, whatever the script sets"

@@ -8,7 +8,7 @@ import openmm as mm
 
 from openmmconstraints.errors import UserError
 
-KERNELS = ["IntegrateRattleStep", "IntegrateShakeStep"]
+KERNELS = ["IntegrateRattleStep", "IntegrateShakeStep", "IntegrateRattleLangevinStep"]
 
 
 def found_platforms() -> dict[str, mm.Platform]:

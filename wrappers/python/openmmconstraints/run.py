@@ -15,8 +15,7 @@ from openmmconstraints.errors import UserError, check_tolerance
 from openmmconstraints.report import print_report
 from openmmconstraints.substitute import Session, substituted
 
-INTEGRATORS = ("Rattle", "Shake")
-LATER = ("RattleLangevin",)
+INTEGRATORS = ("Rattle", "Shake", "RattleLangevin")
 
 
 def run(script: Path, arguments: list[str], integrator: str, solver: str, tolerance: float | None) -> int:
@@ -40,9 +39,7 @@ def run(script: Path, arguments: list[str], integrator: str, solver: str, tolera
 def _integrator_class(name: str) -> type[mc.ConstraintIntegrator]:
     if name in INTEGRATORS:
         return getattr(mc, f"{name}Integrator")
-    offered = " or ".join(INTEGRATORS)
-    if name in LATER:
-        raise UserError(f"{name}Integrator comes with a later version of openmm-constraints; choose {offered}.")
+    offered = ", ".join(INTEGRATORS[:-1]) + f" or {INTEGRATORS[-1]}"
     raise UserError(f"there is no integrator '{name}'; choose {offered}.")
 
 

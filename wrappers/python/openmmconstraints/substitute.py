@@ -117,6 +117,7 @@ def _substitutes(session: Session) -> dict[str, type]:
     """The classes by the names of those that they replace."""
 
     base: Any = session.base
+    has_bath = issubclass(base, mc.RattleLangevinIntegrator)
 
     class Substitute(base):
         """Ours under the name of another integrator, watched."""
@@ -128,11 +129,15 @@ def _substitutes(session: Session) -> dict[str, type]:
                 self._arguments = self._bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"{type(self).__name__}: {error}") from None
-            super().__init__(_in_md_units(self._arguments["stepSize"]))
+            super().__init__(*(_in_md_units(value) for value in self._make_arguments()))
             super().setSolver(session.solver)
             if session.tolerance is not None:
                 super().setConstraintTolerance(session.tolerance)
             self._observation = session.observe(type(self).__name__, self)
+
+        def _make_arguments(self) -> list[object]:
+            """What our constructor takes. A heat bath at zero friction is none."""
+            return [0.0, 0.0, self._arguments["stepSize"]] if has_bath else [self._arguments["stepSize"]]
 
         def _bind(self, *args, **kwargs) -> dict[str, object]:
             bound = self._signature.bind(*args, **kwargs)
@@ -150,7 +155,35 @@ def _substitutes(session: Session) -> dict[str, type]:
             """Take steps."""
             self._observation.step(super().step, self, steps)
 
-    class Thermostatted(Substitute):
+    class Bathed(Substitute):
+        """Keeps the script's temperature by our own heat bath. Its random seed goes to ours as it is."""
+
+        _coupling = "frictionCoeff"
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self._observation.disturbed_by = base.__name__
+
+        def _make_arguments(self):
+            return [self._arguments[name] for name in ("temperature", self._coupling, "stepSize")]
+
+        def getTemperature(self, *_chain):
+            """Of the heat bath."""
+            return super().getTemperature()
+
+        def setTemperature(self, temperature, *_chain):
+            """Of the heat bath."""
+            super().setTemperature(temperature)
+
+        def getFriction(self, *_chain):
+            """How strongly the heat bath couples."""
+            return super().getFriction()
+
+        def setFriction(self, friction, *_chain):
+            """How strongly the heat bath couples."""
+            super().setFriction(friction)
+
+    class Unthermostatted(Substitute):
         """Accepts what scripts tell a thermostat, and says that there is none."""
 
         _coupling = "frictionCoeff"
@@ -187,8 +220,18 @@ def _substitutes(session: Session) -> dict[str, type]:
             """Remembered, without effect."""
             self._arguments[self._coupling] = friction
 
+    Thermostatted: Any = Bathed if has_bath else Unthermostatted
+
     class VerletIntegrator(Substitute):
         """Stands in for openmm.VerletIntegrator."""
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            if has_bath:
+                session.say_once(
+                    f"VerletIntegrator has no temperature: {base.__name__} runs in its place without friction, at "
+                    "constant energy."
+                )
 
     class LangevinMiddleIntegrator(Thermostatted):
         """Stands in for openmm.LangevinMiddleIntegrator."""
@@ -205,6 +248,15 @@ def _substitutes(session: Session) -> dict[str, type]:
             "temperature", "collisionFrequency", "stepSize", chainLength=3, numMTS=3, numYoshidaSuzuki=7
         )
         _coupling = "collisionFrequency"
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            if has_bath:
+                session.say_once(
+                    f"the thermostat of NoseHooverIntegrator is replaced by that of {base.__name__}, whose friction is "
+                    "the collision frequency."
+                )
+
         getCollisionFrequency = Thermostatted.getFriction
         setCollisionFrequency = Thermostatted.setFriction
 
@@ -216,8 +268,9 @@ def _substitutes(session: Session) -> dict[str, type]:
             return super()._bind(*args, **kwargs)
 
         def addThermostat(self, temperature, collisionFrequency, *_chain):
-            """Remembered, without effect."""
-            self._arguments |= {"temperature": temperature, "collisionFrequency": collisionFrequency}
+            """As if the constructor had been given them."""
+            self.setTemperature(temperature)
+            self.setFriction(collisionFrequency)
             return 0
 
         def computeHeatBathEnergy(self):
