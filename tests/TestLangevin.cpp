@@ -185,6 +185,23 @@ TEST_P(Langevin, ReportsTheKineticEnergyOfTangentVelocities) {
     EXPECT_GT(0.5 * (m0 * v[0].dot(v[0]) + m1 * v[1].dot(v[1])), 1.001 * expected);
 }
 
+TEST_P(Langevin, AnswersAForceAlongABondBeforeTheDrift) {
+    // At rest at 0 K. A kick that only the position stage answers would leave half of it in the velocities.
+    const TestSystem& pair = findSystem("OH");
+    auto system = toOpenMM(pair, Declared::InForce);
+    auto* spring = new HarmonicBondForce();
+    spring->addBond(0, 1, 1.5 * pair.bonds[0].length, 1e5);
+    system->addForce(spring);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.002, 1e-12), platform());
+    langevin(s).setTemperature(0);
+    s.context->setPositions(toVectors(pair.positions));
+    for (int i = 0; i < 3; i++) {
+        s.integrator->step(1);
+        EXPECT_LT(distance(s.velocities(), Vectors(2)), 1e-6);
+        EXPECT_LT(distance(s.positions(), toVectors(pair.positions)), 1e-9);
+    }
+}
+
 TEST_P(Langevin, LeavesInVelocitiesOnlyWhatTheBondsTurned) {
     // Along a bond that turned by omega dt: of the order of d omega^2 dt. Random velocities left there would be as
     // large as thermal ones, three orders more.

@@ -257,7 +257,13 @@ def test_openmm_is_left_as_it_was():
     assert methods == [vars(mm.Context)["__init__"], vars(mm.LocalEnergyMinimizer)["minimize"]]
 
 
-@pytest.mark.parametrize("kind", [mc.RattleIntegrator, mc.ShakeIntegrator])
+def make_langevin(step_size):
+    integrator = mc.RattleLangevinIntegrator(300, 5, step_size)
+    integrator.setRandomNumberSeed(3)
+    return integrator
+
+
+@pytest.mark.parametrize("kind", [mc.RattleIntegrator, mc.ShakeIntegrator, make_langevin])
 def test_watching_changes_nothing(kind):
     names: dict = {}
     exec(SYSTEM, names)  # the same chain as in the scripts
