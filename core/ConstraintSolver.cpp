@@ -147,7 +147,7 @@ SolveReport ConstraintSolver::reportNoGradient(int row) const {
     report.outcome = Outcome::NotFinite;
     report.constraint = graph->rows[row];
     report.value = jacobian->startValue(row);
-    report.maxError = std::abs(report.value - jacobian->target[row]) * jacobian->inverseScale[row];
+    report.maxError = std::abs(jacobian->residual(row, report.value)) * jacobian->inverseScale[row];
     return report;
 }
 
@@ -162,7 +162,7 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) {
             const double q = checks->evaluate(row, delta);
-            return ErrorAndValue{std::abs(q - checks->target[row]) * checks->inverseScale[row], q};
+            return ErrorAndValue{std::abs(checks->residual(row, q)) * checks->inverseScale[row], q};
         });
         if (!(report.maxError <= tolerance))
             report.outcome = Outcome::Inconsistent;
@@ -210,7 +210,7 @@ SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box
     for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
         noteAll(report, *constraints, [J = J](int row) {
             const double q = J->startValue(row);
-            return ErrorAndValue{std::abs(q - J->target[row]) * J->inverseScale[row], q};
+            return ErrorAndValue{std::abs(J->residual(row, q)) * J->inverseScale[row], q};
         });
     }
     return report;

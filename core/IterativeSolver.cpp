@@ -63,7 +63,7 @@ ClusterReport IterativeSolver::solvePositions(const Cluster& cluster, const Stag
                                               double* lambda) {
     Jacobian& J = input.jacobian;
     return sweep(
-        cluster, input, delta, lambda, [&](int row) { return J.evaluate(row, delta) - J.target[row]; },
+        cluster, input, delta, lambda, [&](int row) { return J.residual(row, J.evaluate(row, delta)); },
         [&](int row, double sigma) { return std::abs(sigma) * J.inverseScale[row]; },
         [&](int row) { return J.diagonal(row, J.current.data()); });
 }

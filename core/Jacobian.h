@@ -36,6 +36,10 @@ public:
             return evaluateAt<size()>(row, b, &current[first]);
         });
     }
+    /** sigma of a row at a value of q. */
+    double residual(int row, double q) const {
+        return wrapResidual(kind[row], q - target[row]);
+    }
     /** q of a row at the start. */
     double startValue(int row) const {
         return value[row];
@@ -66,8 +70,8 @@ public:
     std::vector<double> inverseMass;  ///< [slots] 1/amu
     std::vector<Real3> start;         ///< [slots] grad sigma(0)
     std::vector<Real3> current;       ///< [slots] grad sigma as last evaluated
-    std::vector<double> target;       ///< [numRows] nm
-    std::vector<double> inverseScale; ///< [numRows] 1/nm: error = |q - target| * inverseScale
+    std::vector<double> target;       ///< [numRows] nm or rad
+    std::vector<double> inverseScale; ///< [numRows] 1/nm or 1/rad: error = |sigma| * inverseScale
 
 private:
     template <int n>
@@ -78,6 +82,10 @@ private:
         switch (kind[row]) {
         case CoordinateKind::Distance:
             break;
+        case CoordinateKind::Angle:
+            return f(Size<3>());
+        case CoordinateKind::Dihedral:
+            return f(Size<4>());
         }
         return f(Size<2>());
     }

@@ -143,7 +143,7 @@ ClusterReport MatrixInversionSolver::solvePositions(const Cluster& cluster, cons
     Jacobian& J = input.jacobian;
     return withSystem(graph, cluster, J, sparse, [&](auto&& system) {
         return newton<false>(cluster, input, system, delta, lambda, correction.data(), 1.0,
-                             [&](int row) { return J.evaluate(row, delta) - J.target[row]; });
+                             [&](int row) { return J.residual(row, J.evaluate(row, delta)); });
     });
 }
 

@@ -273,7 +273,7 @@ void ReferenceStepKernel::checkPeriodicLengths(const Box& now) const {
     const ConstraintSet& set = solver->getSet();
     for (size_t k = 0; k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.periodic && c.force >= 0 && c.target > now.halfWidth())
+        if (c.kind == CoordinateKind::Distance && c.periodic && c.force >= 0 && c.target > now.halfWidth())
             throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.target) +
                                   " nm exceeds half the shortest width of the periodic box, " +
                                   to_string(now.halfWidth()) + " nm. Use a larger box.");

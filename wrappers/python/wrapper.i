@@ -125,9 +125,10 @@ private:
 %quantity_argument(stepSize, picosecond)
 %quantity_argument(size, picosecond)
 %quantity_argument(distance, nanometer)
+%quantity_argument(angle, radian)
 %quantity_argument(tolerance, dimensionless)
 %quantity_result(computeSystemTemperature, kelvin)
-%apply int& OUTPUT { int& particle1, int& particle2 };
+%apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
 // ---- cast, isinstance ------------------------------------------------------------------------------------------
 
@@ -178,6 +179,20 @@ Raises TypeError if it is something else.";
 :type index: int
 :param index:  the index of the constraint
 :return: (particle1, particle2, distance): two indices and a Quantity (nm)
+:raises: OpenMMException if there is no such constraint";
+%feature("docstring") ConstraintPlugin::ConstraintForce::getAngleParameters
+    "Get the parameters of an angle constraint.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (particle1, particle2, particle3, angle): three indices, the second the vertex, and a Quantity (rad)
+:raises: OpenMMException if there is no such constraint";
+%feature("docstring") ConstraintPlugin::ConstraintForce::getDihedralParameters
+    "Get the parameters of a dihedral constraint.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (particle1, particle2, particle3, particle4, angle): four indices and a Quantity (rad)
 :raises: OpenMMException if there is no such constraint";
 %include "openmmconstraints/ConstraintForce.h"
 %include "openmmconstraints/ConstraintIntegrator.h"
