@@ -157,7 +157,7 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     if (bad >= 0)
         return reportNoGradient(bad);
     SolveReport report = solve(tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        return s.solvePositions(c, {*jacobian, tol, maxIterations}, delta, lambda.data());
+        return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, delta, lambda.data());
     });
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) {
@@ -186,7 +186,7 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     if (bad >= 0)
         return reportNoGradient(bad);
     SolveReport report = solve(tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        return s.solveVelocities(c, {*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
+        return s.solveVelocities(c, StageInput{*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
     });
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) {
@@ -201,6 +201,32 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
         worst.setStart(positions, box);
         report.value = worst.rate(0, velocity);
     }
+    return report;
+}
+
+SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
+                                                 Real3* acceleration, std::vector<double>& multipliers,
+                                                 int maxIterations) {
+    const int bad = setStart(positions, box);
+    if (bad >= 0)
+        return reportNoGradient(bad);
+    std::vector<double> curvature(graph->numRows()), byRow(graph->numRows());
+    double largest = 0;
+    for (int row = 0; row < graph->numRows(); row++) {
+        curvature[row] = jacobian->curvature(row, velocity);
+        const double size = std::abs(curvature[row]) + std::abs(jacobian->rate(row, acceleration));
+        largest = std::max(largest, size * jacobian->inverseScale[row]);
+    }
+    // Relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
+    const double timeScale = largest > 0 ? 1 / largest : 1;
+    SolveReport report = solve(1e-12, byRow, acceleration, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        StageInput input{*jacobian, tol, maxIterations};
+        input.rateOffset = curvature.data();
+        return s.solveVelocities(c, input, timeScale, acceleration, byRow.data());
+    });
+    multipliers.assign(set.constraints.size(), 0.0);
+    for (int row = 0; row < graph->numRows(); row++)
+        multipliers[graph->rows[row]] = byRow[row];
     return report;
 }
 

@@ -72,7 +72,7 @@ ClusterReport IterativeSolver::solveVelocities(const Cluster& cluster, const Sta
                                                Real3* velocity, double* mu) {
     Jacobian& J = input.jacobian;
     return sweep(
-        cluster, input, velocity, mu, [&](int row) { return J.rate(row, velocity); },
+        cluster, input, velocity, mu, [&](int row) { return J.rate(row, velocity) + input.offset(row); },
         [&](int row, double rate) { return std::abs(rate) * timeScale * J.inverseScale[row]; },
         [&](int row) { return J.diagonal(row, J.start.data()); });
 }

@@ -62,6 +62,44 @@ public:
         });
     }
 
+    /** f_i += multiplier grad_i sigma_row(0) for the particles of a row. */
+    void addForce(int row, double multiplier, Real3* force) const {
+        for (int s = slotStart[row]; s < slotStart[row + 1]; s++)
+            force[particle[s]] += multiplier * start[s];
+    }
+    /** J-dot v of a row at the start: sum_s dG_s/dt . db_s/dt for velocities [numParticles]; q'' without acceleration.
+     */
+    double curvature(int row, const Real3* velocity) const {
+        const int first = slotStart[row];
+        const Real3* b = &bond[first - row];
+        return forSize(row, [&](auto size) {
+            Vector3<Dual> moving[size() - 1], G[size() - 1];
+            Real3 rate[size() - 1];
+            for (int s = 0; s < size() - 1; s++) {
+                rate[s] = velocity[particle[first + s]] - velocity[particle[first + s + 1]];
+                moving[s] = {{b[s].x, rate[s].x}, {b[s].y, rate[s].y}, {b[s].z, rate[s].z}};
+            }
+            coordinate(kind[row], moving, G);
+            double sum = 0;
+            for (int s = 0; s < size() - 1; s++)
+                sum += G[s].x.rate * rate[s].x + G[s].y.rate * rate[s].y + G[s].z.rate * rate[s].z;
+            return sum;
+        });
+    }
+    /** Add multiplier * sum_i r_i (x) grad_i q of a row at the start to a tensor (row-major 3x3); as sum_s b_s (x) G_s,
+     *  from the bond vectors, so that images and the origin do not matter. */
+    void addVirial(int row, double multiplier, double* tensor) const {
+        const int first = slotStart[row];
+        Real3 G;
+        for (int s = first; s < slotStart[row + 1] - 1; s++) {
+            G += start[s];
+            const double b[3] = {bond[s - row].x, bond[s - row].y, bond[s - row].z}, g[3] = {G.x, G.y, G.z};
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    tensor[3 * i + j] += multiplier * b[i] * g[j];
+        }
+    }
+
     int numRows() const {
         return (int) target.size();
     }

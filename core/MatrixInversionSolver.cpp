@@ -152,7 +152,7 @@ ClusterReport MatrixInversionSolver::solveVelocities(const Cluster& cluster, con
     Jacobian& J = input.jacobian;
     return withSystem(graph, cluster, J, sparse, [&](auto&& system) {
         return newton<true>(cluster, input, system, velocity, mu, correction.data(), timeScale,
-                            [&](int row) { return J.rate(row, velocity); });
+                            [&](int row) { return J.rate(row, velocity) + input.offset(row); });
     });
 }
 

@@ -138,6 +138,35 @@ vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) cons
     });
 }
 
+vector<double> ConstraintIntegrator::getMultipliers() const {
+    requireContext(false);
+    return stepKernel().getMultipliers();
+}
+
+vector<double> ConstraintIntegrator::getVelocityMultipliers() const {
+    requireContext(false);
+    return stepKernel().getVelocityMultipliers();
+}
+
+vector<Vec3> ConstraintIntegrator::getConstraintForces() const {
+    requireContext(false);
+    vector<Vec3> forces, virial;
+    stepKernel().getConstraintForces(forces, virial);
+    return forces;
+}
+
+vector<Vec3> ConstraintIntegrator::getConstraintVirial() const {
+    requireContext(false);
+    vector<Vec3> forces, virial;
+    stepKernel().getConstraintForces(forces, virial);
+    return virial;
+}
+
+vector<double> ConstraintIntegrator::computeMultipliers() {
+    requireContext(true);
+    return withOpenMMExceptions([&] { return stepKernel().computeMultipliers(*context, *this); });
+}
+
 int ConstraintIntegrator::getNumDegreesOfFreedom() const {
     requireContext(false);
     const System& system = context->getSystem();

@@ -22,12 +22,14 @@ void readValue(std::istream& stream, T& value) {
     if (!stream.read(reinterpret_cast<char*>(&value), sizeof(T)))
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint ends before the constraint integrator's data");
 }
-inline void writeArray(std::ostream& stream, const std::vector<double>& values) {
-    for (double v : values)
+template <class T>
+void writeArray(std::ostream& stream, const std::vector<T>& values) {
+    for (const T& v : values)
         writeValue(stream, v);
 }
-inline void readArray(std::istream& stream, std::vector<double>& values) {
-    for (double& v : values)
+template <class T>
+void readArray(std::istream& stream, std::vector<T>& values) {
+    for (T& v : values)
         readValue(stream, v);
 }
 inline void writeHeader(std::ostream& stream, int numConstraints) {

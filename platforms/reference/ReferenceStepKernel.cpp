@@ -53,6 +53,9 @@ void ReferenceStepKernel::initialize(const System&, const ConstraintIntegrator& 
     delta.resize(numParticles());
     solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
     lastStepSize = integrator.getStepSize();
+    reading.multipliers.assign(constraints.constraints.size(), 0.0);
+    reading.velocityMultipliers = reading.multipliers;
+    reading.positions.assign(numParticles(), Real3());
     prepare(integrator);
 }
 
@@ -131,6 +134,8 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         data(context).time += integrator.getStepSize();
         data(context).stepCount++;
         take(context, lastGood);
+        reading.box = lastGood.box;
+        read(integrator);
     }
 }
 
@@ -142,6 +147,7 @@ void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintI
                                   " would move to a coordinate that is NaN or infinite in " + activity +
                                   ". Its force or velocity is not finite: look for overlapping particles, "
                                   "minimize the energy, or reduce the step size.");
+    gradientPositions.assign(positions(context), positions(context) + numParticles());
     const SolveReport report =
         solver->solvePositions(positions(context), box(context), displacement, integrator.getConstraintTolerance(),
                                integrator.getMaxIterations());
@@ -306,6 +312,10 @@ void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
     writeArray(stream, multipliers.lambda);
     writeArray(stream, multipliers.mu);
     writeValue(stream, lastStepSize);
+    writeArray(stream, reading.multipliers);
+    writeArray(stream, reading.velocityMultipliers);
+    writeArray(stream, reading.positions);
+    writeValue(stream, reading.box);
     writeValue(stream, summary.converged);
     writeValue(stream, summary.iterations);
     writeValue(stream, summary.maxError);
@@ -318,11 +328,17 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream) {
     readArray(stream, multipliers.lambda);
     readArray(stream, multipliers.mu);
     readValue(stream, lastStepSize);
+    Reading loaded = reading;
+    readArray(stream, loaded.multipliers);
+    readArray(stream, loaded.velocityMultipliers);
+    readArray(stream, loaded.positions);
+    readValue(stream, loaded.box);
     readValue(stream, summary.converged);
     readValue(stream, summary.iterations);
     readValue(stream, summary.maxError);
     readValue(stream, summary.worstConstraint);
     solver->setMultipliers(multipliers);
+    reading = std::move(loaded);
     forcesKept = false;
 }
 

@@ -33,6 +33,15 @@ public:
     SolverSummary getSummary() const override {
         return summary;
     }
+    std::vector<double> getMultipliers() const override {
+        return reading.multipliers;
+    }
+    std::vector<double> getVelocityMultipliers() const override {
+        return reading.velocityMultipliers;
+    }
+    void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const override;
+    std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
+                                           const ConstraintIntegrator& integrator) override;
     int getConstraintRank() const override {
         return solver->rank();
     }
@@ -44,6 +53,11 @@ protected:
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Whether this integrator's velocities satisfy the velocity constraints between steps. */
     virtual bool constrainsVelocities() const = 0;
+
+    /** How far velocities are behind the positions (ps). */
+    virtual double velocityTimeOffset(const ConstraintIntegrator& integrator) const = 0;
+    /** Turn the solver's multipliers of a step into forces: factors for the position and the velocity stage. */
+    virtual void multiplierFactors(double dt, double& position, double& velocity) const = 0;
 
     Real3* positions(OpenMM::ContextImpl& context) const;
     Real3* velocities(OpenMM::ContextImpl& context) const;
@@ -71,6 +85,13 @@ private:
         std::vector<Real3> positions, velocities;
         Box box;
     };
+    /** What users read of the last good step. */
+    struct Reading {
+        std::vector<double> multipliers, velocityMultipliers; // [constraints]
+        std::vector<Real3> positions;                         // where the position stage took gradients
+        Box box;
+    };
+    void read(const ConstraintIntegrator& integrator);
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
     void prepare(const ConstraintIntegrator& integrator);
@@ -91,6 +112,8 @@ private:
     bool forcesKept = false;
     Snapshot start;    // the state to return to when the step at hand fails
     Snapshot lastGood; // the state that the last step left
+    Reading reading;
+    std::vector<Real3> gradientPositions; // of the position stage at hand
     bool rankChecked = false;
     double lastStepSize = 0;
     std::string activity; // what is being done, for error messages

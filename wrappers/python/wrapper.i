@@ -37,7 +37,14 @@ static bool isNumpyAvailable() {
 namespace std {
 %template(_VectorClusterInfo) vector<ConstraintPlugin::ClusterInfo>;
 }
+%template(_VectorDouble) std::vector<double>;
 %include "swig/typemaps.i"
+%typemap(out, fragment="Vec3_to_PyVec3") std::vector<OpenMM::Vec3> {
+    const std::vector<OpenMM::Vec3>& vectors = $1;
+    $result = PyList_New(vectors.size());
+    for (size_t i = 0; i < vectors.size(); i++)
+        PyList_SET_ITEM($result, i, Vec3_to_PyVec3(vectors[i]));
+}
 %import(module="openmm") "swig/OpenMMSwigHeaders.i"
 
 %pythonbegin %{
@@ -118,6 +125,7 @@ private:
 %takes_long(ConstraintPlugin::ConstraintIntegrator::applyConstraints)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::applyVelocityConstraints)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeSystemTemperature)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::computeMultipliers)
 
 // ---- units -----------------------------------------------------------------------------------------------------
 
