@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_JACOBIAN_H_
 
 #include "ConstraintSet.h"
+#include "SmallMatrix.h"
 #include "coordinates.h"
 #include <type_traits>
 #include <vector>
@@ -46,11 +47,17 @@ public:
     }
     /** dq/dt of a row at the start, for velocities [numParticles] in nm/ps. */
     double rate(int row, const Real3* velocity) const {
-        return sumSlots(row, [&](int s) { return dot(start[s], velocity[particle[s]]); });
+        return sumSlots(row, [&](int s) { return dot(start[s], velocityOf(s, velocity)); });
     }
     /** sum_i (1/m_i) grad_i sigma_row(t) . grad_i sigma_row(0), with gradients(t) by slot: a diagonal element of A. */
     double diagonal(int row, const Real3* gradients) const {
         return sumSlots(row, [&](int s) { return inverseMass[s] * dot(gradients[s], start[s]); });
+    }
+    /** Whether a bond has turned by 90 degrees or more since the start: beyond lies the other root of its length. The
+     *  gradients of angles and dihedrals turn with their particles, and they have no other root. */
+    bool hasTurned(int row) const {
+        return kind[row] == CoordinateKind::Distance &&
+               !(diagonal(row, current.data()) > pivotThreshold * diagonal(row, start.data()));
     }
     /** x_i += (scale/m_i) grad_i sigma_row(0) for the particles of a row. */
     void addImpulse(int row, double scale, Real3* x) const {
@@ -76,7 +83,7 @@ public:
             Vector3<Dual> moving[size() - 1], G[size() - 1];
             Real3 rate[size() - 1];
             for (int s = 0; s < size() - 1; s++) {
-                rate[s] = velocity[particle[first + s]] - velocity[particle[first + s + 1]];
+                rate[s] = velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity);
                 moving[s] = {{b[s].x, rate[s].x}, {b[s].y, rate[s].y}, {b[s].z, rate[s].z}};
             }
             coordinate(kind[row], moving, G);
@@ -112,6 +119,10 @@ public:
     std::vector<double> inverseScale; ///< [numRows] 1/nm or 1/rad: error = |sigma| * inverseScale
 
 private:
+    /** An immovable particle does not move, whatever velocity it was given. */
+    Real3 velocityOf(int slot, const Real3* velocity) const {
+        return inverseMass[slot] > 0 ? velocity[particle[slot]] : Real3();
+    }
     template <int n>
     using Size = std::integral_constant<int, n>;
     /** Call f with the number of particles of a row, known at compile time. */

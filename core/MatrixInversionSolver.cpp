@@ -61,6 +61,17 @@ struct SparseSystem {
     }
 };
 
+/** Where a bond has turned, the solution found is another root. */
+ClusterReport rejectTurnedBonds(const Cluster& cluster, const Jacobian& J, ClusterReport report) {
+    for (int row = cluster.begin; row < cluster.end; row++)
+        if (J.hasTurned(row)) {
+            report.outcome = Outcome::Singular;
+            report.row = row;
+            return report;
+        }
+    return report;
+}
+
 /** Repeat A d lambda = -residual until no row's error exceeds the tolerance. A is built from the current gradients at
  *  each iteration, or where the residual is linear (`frozen`) once, from those at the start.
  *  @param residual  (row) -> sigma or dq/dt; @param timeScale turns it into an error */
@@ -80,8 +91,9 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
                 return report;
             }
         }
-        if (report.maxError <= input.tolerance)
-            return report;
+        // At least one correction: errors left below the tolerance would be off to the same side step after step.
+        if (report.maxError == 0 || (report.maxError <= input.tolerance && iteration > 0))
+            return frozen ? report : rejectTurnedBonds(cluster, J, report);
         if (iteration == input.maxIterations) {
             report.outcome = Outcome::NotConverged;
             return report;

@@ -68,7 +68,8 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
         std::ostringstream why;
         why << "the distance " << c.target << " nm exceeds half the shortest width of the periodic box ("
             << box.halfWidth()
-            << " nm), so the minimum image cannot represent it. Use a larger box or "
+            << " nm), so the minimum image cannot represent it. Use a larger box "
+               "(System.setDefaultPeriodicBoxVectors) or "
                "setUsesPeriodicBoundaryConditions(False).";
         refuse(set, k, why.str());
     }

@@ -79,6 +79,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         stepKernel().initialize(system, *this, collectConstraints(system, getConstraintTolerance()));
     });
     hasPositions = false;
+    reinitialized = owner != nullptr;
     context = &contextRef;
     owner = &contextRef.getOwner();
 }
@@ -104,6 +105,7 @@ void ConstraintIntegrator::requireContext(bool positionsToo) const {
 
 void ConstraintIntegrator::step(int steps) {
     requireContext(true);
+    reinitialized = false;
     withOpenMMExceptions([&] { stepKernel().execute(*context, *this, steps); });
 }
 
@@ -201,7 +203,8 @@ void ConstraintIntegrator::createCheckpoint(ostream& stream) const {
 }
 
 void ConstraintIntegrator::loadCheckpoint(istream& stream) {
-    stepKernel().loadCheckpoint(stream);
+    stepKernel().loadCheckpoint(stream, reinitialized);
+    reinitialized = false;
 }
 
 } // namespace ConstraintPlugin

@@ -46,7 +46,7 @@ public:
         return solver->rank();
     }
     void createCheckpoint(std::ostream& stream) const override;
-    void loadCheckpoint(std::istream& stream) override;
+    void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
 
 protected:
     /** One time step from a state on the constraints. May throw at any point: the caller restores the state. */
@@ -72,8 +72,10 @@ protected:
     /** Velocity stage at positions x. Throws where it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);
-    /** x += delta for every particle, then virtual sites. */
-    void movePositions(OpenMM::ContextImpl& context, const Real3* delta);
+    /** x += delta for every particle, then virtual sites; the time advances with them. */
+    void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
+    /** @throws OpenMMException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
+    void requireFinite(const Real3* v, const char* what) const;
 
     std::vector<double> inverseMass; ///< [numParticles] 1/amu
     std::unique_ptr<ConstraintSolver> solver;
@@ -84,6 +86,7 @@ private:
     struct Snapshot {
         std::vector<Real3> positions, velocities;
         Box box;
+        double time = 0;
     };
     /** What users read of the last good step. */
     struct Reading {
@@ -96,10 +99,12 @@ private:
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
     void prepare(const ConstraintIntegrator& integrator);
     void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** @param force  also where they are so far off that something else is wrong */
+    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool force);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
-    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x);
+    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x, bool force);
+    void refuseFarOff(const SolveReport& report) const;
     /** Return velocities v to the tangent space at x, if they are off it. */
     void projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     void checkPeriodicLengths(const Box& box) const;

@@ -167,6 +167,7 @@ private:
     int maxIterations = 500;
     bool warmStart = false;
     bool hasPositions = false;
+    bool reinitialized = false; // and neither stepped nor loaded since
     mutable OpenMM::Kernel kernel;
 };
 

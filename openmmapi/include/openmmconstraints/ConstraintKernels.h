@@ -43,7 +43,8 @@ public:
     /** Number of independent constraints that move at least one particle. */
     virtual int getConstraintRank() const = 0;
     virtual void createCheckpoint(std::ostream& stream) const = 0;
-    virtual void loadCheckpoint(std::istream& stream) = 0;
+    /** @param systemMayDiffer  constraints may have been added or removed since, as before Context.reinitialize() */
+    virtual void loadCheckpoint(std::istream& stream, bool systemMayDiffer) = 0;
 };
 
 inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
