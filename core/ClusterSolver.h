@@ -39,6 +39,11 @@ struct StageInput {
     Jacobian& jacobian;
     double tolerance;
     int maxIterations;
+    const double* rateOffset = nullptr; ///< [numRows] velocity stage: solve J v + rateOffset = 0; none: zero
+
+    double offset(int row) const {
+        return rateOffset ? rateOffset[row] : 0.0;
+    }
 };
 
 /** Solves one cluster at a time, by one method.

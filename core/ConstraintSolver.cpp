@@ -147,7 +147,7 @@ SolveReport ConstraintSolver::reportNoGradient(int row) const {
     report.outcome = Outcome::NotFinite;
     report.constraint = graph->rows[row];
     report.value = jacobian->startValue(row);
-    report.maxError = std::abs(report.value - jacobian->target[row]) * jacobian->inverseScale[row];
+    report.maxError = std::abs(jacobian->residual(row, report.value)) * jacobian->inverseScale[row];
     return report;
 }
 
@@ -157,12 +157,12 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     if (bad >= 0)
         return reportNoGradient(bad);
     SolveReport report = solve(tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        return s.solvePositions(c, {*jacobian, tol, maxIterations}, delta, lambda.data());
+        return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, delta, lambda.data());
     });
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) {
             const double q = checks->evaluate(row, delta);
-            return ErrorAndValue{std::abs(q - checks->target[row]) * checks->inverseScale[row], q};
+            return ErrorAndValue{std::abs(checks->residual(row, q)) * checks->inverseScale[row], q};
         });
         if (!(report.maxError <= tolerance))
             report.outcome = Outcome::Inconsistent;
@@ -186,7 +186,7 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     if (bad >= 0)
         return reportNoGradient(bad);
     SolveReport report = solve(tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        return s.solveVelocities(c, {*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
+        return s.solveVelocities(c, StageInput{*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
     });
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) {
@@ -204,13 +204,39 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     return report;
 }
 
+SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
+                                                 Real3* acceleration, std::vector<double>& multipliers,
+                                                 int maxIterations) {
+    const int bad = setStart(positions, box);
+    if (bad >= 0)
+        return reportNoGradient(bad);
+    std::vector<double> curvature(graph->numRows()), byRow(graph->numRows());
+    double largest = 0;
+    for (int row = 0; row < graph->numRows(); row++) {
+        curvature[row] = jacobian->curvature(row, velocity);
+        const double size = std::abs(curvature[row]) + std::abs(jacobian->rate(row, acceleration));
+        largest = std::max(largest, size * jacobian->inverseScale[row]);
+    }
+    // Relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
+    const double timeScale = largest > 0 ? 1 / largest : 1;
+    SolveReport report = solve(1e-12, byRow, acceleration, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        StageInput input{*jacobian, tol, maxIterations};
+        input.rateOffset = curvature.data();
+        return s.solveVelocities(c, input, timeScale, acceleration, byRow.data());
+    });
+    multipliers.assign(set.constraints.size(), 0.0);
+    for (int row = 0; row < graph->numRows(); row++)
+        multipliers[graph->rows[row]] = byRow[row];
+    return report;
+}
+
 SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box& box) {
     SolveReport report;
     setStart(positions, box);
     for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
         noteAll(report, *constraints, [J = J](int row) {
             const double q = J->startValue(row);
-            return ErrorAndValue{std::abs(q - J->target[row]) * J->inverseScale[row], q};
+            return ErrorAndValue{std::abs(J->residual(row, q)) * J->inverseScale[row], q};
         });
     }
     return report;

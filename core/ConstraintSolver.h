@@ -47,6 +47,13 @@ public:
      *  @return how it went; unless converged, velocity is of no use */
     SolveReport solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
                                 double tolerance, int maxIterations);
+    /** Instantaneous constraint forces: solve (J M^-1 J^T) lambda = -(J a + J-dot v) and add M^-1 J^T lambda to a.
+     *  @param velocity      [numParticles] nm/ps, on the velocity constraints
+     *  @param acceleration  [numParticles] nm/ps^2; in: M^-1 F, out: constrained
+     *  @param[out] multipliers  [constraints] kJ/mol per unit of q; 0 for dependent constraints
+     *  @return how it went; errors are relative to the largest right-hand side */
+    SolveReport solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity, Real3* acceleration,
+                                   std::vector<double>& multipliers, int maxIterations);
     /** Largest error of any constraint, without solving. */
     SolveReport measurePositions(const Real3* positions, const Box& box);
     SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);

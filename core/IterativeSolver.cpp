@@ -14,10 +14,11 @@ namespace {
  *  @param x         what is corrected: displacements or velocities
  *  @param residual  (row) -> sigma or dq/dt
  *  @param error     (row, residual) -> error in units of the tolerance
- *  @param diagonal  (row) -> the denominator */
-template <class Residual, class Error, class Diagonal>
+ *  @param diagonal  (row) -> the denominator
+ *  @param hasTurned (row) -> whether to give up */
+template <class Residual, class Error, class Diagonal, class HasTurned>
 ClusterReport sweep(const Cluster& cluster, const StageInput& input, Real3* x, double* multiplier, Residual residual,
-                    Error error, Diagonal diagonal) {
+                    Error error, Diagonal diagonal, HasTurned hasTurned) {
     Jacobian& J = input.jacobian;
     for (int row = cluster.begin; row < cluster.end; row++)
         if (multiplier[row] != 0)
@@ -37,7 +38,7 @@ ClusterReport sweep(const Cluster& cluster, const StageInput& input, Real3* x, d
                 return fail(Outcome::NotFinite, row, e);
             largest = std::max(largest, e);
             const double denominator = diagonal(row);
-            if (!(denominator > pivotThreshold * J.diagonal(row, J.start.data())))
+            if (hasTurned(row) || !(std::abs(denominator) > pivotThreshold * J.diagonal(row, J.start.data())))
                 return fail(Outcome::Singular, row, e);
             multiplier[row] -= r / denominator;
             J.addImpulse(row, -r / denominator, x);
@@ -63,18 +64,18 @@ ClusterReport IterativeSolver::solvePositions(const Cluster& cluster, const Stag
                                               double* lambda) {
     Jacobian& J = input.jacobian;
     return sweep(
-        cluster, input, delta, lambda, [&](int row) { return J.evaluate(row, delta) - J.target[row]; },
+        cluster, input, delta, lambda, [&](int row) { return J.residual(row, J.evaluate(row, delta)); },
         [&](int row, double sigma) { return std::abs(sigma) * J.inverseScale[row]; },
-        [&](int row) { return J.diagonal(row, J.current.data()); });
+        [&](int row) { return J.diagonal(row, J.current.data()); }, [&](int row) { return J.hasTurned(row); });
 }
 
 ClusterReport IterativeSolver::solveVelocities(const Cluster& cluster, const StageInput& input, double timeScale,
                                                Real3* velocity, double* mu) {
     Jacobian& J = input.jacobian;
     return sweep(
-        cluster, input, velocity, mu, [&](int row) { return J.rate(row, velocity); },
+        cluster, input, velocity, mu, [&](int row) { return J.rate(row, velocity) + input.offset(row); },
         [&](int row, double rate) { return std::abs(rate) * timeScale * J.inverseScale[row]; },
-        [&](int row) { return J.diagonal(row, J.start.data()); });
+        [&](int row) { return J.diagonal(row, J.start.data()); }, [](int) { return false; });
 }
 
 } // namespace ConstraintPlugin

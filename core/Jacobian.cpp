@@ -29,7 +29,8 @@ int Jacobian::setStart(const Real3* positions, const Box& box) {
     for (int row = 0; row < numRows(); row++) {
         const int first = slotStart[row];
         Real3* b = &bond[first - row];
-        const bool useImage = periodic[row] && target[row] <= box.halfWidth();
+        const bool isLong = kind[row] == CoordinateKind::Distance && target[row] > box.halfWidth();
+        const bool useImage = periodic[row] && !isLong;
         value[row] = forSize(row, [&](auto size) {
             for (int s = 0; s < size() - 1; s++) {
                 b[s] = positions[particle[first + s]] - positions[particle[first + s + 1]];

@@ -61,6 +61,17 @@ struct SparseSystem {
     }
 };
 
+/** Where a bond has turned, the solution found is another root. */
+ClusterReport rejectTurnedBonds(const Cluster& cluster, const Jacobian& J, ClusterReport report) {
+    for (int row = cluster.begin; row < cluster.end; row++)
+        if (J.hasTurned(row)) {
+            report.outcome = Outcome::Singular;
+            report.row = row;
+            return report;
+        }
+    return report;
+}
+
 /** Repeat A d lambda = -residual until no row's error exceeds the tolerance. A is built from the current gradients at
  *  each iteration, or where the residual is linear (`frozen`) once, from those at the start.
  *  @param residual  (row) -> sigma or dq/dt; @param timeScale turns it into an error */
@@ -80,8 +91,9 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
                 return report;
             }
         }
-        if (report.maxError <= input.tolerance)
-            return report;
+        // At least one correction: errors left below the tolerance would be off to the same side step after step.
+        if (report.maxError == 0 || (report.maxError <= input.tolerance && iteration > 0))
+            return frozen ? report : rejectTurnedBonds(cluster, J, report);
         if (iteration == input.maxIterations) {
             report.outcome = Outcome::NotConverged;
             return report;
@@ -143,7 +155,7 @@ ClusterReport MatrixInversionSolver::solvePositions(const Cluster& cluster, cons
     Jacobian& J = input.jacobian;
     return withSystem(graph, cluster, J, sparse, [&](auto&& system) {
         return newton<false>(cluster, input, system, delta, lambda, correction.data(), 1.0,
-                             [&](int row) { return J.evaluate(row, delta) - J.target[row]; });
+                             [&](int row) { return J.residual(row, J.evaluate(row, delta)); });
     });
 }
 
@@ -152,7 +164,7 @@ ClusterReport MatrixInversionSolver::solveVelocities(const Cluster& cluster, con
     Jacobian& J = input.jacobian;
     return withSystem(graph, cluster, J, sparse, [&](auto&& system) {
         return newton<true>(cluster, input, system, velocity, mu, correction.data(), timeScale,
-                            [&](int row) { return J.rate(row, velocity); });
+                            [&](int row) { return J.rate(row, velocity) + input.offset(row); });
     });
 }
 

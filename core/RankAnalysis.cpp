@@ -23,10 +23,6 @@ bool isTree(const ConstraintSet& set, const std::vector<int>& cluster) {
     return cluster.size() + 1 == nodes.size();
 }
 
-Real3 cross(const Real3& a, const Real3& b) {
-    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
 double norm(const Real3& a) {
     return std::sqrt(dot(a, a));
 }

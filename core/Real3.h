@@ -8,27 +8,40 @@
 namespace ConstraintPlugin {
 
 /** A 3-vector; with the names below, coordinates.cc compiles as C++. */
-struct Real3 {
-    double x = 0, y = 0, z = 0;
+template <class T>
+struct Vector3 {
+    T x{}, y{}, z{};
 };
 
-inline Real3 operator+(const Real3& a, const Real3& b) {
+using Real3 = Vector3<double>;
+
+template <class T>
+Vector3<T> operator+(const Vector3<T>& a, const Vector3<T>& b) {
     return {a.x + b.x, a.y + b.y, a.z + b.z};
 }
-inline Real3 operator-(const Real3& a, const Real3& b) {
+template <class T>
+Vector3<T> operator-(const Vector3<T>& a, const Vector3<T>& b) {
     return {a.x - b.x, a.y - b.y, a.z - b.z};
 }
-inline Real3 operator-(const Real3& a) {
+template <class T>
+Vector3<T> operator-(const Vector3<T>& a) {
     return {-a.x, -a.y, -a.z};
 }
-inline Real3 operator*(double s, const Real3& a) {
+template <class T>
+Vector3<T> operator*(const T& s, const Vector3<T>& a) {
     return {s * a.x, s * a.y, s * a.z};
 }
-inline Real3& operator+=(Real3& a, const Real3& b) {
+template <class T>
+Vector3<T>& operator+=(Vector3<T>& a, const Vector3<T>& b) {
     return a = a + b;
 }
-inline double dot(const Real3& a, const Real3& b) {
+template <class T>
+T dot(const Vector3<T>& a, const Vector3<T>& b) {
     return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+template <class T>
+Vector3<T> cross(const Vector3<T>& a, const Vector3<T>& b) {
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
 } // namespace ConstraintPlugin

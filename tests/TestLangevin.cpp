@@ -202,6 +202,43 @@ TEST_P(Langevin, AnswersAForceAlongABondBeforeTheDrift) {
     }
 }
 
+TEST_P(Langevin, ReadsTheForceOfABondAndTheCentripetalOne) {
+    const int n = 40;
+    const double d = 0.1, stretch = 0.02, k = 5000, dt = 0.002, friction = 100;
+    auto system = std::make_unique<System>();
+    auto* bonds = new ConstraintForce();
+    auto* springs = new HarmonicBondForce();
+    Vectors r;
+    for (int i = 0; i < n; i++) {
+        const int p0 = system->addParticle(16), p1 = system->addParticle(2);
+        bonds->addDistance(p0, p1, d);
+        springs->addBond(p0, p1, d - stretch, k);
+        r.insert(r.end(), {Vec3(0, 0, i), Vec3(0, d, i)});
+    }
+    system->addForce(bonds);
+    system->addForce(springs);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), dt, 1e-9), platform());
+    s.context->setPositions(r);
+    langevin(s).setTemperature(0);
+    s.integrator->step(1);
+    for (double multiplier : s.integrator->getMultipliers())
+        EXPECT_NEAR(multiplier, k * stretch, 1e-3);
+
+    langevin(s).setTemperature(300);
+    langevin(s).setFriction(friction);
+    s.integrator->step(200);
+    std::vector<double> read, instantaneous;
+    for (int i = 0; i < 1500; i++) {
+        s.integrator->step(5);
+        const auto sum = [](const std::vector<double>& x) { return std::accumulate(x.begin(), x.end(), 0.0); };
+        instantaneous.push_back(k * stretch - sum(s.integrator->computeMultipliers()) / n);
+        read.push_back(k * stretch - sum(s.integrator->getMultipliers()) / n);
+    }
+    expectMean(read, 0.5 * (1 + std::exp(-friction * dt)) * 2 * kT / d, 0.05);
+    expectMean(instantaneous, 2 * kT / d, 0.05);
+    EXPECT_EQ(s.integrator->getVelocityMultipliers(), std::vector<double>(n, 0.0));
+}
+
 TEST_P(Langevin, LeavesInVelocitiesOnlyWhatTheBondsTurned) {
     // Along a bond that turned by omega dt: of the order of d omega^2 dt. Random velocities left there would be as
     // large as thermal ones, three orders more.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <sstream>
+#include <tuple>
 #include <type_traits>
 
 using namespace ConstraintPlugin;
@@ -47,6 +48,8 @@ static ConstraintForce someForce() {
     force.setUsesPeriodicBoundaryConditions(true);
     force.addDistance(0, 1, 0.1);
     force.addDistance(5, 2, 1.0 / 3.0); // has no short decimal form
+    force.addAngle(0, 1, 2, 2.0 / 3.0);
+    force.addDihedral(3, 1, 4, 5, -1.0 / 7.0);
     return force;
 }
 
@@ -63,6 +66,22 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         EXPECT_EQ(a1, b1);
         EXPECT_EQ(a2, b2);
         EXPECT_EQ(distanceA, distanceB); // every bit
+    }
+    ASSERT_EQ(a.getNumAngles(), b.getNumAngles());
+    for (int i = 0; i < a.getNumAngles(); i++) {
+        int a1, a2, a3, b1, b2, b3;
+        double angleA, angleB;
+        a.getAngleParameters(i, a1, a2, a3, angleA);
+        b.getAngleParameters(i, b1, b2, b3, angleB);
+        EXPECT_EQ(std::tie(a1, a2, a3, angleA), std::tie(b1, b2, b3, angleB));
+    }
+    ASSERT_EQ(a.getNumDihedrals(), b.getNumDihedrals());
+    for (int i = 0; i < a.getNumDihedrals(); i++) {
+        int a1, a2, a3, a4, b1, b2, b3, b4;
+        double angleA, angleB;
+        a.getDihedralParameters(i, a1, a2, a3, a4, angleA);
+        b.getDihedralParameters(i, b1, b2, b3, b4, angleB);
+        EXPECT_EQ(std::tie(a1, a2, a3, a4, angleA), std::tie(b1, b2, b3, b4, angleB));
     }
 }
 

@@ -119,7 +119,7 @@ TEST_P(Solvers, AgreeWithDenseEigenOnVelocities) {
 }
 
 TEST_P(Solvers, LeaveWhatHoldsAlone) {
-    // No displacement and no velocity: nothing to do. A direct solver looks first; a sweep corrects rounding as well.
+    // No displacement and no velocity: nothing to do but to correct rounding.
     const bool isDirect = kind != ClusterSolverKind::Iterative;
     Arrays zero(system.positions.size());
     std::vector<double> multiplier(graph.numRows(), 0.0);
@@ -131,10 +131,10 @@ TEST_P(Solvers, LeaveWhatHoldsAlone) {
              {solver.solvePositions(cluster, input, zero.data(), multiplier.data()),
               solver.solveVelocities(cluster, input, 1, zero.data(), multiplier.data())}) {
             EXPECT_EQ(report.outcome, Outcome::Converged);
-            EXPECT_EQ(report.iterations, isDirect ? 0 : 1);
+            EXPECT_LE(report.iterations, 1);
         }
     }
-    EXPECT_LE(distance(zero, Arrays(zero.size())), isDirect ? 0 : 1e-15);
+    EXPECT_LE(distance(zero, Arrays(zero.size())), 1e-15);
 }
 
 TEST_P(Solvers, SecondSolveFromTheSameInputGivesTheSameBits) {

@@ -3,7 +3,6 @@
 #include "openmmconstraints/internal/CollectConstraints.h"
 #include "Triangles.h"
 #include "openmm/OpenMMException.h"
-#include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include <sstream>
 
@@ -13,8 +12,34 @@ namespace ConstraintPlugin {
 
 namespace {
 
+/** Angles closer to 0 or pi than this (rad) count as straight. */
+constexpr double straightAngle = 1e-3;
+
 [[noreturn]] void refuse(const ConstraintSet& set, int constraint, const std::string& why) {
     throw OpenMMException(describeConstraint(set, constraint) + ": " + why);
+}
+
+/** Check the value that a constraint asks for. */
+void validateTarget(const ConstraintSet& set, int k) {
+    const Constraint& c = set.constraints[k];
+    std::ostringstream why;
+    switch (c.kind) {
+    case CoordinateKind::Distance:
+        if (!(c.target > 0) || std::isinf(c.target))
+            why << "the distance " << c.target << " nm is not a positive number.";
+        break;
+    case CoordinateKind::Angle:
+        if (!(c.target > straightAngle && c.target < M_PI - straightAngle))
+            why << "the angle " << c.target << " rad has to lie between 0 and pi, by at least " << straightAngle
+                << " rad: an angle has no gradient where it is straight.";
+        break;
+    case CoordinateKind::Dihedral:
+        if (!std::isfinite(c.target))
+            why << "the dihedral " << c.target << " rad is not a number.";
+        break;
+    }
+    if (!why.str().empty())
+        refuse(set, k, why.str());
 }
 
 /** Check one constraint by itself; set.constraints holds it already, at index k. */
@@ -38,16 +63,13 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
             if (c.particles[t] == p)
                 refuse(set, k, "a constraint cannot join particle " + std::to_string(p) + " to itself.");
     }
-    if (!(c.target > 0) || !std::isfinite(c.target)) {
-        std::ostringstream why;
-        why << "the distance " << c.target << " nm is not a positive number.";
-        refuse(set, k, why.str());
-    }
-    if (c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
+    validateTarget(set, k);
+    if (c.kind == CoordinateKind::Distance && c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
         std::ostringstream why;
         why << "the distance " << c.target << " nm exceeds half the shortest width of the periodic box ("
             << box.halfWidth()
-            << " nm), so the minimum image cannot represent it. Use a larger box or "
+            << " nm), so the minimum image cannot represent it. Use a larger box "
+               "(System.setDefaultPeriodicBoxVectors) or "
                "setUsesPeriodicBoundaryConditions(False).";
         refuse(set, k, why.str());
     }
@@ -104,6 +126,26 @@ Box defaultBox(const System& system) {
 
 } // namespace
 
+std::vector<Constraint> constraintsOf(const ConstraintForce& force, int forceIndex) {
+    std::vector<Constraint> constraints;
+    const bool periodic = force.usesPeriodicBoundaryConditions();
+    int p1, p2, p3, p4;
+    double target;
+    for (int i = 0; i < force.getNumDistances(); i++) {
+        force.getDistanceParameters(i, p1, p2, target);
+        constraints.push_back({CoordinateKind::Distance, {p1, p2}, target, periodic, forceIndex, i});
+    }
+    for (int i = 0; i < force.getNumAngles(); i++) {
+        force.getAngleParameters(i, p1, p2, p3, target);
+        constraints.push_back({CoordinateKind::Angle, {p1, p2, p3}, target, periodic, forceIndex, i});
+    }
+    for (int i = 0; i < force.getNumDihedrals(); i++) {
+        force.getDihedralParameters(i, p1, p2, p3, p4, target);
+        constraints.push_back({CoordinateKind::Dihedral, {p1, p2, p3, p4}, target, periodic, forceIndex, i});
+    }
+    return constraints;
+}
+
 ConstraintSet collectConstraints(const System& system, double tolerance) {
     ConstraintSet set;
     const Box box = defaultBox(system);
@@ -111,8 +153,8 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
         const double mass = system.getParticleMass(i);
         set.inverseMass.push_back(mass == 0 ? 0 : 1 / mass);
     }
-    auto add = [&](int p1, int p2, double distance, bool periodic, int force, int index) {
-        set.constraints.push_back({CoordinateKind::Distance, {p1, p2}, distance, periodic, force, index});
+    auto add = [&](const Constraint& constraint) {
+        set.constraints.push_back(constraint);
         validate(system, set, (int) set.constraints.size() - 1, box);
     };
     int p1, p2;
@@ -120,14 +162,12 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
     const bool periodic = usesPeriodicBoundaries(system);
     for (int i = 0; i < system.getNumConstraints(); i++) {
         system.getConstraintParameters(i, p1, p2, distance);
-        add(p1, p2, distance, periodic, -1, i);
+        add({CoordinateKind::Distance, {p1, p2}, distance, periodic, -1, i});
     }
     for (int f = 0; f < system.getNumForces(); f++)
         if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
-            for (int i = 0; i < force->getNumDistances(); i++) {
-                force->getDistanceParameters(i, p1, p2, distance);
-                add(p1, p2, distance, force->usesPeriodicBoundaryConditions(), f, i);
-            }
+            for (const Constraint& constraint : constraintsOf(*force, f))
+                add(constraint);
     validateTogether(set, tolerance);
     return set;
 }

@@ -60,13 +60,29 @@ const char* remedyFor(const ConstraintSet& set, const SolveReport& report, const
 
 } // namespace
 
+const char* nameOf(CoordinateKind kind) {
+    switch (kind) {
+    case CoordinateKind::Distance:
+        return "distance";
+    case CoordinateKind::Angle:
+        return "angle";
+    case CoordinateKind::Dihedral:
+        return "dihedral";
+    }
+    return "";
+}
+
+const char* unitOf(CoordinateKind kind) {
+    return kind == CoordinateKind::Distance ? "nm" : "rad";
+}
+
 std::string describeConstraint(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
     std::ostringstream out;
     if (c.force < 0)
         out << "System constraint " << c.index;
     else
-        out << "distance " << c.index << " of the ConstraintForce with index " << c.force;
+        out << nameOf(c.kind) << " " << c.index << " of the ConstraintForce with index " << c.force;
     out << " (particles ";
     for (int s = 0; s < c.size(); s++)
         out << (s == 0 ? "" : s == c.size() - 1 ? " and " : ", ") << c.particles[s];
@@ -96,11 +112,15 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         const Constraint& c = set.constraints[report.constraint];
         out.precision(6);
         out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
+        const std::string unit = unitOf(c.kind);
+        const char* const relative = c.kind == CoordinateKind::Distance ? "relative residual " : "residual ";
         if (context.stage == Stage::Positions)
-            out << "value " << report.value << " nm, target " << c.target << " nm, relative residual ";
+            out << "value " << report.value << " " << unit << ", target " << c.target << " " << unit << ", "
+                << relative;
         else
-            out << "rate of change " << report.value << " nm/ps, target 0 nm/ps (length " << c.target
-                << " nm), residual relative to the length in " << context.timeScale << " ps ";
+            out << "rate of change " << report.value << " " << unit << "/ps, target 0 " << unit << "/ps ("
+                << nameOf(c.kind) << " " << c.target << " " << unit << "), " << relative << "in " << context.timeScale
+                << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
     }

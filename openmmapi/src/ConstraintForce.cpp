@@ -25,6 +25,46 @@ void ConstraintForce::setDistanceParameters(int index, int particle1, int partic
     distances[index] = {particle1, particle2, distance};
 }
 
+int ConstraintForce::addAngle(int particle1, int particle2, int particle3, double angle) {
+    angles.push_back({particle1, particle2, particle3, angle});
+    return getNumAngles() - 1;
+}
+
+void ConstraintForce::getAngleParameters(int index, int& particle1, int& particle2, int& particle3,
+                                         double& angle) const {
+    ASSERT_VALID_INDEX(index, angles);
+    particle1 = angles[index].particle1;
+    particle2 = angles[index].particle2;
+    particle3 = angles[index].particle3;
+    angle = angles[index].angle;
+}
+
+void ConstraintForce::setAngleParameters(int index, int particle1, int particle2, int particle3, double angle) {
+    ASSERT_VALID_INDEX(index, angles);
+    angles[index] = {particle1, particle2, particle3, angle};
+}
+
+int ConstraintForce::addDihedral(int particle1, int particle2, int particle3, int particle4, double angle) {
+    dihedrals.push_back({particle1, particle2, particle3, particle4, angle});
+    return getNumDihedrals() - 1;
+}
+
+void ConstraintForce::getDihedralParameters(int index, int& particle1, int& particle2, int& particle3, int& particle4,
+                                            double& angle) const {
+    ASSERT_VALID_INDEX(index, dihedrals);
+    particle1 = dihedrals[index].particle1;
+    particle2 = dihedrals[index].particle2;
+    particle3 = dihedrals[index].particle3;
+    particle4 = dihedrals[index].particle4;
+    angle = dihedrals[index].angle;
+}
+
+void ConstraintForce::setDihedralParameters(int index, int particle1, int particle2, int particle3, int particle4,
+                                            double angle) {
+    ASSERT_VALID_INDEX(index, dihedrals);
+    dihedrals[index] = {particle1, particle2, particle3, particle4, angle};
+}
+
 ForceImpl* ConstraintForce::createImpl() const {
     return new ConstraintForceImpl(*this);
 }

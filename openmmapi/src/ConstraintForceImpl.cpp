@@ -69,12 +69,9 @@ void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
 
 vector<pair<int, int>> ConstraintForceImpl::getBondedParticles() const {
     vector<pair<int, int>> bonds;
-    for (int i = 0; i < owner.getNumDistances(); i++) {
-        int particle1, particle2;
-        double distance;
-        owner.getDistanceParameters(i, particle1, particle2, distance);
-        bonds.emplace_back(particle1, particle2);
-    }
+    for (const Constraint& c : constraintsOf(owner, 0))
+        for (int s = 1; s < c.size(); s++)
+            bonds.emplace_back(c.particles[s - 1], c.particles[s]);
     return bonds;
 }
 

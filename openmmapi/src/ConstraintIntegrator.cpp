@@ -79,6 +79,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         stepKernel().initialize(system, *this, collectConstraints(system, getConstraintTolerance()));
     });
     hasPositions = false;
+    reinitialized = owner != nullptr;
     context = &contextRef;
     owner = &contextRef.getOwner();
 }
@@ -104,6 +105,7 @@ void ConstraintIntegrator::requireContext(bool positionsToo) const {
 
 void ConstraintIntegrator::step(int steps) {
     requireContext(true);
+    reinitialized = false;
     withOpenMMExceptions([&] { stepKernel().execute(*context, *this, steps); });
 }
 
@@ -136,6 +138,35 @@ vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) cons
         const ConstraintSolver constraintSolver(collectConstraints(system, getConstraintTolerance()), (Method) solver);
         return describeClusters(constraintSolver.getSet(), constraintSolver.getGraph());
     });
+}
+
+vector<double> ConstraintIntegrator::getMultipliers() const {
+    requireContext(false);
+    return stepKernel().getMultipliers();
+}
+
+vector<double> ConstraintIntegrator::getVelocityMultipliers() const {
+    requireContext(false);
+    return stepKernel().getVelocityMultipliers();
+}
+
+vector<Vec3> ConstraintIntegrator::getConstraintForces() const {
+    requireContext(false);
+    vector<Vec3> forces, virial;
+    stepKernel().getConstraintForces(forces, virial);
+    return forces;
+}
+
+vector<Vec3> ConstraintIntegrator::getConstraintVirial() const {
+    requireContext(false);
+    vector<Vec3> forces, virial;
+    stepKernel().getConstraintForces(forces, virial);
+    return virial;
+}
+
+vector<double> ConstraintIntegrator::computeMultipliers() {
+    requireContext(true);
+    return withOpenMMExceptions([&] { return stepKernel().computeMultipliers(*context, *this); });
 }
 
 int ConstraintIntegrator::getNumDegreesOfFreedom() const {
@@ -172,7 +203,8 @@ void ConstraintIntegrator::createCheckpoint(ostream& stream) const {
 }
 
 void ConstraintIntegrator::loadCheckpoint(istream& stream) {
-    stepKernel().loadCheckpoint(stream);
+    stepKernel().loadCheckpoint(stream, reinitialized);
+    reinitialized = false;
 }
 
 } // namespace ConstraintPlugin

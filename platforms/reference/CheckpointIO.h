@@ -10,8 +10,9 @@
 
 namespace ConstraintPlugin {
 
-/** The integrators' part of OpenMM's binary checkpoints: raw values behind a version and the number of constraints. */
-constexpr int checkpointVersion = 1;
+/** The integrators' part of OpenMM's binary checkpoints: raw values behind a version, the
+ *  kernel's name and the number of constraints. */
+constexpr int checkpointVersion = 0x434f4e01;
 
 template <class T>
 void writeValue(std::ostream& stream, const T& value) {
@@ -22,28 +23,39 @@ void readValue(std::istream& stream, T& value) {
     if (!stream.read(reinterpret_cast<char*>(&value), sizeof(T)))
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint ends before the constraint integrator's data");
 }
-inline void writeArray(std::ostream& stream, const std::vector<double>& values) {
-    for (double v : values)
+template <class T>
+void writeArray(std::ostream& stream, const std::vector<T>& values) {
+    for (const T& v : values)
         writeValue(stream, v);
 }
-inline void readArray(std::istream& stream, std::vector<double>& values) {
-    for (double& v : values)
+template <class T>
+void readArray(std::istream& stream, std::vector<T>& values) {
+    for (T& v : values)
         readValue(stream, v);
 }
-inline void writeHeader(std::ostream& stream, int numConstraints) {
+inline void writeHeader(std::ostream& stream, const std::string& kernel, int numConstraints) {
     writeValue(stream, checkpointVersion);
+    writeValue(stream, (int) kernel.size());
+    stream.write(kernel.data(), kernel.size());
     writeValue(stream, numConstraints);
 }
-inline void readHeader(std::istream& stream, int numConstraints) {
-    int version, count;
-    readValue(stream, version);
+/** @return the number of constraints of the record that follows
+ *  @throws OpenMMException if it was written by another integrator or another format */
+inline int readHeader(std::istream& stream, const std::string& kernel) {
+    const std::string remedy =
+        ", not by this one. Checkpoints go with their integrator; a State can be taken to another.";
+    int version = 0, length = 0, count = 0;
+    if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) || version != checkpointVersion)
+        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint was written by another integrator or version" +
+                                      remedy);
+    readValue(stream, length);
+    std::string writer(length == (int) kernel.size() ? length : 0, ' ');
+    if (!stream.read(&writer[0], writer.size()) || writer != kernel)
+        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint was written by another integrator" + remedy);
     readValue(stream, count);
-    if (version != checkpointVersion || count != numConstraints)
-        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint was made by another integrator, version or "
-                                      "System: it has " +
-                                      std::to_string(count) + " constraints (format " + std::to_string(version) +
-                                      "), this Context has " + std::to_string(numConstraints) + " (format " +
-                                      std::to_string(checkpointVersion) + ")");
+    if (count < 0)
+        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
+    return count;
 }
 
 } // namespace ConstraintPlugin

@@ -28,6 +28,7 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     const Real3* f = forces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (dt * inverseMass[i]) * f[i];
+    requireFinite(v, "velocity");
     solveVelocities(context, integrator, positions(context), v);
 
     // delta = dt/2 (v before and after the heat bath); then both get the constraint impulse
@@ -39,7 +40,7 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     solvePositions(context, integrator, delta.data());
     if (dt > 0)
         solver->addPositionImpulse(dt, v);
-    movePositions(context, delta.data());
+    movePositions(context, integrator, delta.data());
 }
 
 void ReferenceRattleLangevinStep::exchangeHeat(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
@@ -61,7 +62,7 @@ void ReferenceRattleLangevinStep::exchangeHeat(ContextImpl& context, const Const
     // What a normal vector with variances kT/m has left after this projection, orthogonal in the mass metric, is a
     // sample of the Maxwell distribution in the tangent space. Left to the position stage, which moves over half a
     // step what the velocities have along gradients but takes it for a whole one, half of it would stay in them.
-    const auto ofTheKick = solver->getMultipliers(); // no use to the next kick: those of random numbers
+    const auto ofTheKick = solver->getMultipliers(); // what is read, and where a warm start begins
     solver->forgetMultipliers();
     solveVelocities(context, integrator, positions(context), v);
     solver->setMultipliers(ofTheKick);

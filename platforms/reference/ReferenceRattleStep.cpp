@@ -19,12 +19,13 @@ void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegra
     solvePositions(context, integrator, delta.data());
     if (dt > 0)
         solver->addPositionImpulse(dt, v);
-    movePositions(context, delta.data());
+    movePositions(context, integrator, delta.data());
 
     // v(t+dt) = v + (dt/2) f(t+dt)/m, returned to the tangent space (3.9.17-19)
     f = forces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (0.5 * dt * inverseMass[i]) * f[i];
+    requireFinite(v, "velocity");
     solveVelocities(context, integrator, positions(context), v);
 }
 

@@ -19,7 +19,7 @@ void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrat
     solvePositions(context, integrator, delta.data());
     if (dt > 0)
         solver->addPositionImpulse(dt, v);
-    movePositions(context, delta.data());
+    movePositions(context, integrator, delta.data());
 }
 
 double ReferenceShakeStep::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {

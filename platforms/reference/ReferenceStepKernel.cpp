@@ -8,6 +8,7 @@
 #include "openmmconstraints/internal/ClusterReport.h"
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 using namespace OpenMM;
 using namespace std;
@@ -38,10 +39,13 @@ double velocityTimeScale(const ConstraintIntegrator& integrator) {
 /** What rounding of the positions alone may add to a solved constraint's error. */
 double roundingSlack(const ConstraintSet& set, const Real3* positions) {
     double largest = 0, shortest = numeric_limits<double>::max();
-    for (int i = 0; i < set.numParticles(); i++)
-        largest = max({largest, abs(positions[i].x), abs(positions[i].y), abs(positions[i].z)});
-    for (const Constraint& c : set.constraints)
+    for (const Constraint& c : set.constraints) {
+        for (int i = 0; i < c.size(); i++) {
+            const Real3& x = positions[c.particles[i]];
+            largest = max({largest, abs(x.x), abs(x.y), abs(x.z)});
+        }
         shortest = min(shortest, c.scale());
+    }
     return 8 * numeric_limits<double>::epsilon() * largest / shortest;
 }
 
@@ -53,6 +57,9 @@ void ReferenceStepKernel::initialize(const System&, const ConstraintIntegrator& 
     delta.resize(numParticles());
     solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
     lastStepSize = integrator.getStepSize();
+    reading.multipliers.assign(constraints.constraints.size(), 0.0);
+    reading.velocityMultipliers = reading.multipliers;
+    reading.positions.assign(numParticles(), Real3());
     prepare(integrator);
 }
 
@@ -73,6 +80,7 @@ void ReferenceStepKernel::take(ContextImpl& context, Snapshot& snapshot) const {
     snapshot.positions.assign(positions(context), positions(context) + numParticles());
     snapshot.velocities.assign(velocities(context), velocities(context) + numParticles());
     snapshot.box = box(context);
+    snapshot.time = data(context).time;
 }
 
 bool ReferenceStepKernel::holds(const vector<Real3>& kept, const Real3* now) const {
@@ -95,13 +103,15 @@ void ReferenceStepKernel::prepare(const ConstraintIntegrator& integrator) {
 const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
     const int groups = integrator.getIntegrationForceGroups();
     const Box now = box(context);
-    if (!forcesKept || groups != forceGroups || !holds(atForces.positions, positions(context)) ||
-        !sameBits(&atForces.box, &now, sizeof(Box))) {
+    const double time = data(context).time; // a force may depend on it
+    if (!forcesKept || groups != forceGroups || time != atForces.time ||
+        !holds(atForces.positions, positions(context)) || !sameBits(&atForces.box, &now, sizeof(Box))) {
         context.calcForcesAndEnergy(true, false, groups);
         const Real3* computed = asReal3(*data(context).forces);
         keptForces.assign(computed, computed + numParticles());
         atForces.positions.assign(positions(context), positions(context) + numParticles());
         atForces.box = now;
+        atForces.time = time;
         forceGroups = groups;
         forcesKept = true;
     }
@@ -126,22 +136,20 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         } catch (...) {
             copy(start.positions.begin(), start.positions.end(), positions(context));
             copy(start.velocities.begin(), start.velocities.end(), velocities(context));
+            data(context).time = start.time;
             throw;
         }
-        data(context).time += integrator.getStepSize();
         data(context).stepCount++;
         take(context, lastGood);
+        reading.box = lastGood.box;
+        read(integrator);
     }
 }
 
 void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
                                          Real3* displacement) {
-    for (int i = 0; i < numParticles(); i++)
-        if (!isfinite(displacement[i].x + displacement[i].y + displacement[i].z))
-            throw OpenMMException("Particle " + to_string(i) +
-                                  " would move to a coordinate that is NaN or infinite in " + activity +
-                                  ". Its force or velocity is not finite: look for overlapping particles, "
-                                  "minimize the energy, or reduce the step size.");
+    requireFinite(displacement, "displacement");
+    gradientPositions.assign(positions(context), positions(context) + numParticles());
     const SolveReport report =
         solver->solvePositions(positions(context), box(context), displacement, integrator.getConstraintTolerance(),
                                integrator.getMaxIterations());
@@ -160,11 +168,23 @@ void ReferenceStepKernel::solveVelocities(ContextImpl& context, const Constraint
     note(report);
 }
 
-void ReferenceStepKernel::movePositions(ContextImpl& context, const Real3* displacement) {
+void ReferenceStepKernel::movePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                        const Real3* displacement) {
     Real3* x = positions(context);
     for (int i = 0; i < numParticles(); i++)
         x[i] += displacement[i];
+    requireFinite(x, "position");
     context.computeVirtualSites();
+    data(context).time += integrator.getStepSize();
+}
+
+void ReferenceStepKernel::requireFinite(const Real3* v, const char* what) const {
+    for (int i = 0; i < numParticles(); i++)
+        if (!isfinite(v[i].x + v[i].y + v[i].z))
+            throw OpenMMException("The " + string(what) + " of particle " + to_string(i) +
+                                  " would become NaN or infinite in " + activity +
+                                  ". Its force, velocity or position is not finite: look for overlapping particles, "
+                                  "minimize the energy, or reduce the step size.");
 }
 
 void ReferenceStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -172,12 +192,13 @@ void ReferenceStepKernel::projectState(ContextImpl& context, const ConstraintInt
     const bool positionsKnown =
         holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &now, sizeof(Box)) && rankChecked;
     if (!positionsKnown)
-        projectContextPositions(context, integrator);
+        projectContextPositions(context, integrator, false);
     if (constrainsVelocities() && !(positionsKnown && holds(lastGood.velocities, velocities(context))))
         projectContextVelocities(context, integrator);
 }
 
-bool ReferenceStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x) {
+bool ReferenceStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
+                                           bool force) {
     const Box now = box(context);
     const double tolerance = integrator.getConstraintTolerance();
     checkPeriodicLengths(now);
@@ -185,6 +206,8 @@ bool ReferenceStepKernel::projectPositions(ContextImpl& context, const Constrain
         solver->chooseIndependent(x, now);
     const SolveReport before = solver->measurePositions(x, now);
     const bool violated = !(before.maxError <= tolerance + roundingSlack(solver->getSet(), x));
+    if (violated && !force)
+        refuseFarOff(before);
     if (violated) {
         const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
         vector<Real3> shift(numParticles());
@@ -211,16 +234,32 @@ bool ReferenceStepKernel::projectPositions(ContextImpl& context, const Constrain
     return violated;
 }
 
+void ReferenceStepKernel::refuseFarOff(const SolveReport& report) const {
+    const Constraint& c = solver->getSet().constraints[report.constraint];
+    const double ratio = report.value / c.target;
+    // NaN and particles at one place are the solver's to report.
+    if (c.kind != CoordinateKind::Distance || ratio == 0 || !(ratio < 0.2 || ratio > 2.5))
+        return;
+    ostringstream out;
+    out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
+        << c.target << " nm. Positions that far off are not projected unasked, in " << activity
+        << ".\nRemedy: wrapped positions need setUsesPeriodicBoundaryConditions(True) on the ConstraintForce; OpenMM's "
+           "minimizer does not know ConstraintForces, so minimize before they are added; or call "
+           "integrator.applyConstraints() to project all the same.";
+    throw OpenMMException(out.str());
+}
+
 void ReferenceStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
     prepare(integrator);
     activity = "the projection of the positions";
-    projectContextPositions(context, integrator);
+    projectContextPositions(context, integrator, true);
     context.computeVirtualSites(); // also where no constraint was violated
 }
 
-void ReferenceStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {
+void ReferenceStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                                  bool force) {
     vector<Real3> x(positions(context), positions(context) + numParticles());
-    if (projectPositions(context, integrator, x.data())) {
+    if (projectPositions(context, integrator, x.data(), force)) {
         copy(x.begin(), x.end(), positions(context));
         context.computeVirtualSites();
     }
@@ -245,7 +284,7 @@ void ReferenceStepKernel::projectVelocities(ContextImpl& context, const Constrai
     activity = "the projection of the velocities";
     // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
     vector<Real3> x(positions(context), positions(context) + numParticles());
-    projectPositions(context, integrator, x.data());
+    projectPositions(context, integrator, x.data(), true);
     projectTangent(context, integrator, x.data(), asReal3(v));
 }
 
@@ -290,7 +329,7 @@ void ReferenceStepKernel::checkPeriodicLengths(const Box& now) const {
     const ConstraintSet& set = solver->getSet();
     for (size_t k = 0; k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.periodic && c.force >= 0 && c.target > now.halfWidth())
+        if (c.kind == CoordinateKind::Distance && c.periodic && c.force >= 0 && c.target > now.halfWidth())
             throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.target) +
                                   " nm exceeds half the shortest width of the periodic box, " +
                                   to_string(now.halfWidth()) + " nm. Use a larger box.");
@@ -319,28 +358,51 @@ void ReferenceStepKernel::fail(const SolveReport& report, Stage stage, const Con
 
 void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
     const auto multipliers = solver->getMultipliers();
-    writeHeader(stream, (int) multipliers.lambda.size());
+    writeHeader(stream, getName(), (int) multipliers.lambda.size());
     writeArray(stream, multipliers.lambda);
     writeArray(stream, multipliers.mu);
     writeValue(stream, lastStepSize);
+    writeArray(stream, reading.multipliers);
+    writeArray(stream, reading.velocityMultipliers);
+    writeArray(stream, reading.positions);
+    writeValue(stream, reading.box);
     writeValue(stream, summary.converged);
     writeValue(stream, summary.iterations);
     writeValue(stream, summary.maxError);
     writeValue(stream, summary.worstConstraint);
 }
 
-void ReferenceStepKernel::loadCheckpoint(istream& stream) {
-    auto multipliers = solver->getMultipliers();
-    readHeader(stream, (int) multipliers.lambda.size());
+void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
+    const size_t numConstraints = readHeader(stream, getName());
+    const bool differs = numConstraints != solver->getSet().constraints.size();
+    if (differs && !systemMayDiffer)
+        throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
+                              to_string(numConstraints) + " constraints, this one has " +
+                              to_string(solver->getSet().constraints.size()) + ".");
+    ConstraintSolver::Multipliers multipliers{vector<double>(numConstraints), vector<double>(numConstraints)};
+    Reading loaded = reading;
+    loaded.multipliers.resize(numConstraints);
+    loaded.velocityMultipliers.resize(numConstraints);
+    double stepSize;
+    SolverSummary last = summary;
     readArray(stream, multipliers.lambda);
     readArray(stream, multipliers.mu);
-    readValue(stream, lastStepSize);
-    readValue(stream, summary.converged);
-    readValue(stream, summary.iterations);
-    readValue(stream, summary.maxError);
-    readValue(stream, summary.worstConstraint);
-    solver->setMultipliers(multipliers);
+    readValue(stream, stepSize);
+    readArray(stream, loaded.multipliers);
+    readArray(stream, loaded.velocityMultipliers);
+    readArray(stream, loaded.positions);
+    readValue(stream, loaded.box);
+    readValue(stream, last.converged);
+    readValue(stream, last.iterations);
+    readValue(stream, last.maxError);
+    readValue(stream, last.worstConstraint);
     forcesKept = false;
+    if (differs)
+        return; // nothing that was solved then applies now
+    solver->setMultipliers(multipliers);
+    lastStepSize = stepSize;
+    reading = std::move(loaded);
+    summary = last;
 }
 
 } // namespace ConstraintPlugin

@@ -33,17 +33,35 @@ public:
     SolverSummary getSummary() const override {
         return summary;
     }
+    std::vector<double> getMultipliers() const override {
+        return reading.multipliers;
+    }
+    std::vector<double> getVelocityMultipliers() const override {
+        return reading.velocityMultipliers;
+    }
+    void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const override;
+    std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
+                                           const ConstraintIntegrator& integrator) override;
     int getConstraintRank() const override {
         return solver->rank();
     }
     void createCheckpoint(std::ostream& stream) const override;
-    void loadCheckpoint(std::istream& stream) override;
+    void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
 
 protected:
     /** One time step from a state on the constraints. May throw at any point: the caller restores the state. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Whether this integrator's velocities satisfy the velocity constraints between steps. */
     virtual bool constrainsVelocities() const = 0;
+
+    /** How far velocities are behind the positions (ps). */
+    virtual double velocityTimeOffset(const ConstraintIntegrator& integrator) const = 0;
+    /** Turn the solver's multipliers of a step into forces: factors for the position and the velocity stage. */
+    virtual void multiplierFactors(double dt, double& position, double& velocity) const = 0;
+    /** Whether the velocity stage is at the start of the step, where it shares the force with the position stage. */
+    virtual bool solvesVelocitiesFirst() const {
+        return false;
+    }
 
     Real3* positions(OpenMM::ContextImpl& context) const;
     Real3* velocities(OpenMM::ContextImpl& context) const;
@@ -61,8 +79,10 @@ protected:
     /** Kinetic energy (kJ/mol) of P[v + timeShift f/m], P the projection onto the constraints; changes no state. */
     double projectedKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                                   double timeShift);
-    /** x += delta for every particle, then virtual sites. */
-    void movePositions(OpenMM::ContextImpl& context, const Real3* delta);
+    /** x += delta for every particle, then virtual sites; the time advances with them. */
+    void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
+    /** @throws OpenMMException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
+    void requireFinite(const Real3* v, const char* what) const;
 
     std::vector<double> inverseMass; ///< [numParticles] 1/amu
     std::unique_ptr<ConstraintSolver> solver;
@@ -73,15 +93,25 @@ private:
     struct Snapshot {
         std::vector<Real3> positions, velocities;
         Box box;
+        double time = 0;
     };
+    /** What users read of the last good step. */
+    struct Reading {
+        std::vector<double> multipliers, velocityMultipliers; // [constraints]
+        std::vector<Real3> positions;                         // where the position stage took gradients
+        Box box;
+    };
+    void read(const ConstraintIntegrator& integrator);
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
     void prepare(const ConstraintIntegrator& integrator);
     void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** @param force  also where they are so far off that something else is wrong */
+    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool force);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
-    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x);
+    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x, bool force);
+    void refuseFarOff(const SolveReport& report) const;
     /** Return velocities v to the tangent space at x, if they are off it. */
     void projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     double kineticEnergy(const Real3* v) const;
@@ -95,6 +125,8 @@ private:
     bool forcesKept = false;
     Snapshot start;    // the state to return to when the step at hand fails
     Snapshot lastGood; // the state that the last step left
+    Reading reading;
+    std::vector<Real3> gradientPositions; // of the position stage at hand
     bool rankChecked = false;
     double lastStepSize = 0;
     std::string activity; // what is being done, for error messages

@@ -17,6 +17,14 @@ protected:
     bool constrainsVelocities() const override {
         return true;
     }
+    double velocityTimeOffset(const ConstraintIntegrator&) const override {
+        return 0.0;
+    }
+    /** Impulses over half a step: lambda/dt and mu are the impulses. */
+    void multiplierFactors(double dt, double& position, double& velocity) const override {
+        position = 2 / (dt * dt);
+        velocity = 2 / dt;
+    }
 };
 
 /** Leapfrog with SHAKE (ShakeIntegrator.h). */
@@ -31,6 +39,14 @@ protected:
     /** Half-step velocities are no tangents at the positions; what they have along gradients, lambda absorbs. */
     bool constrainsVelocities() const override {
         return false;
+    }
+    double velocityTimeOffset(const ConstraintIntegrator& integrator) const override {
+        return 0.5 * integrator.getStepSize();
+    }
+    /** The impulse lambda/dt over the step; there is no velocity stage. */
+    void multiplierFactors(double dt, double& position, double& velocity) const override {
+        position = 1 / (dt * dt);
+        velocity = 0;
     }
 };
 
@@ -48,6 +64,17 @@ protected:
     /** Half-step velocities are no tangents at the positions; the projection after the kick makes them so. */
     bool constrainsVelocities() const override {
         return false;
+    }
+    double velocityTimeOffset(const ConstraintIntegrator& integrator) const override {
+        return 0.5 * integrator.getStepSize();
+    }
+    /** Impulses over the step: lambda/dt answers the drift and mu the kick, both with the gradients at r(t). */
+    void multiplierFactors(double dt, double& position, double& velocity) const override {
+        position = 1 / (dt * dt);
+        velocity = 1 / dt;
+    }
+    bool solvesVelocitiesFirst() const override {
+        return true;
     }
 
 private:

@@ -27,6 +27,29 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
             .setIntProperty("p2", particle2)
             .setDoubleProperty("d", distance);
     }
+    SerializationNode& angles = node.createChildNode("Angles");
+    for (int i = 0; i < force.getNumAngles(); i++) {
+        int particle1, particle2, particle3;
+        double angle;
+        force.getAngleParameters(i, particle1, particle2, particle3, angle);
+        angles.createChildNode("Angle")
+            .setIntProperty("p1", particle1)
+            .setIntProperty("p2", particle2)
+            .setIntProperty("p3", particle3)
+            .setDoubleProperty("a", angle);
+    }
+    SerializationNode& dihedrals = node.createChildNode("Dihedrals");
+    for (int i = 0; i < force.getNumDihedrals(); i++) {
+        int particle1, particle2, particle3, particle4;
+        double angle;
+        force.getDihedralParameters(i, particle1, particle2, particle3, particle4, angle);
+        dihedrals.createChildNode("Dihedral")
+            .setIntProperty("p1", particle1)
+            .setIntProperty("p2", particle2)
+            .setIntProperty("p3", particle3)
+            .setIntProperty("p4", particle4)
+            .setDoubleProperty("a", angle);
+    }
 }
 
 void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
@@ -38,6 +61,13 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     for (const SerializationNode& distance : node.getChildNode("Distances").getChildren())
         force->addDistance(readProperty<int>(distance, "p1"), readProperty<int>(distance, "p2"),
                            readProperty<double>(distance, "d"));
+    for (const SerializationNode& angle : node.getChildNode("Angles").getChildren())
+        force->addAngle(readProperty<int>(angle, "p1"), readProperty<int>(angle, "p2"), readProperty<int>(angle, "p3"),
+                        readProperty<double>(angle, "a"));
+    for (const SerializationNode& dihedral : node.getChildNode("Dihedrals").getChildren())
+        force->addDihedral(readProperty<int>(dihedral, "p1"), readProperty<int>(dihedral, "p2"),
+                           readProperty<int>(dihedral, "p3"), readProperty<int>(dihedral, "p4"),
+                           readProperty<double>(dihedral, "a"));
     return force.release();
 }
 

@@ -59,6 +59,8 @@ def settings():
                 thing.getForceGroup(),
                 thing.usesPeriodicBoundaryConditions(),
                 [thing.getDistanceParameters(i) for i in range(thing.getNumDistances())],
+                [thing.getAngleParameters(i) for i in range(thing.getNumAngles())],
+                [thing.getDihedralParameters(i) for i in range(thing.getNumDihedrals())],
             )
         bath = ()
         if isinstance(thing, mc.RattleLangevinIntegrator):

@@ -44,6 +44,22 @@ static PyObject* quantityInUnit(double value, const char* unit) {
 }
 %}
 
+// Whole numbers of any kind, numpy's too.
+%typemap(in) int {
+    PyObject* index = PyNumber_Index($input);
+    if (index == NULL)
+        SWIG_fail;
+    const long value = PyLong_AsLong(index);
+    Py_DECREF(index);
+    if (PyErr_Occurred() != NULL)
+        SWIG_fail;
+    if (value != (int) value) {
+        PyErr_SetString(PyExc_OverflowError, "$symname: argument $argnum is too large");
+        SWIG_fail;
+    }
+    $1 = (int) value;
+}
+
 // %quantity_argument(stepSize, picosecond): `double stepSize` takes a number or a Quantity of that dimension;
 // `double& stepSize` is an output and comes back as a Quantity.
 %define %quantity_argument(NAME, UNIT)

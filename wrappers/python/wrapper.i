@@ -37,7 +37,14 @@ static bool isNumpyAvailable() {
 namespace std {
 %template(_VectorClusterInfo) vector<ConstraintPlugin::ClusterInfo>;
 }
+%template(_VectorDouble) std::vector<double>;
 %include "swig/typemaps.i"
+%typemap(out, fragment="Vec3_to_PyVec3") std::vector<OpenMM::Vec3> {
+    const std::vector<OpenMM::Vec3>& vectors = $1;
+    $result = PyList_New(vectors.size());
+    for (size_t i = 0; i < vectors.size(); i++)
+        PyList_SET_ITEM($result, i, Vec3_to_PyVec3(vectors[i]));
+}
 %import(module="openmm") "swig/OpenMMSwigHeaders.i"
 
 %pythonbegin %{
@@ -118,6 +125,7 @@ private:
 %takes_long(ConstraintPlugin::ConstraintIntegrator::applyConstraints)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::applyVelocityConstraints)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeSystemTemperature)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::computeMultipliers)
 
 // ---- units -----------------------------------------------------------------------------------------------------
 
@@ -125,13 +133,14 @@ private:
 %quantity_argument(stepSize, picosecond)
 %quantity_argument(size, picosecond)
 %quantity_argument(distance, nanometer)
+%quantity_argument(angle, radian)
 %quantity_argument(tolerance, dimensionless)
 %quantity_argument(temperature, kelvin)
 %quantity_argument(friction, per_picosecond)
 %quantity_result(computeSystemTemperature, kelvin)
 %quantity_result(getTemperature, kelvin)
 %quantity_result(getFriction, per_picosecond)
-%apply int& OUTPUT { int& particle1, int& particle2 };
+%apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
 // ---- cast, isinstance ------------------------------------------------------------------------------------------
 
@@ -183,6 +192,20 @@ Raises TypeError if it is something else.";
 :type index: int
 :param index:  the index of the constraint
 :return: (particle1, particle2, distance): two indices and a Quantity (nm)
+:raises: OpenMMException if there is no such constraint";
+%feature("docstring") ConstraintPlugin::ConstraintForce::getAngleParameters
+    "Get the parameters of an angle constraint.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (particle1, particle2, particle3, angle): three indices, the second the vertex, and a Quantity (rad)
+:raises: OpenMMException if there is no such constraint";
+%feature("docstring") ConstraintPlugin::ConstraintForce::getDihedralParameters
+    "Get the parameters of a dihedral constraint.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (particle1, particle2, particle3, particle4, angle): four indices and a Quantity (rad)
 :raises: OpenMMException if there is no such constraint";
 %include "openmmconstraints/ConstraintForce.h"
 %include "openmmconstraints/ConstraintIntegrator.h"

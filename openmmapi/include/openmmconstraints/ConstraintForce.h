@@ -50,6 +50,77 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setDistanceParameters(int index, int particle1, int particle2, double distance);
+    /** Number of angle constraints. */
+    int getNumAngles() const {
+        return (int) angles.size();
+    }
+    /** Keep the angle at the second of three particles fixed. The bonds stay free, unless they are constrained too.
+     *
+     *  @param particle1  index of the first particle
+     *  @param particle2  index of the second particle, the vertex
+     *  @param particle3  index of the third particle
+     *  @param angle      their angle (rad), between 0 and pi, both excluded
+     *  @return the index of the constraint
+     */
+    int addAngle(int particle1, int particle2, int particle3, double angle);
+    /** Get the parameters of an angle constraint.
+     *
+     *  @param index           the index of the constraint
+     *  @param[out] particle1  index of the first particle
+     *  @param[out] particle2  index of the second particle, the vertex
+     *  @param[out] particle3  index of the third particle
+     *  @param[out] angle      their angle (rad), between 0 and pi, both excluded
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getAngleParameters(int index, int& particle1, int& particle2, int& particle3, double& angle) const;
+    /** Set the parameters of an angle constraint. A Context takes notice when it is created or reinitialized.
+     *
+     *  @param index      the index of the constraint
+     *  @param particle1  index of the first particle
+     *  @param particle2  index of the second particle, the vertex
+     *  @param particle3  index of the third particle
+     *  @param angle      their angle (rad), between 0 and pi, both excluded
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setAngleParameters(int index, int particle1, int particle2, int particle3, double angle);
+    /** Number of dihedral constraints. */
+    int getNumDihedrals() const {
+        return (int) dihedrals.size();
+    }
+    /** Keep the dihedral of four particles about the axis of the middle two fixed, with the sign of
+     * PeriodicTorsionForce.
+     *
+     *  @param particle1  index of the first particle
+     *  @param particle2  index of the second particle
+     *  @param particle3  index of the third particle
+     *  @param particle4  index of the fourth particle
+     *  @param angle      their dihedral (rad); any multiple of 2 pi may be added
+     *  @return the index of the constraint
+     */
+    int addDihedral(int particle1, int particle2, int particle3, int particle4, double angle);
+    /** Get the parameters of a dihedral constraint.
+     *
+     *  @param index           the index of the constraint
+     *  @param[out] particle1  index of the first particle
+     *  @param[out] particle2  index of the second particle
+     *  @param[out] particle3  index of the third particle
+     *  @param[out] particle4  index of the fourth particle
+     *  @param[out] angle      their dihedral (rad); any multiple of 2 pi may be added
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getDihedralParameters(int index, int& particle1, int& particle2, int& particle3, int& particle4,
+                               double& angle) const;
+    /** Set the parameters of a dihedral constraint. A Context takes notice when it is created or reinitialized.
+     *
+     *  @param index      the index of the constraint
+     *  @param particle1  index of the first particle
+     *  @param particle2  index of the second particle
+     *  @param particle3  index of the third particle
+     *  @param particle4  index of the fourth particle
+     *  @param angle      their dihedral (rad); any multiple of 2 pi may be added
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setDihedralParameters(int index, int particle1, int particle2, int particle3, int particle4, double angle);
     /** Whether constraints reach across periodic boundaries by the minimum image (default: false). */
     bool usesPeriodicBoundaryConditions() const override {
         return periodic;
@@ -71,7 +142,17 @@ private:
         int particle1, particle2;
         double distance;
     };
+    struct Angle {
+        int particle1, particle2, particle3;
+        double angle;
+    };
+    struct Dihedral {
+        int particle1, particle2, particle3, particle4;
+        double angle;
+    };
     std::vector<Distance> distances;
+    std::vector<Angle> angles;
+    std::vector<Dihedral> dihedrals;
     bool periodic = false;
 };
 

@@ -96,6 +96,41 @@ public:
     void applyConstraints();
     /** Project the Context's velocities onto the constraints, if they violate the tolerance. */
     void applyVelocityConstraints();
+    /** Multipliers lambda_k that the last step applied, as generalized forces: the force on particle i is
+     *  sum_k lambda_k grad_i q_k, q a distance or an angle. Positive for a distance that pushes its particles apart.
+     *  From the position stage: RattleIntegrator's is its impulse over half a step, the constraint force at the start
+     * of the step, to first order in the step size (its mean with the velocity multiplier of the step before, to
+     * second); ShakeIntegrator's is its impulse over the step, to second order. Zero before the first step.
+     *
+     *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals; System constraints
+     *          first, then each ConstraintForce's in System order: distances, angles, dihedrals. Constraints that
+     * depend on others have 0.
+     */
+    std::vector<double> getMultipliers() const;
+    /** Multipliers of the velocity stage of the last step, as forces at its end: impulse over half a step. Zero where
+     *  the integrator has no velocity stage.
+     *
+     *  @return [number of constraints] as getMultipliers()
+     */
+    std::vector<double> getVelocityMultipliers() const;
+    /** Constraint forces that belong to getMultipliers(): sum_k lambda_k grad_i q_k, with the gradients that the step
+     *  used, those at its start.
+     *
+     *  @return [number of particles] kJ/mol/nm
+     */
+    std::vector<OpenMM::Vec3> getConstraintForces() const;
+    /** Virial tensor of the constraint forces, sum_k lambda_k sum_i r_i (x) grad_i q_k, from minimum-image separations.
+     *
+     *  @return 3 rows of 3, kJ/mol
+     */
+    std::vector<OpenMM::Vec3> getConstraintVirial() const;
+    /** Instantaneous multipliers at the present state, exact whatever the step size: from forces, velocities and
+     *  positions, (J M^-1 J^T) lambda = -(J M^-1 F + J-dot v). ShakeIntegrator's velocities are first taken to the time
+     *  of the positions. Costs a force evaluation where the forces are not at hand.
+     *
+     *  @return [number of constraints] as getMultipliers()
+     */
+    std::vector<double> computeMultipliers();
     /** Number of degrees of freedom: 3 per massive particle, less the rank of the constraints, less 3 if the System
      *  has a CMMotionRemover. Dependent constraints count once. */
     int getNumDegreesOfFreedom() const;
@@ -132,6 +167,7 @@ private:
     int maxIterations = 500;
     bool warmStart = false;
     bool hasPositions = false;
+    bool reinitialized = false; // and neither stepped nor loaded since
     mutable OpenMM::Kernel kernel;
 };
 

@@ -32,10 +32,19 @@ public:
     /** Something outside positions, velocities and box changed, so that forces kept from the last step are stale. */
     virtual void invalidateForces() = 0;
     virtual SolverSummary getSummary() const = 0;
+    /** Multipliers [constraints] that the last step applied, as forces (kJ/mol/nm or kJ/mol/rad). */
+    virtual std::vector<double> getMultipliers() const = 0;
+    virtual std::vector<double> getVelocityMultipliers() const = 0;
+    /** Forces [numParticles] (kJ/mol/nm) and virial [3 rows] (kJ/mol) of those of getMultipliers. */
+    virtual void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const = 0;
+    /** Multipliers [constraints] at the present state. */
+    virtual std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
+                                                   const ConstraintIntegrator& integrator) = 0;
     /** Number of independent constraints that move at least one particle. */
     virtual int getConstraintRank() const = 0;
     virtual void createCheckpoint(std::ostream& stream) const = 0;
-    virtual void loadCheckpoint(std::istream& stream) = 0;
+    /** @param systemMayDiffer  constraints may have been added or removed since, as before Context.reinitialize() */
+    virtual void loadCheckpoint(std::istream& stream, bool systemMayDiffer) = 0;
 };
 
 inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";

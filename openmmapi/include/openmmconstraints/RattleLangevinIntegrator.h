@@ -22,6 +22,10 @@ namespace ConstraintPlugin {
  *  P[v(t-dt/2)] at r(t). They are not shifted to t: of a harmonic oscillator, the kinetic energy half a step behind
  *  has the mean kT/2 exactly, and at t it is low by the fraction (omega dt)^2/4.
  *
+ *  getMultipliers() has the impulses over the step that answer the force and the drift; those that answer random
+ *  velocities are left out. Of the centripetal force it has the fraction (1+a)/2: a free dimer of length d reads
+ *  -(1+a)/2 * 2 kT/d on average. computeMultipliers() has all of it.
+ *
  *  Without friction the thermostat is off, and the positions are those of ShakeIntegrator. A checkpoint holds the
  *  state of the random number generator. On the Reference and CPU platforms that generator is OpenMM's, one for all
  *  Contexts of a process: a run repeats if the Context is created anew and no other one draws in between.

@@ -5,8 +5,13 @@
 
 #include "ConstraintSet.h"
 #include "openmm/System.h"
+#include "openmmconstraints/ConstraintForce.h"
 
 namespace ConstraintPlugin {
+
+/** The constraints of one ConstraintForce: distances, angles, dihedrals, each by index.
+ *  @param forceIndex  its index in the System */
+std::vector<Constraint> constraintsOf(const ConstraintForce& force, int forceIndex);
 
 /** Collect the constraints of a System and of all its ConstraintForces, System constraints first.
  *

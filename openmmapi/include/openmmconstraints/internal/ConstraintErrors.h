@@ -8,6 +8,10 @@
 
 namespace ConstraintPlugin {
 
+/** "distance", "angle", "dihedral"; "nm" or "rad". */
+const char* nameOf(CoordinateKind kind);
+const char* unitOf(CoordinateKind kind);
+
 /** "System constraint 3 (particles 4 and 5)", "distance 0 of Force 2 (particles 4 and 5)". */
 std::string describeConstraint(const ConstraintSet& set, int constraint);
 

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ConstraintForces.h"
+#include "Jacobian.h"
+
+namespace ConstraintPlugin {
+
+ConstraintForces computeConstraintForces(const ConstraintSet& set, const std::vector<double>& multipliers,
+                                         const Real3* positions, const Box& box) {
+    ConstraintForces result;
+    result.forces.resize(set.numParticles());
+    std::vector<int> acting;
+    for (int k = 0; k < (int) multipliers.size(); k++)
+        if (multipliers[k] != 0)
+            acting.push_back(k);
+    Jacobian J(set, acting);
+    J.setStart(positions, box);
+    for (int row = 0; row < J.numRows(); row++) {
+        const double lambda = multipliers[acting[row]];
+        J.addForce(row, lambda, result.forces.data());
+        J.addVirial(row, lambda, result.virial.data());
+    }
+    return result;
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_CONSTRAINT_FORCES_H_
+#define CONSTRAINTS_CORE_CONSTRAINT_FORCES_H_
+
+#include "ConstraintSet.h"
+#include <array>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** Forces of all constraints together, and their virial. */
+struct ConstraintForces {
+    std::vector<Real3> forces;      ///< [numParticles] kJ/mol/nm, sum_k lambda_k grad_i q_k
+    std::array<double, 9> virial{}; ///< row-major 3x3, kJ/mol, sum_k lambda_k sum_i r_i (x) grad_i q_k, minimum image
+};
+
+/** @param multipliers  [constraints] lambda, kJ/mol per nm or rad
+ *  @param positions    [numParticles] nm: where gradients are taken */
+ConstraintForces computeConstraintForces(const ConstraintSet& set, const std::vector<double>& multipliers,
+                                         const Real3* positions, const Box& box);
+
+} // namespace ConstraintPlugin
+
+#endif

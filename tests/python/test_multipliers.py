@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Multipliers, constraint forces and virial against closed forms."""
+
+import numpy as np
+import openmm as mm
+import pytest
+
+import openmmconstraints as mc
+
+INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
+REFERENCE = mm.Platform.getPlatformByName("Reference")
+MASSES = np.array([12.0, 14.0, 1.0, 16.0])
+POSITIONS = np.array([[0, 0, 0], [0.15, 0, 0], [0.2, 0.14, 0], [0.33, 0.16, 0.09]])
+
+
+def held_bond(integrator):
+    """A spring of length 0.15 nm held at 0.2 nm, at rest."""
+    system = mm.System()
+    for mass in (3, 5):
+        system.addParticle(mass)
+    bond = mm.HarmonicBondForce()
+    bond.addBond(0, 1, 0.15, 1000)
+    system.addForce(bond)
+    system.addConstraint(0, 1, 0.2)
+    context = mm.Context(system, integrator, REFERENCE)
+    context.setPositions([[0, 0, 0], [0.2, 0, 0]])
+    return context
+
+
+@pytest.mark.parametrize("cls", INTEGRATORS)
+def test_held_spring(cls):
+    integrator = cls(0.001)
+    context = held_bond(integrator)
+    assert integrator.getMultipliers() == (0.0,)
+    integrator.step(3)
+    assert integrator.getMultipliers() == pytest.approx([50.0])  # k (xi0 - b): it pushes apart
+    assert integrator.computeMultipliers() == pytest.approx([50.0])
+    assert np.array(integrator.getConstraintForces()) == pytest.approx(np.array([[-50, 0, 0], [50, 0, 0]]))
+    assert np.array(integrator.getConstraintVirial()) == pytest.approx(np.diag([10.0, 0, 0]))
+    checkpoint = context.createCheckpoint()
+    read = integrator.getMultipliers(), integrator.getConstraintForces(), integrator.getConstraintVirial()
+    integrator.step(2)
+    context.loadCheckpoint(checkpoint)
+    assert (integrator.getMultipliers(), integrator.getConstraintForces(), integrator.getConstraintVirial()) == read
+
+
+def chain(cls, step):
+    """Two bonds and their angle in a chain of four, all moving."""
+    system = mm.System()
+    for mass in MASSES:
+        system.addParticle(mass)
+    u, w = POSITIONS[0] - POSITIONS[1], POSITIONS[2] - POSITIONS[1]
+    constraints = mc.ConstraintForce()
+    constraints.addDistance(0, 1, np.linalg.norm(u))
+    constraints.addDistance(1, 2, np.linalg.norm(w))
+    constraints.addAngle(0, 1, 2, np.arccos(u @ w / np.linalg.norm(u) / np.linalg.norm(w)))
+    bonds = mm.HarmonicBondForce()
+    bonds.addBond(2, 3, 0.15, 5000)
+    bonds.addBond(0, 3, 0.3, 800)
+    system.addForce(constraints)
+    system.addForce(bonds)
+    integrator = cls(step)
+    integrator.setConstraintTolerance(1e-13)
+    context = mm.Context(system, integrator, REFERENCE)
+    context.setPositions(POSITIONS)
+    context.setVelocities(np.random.default_rng(1).normal(size=(4, 3)))
+    return integrator, context
+
+
+def test_instantaneous_multipliers_agree_with_the_two_bond_matrix():
+    """equations.md 4: one bond between free particles, and a rotating dimer's centripetal force."""
+    integrator = mc.RattleIntegrator(0.001)
+    context = held_bond(integrator)
+    context.setVelocities([[0, 0.5, 0], [0, -0.3, 0]])
+    force, m1, m2, length, speed = 50.0, 3.0, 5.0, 0.2, 0.8
+    expected = force - m1 * m2 / (m1 + m2) * speed**2 / length
+    assert integrator.computeMultipliers() == pytest.approx([expected], rel=1e-12)
+
+
+@pytest.mark.parametrize("cls", INTEGRATORS)
+def test_multipliers_approach_the_instantaneous_ones(cls):
+    position, mean = [], []
+    for step in (0.002, 0.001, 0.0005):
+        integrator, _ = chain(cls, step)
+        integrator.step(round(0.1 / step))
+        before = np.array(integrator.getVelocityMultipliers())
+        exact = np.array(integrator.computeMultipliers())
+        integrator.step(1)
+        after = np.array(integrator.getMultipliers())
+        position.append(abs(after - exact).max())
+        mean.append(abs((after + before) / 2 - exact).max())
+    if cls is mc.RattleIntegrator:  # the position stage at first order, the mean of both at second
+        assert position[0] / position[1] == pytest.approx(2, rel=0.15)
+        assert mean[0] / mean[1] == pytest.approx(4, rel=0.15)
+        assert mean[1] / mean[2] == pytest.approx(4, rel=0.1)
+    else:
+        assert position[0] / position[1] == pytest.approx(4, rel=0.15)
+        assert position[1] / position[2] == pytest.approx(4, rel=0.1)
+
+
+def test_constraint_forces_are_internal():
+    integrator, _ = chain(mc.RattleIntegrator, 0.001)
+    integrator.step(20)
+    forces, virial = np.array(integrator.getConstraintForces()), np.array(integrator.getConstraintVirial())
+    assert np.abs(forces).max() > 1
+    assert forces.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-9)
+    assert virial == pytest.approx(virial.T, abs=1e-9)  # no torque
+
+
+def test_constrained_accelerations_keep_the_constraint():
+    """J a + J-dot v = 0: the second difference of the length along the constrained motion vanishes."""
+    integrator = mc.RattleIntegrator(0.001)
+    context = held_bond(integrator)
+    velocities = np.array([[0, 0.5, 0.1], [0, -0.3, 0.4]])
+    context.setVelocities(velocities)
+    [multiplier] = integrator.computeMultipliers()
+    state = context.getState(positions=True, forces=True)
+    x = state.getPositions(asNumpy=True)._value
+    direction = (x[0] - x[1]) / np.linalg.norm(x[0] - x[1])
+    forces = state.getForces(asNumpy=True)._value + multiplier * np.array([direction, -direction])
+    a = forces / np.array([[3.0], [5.0]])
+    r, v, w = x[0] - x[1], velocities[0] - velocities[1], a[0] - a[1]
+    assert v @ v + r @ w == pytest.approx(0, abs=1e-12)

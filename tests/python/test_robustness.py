@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Situations that a review found to go wrong without a word."""
+
+import numpy as np
+import openmm as mm
+import pytest
+
+import openmmconstraints as mc
+
+REFERENCE = mm.Platform.getPlatformByName("Reference")
+INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
+SOLVERS = [mc.ConstraintIntegrator.Iterative, mc.ConstraintIntegrator.MatrixInversion]
+
+
+def make(masses, positions, constraints=(), integrator=mc.RattleIntegrator, step=0.001, force=None, velocities=None):
+    system = mm.System()
+    for mass in masses:
+        system.addParticle(mass)
+    for constraint in constraints:
+        system.addConstraint(*constraint)
+    if force is not None:
+        system.addForce(force)
+    integrator = integrator(step)
+    context = mm.Context(system, integrator, REFERENCE)
+    context.setPositions(positions)
+    if velocities is not None:
+        context.setVelocities(velocities)
+    return system, integrator, context
+
+
+def velocity(context, particle=0):
+    return context.getState(velocities=True).getVelocities(asNumpy=True)._value[particle]
+
+
+@pytest.mark.parametrize(
+    ("integrator", "expected"),
+    [(mc.RattleIntegrator, 5.0), (mc.ShakeIntegrator, 4.95)],  # trapezoid; leapfrog, as VerletIntegrator
+)
+@pytest.mark.parametrize("start", [0.0, 1e-3])
+def test_force_that_depends_on_time(integrator, expected, start):
+    force = mm.PythonForce(lambda state: (0.0, np.array([[1000 * state.getTime()._value, 0, 0]])))
+    _, integrator, context = make([1], [[0, 0, 0]], integrator=integrator, force=force, velocities=[[start, 0, 0]])
+    integrator.step(100)
+    assert velocity(context)[0] == pytest.approx(expected + start, rel=1e-9)
+
+
+def test_reinitialize_with_fewer_constraints():
+    positions = [[0, 0, 0], [0.15, 0, 0], [0.2, 0.1414, 0]]
+    system, integrator, context = make([12] * 3, positions, [(0, 1, 0.15), (1, 2, 0.15)])
+    integrator.step(1)
+    system.removeConstraint(0)
+    context.reinitialize(True)
+    integrator.step(1)
+    assert integrator.getNumDegreesOfFreedom() == 8
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_bonds_that_turn_by_more_than_90_degrees(solver):
+    _, integrator, context = make(
+        [1e6, 1, 1],
+        [[0, 0, 0], [0.15, 0, 0], [0, 0.15, 0]],
+        [(0, 1, 0.15), (0, 2, 0.15)],
+        mc.ShakeIntegrator,
+        0.01,
+        velocities=[[0, 0, 0], [-28, 3, 0], [3, -28, 0]],
+    )
+    integrator.setSolver(solver)
+    with pytest.raises(mm.OpenMMException, match="90 degrees"):
+        integrator.step(1)
+    assert context.getStepCount() == 0
+
+
+def test_velocity_of_an_immovable_anchor_has_no_effect():
+    force = mc.ConstraintForce()
+    force.addDistance(0, 1, 0.5)
+    _, integrator, context = make([0, 10], [[0, 0, 0], [0.4, 0.3, 0]], force=force, velocities=[[5, 5, 5], [0, 0, 1]])
+    integrator.step(500)
+    assert context.getState(energy=True).getKineticEnergy()._value == pytest.approx(5.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_energy_does_not_drift_at_small_steps(integrator, solver):
+    n, step = 10, 2e-5
+    rng = np.random.default_rng(5)
+    angles = mm.HarmonicAngleForce()
+    for i in range(n - 2):
+        angles.addAngle(i, i + 1, i + 2, 2.0, 100)
+    bent = [[0.15 * i * np.cos(0.5), 0.15 * np.sin(0.5) * (i % 2), 0] for i in range(n)]
+    bonds = [(i, i + 1, float(np.linalg.norm(np.subtract(bent[i], bent[i + 1])))) for i in range(n - 1)]
+    _, integrator, context = make([12] * n, bent, bonds, integrator, step, angles, rng.normal(size=(n, 3)))
+    integrator.setSolver(solver)
+    integrator.step(10)
+
+    def energy():
+        state = context.getState(energy=True)
+        return (state.getKineticEnergy() + state.getPotentialEnergy())._value
+
+    start = energy()
+    integrator.step(10_000)  # 0.2 ps; without a correction in every stage 1e-3 is lost
+    assert energy() == pytest.approx(start, rel=3e-5)
+
+
+def test_positions_far_off_are_refused_unless_asked_for():
+    force = mc.ConstraintForce()
+    force.addDistance(0, 1, 0.1)
+    _, integrator, _ = make([16, 1], [[1.95, 0, 0], [0.03, 0, 0]], force=force)
+    with pytest.raises(mm.OpenMMException, match=r"(?s)particles 0 and 1.*wrapped"):
+        integrator.step(1)
+    integrator.applyConstraints()
+    integrator.step(1)
+
+
+def test_velocity_that_becomes_nan_leaves_the_last_good_state():
+    force = mm.CustomExternalForce("sqrt(0.05-x)")
+    force.addParticle(0, [])
+    _, integrator, context = make([1], [[0.049, 0, 0]], force=force, velocities=[[2, 0, 0]])
+    with pytest.raises(mm.OpenMMException, match="particle 0"):
+        integrator.step(1)
+    assert np.array_equal(velocity(context), [2, 0, 0])
+    assert context.getTime()._value == 0
+
+
+def test_numpy_integers_are_integers():
+    force = mc.ConstraintForce()
+    assert force.addDistance(np.int64(0), np.int32(1), 0.1) == 0
+    _, integrator, context = make([1, 1], [[0, 0, 0], [0.1, 0, 0]], force=force)
+    integrator.step(np.int64(2))
+    assert context.getStepCount() == 2
+    with pytest.raises(TypeError):
+        force.addDistance(0.5, 1, 0.1)
+
+
+def test_checkpoint_of_another_integrator_is_refused():
+    arguments = ([1, 1], [[0, 0, 0], [0.1, 0, 0]], [(0, 1, 0.1)])
+    checkpoint = make(*arguments)[2].createCheckpoint()
+    with pytest.raises(mm.OpenMMException, match="another integrator"):
+        make(*arguments, integrator=mc.ShakeIntegrator)[2].loadCheckpoint(checkpoint)
