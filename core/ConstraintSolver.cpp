@@ -21,6 +21,18 @@ void ConstraintSolver::setMethod(Method newMethod) {
     rebuild();
 }
 
+bool ConstraintSolver::setTargets(const ConstraintSet& other) {
+    auto isSame = [](const Constraint& a, const Constraint& b) {
+        return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index;
+    };
+    if (!std::equal(set.constraints.begin(), set.constraints.end(), other.constraints.begin(), other.constraints.end(),
+                    isSame))
+        return false;
+    set.constraints = other.constraints;
+    rebuild();
+    return true;
+}
+
 void ConstraintSolver::rebuild() {
     const Multipliers kept = getMultipliers();
     build();

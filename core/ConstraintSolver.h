@@ -33,6 +33,10 @@ public:
         warmStart = yes;
     }
 
+    /** Take over the targets of a set that differs in nothing else. @return false if it does; nothing is then changed
+     */
+    bool setTargets(const ConstraintSet& other);
+
     /** Solve sigma(r + delta) = 0. Positions are not touched.
      *  @param positions  [numParticles] nm, at the start of the step: the gradients' place
      *  @param delta      [numParticles] nm; in: unconstrained displacement, out: constrained

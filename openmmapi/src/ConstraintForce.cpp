@@ -65,6 +65,10 @@ void ConstraintForce::setDihedralParameters(int index, int particle1, int partic
     dihedrals[index] = {particle1, particle2, particle3, particle4, angle};
 }
 
+void ConstraintForce::updateParametersInContext(Context& context) {
+    dynamic_cast<ConstraintForceImpl&>(getImplInContext(context)).updateParametersInContext(getContextImpl(context));
+}
+
 ForceImpl* ConstraintForce::createImpl() const {
     return new ConstraintForceImpl(*this);
 }

@@ -67,6 +67,16 @@ void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
         throw OpenMMException(string("The integrator of this Context") + useInstead);
 }
 
+void ConstraintForceImpl::updateParametersInContext(ContextImpl& context) {
+    Integrator& integrator = context.getIntegrator();
+    if (auto* compound = dynamic_cast<CompoundIntegrator*>(&integrator))
+        for (int i = 0; i < compound->getNumIntegrators(); i++)
+            dynamic_cast<ConstraintIntegrator&>(compound->getIntegrator(i)).updateConstraints();
+    else if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&integrator))
+        ours->updateConstraints();
+    context.systemChanged();
+}
+
 vector<pair<int, int>> ConstraintForceImpl::getBondedParticles() const {
     vector<pair<int, int>> bonds;
     for (const Constraint& c : constraintsOf(owner, 0))

@@ -84,6 +84,11 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
     owner = &contextRef.getOwner();
 }
 
+void ConstraintIntegrator::updateConstraints() {
+    withOpenMMExceptions(
+        [&] { stepKernel().setTargets(collectConstraints(context->getSystem(), getConstraintTolerance())); });
+}
+
 void ConstraintIntegrator::cleanup() {
     kernel = Kernel();
 }

@@ -63,6 +63,13 @@ void ReferenceStepKernel::initialize(const System&, const ConstraintIntegrator& 
     prepare(integrator);
 }
 
+void ReferenceStepKernel::setTargets(const ConstraintSet& constraints) {
+    if (!solver->setTargets(constraints))
+        throw OpenMMException("updateParametersInContext: particles or the number of constraints changed. Only "
+                              "distances, angles and dihedrals may change; otherwise call Context.reinitialize(True).");
+    rankChecked = false; // and with it, that the state is on the constraints
+}
+
 Real3* ReferenceStepKernel::positions(ContextImpl& context) const {
     return asReal3(*data(context).positions);
 }

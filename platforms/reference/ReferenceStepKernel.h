@@ -21,6 +21,7 @@ public:
     using IntegrateConstraintsStepKernel::IntegrateConstraintsStepKernel;
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
+    void setTargets(const ConstraintSet& constraints) override;
     void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) override;
     double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;

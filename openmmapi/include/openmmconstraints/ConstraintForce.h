@@ -3,6 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_H_
 #define OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_H_
 
+#include "openmm/Context.h"
 #include "openmm/Force.h"
 #include <vector>
 
@@ -41,7 +42,8 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void getDistanceParameters(int index, int& particle1, int& particle2, double& distance) const;
-    /** Set the parameters of a distance constraint. A Context takes notice when it is created or reinitialized.
+    /** Set the parameters of a distance constraint. A Context takes notice when it is created, or by
+     *  updateParametersInContext().
      *
      *  @param index      the index of the constraint
      *  @param particle1  index of the first particle
@@ -73,7 +75,8 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void getAngleParameters(int index, int& particle1, int& particle2, int& particle3, double& angle) const;
-    /** Set the parameters of an angle constraint. A Context takes notice when it is created or reinitialized.
+    /** Set the parameters of an angle constraint. A Context takes notice when it is created, or by
+     *  updateParametersInContext().
      *
      *  @param index      the index of the constraint
      *  @param particle1  index of the first particle
@@ -110,7 +113,8 @@ public:
      */
     void getDihedralParameters(int index, int& particle1, int& particle2, int& particle3, int& particle4,
                                double& angle) const;
-    /** Set the parameters of a dihedral constraint. A Context takes notice when it is created or reinitialized.
+    /** Set the parameters of a dihedral constraint. A Context takes notice when it is created, or by
+     *  updateParametersInContext().
      *
      *  @param index      the index of the constraint
      *  @param particle1  index of the first particle
@@ -121,6 +125,14 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setDihedralParameters(int index, int particle1, int particle2, int particle3, int particle4, double angle);
+    /** Take the present distances, angles and dihedrals over into a Context. Their particles may not change, nor their
+     *  number. Positions that do not fit them are projected at the next step.
+     *
+     *  @param context  a Context of the System that this Force belongs to
+     *  @throws OpenMMException if particles or numbers changed, or a value is not allowed; the Context then keeps the
+     * old
+     */
+    void updateParametersInContext(OpenMM::Context& context);
     /** Whether constraints reach across periodic boundaries by the minimum image (default: false). */
     bool usesPeriodicBoundaryConditions() const override {
         return periodic;

@@ -161,6 +161,9 @@ protected:
     void loadCheckpoint(std::istream& stream) override;
 
 private:
+    friend class ConstraintForceImpl;
+    /** A ConstraintForce has new parameters. */
+    void updateConstraints();
     void requireContext(bool positionsToo) const;
     IntegrateConstraintsStepKernel& stepKernel() const;
     Solver solver = Automatic;

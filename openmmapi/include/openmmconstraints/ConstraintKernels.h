@@ -21,6 +21,8 @@ public:
     /** @param constraints  every constraint of the System and its Forces; dependent ones are found here */
     virtual void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                             const ConstraintSet& constraints) = 0;
+    /** Take over new targets. @throws OpenMMException if anything else differs */
+    virtual void setTargets(const ConstraintSet& constraints) = 0;
     /** Take steps; leaves the last good state and throws OpenMMException when the constraints cannot be solved. */
     virtual void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) = 0;
     virtual double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;

@@ -30,6 +30,8 @@ public:
     std::vector<std::string> getKernelNames() override {
         return {};
     }
+    /** Hand the System's constraints with their present targets to the integrators of a Context. */
+    void updateParametersInContext(OpenMM::ContextImpl& context);
     std::vector<std::pair<int, int>> getBondedParticles() const override;
 
 private:
