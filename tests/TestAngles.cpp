@@ -145,10 +145,12 @@ TEST_P(Angles, HoldAndConserveEnergyAndMomenta) {
         const State state = context.getState(everything);
         EXPECT_NEAR(state.getKineticEnergy() + state.getPotentialEnergy(), energy, 2e-3 * before.getKineticEnergy());
         EXPECT_LT((momentum(state) - momentum(before)).dot(momentum(state) - momentum(before)), 1e-10);
-        if (which != Which::Dihedral)
+        if (which != Which::Dihedral) {
             EXPECT_NEAR(chain.value(CoordinateKind::Angle, state.getPositions()), angle, 1.1e-9);
-        if (which != Which::Angle)
+        }
+        if (which != Which::Angle) {
             EXPECT_NEAR(chain.value(CoordinateKind::Dihedral, state.getPositions()), dihedral, 1.1e-9);
+        }
     }
 }
 

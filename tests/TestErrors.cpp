@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "support/Messages.h"
 #include "support/ProbeForce.h"
 #include "support/Simulation.h"
-#include <functional>
 #include <limits>
 
 using namespace ConstraintPlugin;
@@ -10,22 +10,6 @@ using namespace ConstraintTests;
 using namespace OpenMM;
 
 static const double notANumber = std::numeric_limits<double>::quiet_NaN();
-
-/** The message of what a function throws; empty if nothing. */
-static std::string messageOf(const std::function<void()>& function) {
-    try {
-        function();
-    } catch (const OpenMMException& error) {
-        return error.what();
-    }
-    return "";
-}
-
-static void expectAll(const std::string& message, const std::vector<std::string>& parts) {
-    EXPECT_FALSE(message.empty()) << "no exception";
-    for (const std::string& part : parts)
-        EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
-}
 
 class Errors : public testing::TestWithParam<Setup> {
 protected:

@@ -1,27 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "support/Messages.h"
 #include "support/Simulation.h"
-#include <functional>
 #include <limits>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
 using namespace OpenMM;
-
-static std::string messageOf(const std::function<void()>& function) {
-    try {
-        function();
-    } catch (const OpenMMException& error) {
-        return error.what();
-    }
-    return "";
-}
-
-static void expectAll(const std::string& message, const std::vector<std::string>& parts) {
-    EXPECT_FALSE(message.empty()) << "no exception";
-    for (const std::string& part : parts)
-        EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
-}
 
 /** What may be combined with a ConstraintForce, on one platform. */
 class Refusals : public testing::TestWithParam<std::string> {
