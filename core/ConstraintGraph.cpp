@@ -72,11 +72,16 @@ public:
                 }
         }
     }
-    long long countPairs() const {
-        long long pairs = 0;
-        for (int p : used)
-            pairs += (long long) rowsAt[p].size() * (rowsAt[p].size() - 1) / 2;
-        return pairs;
+    /** Whether rows that meet at one particle, which are a dense block of the matrix, are too many to eliminate. */
+    bool areTooDense(const EliminationLimits& limits) const {
+        double pairs = 0;
+        for (int p : used) {
+            const double rows = (double) rowsAt[p].size();
+            pairs += rows * (rows - 1) / 2;
+            if (rows * rows * rows / 6 > (double) limits.updates || pairs > (double) limits.entries)
+                return true;
+        }
+        return false;
     }
     /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a particle, once per particle. */
     template <class Visit>
@@ -135,7 +140,7 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
         else if (method != Method::Iterative) {
             meetings.gather(members);
             SymbolicFactor factor;
-            if (meetings.countPairs() <= EliminationLimits().entries && // a hub of many constraints is dense
+            if (!meetings.areTooDense(EliminationLimits()) &&
                 eliminate(neighboursOf(meetings, cluster.size()), factor)) {
                 cluster.kind = ClusterSolverKind::Sparse;
                 cluster.factor = (int) factors.size();
