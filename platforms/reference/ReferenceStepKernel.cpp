@@ -103,8 +103,13 @@ void ReferenceStepKernel::prepare(const ConstraintIntegrator& integrator) {
             solver->rescaleMultipliers((dt * dt) / (lastStepSize * lastStepSize));
         lastStepSize = dt;
     }
-    summary.solver = describeSolver(solver->getGraph());
-    summary.clusters = (int) solver->getGraph().clusters.size();
+}
+
+SolverSummary ReferenceStepKernel::getSummary() const {
+    SolverSummary now = summary;
+    now.solver = describeSolver(solver->getGraph());
+    now.clusters = (int) solver->getGraph().clusters.size();
+    return now;
 }
 
 const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -358,9 +363,9 @@ void ReferenceStepKernel::fail(const SolveReport& report, Stage stage, const Con
     summary.iterations = report.iterations;
     summary.maxError = report.maxError;
     summary.worstConstraint = report.constraint;
-    throwSolveError(
-        solver->getSet(), report,
-        {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), summary.solver});
+    throwSolveError(solver->getSet(), report,
+                    {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator),
+                     describeSolver(solver->getGraph())});
 }
 
 void ReferenceStepKernel::createCheckpoint(ostream& stream) const {

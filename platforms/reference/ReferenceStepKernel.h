@@ -31,9 +31,7 @@ public:
     void invalidateForces() override {
         forcesKept = false;
     }
-    SolverSummary getSummary() const override {
-        return summary;
-    }
+    SolverSummary getSummary() const override;
     std::vector<double> getMultipliers() const override {
         return reading.multipliers;
     }
@@ -88,7 +86,7 @@ protected:
     std::vector<double> inverseMass; ///< [numParticles] 1/amu
     std::unique_ptr<ConstraintSolver> solver;
     std::vector<Real3> delta; ///< [numParticles] nm, displacement in this step
-    SolverSummary summary;
+    SolverSummary summary;    // of the last step; what describes the graph, getSummary() fills in
 
 private:
     struct Snapshot {
