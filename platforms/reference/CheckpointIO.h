@@ -6,6 +6,7 @@
 #include "openmm/OpenMMException.h"
 #include <iostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -15,29 +16,31 @@ namespace ConstraintPlugin {
 constexpr int checkpointVersion = 0x434f4e01;
 
 template <class T>
-void writeValue(std::ostream& stream, const T& value) {
+void write(std::ostream& stream, const T& value) {
+    static_assert(std::is_trivially_copyable<T>::value, "written as raw bytes");
     stream.write(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 template <class T>
-void readValue(std::istream& stream, T& value) {
+void read(std::istream& stream, T& value) {
+    static_assert(std::is_trivially_copyable<T>::value, "read as raw bytes");
     if (!stream.read(reinterpret_cast<char*>(&value), sizeof(T)))
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint ends before the constraint integrator's data");
 }
 template <class T>
-void writeArray(std::ostream& stream, const std::vector<T>& values) {
+void write(std::ostream& stream, const std::vector<T>& values) {
     for (const T& v : values)
-        writeValue(stream, v);
+        write(stream, v);
 }
 template <class T>
-void readArray(std::istream& stream, std::vector<T>& values) {
+void read(std::istream& stream, std::vector<T>& values) {
     for (T& v : values)
-        readValue(stream, v);
+        read(stream, v);
 }
 inline void writeHeader(std::ostream& stream, const std::string& kernel, int numConstraints) {
-    writeValue(stream, checkpointVersion);
-    writeValue(stream, (int) kernel.size());
+    write(stream, checkpointVersion);
+    write(stream, (int) kernel.size());
     stream.write(kernel.data(), kernel.size());
-    writeValue(stream, numConstraints);
+    write(stream, numConstraints);
 }
 /** @return the number of constraints of the record that follows
  *  @throws OpenMMException if it was written by another integrator or another format */
@@ -48,11 +51,11 @@ inline int readHeader(std::istream& stream, const std::string& kernel) {
     if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) || version != checkpointVersion)
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint was written by another integrator or version" +
                                       remedy);
-    readValue(stream, length);
+    read(stream, length);
     std::string writer(length == (int) kernel.size() ? length : 0, ' ');
     if (!stream.read(&writer[0], writer.size()) || writer != kernel)
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint was written by another integrator" + remedy);
-    readValue(stream, count);
+    read(stream, count);
     if (count < 0)
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
     return count;

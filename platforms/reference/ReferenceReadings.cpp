@@ -9,7 +9,7 @@ using namespace std;
 
 namespace ConstraintPlugin {
 
-void ReferenceStepKernel::read(const ConstraintIntegrator& integrator) {
+void ReferenceStepKernel::updateReading(const ConstraintIntegrator& integrator) {
     const auto solved = solver->getMultipliers();
     double position = 0, velocity = 0;
     if (integrator.getStepSize() > 0)

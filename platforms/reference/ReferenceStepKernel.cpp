@@ -154,7 +154,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         data(context).stepCount++;
         take(context, lastGood);
         reading.box = lastGood.box;
-        read(integrator);
+        updateReading(integrator);
     }
 }
 
@@ -368,20 +368,26 @@ void ReferenceStepKernel::fail(const SolveReport& report, Stage stage, const Con
                      describeSolver(solver->getGraph())});
 }
 
+/** The fields of a record in their order, for writing and for reading alike. */
+template <class Exchange>
+void ReferenceStepKernel::CheckpointRecord::exchange(const Exchange& field) {
+    field(multipliers.lambda);
+    field(multipliers.mu);
+    field(stepSize);
+    field(reading.multipliers);
+    field(reading.velocityMultipliers);
+    field(reading.positions);
+    field(reading.box);
+    field(summary.converged);
+    field(summary.iterations);
+    field(summary.maxError);
+    field(summary.worstConstraint);
+}
+
 void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
-    const auto multipliers = solver->getMultipliers();
-    writeHeader(stream, getName(), (int) multipliers.lambda.size());
-    writeArray(stream, multipliers.lambda);
-    writeArray(stream, multipliers.mu);
-    writeValue(stream, lastStepSize);
-    writeArray(stream, reading.multipliers);
-    writeArray(stream, reading.velocityMultipliers);
-    writeArray(stream, reading.positions);
-    writeValue(stream, reading.box);
-    writeValue(stream, summary.converged);
-    writeValue(stream, summary.iterations);
-    writeValue(stream, summary.maxError);
-    writeValue(stream, summary.worstConstraint);
+    CheckpointRecord record{solver->getMultipliers(), lastStepSize, reading, summary};
+    writeHeader(stream, getName(), (int) record.multipliers.lambda.size());
+    record.exchange([&](const auto& field) { write(stream, field); });
 }
 
 void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
@@ -391,30 +397,16 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) 
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
                               to_string(numConstraints) + " constraints, this one has " +
                               to_string(solver->getSet().constraints.size()) + ".");
-    ConstraintSolver::Multipliers multipliers{vector<double>(numConstraints), vector<double>(numConstraints)};
-    Reading loaded = reading;
-    loaded.multipliers.resize(numConstraints);
-    loaded.velocityMultipliers.resize(numConstraints);
-    double stepSize;
-    SolverSummary last = summary;
-    readArray(stream, multipliers.lambda);
-    readArray(stream, multipliers.mu);
-    readValue(stream, stepSize);
-    readArray(stream, loaded.multipliers);
-    readArray(stream, loaded.velocityMultipliers);
-    readArray(stream, loaded.positions);
-    readValue(stream, loaded.box);
-    readValue(stream, last.converged);
-    readValue(stream, last.iterations);
-    readValue(stream, last.maxError);
-    readValue(stream, last.worstConstraint);
+    const vector<double> none(numConstraints);
+    CheckpointRecord record{{none, none}, 0, {none, none, reading.positions, {}}, {}};
+    record.exchange([&](auto& field) { read(stream, field); });
     forcesKept = false;
     if (differs)
         return; // nothing that was solved then applies now
-    solver->setMultipliers(multipliers);
-    lastStepSize = stepSize;
-    reading = std::move(loaded);
-    summary = last;
+    solver->setMultipliers(record.multipliers);
+    lastStepSize = record.stepSize;
+    reading = std::move(record.reading);
+    summary = record.summary;
 }
 
 } // namespace ConstraintPlugin

@@ -100,7 +100,17 @@ private:
         std::vector<Real3> positions;                         // where the position stage took gradients
         Box box;
     };
-    void read(const ConstraintIntegrator& integrator);
+    /** What a checkpoint holds besides OpenMM's own. */
+    struct CheckpointRecord {
+        ConstraintSolver::Multipliers multipliers;
+        double stepSize;
+        Reading reading;
+        SolverSummary summary;
+
+        template <class Exchange>
+        void exchange(const Exchange& field);
+    };
+    void updateReading(const ConstraintIntegrator& integrator);
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
     void prepare(const ConstraintIntegrator& integrator);
