@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_CONSTRAINT_SET_H_
 #define CONSTRAINTS_CORE_CONSTRAINT_SET_H_
 
+#include "Box.h"
 #include "Real3.h"
 #include <algorithm>
 #include <array>
@@ -64,23 +65,6 @@ struct ConstraintSet {
     bool isMovable(const Constraint& c) const {
         return std::any_of(c.particles.begin(), c.particles.begin() + c.size(),
                            [&](int p) { return inverseMass[p] > 0; });
-    }
-};
-
-/** A triclinic periodic box in OpenMM's reduced form. */
-struct Box {
-    Real3 a, b, c;
-
-    Real3 minimumImage(Real3 r) const {
-        if (std::abs(r.x) < 0.5 * a.x && std::abs(r.y) < 0.5 * b.y && std::abs(r.z) < 0.5 * c.z)
-            return r; // as below, without three divisions: nearly all bonds are here
-        r = r - std::floor(r.z / c.z + 0.5) * c;
-        r = r - std::floor(r.y / b.y + 0.5) * b;
-        return r - std::floor(r.x / a.x + 0.5) * a;
-    }
-    /** Longest distance that the minimum image represents. */
-    double halfWidth() const {
-        return 0.5 * std::min({a.x, b.y, c.z});
     }
 };
 

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_BOX_H_
+#define CONSTRAINTS_CORE_BOX_H_
+
+#include "Real3.h"
+#include <algorithm>
+#include <cmath>
+
+namespace ConstraintPlugin {
+
+/** A triclinic periodic box in OpenMM's reduced form. */
+struct Box {
+    Real3 a, b, c;
+
+    Real3 minimumImage(Real3 r) const {
+        if (std::abs(r.x) < 0.5 * a.x && std::abs(r.y) < 0.5 * b.y && std::abs(r.z) < 0.5 * c.z)
+            return r; // as below, without three divisions: nearly all bonds are here
+        r = r - std::floor(r.z / c.z + 0.5) * c;
+        r = r - std::floor(r.y / b.y + 0.5) * b;
+        return r - std::floor(r.x / a.x + 0.5) * a;
+    }
+    /** Longest distance that the minimum image represents. */
+    double halfWidth() const {
+        return 0.5 * std::min({a.x, b.y, c.z});
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif
