@@ -14,7 +14,8 @@ enum class Outcome {
     NotConverged, ///< iterations exhausted
     Singular,     ///< a pivot vanished: constraints depend on each other here, or a bond turned by 90 degrees
     NotFinite,    ///< a coordinate is not a number, or infinite
-    Inconsistent  ///< a dependent or immovable constraint does not hold where all others do
+    Inconsistent, ///< a dependent or immovable constraint does not hold where all others do
+    NoGradient    ///< a constraint has no gradient at the start, or a zero one
 };
 
 /** What a solve reports; row is the worst or the failing one, error its error in units of the tolerance. */
@@ -39,7 +40,8 @@ struct StageInput {
     Jacobian& jacobian;
     double tolerance;
     int maxIterations;
-    const double* rateOffset = nullptr; ///< [numRows] velocity stage: solve J v + rateOffset = 0; none: zero
+    const double* rateOffset =
+        nullptr; ///< [numRows] velocity stage: solve J v + rateOffset = 0, as d sigma/dt; none: 0
 
     double offset(int row) const {
         return rateOffset ? rateOffset[row] : 0.0;

@@ -6,7 +6,7 @@
 namespace ConstraintPlugin {
 
 ConstraintForces computeConstraintForces(const ConstraintSet& set, const std::vector<double>& multipliers,
-                                         const Real3* positions, const Box& box) {
+                                         const Real3* positions, const Box& box, double time) {
     ConstraintForces result;
     result.forces.resize(set.numParticles());
     std::vector<int> acting;
@@ -14,7 +14,7 @@ ConstraintForces computeConstraintForces(const ConstraintSet& set, const std::ve
         if (multipliers[k] != 0)
             acting.push_back(k);
     Jacobian J(set, acting);
-    J.setStart(positions, box);
+    J.setStart(positions, box, time);
     for (int row = 0; row < J.numRows(); row++) {
         const double lambda = multipliers[acting[row]];
         J.addForce(row, lambda, result.forces.data());

@@ -16,9 +16,10 @@ struct ConstraintForces {
 };
 
 /** @param multipliers  [constraints] lambda, kJ/mol per nm or rad
- *  @param positions    [numParticles] nm: where gradients are taken */
+ *  @param positions    [numParticles] nm: where gradients are taken
+ *  @param time         ps, of moving constraints */
 ConstraintForces computeConstraintForces(const ConstraintSet& set, const std::vector<double>& multipliers,
-                                         const Real3* positions, const Box& box);
+                                         const Real3* positions, const Box& box, double time = 0);
 
 } // namespace ConstraintPlugin
 

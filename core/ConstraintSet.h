@@ -4,31 +4,41 @@
 #define CONSTRAINTS_CORE_CONSTRAINT_SET_H_
 
 #include "Box.h"
+#include "CustomCoordinate.h"
 #include "Real3.h"
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 namespace ConstraintPlugin {
 
 /** Which coordinate q of its particles a constraint holds at its target. */
-enum class CoordinateKind { Distance, Angle, Dihedral };
+enum class CoordinateKind {
+    Distance, ///< of two particles
+    Angle,    ///< at the second of three particles, between 0 and pi
+    Dihedral, ///< of four particles
+    Straight, ///< one of the two components of the bend of three particles on a line: an angle of pi has no gradient
+    Linear,   ///< a component of r_a - sum_b C_ab r_b: a place in a rigid body
+    Custom    ///< sigma as an object gives it: a CustomCoordinate
+};
 
-/** Number of particles of a coordinate. */
+/** Number of particles of a coordinate; 0 if it may be any. */
 inline int numParticlesOf(CoordinateKind kind) {
     switch (kind) {
     case CoordinateKind::Distance:
         return 2;
     case CoordinateKind::Angle:
+    case CoordinateKind::Straight:
         return 3;
     case CoordinateKind::Dihedral:
         return 4;
+    case CoordinateKind::Linear:
+    case CoordinateKind::Custom:
+        return 0;
     }
     return 0;
 }
-
-constexpr int maxParticlesPerConstraint = 4;
 
 /** sigma from q - target: a dihedral's is wrapped into [-pi, pi]. */
 inline double wrapResidual(CoordinateKind kind, double difference) {
@@ -36,35 +46,61 @@ inline double wrapResidual(CoordinateKind kind, double difference) {
     return kind == CoordinateKind::Dihedral ? std::remainder(difference, turn) : difference;
 }
 
-/** One constraint sigma(r) = q(r) - target = 0. */
+/** One constraint sigma(r, t) = q(r) - target - rate t = 0. */
 struct Constraint {
     CoordinateKind kind = CoordinateKind::Distance;
-    std::array<int, maxParticlesPerConstraint> particles{}; ///< the first numParticlesOf(kind) count
-    double target = 0;                                      ///< nm or rad
-    bool periodic = false;                                  ///< bond vectors take the minimum image
-    int force = -1;                                         ///< index of its Force in the System, -1: the System itself
-    int index = 0;                                          ///< its index there
+    std::vector<int> particles;
+    double target = 0;       ///< nm or rad, at t = 0; 0 for Straight, Linear and Custom
+    bool periodic = false;   ///< bond vectors take the minimum image
+    int force = -1;          ///< index of its Force in the System, -1: the System itself
+    int index = 0;           ///< its index there; of a rigid body's constraints: the body's, -1 if it was recognized
+    double rate = 0;         ///< nm/ps or rad/ps
+    int form = -1;           ///< Linear, Custom: index into ConstraintSet::linear, custom. Straight: component, 0 or 1
+    int firstParameter = 0;  ///< Custom: its parameters begin there in ConstraintSet::parameters
+    int owner = -1;          ///< of those that nobody listed: which listed constraint they complete; -1: a rigid body
+    bool isReplaced = false; ///< a rigid body keeps it: checked, not solved
 
     int size() const {
-        return numParticlesOf(kind);
+        return (int) particles.size();
     }
-    /** What an error is divided by: a distance's is relative to its length, an angle's is in radians. */
-    double scale() const {
-        return kind == CoordinateKind::Distance ? target : 1.0;
+    double targetAt(double time) const {
+        return target + rate * time;
     }
 };
 
-/** Every constraint of a System, as plain data: System constraints first, then each Force's, in System order. */
+/** r_a - sum_b C_ab r_b along one axis. */
+struct LinearForm {
+    Real3 axis;
+    std::vector<double> weights; ///< C_ab of the particles after the first, of sum 1
+    double length = 1;           ///< nm, what an error is relative to: the size of the body
+};
+
+/** Every constraint of a System, as plain data: System constraints first, then each Force's, in System order; behind
+ *  these numListed come those that nobody listed, such as a rigid body's. */
 struct ConstraintSet {
     std::vector<double> inverseMass; ///< [numParticles] 1/amu, 0 for an immovable particle
     std::vector<Constraint> constraints;
+    int numListed = 0;
+    std::vector<LinearForm> linear;
+    std::vector<std::shared_ptr<CustomCoordinate>> custom;
+    std::vector<double> parameters; ///< of all Custom constraints
 
     int numParticles() const {
         return (int) inverseMass.size();
     }
     bool isMovable(const Constraint& c) const {
-        return std::any_of(c.particles.begin(), c.particles.begin() + c.size(),
-                           [&](int p) { return inverseMass[p] > 0; });
+        return std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return inverseMass[p] > 0; });
+    }
+    /** Whether a constraint's target, or an expression, depends on time. */
+    bool isMoving(const Constraint& c) const {
+        return c.rate != 0 || (c.kind == CoordinateKind::Custom && custom[c.form]->dependsOnTime());
+    }
+    /** What an error of a constraint is divided by: a distance's is relative to its length, an angle's is in radians. A
+     *  Custom one's is a length, |sigma|/|grad sigma|, and this does not apply. */
+    double scale(const Constraint& c) const {
+        return c.kind == CoordinateKind::Distance ? c.target
+               : c.kind == CoordinateKind::Linear ? linear[c.form].length
+                                                  : 1.0;
     }
 };
 

@@ -7,7 +7,7 @@ namespace ConstraintPlugin {
 
 ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std::move(given)), method(method) {
     for (int k = 0; k < (int) set.constraints.size(); k++)
-        if (set.isMovable(set.constraints[k]))
+        if (set.isMovable(set.constraints[k]) && !set.constraints[k].isReplaced)
             movable.push_back(k);
     active = analyzeGenericRank(set, movable).independent;
     build();
@@ -23,14 +23,31 @@ void ConstraintSolver::setMethod(Method newMethod) {
 
 bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     auto isSame = [](const Constraint& a, const Constraint& b) {
-        return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index;
+        return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index &&
+               a.isReplaced == b.isReplaced;
     };
-    if (!std::equal(set.constraints.begin(), set.constraints.end(), other.constraints.begin(), other.constraints.end(),
-                    isSame))
+    if (set.numListed != other.numListed || !std::equal(set.constraints.begin(), set.constraints.end(),
+                                                        other.constraints.begin(), other.constraints.end(), isSame))
         return false;
     set.constraints = other.constraints;
+    set.linear = other.linear;
+    set.custom = other.custom;
+    set.parameters = other.parameters;
     rebuild();
     return true;
+}
+
+bool ConstraintSolver::setGlobals(const std::function<double(const std::string&)>& valueOf) {
+    bool changed = false;
+    for (const auto& custom : set.custom) {
+        std::vector<double> values;
+        for (const std::string& name : custom->getGlobalNames())
+            values.push_back(valueOf(name));
+        changed = custom->setGlobals(values) || changed;
+    }
+    if (changed)
+        startPositions.clear();
+    return changed;
 }
 
 void ConstraintSolver::rebuild() {
@@ -57,13 +74,20 @@ void ConstraintSolver::build() {
 int ConstraintSolver::setStart(const Real3* positions, const Box& box) {
     const std::size_t bytes = set.numParticles() * sizeof(Real3);
     if (startPositions.empty() || std::memcmp(startPositions.data(), positions, bytes) != 0 ||
-        std::memcmp(&startBox, &box, sizeof(Box)) != 0) {
-        startWithoutGradient = jacobian->setStart(positions, box);
-        checks->setStart(positions, box);
+        std::memcmp(&startBox, &box, sizeof(Box)) != 0 || (moves() && startTime != time)) {
+        startWithoutGradient = jacobian->setStart(positions, box, time);
+        checks->setStart(positions, box, time);
         startPositions.assign(positions, positions + set.numParticles());
         startBox = box;
-    }
+        startTime = time;
+    } else
+        setEndTime(time);
     return startWithoutGradient;
+}
+
+void ConstraintSolver::setEndTime(double end) {
+    jacobian->setTime(end);
+    checks->setTime(end);
 }
 
 ConstraintSolver::Multipliers ConstraintSolver::getMultipliers() const {
@@ -156,32 +180,40 @@ struct ErrorAndValue {
 
 SolveReport ConstraintSolver::reportNoGradient(int row) const {
     SolveReport report;
-    report.outcome = Outcome::NotFinite;
     report.constraint = graph->rows[row];
+    const Constraint& c = set.constraints[report.constraint];
+    for (int p : c.particles)
+        report.places.push_back(startPositions[p]);
+    const bool isSomewhere = std::all_of(report.places.begin(), report.places.end(),
+                                         [](const Real3& x) { return std::isfinite(x.x + x.y + x.z); });
+    const bool isOfItsOwn = c.kind == CoordinateKind::Custom && isSomewhere;
+    report.outcome = isOfItsOwn ? Outcome::NoGradient : Outcome::NotFinite;
     report.value = jacobian->startValue(row);
-    report.maxError = std::abs(jacobian->residual(row, report.value)) * jacobian->inverseScale[row];
+    report.maxError = jacobian->startError(row);
     return report;
 }
 
 SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
-                                             int maxIterations) {
+                                             int maxIterations, double duration) {
     const int bad = setStart(positions, box);
     if (bad >= 0)
         return reportNoGradient(bad);
+    setEndTime(time + duration);
     SolveReport report = solve(tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
         return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, delta, lambda.data());
     });
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) {
             const double q = checks->evaluate(row, delta);
-            return ErrorAndValue{std::abs(checks->residual(row, q)) * checks->inverseScale[row], q};
+            return ErrorAndValue{checks->error(row, checks->residual(row, q)), q};
         });
         if (!(report.maxError <= tolerance))
             report.outcome = Outcome::Inconsistent;
     }
     if (report.constraint >= 0) {
         Jacobian worst(set, {report.constraint});
-        worst.setStart(positions, box);
+        worst.setStart(positions, box, time);
+        worst.setTime(time + duration);
         report.value = worst.evaluate(0, delta);
     }
     return report;
@@ -198,11 +230,13 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     if (bad >= 0)
         return reportNoGradient(bad);
     SolveReport report = solve(tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        return s.solveVelocities(c, StageInput{*jacobian, tol, maxIterations}, timeScale, velocity, mu.data());
+        StageInput input{*jacobian, tol, maxIterations};
+        input.rateOffset = jacobian->moves() ? jacobian->timeDerivative.data() : nullptr;
+        return s.solveVelocities(c, input, timeScale, velocity, mu.data());
     });
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) {
-            const double rate = checks->rate(row, velocity);
+            const double rate = checks->rate(row, velocity) + checks->timeDerivative[row];
             return ErrorAndValue{std::abs(rate) * timeScale * checks->inverseScale[row], rate};
         });
         if (!(report.maxError <= tolerance))
@@ -210,30 +244,33 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     }
     if (report.constraint >= 0) {
         Jacobian worst(set, {report.constraint});
-        worst.setStart(positions, box);
-        report.value = worst.rate(0, velocity);
+        worst.setStart(positions, box, time);
+        report.value = worst.rate(0, velocity) + worst.timeDerivative[0];
     }
     return report;
 }
 
 SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
                                                  Real3* acceleration, std::vector<double>& multipliers,
-                                                 int maxIterations) {
+                                                 int maxIterations, const Stabilization& feedback) {
     const int bad = setStart(positions, box);
     if (bad >= 0)
         return reportNoGradient(bad);
-    std::vector<double> curvature(graph->numRows()), byRow(graph->numRows());
+    std::vector<double> offset(graph->numRows()), byRow(graph->numRows());
     double largest = 0;
     for (int row = 0; row < graph->numRows(); row++) {
-        curvature[row] = jacobian->curvature(row, velocity);
-        const double size = std::abs(curvature[row]) + std::abs(jacobian->rate(row, acceleration));
+        const double rate = jacobian->rate(row, velocity) + jacobian->timeDerivative[row];
+        const double sigma = jacobian->residual(row, jacobian->startValue(row));
+        offset[row] =
+            jacobian->curvature(row, velocity) + 2 * feedback.alpha * rate + feedback.beta * feedback.beta * sigma;
+        const double size = std::abs(offset[row]) + std::abs(jacobian->rate(row, acceleration));
         largest = std::max(largest, size * jacobian->inverseScale[row]);
     }
     // Relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
     const double timeScale = largest > 0 ? 1 / largest : 1;
     SolveReport report = solve(1e-12, byRow, acceleration, [&](ClusterSolver& s, const Cluster& c, double tol) {
         StageInput input{*jacobian, tol, maxIterations};
-        input.rateOffset = curvature.data();
+        input.rateOffset = offset.data();
         return s.solveVelocities(c, input, timeScale, acceleration, byRow.data());
     });
     multipliers.assign(set.constraints.size(), 0.0);
@@ -242,13 +279,21 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
     return report;
 }
 
+std::vector<double> ConstraintSolver::timeDerivatives(const Real3* positions, const Box& box) {
+    setStart(positions, box);
+    std::vector<double> byConstraint(set.constraints.size());
+    for (int row = 0; row < graph->numRows(); row++)
+        byConstraint[graph->rows[row]] = jacobian->timeDerivative[row];
+    return byConstraint;
+}
+
 SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box& box) {
     SolveReport report;
     setStart(positions, box);
     for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
         noteAll(report, *constraints, [J = J](int row) {
             const double q = J->startValue(row);
-            return ErrorAndValue{std::abs(J->residual(row, q)) * J->inverseScale[row], q};
+            return ErrorAndValue{J->startError(row), q};
         });
     }
     return report;
@@ -260,7 +305,7 @@ SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Bo
     setStart(positions, box);
     for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
         noteAll(report, *constraints, [J = J, velocity, timeScale](int row) {
-            const double rate = J->rate(row, velocity);
+            const double rate = J->rate(row, velocity) + J->timeDerivative[row];
             return ErrorAndValue{std::abs(rate) * timeScale * J->inverseScale[row], rate};
         });
     }
@@ -271,7 +316,7 @@ void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box)
     if (active.size() == movable.size())
         return;
     for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
-        const std::vector<int> choice = analyzeRank(set, movable, positions, box, threshold).independent;
+        const std::vector<int> choice = analyzeRank(set, movable, positions, box, threshold, time).independent;
         if (choice.size() < active.size())
             continue;
         if (choice.size() == active.size() && choice != active) {
@@ -283,7 +328,7 @@ void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box)
 }
 
 RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) const {
-    return analyzeRank(set, active, positions, box, rankThreshold);
+    return analyzeRank(set, active, positions, box, rankThreshold, time);
 }
 
 } // namespace ConstraintPlugin

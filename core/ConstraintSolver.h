@@ -6,6 +6,7 @@
 #include "IterativeSolver.h"
 #include "MatrixInversionSolver.h"
 #include "RankAnalysis.h"
+#include <functional>
 #include <memory>
 
 namespace ConstraintPlugin {
@@ -13,10 +14,16 @@ namespace ConstraintPlugin {
 /** What a solve of all clusters reports. */
 struct SolveReport {
     Outcome outcome = Outcome::Converged;
-    int iterations = 0;  ///< largest of any cluster
-    double maxError = 0; ///< of the worst (or the failing) constraint, in units of the tolerance
-    int constraint = -1; ///< its index in the ConstraintSet; -1 if there are none
-    double value = 0;    ///< its q (position stage) or dq/dt (velocity stage)
+    int iterations = 0;        ///< largest of any cluster
+    double maxError = 0;       ///< of the worst (or the failing) constraint, in units of the tolerance
+    int constraint = -1;       ///< its index in the ConstraintSet; -1 if there are none
+    double value = 0;          ///< its q (position stage) or dsigma/dt (velocity stage)
+    std::vector<Real3> places; ///< NoGradient: positions of its particles
+};
+
+/** Baumgarte's feedback on what violates the constraints: J a + J-dot v + 2 alpha J v + beta^2 sigma = 0. */
+struct Stabilization {
+    double alpha = 0, beta = 0; ///< 1/ps
 };
 
 /** Solves all constraints of a ConstraintSet, for one or the other stage, on double-precision arrays.
@@ -36,28 +43,44 @@ public:
     /** Take over the targets of a set that differs in nothing else. @return false if it does; nothing is then changed
      */
     bool setTargets(const ConstraintSet& other);
+    /** Set the time (ps) of the states that are given from now on, for moving constraints. */
+    void setTime(double now) {
+        time = now;
+    }
+    /** Set the Context parameters that expressions depend on. @param valueOf  (name) -> value
+     *  @return whether any changed */
+    bool setGlobals(const std::function<double(const std::string&)>& valueOf);
 
     /** Solve sigma(r + delta) = 0. Positions are not touched.
      *  @param positions  [numParticles] nm, at the start of the step: the gradients' place
      *  @param delta      [numParticles] nm; in: unconstrained displacement, out: constrained
+     *  @param duration   ps until r + delta, where moving constraints have moved on
      *  @return how it went; unless converged, delta is of no use */
     SolveReport solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
-                               int maxIterations);
+                               int maxIterations, double duration = 0);
     /** Add the impulse of the last position stage: v_i += (1/(m_i dt)) sum_k lambda_k grad_i sigma_k(0)  (3.9.16). */
     void addPositionImpulse(double dt, Real3* velocity) const;
-    /** Solve sum_i grad_i sigma_k . v_i = 0.
+    /** Solve sum_i grad_i sigma_k . v_i + d sigma_k/dt = 0.
      *  @param velocity   [numParticles] nm/ps; in: unconstrained, out: constrained
-     *  @param timeScale  ps; the error is |dq/dt| * timeScale, relative as for positions
+     *  @param timeScale  ps; the error is |d sigma/dt| * timeScale, relative as for positions
      *  @return how it went; unless converged, velocity is of no use */
     SolveReport solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
                                 double tolerance, int maxIterations);
-    /** Instantaneous constraint forces: solve (J M^-1 J^T) lambda = -(J a + J-dot v) and add M^-1 J^T lambda to a.
-     *  @param velocity      [numParticles] nm/ps, on the velocity constraints
+    /** Instantaneous constraint forces: solve (J M^-1 J^T) lambda = -(J a + J-dot v + feedback) and add M^-1 J^T lambda
+     *  to a.
+     *  @param velocity      [numParticles] nm/ps
      *  @param acceleration  [numParticles] nm/ps^2; in: M^-1 F, out: constrained
      *  @param[out] multipliers  [constraints] kJ/mol per unit of q; 0 for dependent constraints
      *  @return how it went; errors are relative to the largest right-hand side */
     SolveReport solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity, Real3* acceleration,
-                                   std::vector<double>& multipliers, int maxIterations);
+                                   std::vector<double>& multipliers, int maxIterations,
+                                   const Stabilization& feedback = {});
+    /** d sigma/dt of every constraint at fixed positions. @return [constraints] */
+    std::vector<double> timeDerivatives(const Real3* positions, const Box& box);
+    /** Whether any constraint moves in time. */
+    bool moves() const {
+        return jacobian->moves() || checks->moves();
+    }
     /** Largest error of any constraint, without solving. */
     SolveReport measurePositions(const Real3* positions, const Box& box);
     SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);
@@ -95,13 +118,15 @@ private:
      *  @return as Jacobian::setStart */
     int setStart(const Real3* positions, const Box& box);
     SolveReport reportNoGradient(int row) const;
+    void setEndTime(double end);
     template <class SolveCluster>
     SolveReport solve(double tolerance, std::vector<double>& multipliers, Real3* x, SolveCluster solveCluster);
 
     ConstraintSet set;
     Method method;
     bool warmStart = false;
-    std::vector<int> movable; // constraints with a movable particle
+    double time = 0;
+    std::vector<int> movable; // constraints with a movable particle that no rigid body replaces
     std::vector<int> active;  // the independent ones among them
     std::vector<int> checked; // all others
     std::unique_ptr<ConstraintGraph> graph;
@@ -111,6 +136,7 @@ private:
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
     std::vector<Real3> startPositions; // of the Jacobians; empty where they have none
     Box startBox;
+    double startTime = 0;
     int startWithoutGradient = -1;
     std::vector<double> lambda, mu; // by row
     std::vector<Real3> restart;

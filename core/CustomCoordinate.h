@@ -33,11 +33,13 @@ public:
      *  @param v  [numParticles] nm/ps */
     virtual double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) = 0;
     virtual bool dependsOnTime() const = 0;
+    /** Number of parameters of each constraint. */
+    virtual std::size_t numParameters() const = 0;
 
     /** Names of the Context parameters that sigma depends on. */
     virtual const std::vector<std::string>& getGlobalNames() const = 0;
-    /** @param values  by getGlobalNames(), for all that is asked from now on */
-    virtual void setGlobals(const std::vector<double>& values) = 0;
+    /** @param values  by getGlobalNames(), for all that is asked from now on. @return whether any changed */
+    virtual bool setGlobals(const std::vector<double>& values) = 0;
     /** What a person calls it, for error messages: the expression. */
     virtual std::string describe() const = 0;
 };

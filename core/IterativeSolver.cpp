@@ -65,7 +65,7 @@ ClusterReport IterativeSolver::solvePositions(const Cluster& cluster, const Stag
     Jacobian& J = input.jacobian;
     return sweep(
         cluster, input, delta, lambda, [&](int row) { return J.residual(row, J.evaluate(row, delta)); },
-        [&](int row, double sigma) { return std::abs(sigma) * J.inverseScale[row]; },
+        [&](int row, double sigma) { return J.error(row, sigma); },
         [&](int row) { return J.diagonal(row, J.current.data()); }, [&](int row) { return J.hasTurned(row); });
 }
 

@@ -6,43 +6,198 @@ namespace ConstraintPlugin {
 
 Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
     slotStart.push_back(0);
+    std::size_t largest = 0;
     for (int k : rows) {
         const Constraint& c = set.constraints[k];
-        for (int s = 0; s < c.size(); s++) {
-            particle.push_back(c.particles[s]);
-            inverseMass.push_back(set.inverseMass[c.particles[s]]);
+        const int row = numRows();
+        for (int p : c.particles) {
+            particle.push_back(p);
+            inverseMass.push_back(set.inverseMass[p]);
         }
         slotStart.push_back((int) particle.size());
         target.push_back(c.target);
-        inverseScale.push_back(1 / c.scale());
+        inverseScale.push_back(1 / set.scale(c));
         kind.push_back(c.kind);
         periodic.push_back(c.periodic);
+        largest = std::max(largest, c.particles.size());
+        if (set.isMoving(c))
+            movingRows.push_back({row, c.target, c.rate});
+        if (!isSpecial(row))
+            continue;
+        special.resize(rows.size());
+        special[row] = (int) specials.size();
+        specials.emplace_back();
+        Special& extra = specials.back();
+        if (c.kind == CoordinateKind::Straight)
+            extra.component = c.form;
+        if (c.kind == CoordinateKind::Linear) {
+            extra.direction = set.linear[c.form].axis;
+            extra.weights = set.linear[c.form].weights; // w_s = sum_(b>s) C_b
+            for (int s = (int) extra.weights.size() - 2; s >= 0; s--)
+                extra.weights[s] += extra.weights[s + 1];
+        }
+        if (c.kind == CoordinateKind::Custom) {
+            extra.custom = set.custom[c.form];
+            extra.parameters.assign(set.parameters.begin() + c.firstParameter, set.parameters.end());
+            extra.parameters.resize(std::min(extra.parameters.size(), extra.custom->numParameters()));
+            extra.place.resize(c.size());
+        }
     }
     start.resize(particle.size());
     current.resize(particle.size());
     value.resize(rows.size());
+    timeDerivative.resize(rows.size());
     bond.resize(particle.size() - rows.size());
+    if (!specials.empty()) {
+        bondBuffer.resize(largest);
+        gradientBuffer.resize(largest);
+    }
 }
 
-int Jacobian::setStart(const Real3* positions, const Box& box) {
+int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
+    moment.box = box;
+    setTime(time);
     int bad = -1;
     for (int row = 0; row < numRows(); row++) {
-        const int first = slotStart[row];
+        const int first = slotStart[row], size = slotStart[row + 1] - first;
         Real3* b = &bond[first - row];
         const bool isLong = kind[row] == CoordinateKind::Distance && target[row] > box.halfWidth();
         const bool useImage = periodic[row] && !isLong;
-        value[row] = forSize(row, [&](auto size) {
-            for (int s = 0; s < size() - 1; s++) {
-                b[s] = positions[particle[first + s]] - positions[particle[first + s + 1]];
-                if (useImage)
-                    b[s] = box.minimumImage(b[s]);
-            }
-            return evaluateAt<size()>(row, b, &start[first]);
-        });
-        if (bad < 0 && !std::isfinite(diagonal(row, start.data())))
+        for (int s = 0; s < size - 1; s++) {
+            b[s] = positions[particle[first + s]] - positions[particle[first + s + 1]];
+            if (useImage)
+                b[s] = box.minimumImage(b[s]);
+        }
+        if (!isSpecial(row))
+            value[row] = forPlainSize(row, [&](auto n) { return evaluateAt<n()>(row, b, &start[first]); });
+        else {
+            Special& extra = specials[special[row]];
+            for (std::size_t s = 0; s < extra.place.size(); s++)
+                extra.place[s] = positions[particle[first + s]];
+            if (kind[row] == CoordinateKind::Straight)
+                extra.direction = perpendicular(b[0] + b[1], extra.component);
+            value[row] = evaluateSpecialAt(row, b, extra.place.data(), &start[first]);
+            if (kind[row] == CoordinateKind::Custom)
+                inverseScale[row] = inverseNorm(row, start);
+        }
+        const double diagonalElement = diagonal(row, start.data());
+        const bool hasGradient = kind[row] != CoordinateKind::Custom || diagonalElement > 0;
+        if (bad < 0 && !(std::isfinite(diagonalElement) && std::isfinite(value[row]) && hasGradient))
             bad = row;
     }
+    for (const MovingRow& moving : movingRows) {
+        const int row = moving.row;
+        timeDerivative[row] = -moving.rate;
+        if (kind[row] == CoordinateKind::Custom) {
+            const Special& extra = specials[special[row]];
+            timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), moment);
+        }
+    }
     return bad;
+}
+
+void Jacobian::setTime(double time) {
+    moment.time = time;
+    for (const MovingRow& moving : movingRows) {
+        target[moving.row] = moving.targetAtZero + moving.rate * time;
+        if (kind[moving.row] == CoordinateKind::Distance)
+            inverseScale[moving.row] = 1 / target[moving.row];
+    }
+}
+
+double Jacobian::evaluateSpecial(int row, const Real3* displacement) {
+    const int first = slotStart[row], size = slotStart[row + 1] - first;
+    Real3* const buffer = bondBuffer.data();
+    if (kind[row] == CoordinateKind::Custom) {
+        const Special& extra = specials[special[row]];
+        for (int s = 0; s < size; s++)
+            buffer[s] = extra.place[s] + displacement[particle[first + s]];
+    } else
+        for (int s = 0; s < size - 1; s++)
+            buffer[s] =
+                bond[first - row + s] + (displacement[particle[first + s]] - displacement[particle[first + s + 1]]);
+    return evaluateSpecialAt(row, buffer, buffer, &current[first]);
+}
+
+double Jacobian::evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real3* gradient) {
+    Special& extra = specials[special[row]];
+    const int size = slotStart[row + 1] - slotStart[row];
+    if (kind[row] == CoordinateKind::Custom)
+        return extra.custom->evaluate(x, extra.parameters.data(), moment, gradient);
+    Real3* const G = gradientBuffer.data();
+    double q;
+    if (kind[row] == CoordinateKind::Straight) {
+        q = plain::straightCoordinate(b, extra.direction, G);
+        extra.isFolded = !(dot(b[0], b[1]) > 0);
+    } else
+        q = plain::linearCoordinate(size - 1, b, extra.weights.data(), extra.direction, G);
+    toParticles(size, G, gradient);
+    return q;
+}
+
+double Jacobian::inverseNorm(int row, const std::vector<Real3>& gradients) const {
+    return 1 / std::sqrt(sumSlots(row, [&](int s) { return dot(gradients[s], gradients[s]); }));
+}
+
+double Jacobian::curvature(int row, const Real3* velocity) const {
+    const int first = slotStart[row];
+    if (kind[row] == CoordinateKind::Linear)
+        return 0.0;
+    if (kind[row] == CoordinateKind::Custom) {
+        const Special& extra = specials[special[row]];
+        std::vector<Real3> v(extra.place.size());
+        for (std::size_t s = 0; s < v.size(); s++)
+            v[s] = velocityOf(first + (int) s, velocity);
+        return extra.custom->curvature(extra.place.data(), v.data(), extra.parameters.data(), moment);
+    }
+    // sum_s dG_s/dt . db_s/dt
+    const Real3* b = &bond[first - row];
+    const int numBonds = slotStart[row + 1] - first - 1;
+    Vector3<Dual> moving[3], G[3];
+    Real3 rate[3];
+    for (int s = 0; s < numBonds; s++) {
+        rate[s] = velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity);
+        moving[s] = {{b[s].x, rate[s].x}, {b[s].y, rate[s].y}, {b[s].z, rate[s].z}};
+    }
+    if (kind[row] == CoordinateKind::Straight) {
+        const Real3& e = specials[special[row]].direction;
+        differentiated::straightCoordinate(moving, {e.x, e.y, e.z}, G);
+    } else
+        coordinate(kind[row], moving, G);
+    double sum = 0;
+    for (int s = 0; s < numBonds; s++)
+        sum += G[s].x.rate * rate[s].x + G[s].y.rate * rate[s].y + G[s].z.rate * rate[s].z;
+    return sum;
+}
+
+void Jacobian::addVirial(int row, double multiplier, double* tensor) const {
+    const int first = slotStart[row], size = slotStart[row + 1] - first;
+    auto add = [&](const Real3& r, const Real3& gradient) {
+        const double x[3] = {r.x, r.y, r.z}, g[3] = {gradient.x, gradient.y, gradient.z};
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                tensor[3 * i + j] += multiplier * x[i] * g[j];
+    };
+    if (kind[row] == CoordinateKind::Custom) {
+        const std::vector<Real3>& place = specials[special[row]].place;
+        Real3 sum;
+        double sumOfSquares = 0;
+        for (int s = first; s < first + size; s++) {
+            sum += start[s];
+            sumOfSquares += dot(start[s], start[s]);
+        }
+        const bool isInternal = dot(sum, sum) < 1e-16 * sumOfSquares;
+        for (int s = 0; s < size; s++) {
+            const Real3 r = place[s] - place[0];
+            add(!isInternal ? place[s] : periodic[row] ? moment.box.minimumImage(r) : r, start[first + s]);
+        }
+        return;
+    }
+    Real3 G; // sum_i r_i (x) grad_i q = sum_s b_s (x) G_s
+    for (int s = 0; s < size - 1; s++) {
+        G += start[first + s];
+        add(bond[first + s - row], G);
+    }
 }
 
 } // namespace ConstraintPlugin

@@ -14,23 +14,36 @@ namespace ConstraintPlugin {
 /** sigma and its gradient for a list of constraints (rows), on flat arrays.
  *
  *  Works on displacements: bond vectors are taken once, at the start of a step and with the minimum image; later ones
- *  differ by the particles' displacements. A row has one slot per particle; slots are numbered over all rows. */
+ *  differ by the particles' displacements. A row has one slot per particle; slots are numbered over all rows.
+ *  Distances, angles and dihedrals have their number of particles known at compile time; what is rarer (Straight,
+ *  Linear, Custom) is in Jacobian.cpp. */
 class Jacobian {
 public:
     /** @param rows  the constraint of each row */
     Jacobian(const ConstraintSet& set, const std::vector<int>& rows);
 
-    /** Take positions as the start: bond vectors and grad sigma(0).
+    /** Take positions as the start: bond vectors, grad sigma(0) and d sigma/dt.
      *  @param positions  [numParticles] nm
      *  @param box        for periodic constraints; lengths beyond half its width are taken without images
-     *  @return -1, or the first row that has no gradient there: its particles are at one place, or a NaN is among them
+     *  @param time       ps, of moving constraints; what is evaluated next is at this time too, unless setTime() is
+     *                    called
+     *  @return -1, or the first row that has no gradient there: its particles are at one place, a NaN is among them, or
+     *          an expression's gradient is zero
      */
-    int setStart(const Real3* positions, const Box& box);
+    int setStart(const Real3* positions, const Box& box, double time = 0);
+    /** Evaluate moving constraints at another time (ps) than the start's: that of the end of the step. */
+    void setTime(double time);
+    /** Whether any constraint moves. */
+    bool moves() const {
+        return !movingRows.empty();
+    }
     /** q of a row after displacements (nm, [numParticles]), and its gradient in the row's slots of `current`. */
     double evaluate(int row, const Real3* displacement) {
+        if (isSpecial(row))
+            return evaluateSpecial(row, displacement);
         const int first = slotStart[row];
         const Real3* startBond = &bond[first - row];
-        return forSize(row, [&](auto size) {
+        return forPlainSize(row, [&](auto size) {
             Real3 b[size() - 1];
             for (int s = 0; s < size() - 1; s++)
                 b[s] = startBond[s] + (displacement[particle[first + s]] - displacement[particle[first + s + 1]]);
@@ -41,11 +54,19 @@ public:
     double residual(int row, double q) const {
         return wrapResidual(kind[row], q - target[row]);
     }
+    /** Error, in units of the tolerance, of a row that was evaluated last with this sigma. */
+    double error(int row, double sigma) const {
+        return std::abs(sigma) * (kind[row] == CoordinateKind::Custom ? inverseNorm(row, current) : inverseScale[row]);
+    }
+    /** The same at the start. */
+    double startError(int row) const {
+        return std::abs(residual(row, value[row])) * inverseScale[row];
+    }
     /** q of a row at the start. */
     double startValue(int row) const {
         return value[row];
     }
-    /** dq/dt of a row at the start, for velocities [numParticles] in nm/ps. */
+    /** J v of a row at the start, for velocities [numParticles] in nm/ps; its dq/dt unless it depends on time. */
     double rate(int row, const Real3* velocity) const {
         return sumSlots(row, [&](int s) { return dot(start[s], velocityOf(s, velocity)); });
     }
@@ -53,11 +74,19 @@ public:
     double diagonal(int row, const Real3* gradients) const {
         return sumSlots(row, [&](int s) { return inverseMass[s] * dot(gradients[s], start[s]); });
     }
-    /** Whether a bond has turned by 90 degrees or more since the start: beyond lies the other root of its length. The
-     *  gradients of angles and dihedrals turn with their particles, and they have no other root. */
+    /** Whether a constraint's gradient has turned by 90 degrees or more since the start: beyond lies another root of a
+     *  length, another sheet of a surface. The gradients of angles and dihedrals turn with their particles, and they
+     *  have no other root; a straight angle's is folded. */
     bool hasTurned(int row) const {
-        return kind[row] == CoordinateKind::Distance &&
-               !(diagonal(row, current.data()) > pivotThreshold * diagonal(row, start.data()));
+        switch (kind[row]) {
+        case CoordinateKind::Distance:
+        case CoordinateKind::Custom:
+            return !(diagonal(row, current.data()) > pivotThreshold * diagonal(row, start.data()));
+        case CoordinateKind::Straight:
+            return specials[special[row]].isFolded;
+        default:
+            return false;
+        }
     }
     /** x_i += (scale/m_i) grad_i sigma_row(0) for the particles of a row. */
     void addImpulse(int row, double scale, Real3* x) const {
@@ -68,75 +97,80 @@ public:
             return 0.0;
         });
     }
-
     /** f_i += multiplier grad_i sigma_row(0) for the particles of a row. */
     void addForce(int row, double multiplier, Real3* force) const {
         for (int s = slotStart[row]; s < slotStart[row + 1]; s++)
             force[particle[s]] += multiplier * start[s];
     }
-    /** J-dot v of a row at the start: sum_s dG_s/dt . db_s/dt for velocities [numParticles]; q'' without acceleration.
-     */
-    double curvature(int row, const Real3* velocity) const {
-        const int first = slotStart[row];
-        const Real3* b = &bond[first - row];
-        return forSize(row, [&](auto size) {
-            Vector3<Dual> moving[size() - 1], G[size() - 1];
-            Real3 rate[size() - 1];
-            for (int s = 0; s < size() - 1; s++) {
-                rate[s] = velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity);
-                moving[s] = {{b[s].x, rate[s].x}, {b[s].y, rate[s].y}, {b[s].z, rate[s].z}};
-            }
-            coordinate(kind[row], moving, G);
-            double sum = 0;
-            for (int s = 0; s < size() - 1; s++)
-                sum += G[s].x.rate * rate[s].x + G[s].y.rate * rate[s].y + G[s].z.rate * rate[s].z;
-            return sum;
-        });
-    }
-    /** Add multiplier * sum_i r_i (x) grad_i q of a row at the start to a tensor (row-major 3x3); as sum_s b_s (x) G_s,
-     *  from the bond vectors, so that images and the origin do not matter. */
-    void addVirial(int row, double multiplier, double* tensor) const {
-        const int first = slotStart[row];
-        Real3 G;
-        for (int s = first; s < slotStart[row + 1] - 1; s++) {
-            G += start[s];
-            const double b[3] = {bond[s - row].x, bond[s - row].y, bond[s - row].z}, g[3] = {G.x, G.y, G.z};
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    tensor[3 * i + j] += multiplier * b[i] * g[j];
-        }
-    }
+    /** J-dot v of a row at the start: sigma'' without acceleration, for velocities [numParticles]; of a moving
+     *  constraint with 2 (dJ/dt) v + d^2 sigma/dt^2. */
+    double curvature(int row, const Real3* velocity) const;
+    /** Add multiplier * sum_i r_i (x) grad_i q of a row at the start to a tensor (row-major 3x3); from the bond
+     * vectors, so that images and the origin do not matter. A Custom row that moving all its particles violates, such
+     * as a surface, depends on the origin: its positions are taken as they are. */
+    void addVirial(int row, double multiplier, double* tensor) const;
 
     int numRows() const {
         return (int) target.size();
     }
-    std::vector<int> slotStart;       ///< [numRows+1]
-    std::vector<int> particle;        ///< [slots]
-    std::vector<double> inverseMass;  ///< [slots] 1/amu
-    std::vector<Real3> start;         ///< [slots] grad sigma(0)
-    std::vector<Real3> current;       ///< [slots] grad sigma as last evaluated
-    std::vector<double> target;       ///< [numRows] nm or rad
-    std::vector<double> inverseScale; ///< [numRows] 1/nm or 1/rad: error = |sigma| * inverseScale
+    std::vector<int> slotStart;         ///< [numRows+1]
+    std::vector<int> particle;          ///< [slots]
+    std::vector<double> inverseMass;    ///< [slots] 1/amu
+    std::vector<Real3> start;           ///< [slots] grad sigma(0)
+    std::vector<Real3> current;         ///< [slots] grad sigma as last evaluated
+    std::vector<double> target;         ///< [numRows] nm or rad, now
+    std::vector<double> inverseScale;   ///< [numRows] 1/nm or 1/rad: error = |sigma| * inverseScale, at the start
+    std::vector<double> timeDerivative; ///< [numRows] d sigma/dt at the start
 
 private:
+    /** What rows of a rarer kind have besides. */
+    struct Special {
+        Real3 direction;             // Straight: e, perpendicular to the line at the start; Linear: the axis
+        int component = 0;           // Straight
+        bool isFolded = false;       // Straight: the second particle is not between the others
+        std::vector<double> weights; // Linear: w of linearCoordinate
+        std::shared_ptr<CustomCoordinate> custom;
+        std::vector<double> parameters; // Custom
+        std::vector<Real3> place;       // Custom: [size] at the start
+    };
+    struct MovingRow {
+        int row;
+        double targetAtZero, rate;
+    };
+    bool isSpecial(int row) const {
+        return kind[row] > CoordinateKind::Dihedral;
+    }
+    double evaluateSpecial(int row, const Real3* displacement);
+    double evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real3* gradient);
+    double inverseNorm(int row, const std::vector<Real3>& gradients) const;
     /** An immovable particle does not move, whatever velocity it was given. */
     Real3 velocityOf(int slot, const Real3* velocity) const {
         return inverseMass[slot] > 0 ? velocity[particle[slot]] : Real3();
     }
     template <int n>
     using Size = std::integral_constant<int, n>;
-    /** Call f with the number of particles of a row, known at compile time. */
+    struct AnySize {
+        int n;
+        int operator()() const {
+            return n;
+        }
+    };
+    /** Call f with the number of particles of a row that is not special, known at compile time. */
     template <class F>
-    double forSize(int row, F f) const {
+    double forPlainSize(int row, F f) const {
         switch (kind[row]) {
-        case CoordinateKind::Distance:
-            break;
         case CoordinateKind::Angle:
             return f(Size<3>());
         case CoordinateKind::Dihedral:
             return f(Size<4>());
+        default:
+            return f(Size<2>());
         }
-        return f(Size<2>());
+    }
+    /** Call f with the number of particles of any row. */
+    template <class F>
+    double forSize(int row, F f) const {
+        return isSpecial(row) ? f(AnySize{slotStart[row + 1] - slotStart[row]}) : forPlainSize(row, f);
     }
     template <class Term>
     double sumSlots(int row, Term term) const {
@@ -148,15 +182,19 @@ private:
             return sum;
         });
     }
-    /** q from bond vectors; from G = dq/db to gradients of the particles: grad_s q = G_s - G_(s-1). */
+    /** From G = dq/db to gradients of n particles: grad_s q = G_s - G_(s-1). */
+    static void toParticles(int n, const Real3* G, Real3* gradient) {
+        gradient[0] = G[0];
+        for (int s = 1; s < n - 1; s++)
+            gradient[s] = G[s] - G[s - 1];
+        gradient[n - 1] = -G[n - 2];
+    }
+    /** q from bond vectors, and its gradients. */
     template <int size>
     double evaluateAt(int row, const Real3* b, Real3* gradient) const {
         Real3 G[size - 1];
         const double q = coordinate(kind[row], b, G);
-        gradient[0] = G[0];
-        for (int s = 1; s < size - 1; s++)
-            gradient[s] = G[s] - G[s - 1];
-        gradient[size - 1] = -G[size - 2];
+        toParticles(size, G, gradient);
         return q;
     }
 
@@ -164,6 +202,11 @@ private:
     std::vector<char> periodic;
     std::vector<double> value; // q at the start
     std::vector<Real3> bond;   // bond vectors at the start; row r's begin at slotStart[r] - r
+    std::vector<int> special;  // [numRows] index into specials; empty if no row is special
+    std::vector<Special> specials;
+    std::vector<MovingRow> movingRows;
+    CustomCoordinate::Moment moment; // of what is evaluated
+    std::vector<Real3> bondBuffer, gradientBuffer;
 };
 
 } // namespace ConstraintPlugin

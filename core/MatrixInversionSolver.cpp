@@ -74,10 +74,11 @@ ClusterReport rejectTurnedBonds(const Cluster& cluster, const Jacobian& J, Clust
 
 /** Repeat A d lambda = -residual until no row's error exceeds the tolerance. A is built from the current gradients at
  *  each iteration, or where the residual is linear (`frozen`) once, from those at the start.
- *  @param residual  (row) -> sigma or dq/dt; @param timeScale turns it into an error */
-template <bool frozen, class System, class Residual>
+ *  @param residual  (row) -> sigma or dq/dt
+ *  @param error     (row, residual) -> error in units of the tolerance */
+template <bool frozen, class System, class Residual, class Error>
 ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& system, Real3* x, double* multiplier,
-                     double* correction, double timeScale, Residual residual) {
+                     double* correction, Residual residual, Error error) {
     Jacobian& J = input.jacobian;
     std::fill(multiplier + cluster.begin, multiplier + cluster.end, 0.0);
     for (int iteration = 0;; iteration++) {
@@ -86,7 +87,7 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
         for (int row = cluster.begin; row < cluster.end; row++) {
             const double r = residual(row);
             correction[row - cluster.begin] = -r;
-            if (!report.note(row, std::abs(r) * timeScale * J.inverseScale[row])) {
+            if (!report.note(row, error(row, r))) {
                 report.outcome = Outcome::NotFinite;
                 return report;
             }
@@ -106,7 +107,7 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
         if (failed >= 0) {
             report.outcome = Outcome::Singular;
             report.row = cluster.begin + failed;
-            report.maxError = std::abs(residual(report.row)) * timeScale * J.inverseScale[report.row];
+            report.maxError = error(report.row, residual(report.row));
             return report;
         }
         for (int row = cluster.begin; row < cluster.end; row++) {
@@ -154,8 +155,10 @@ ClusterReport MatrixInversionSolver::solvePositions(const Cluster& cluster, cons
                                                     double* lambda) {
     Jacobian& J = input.jacobian;
     return withSystem(graph, cluster, J, sparse, [&](auto&& system) {
-        return newton<false>(cluster, input, system, delta, lambda, correction.data(), 1.0,
-                             [&](int row) { return J.residual(row, J.evaluate(row, delta)); });
+        return newton<false>(
+            cluster, input, system, delta, lambda, correction.data(),
+            [&](int row) { return J.residual(row, J.evaluate(row, delta)); },
+            [&](int row, double sigma) { return J.error(row, sigma); });
     });
 }
 
@@ -163,8 +166,10 @@ ClusterReport MatrixInversionSolver::solveVelocities(const Cluster& cluster, con
                                                      Real3* velocity, double* mu) {
     Jacobian& J = input.jacobian;
     return withSystem(graph, cluster, J, sparse, [&](auto&& system) {
-        return newton<true>(cluster, input, system, velocity, mu, correction.data(), timeScale,
-                            [&](int row) { return J.rate(row, velocity) + input.offset(row); });
+        return newton<true>(
+            cluster, input, system, velocity, mu, correction.data(),
+            [&](int row) { return J.rate(row, velocity) + input.offset(row); },
+            [&](int row, double rate) { return std::abs(rate) * timeScale * J.inverseScale[row]; });
     });
 }
 

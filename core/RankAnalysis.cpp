@@ -8,9 +8,12 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Distances that join movable particles, the immovable ones taken as one, without a closed ring. */
+/** A single constraint, or distances that join movable particles, the immovable ones taken as one, without a closed
+ *  ring. */
 bool isTree(const ConstraintSet& set, const std::vector<int>& cluster) {
     std::vector<int> nodes;
+    if (cluster.size() == 1)
+        return true;
     for (int k : cluster) {
         const Constraint& c = set.constraints[k];
         if (c.kind != CoordinateKind::Distance)
@@ -50,8 +53,7 @@ Shape shapeOf(const std::vector<Real3>& directions) {
 bool exceedsPlane(const ConstraintSet& set, const std::vector<int>& circuit) {
     std::vector<int> particles;
     for (int k : circuit)
-        particles.insert(particles.end(), set.constraints[k].particles.begin(),
-                         set.constraints[k].particles.begin() + set.constraints[k].size());
+        particles.insert(particles.end(), set.constraints[k].particles.begin(), set.constraints[k].particles.end());
     std::sort(particles.begin(), particles.end());
     particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
     const int n = (int) particles.size();
@@ -76,6 +78,20 @@ void describeCircuit(const ConstraintSet& set, const ConstraintGraph& graph, con
         analysis.shape = Shape::Spatial;
 }
 
+/** Remove constraints that have no gradient at some positions, as an expression may not, and return them. */
+std::vector<int> takeWithoutGradient(const ConstraintSet& set, std::vector<int>& constraints, const Real3* positions,
+                                     const Box& box, double time) {
+    std::vector<int> with, without;
+    Jacobian J(set, constraints);
+    J.setStart(positions, box, time);
+    for (int row = 0; row < J.numRows(); row++) {
+        const double diagonal = J.diagonal(row, J.start.data());
+        (diagonal > 0 && std::isfinite(diagonal) ? with : without).push_back(constraints[row]);
+    }
+    constraints.swap(with);
+    return without;
+}
+
 /** Uniform in [0, 1), the same on every machine (splitmix64). */
 double uniform(std::uint64_t index) {
     std::uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
@@ -91,19 +107,22 @@ bool RankAnalysis::isSingular() const {
 }
 
 RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candidates, const Real3* positions,
-                         const Box& box, double threshold) {
+                         const Box& box, double threshold, double time) {
     RankAnalysis analysis;
     std::vector<int> rings;
     for (const std::vector<int>& cluster : findClusters(set, candidates)) {
         std::vector<int>& destination = isTree(set, cluster) ? analysis.independent : rings;
         destination.insert(destination.end(), cluster.begin(), cluster.end());
     }
+    if (!set.custom.empty())
+        for (int k : takeWithoutGradient(set, rings, positions, box, time))
+            analysis.independent.push_back(k);
     ConstraintSet unitMass = set;
     for (double& w : unitMass.inverseMass)
         w = w > 0 ? 1 : 0;
     const ConstraintGraph graph(unitMass, rings, Method::Automatic, 0);
     Jacobian J(unitMass, graph.rows);
-    J.setStart(positions, box);
+    J.setStart(positions, box, time);
     for (const Cluster& cluster : graph.clusters) {
         auto constraint = [&](int i) { return graph.rows[cluster.begin + i]; };
         if (cluster.kind != ClusterSolverKind::Sparse) { // too large to factor: taken as independent
@@ -144,7 +163,16 @@ RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>
     std::vector<Real3> positions(set.numParticles());
     for (std::size_t i = 0; i < positions.size(); i++)
         positions[i] = {uniform(3 * i), uniform(3 * i + 1), uniform(3 * i + 2)};
-    return analyzeRank(set, candidates, positions.data(), Box(), rankThreshold);
+    for (const Constraint& c : set.constraints) // a rigid body's particles keep their places among its base particles
+        if (c.kind == CoordinateKind::Linear) {
+            const LinearForm& form = set.linear[c.form];
+            Real3& place = positions[c.particles[0]];
+            double along = -dot(form.axis, place);
+            for (std::size_t b = 0; b < form.weights.size(); b++)
+                along += form.weights[b] * dot(form.axis, positions[c.particles[b + 1]]);
+            place += along * form.axis;
+        }
+    return analyzeRank(set, candidates, positions.data(), Box(), rankThreshold, 0);
 }
 
 } // namespace ConstraintPlugin

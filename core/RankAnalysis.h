@@ -30,12 +30,14 @@ struct RankAnalysis {
  *  @param candidates  constraints with at least one movable particle
  *  @param positions   [numParticles] nm
  *  @param threshold   pivots up to it count as zero
+ *  @param time        ps, of moving constraints
  */
 RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candidates, const Real3* positions,
-                         const Box& box, double threshold);
+                         const Box& box, double threshold, double time = 0);
 
-/** Rank at positions in general: no set of constraints that is independent anywhere is dependent there. Tells
- *  duplicates and redundant bracing from sets that are singular only in their own geometry. */
+/** Rank at positions in general, where rigid bodies have their shape: no set of constraints that is independent
+ * anywhere is dependent there. Tells duplicates and redundant bracing from sets that are singular only in their own
+ * geometry. */
 RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates);
 
 /** Pivots up to this count as zero. */

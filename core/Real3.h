@@ -43,6 +43,14 @@ template <class T>
 Vector3<T> cross(const Vector3<T>& a, const Vector3<T>& b) {
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
+/** One of two unit vectors perpendicular to a vector and to each other. @param component  0 or 1 */
+inline Real3 perpendicular(const Real3& a, int component) {
+    const double x = std::abs(a.x), y = std::abs(a.y), z = std::abs(a.z);
+    const Real3 farthest = x <= y && x <= z ? Real3{1, 0, 0} : y <= z ? Real3{0, 1, 0} : Real3{0, 0, 1};
+    const Real3 first = cross(a, farthest);
+    const Real3 chosen = component == 0 ? first : cross(a, first);
+    return (1 / std::sqrt(dot(chosen, chosen))) * chosen;
+}
 
 } // namespace ConstraintPlugin
 

@@ -26,7 +26,7 @@ using mixed3 = Vector3<Dual>;
 } // namespace differentiated
 #undef DEVICE
 
-/** q of a constraint from its bond vectors, and G = dq/db. */
+/** q of a distance, an angle or a dihedral from its bond vectors, and G = dq/db. */
 inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
     switch (kind) {
     case CoordinateKind::Distance:
@@ -35,8 +35,9 @@ inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
         return plain::angleCoordinate(bonds, G);
     case CoordinateKind::Dihedral:
         return plain::dihedralCoordinate(bonds, G);
+    default: // Straight, Linear and Custom take more than bond vectors: Jacobian.cpp
+        return 0.0;
     }
-    return 0.0; // unreachable: every kind has its case, and the compiler warns of a missing one
 }
 
 /** The same with rates of change: of G, given those of the bond vectors. */
@@ -48,8 +49,9 @@ inline Dual coordinate(CoordinateKind kind, const Vector3<Dual>* bonds, Vector3<
         return differentiated::angleCoordinate(bonds, G);
     case CoordinateKind::Dihedral:
         return differentiated::dihedralCoordinate(bonds, G);
+    default:
+        return 0.0;
     }
-    return 0.0;
 }
 
 } // namespace ConstraintPlugin

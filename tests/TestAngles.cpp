@@ -18,7 +18,7 @@ using OpenMM::Vec3;
 namespace {
 
 constexpr CoordinateKind allKinds[] = {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral};
-constexpr int maxBonds = maxParticlesPerConstraint - 1;
+constexpr int maxBonds = 3;
 
 class Coordinate : public testing::TestWithParam<CoordinateKind> {
 protected:
@@ -203,7 +203,7 @@ TEST(Angles, DihedralHasTheSignOfPeriodicTorsionForce) {
 }
 
 TEST(Angles, RefuseWhatHasNoGradient) {
-    for (double angle : {0.0, M_PI, -1.0, 4.0, (double) NAN}) {
+    for (double angle : {0.0, M_PI - 5e-4, -1.0, 4.0, (double) NAN}) {
         Chain chain;
         chain.constraints->addAngle(0, 1, 2, angle);
         RattleIntegrator integrator(0.001);

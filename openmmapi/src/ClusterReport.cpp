@@ -12,7 +12,7 @@ int countParticles(const ConstraintSet& set, const ConstraintGraph& graph, const
     std::vector<int> particles;
     for (int row = cluster.begin; row < cluster.end; row++) {
         const Constraint& c = set.constraints[graph.rows[row]];
-        particles.insert(particles.end(), c.particles.begin(), c.particles.begin() + c.size());
+        particles.insert(particles.end(), c.particles.begin(), c.particles.end());
     }
     std::sort(particles.begin(), particles.end());
     return (int) (std::unique(particles.begin(), particles.end()) - particles.begin());

@@ -3,6 +3,7 @@
 #include "openmmconstraints/internal/CollectConstraints.h"
 #include "Triangles.h"
 #include "openmm/OpenMMException.h"
+#include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include <sstream>
 
@@ -12,8 +13,12 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Angles closer to 0 or pi than this (rad) count as straight. */
-constexpr double straightAngle = 1e-3;
+/** Angles (rad) this close to pi are meant to be pi; up to the other limit they are too close to have a gradient. */
+constexpr double roundingOfAngles = 1e-4, nearlyStraight = 1e-3;
+
+bool isStraight(double angle) {
+    return std::abs(angle - M_PI) <= roundingOfAngles;
+}
 
 [[noreturn]] void refuse(const ConstraintSet& set, int constraint, const std::string& why) {
     throw OpenMMException(describeConstraint(set, constraint) + ": " + why);
@@ -23,19 +28,25 @@ constexpr double straightAngle = 1e-3;
 void validateTarget(const ConstraintSet& set, int k) {
     const Constraint& c = set.constraints[k];
     std::ostringstream why;
+    if (!std::isfinite(c.rate))
+        why << "the rate " << c.rate << " is not a number.";
     switch (c.kind) {
     case CoordinateKind::Distance:
         if (!(c.target > 0) || std::isinf(c.target))
             why << "the distance " << c.target << " nm is not a positive number.";
         break;
     case CoordinateKind::Angle:
-        if (!(c.target > straightAngle && c.target < M_PI - straightAngle))
-            why << "the angle " << c.target << " rad has to lie between 0 and pi, by at least " << straightAngle
-                << " rad: an angle has no gradient where it is straight.";
+        if (isStraight(c.target) && c.rate != 0)
+            why << "an angle that changes in time cannot start from pi, where it has no gradient.";
+        else if (!isStraight(c.target) && !(c.target > nearlyStraight && c.target < M_PI - nearlyStraight))
+            why << "the angle " << c.target << " rad has to be pi, or to lie between 0 and pi by at least "
+                << nearlyStraight << " rad: closer, it has no usable gradient.";
         break;
     case CoordinateKind::Dihedral:
         if (!std::isfinite(c.target))
             why << "the dihedral " << c.target << " rad is not a number.";
+        break;
+    default:
         break;
     }
     if (!why.str().empty())
@@ -126,24 +137,73 @@ Box defaultBox(const System& system) {
 
 } // namespace
 
-std::vector<Constraint> constraintsOf(const ConstraintForce& force, int forceIndex) {
+namespace {
+
+std::vector<Constraint> listedBy(const ConstraintForce& force, int forceIndex) {
     std::vector<Constraint> constraints;
-    const bool periodic = force.usesPeriodicBoundaryConditions();
     int p1, p2, p3, p4;
     double target;
+    auto add = [&](CoordinateKind kind, std::vector<int> particles, int index, double rate) {
+        Constraint c;
+        c.kind = kind;
+        c.particles = std::move(particles);
+        c.target = target;
+        c.periodic = force.usesPeriodicBoundaryConditions();
+        c.force = forceIndex;
+        c.index = index;
+        c.rate = rate;
+        constraints.push_back(std::move(c));
+    };
     for (int i = 0; i < force.getNumDistances(); i++) {
         force.getDistanceParameters(i, p1, p2, target);
-        constraints.push_back({CoordinateKind::Distance, {p1, p2}, target, periodic, forceIndex, i});
+        add(CoordinateKind::Distance, {p1, p2}, i, force.getDistanceRate(i));
     }
     for (int i = 0; i < force.getNumAngles(); i++) {
         force.getAngleParameters(i, p1, p2, p3, target);
-        constraints.push_back({CoordinateKind::Angle, {p1, p2, p3}, target, periodic, forceIndex, i});
+        add(CoordinateKind::Angle, {p1, p2, p3}, i, force.getAngleRate(i));
     }
     for (int i = 0; i < force.getNumDihedrals(); i++) {
         force.getDihedralParameters(i, p1, p2, p3, p4, target);
-        constraints.push_back({CoordinateKind::Dihedral, {p1, p2, p3, p4}, target, periodic, forceIndex, i});
+        add(CoordinateKind::Dihedral, {p1, p2, p3, p4}, i, force.getDihedralRate(i));
     }
     return constraints;
+}
+
+/** An angle of pi has no gradient: it becomes the two components of the bend, of which the second is listed nowhere. */
+void splitStraightAngles(ConstraintSet& set) {
+    for (int k = 0; k < set.numListed; k++) {
+        Constraint& c = set.constraints[k];
+        if (c.kind != CoordinateKind::Angle || !isStraight(c.target))
+            continue;
+        c.kind = CoordinateKind::Straight;
+        c.target = 0;
+        c.form = 0;
+        Constraint second = c;
+        second.form = 1;
+        second.owner = k;
+        set.constraints.push_back(std::move(second));
+    }
+}
+
+} // namespace
+
+bool declaresConstraints(const Force& force) {
+    return dynamic_cast<const ConstraintForce*>(&force) != nullptr;
+}
+
+std::vector<std::vector<int>> joinedParticles(const Force& force) {
+    std::vector<std::vector<int>> groups;
+    if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
+        for (Constraint& c : listedBy(*listing, 0))
+            groups.push_back(std::move(c.particles));
+        std::vector<int> particles;
+        std::vector<Vec3> positions;
+        for (int i = 0; i < listing->getNumRigidBodies(); i++) {
+            listing->getRigidBodyParameters(i, particles, positions);
+            groups.push_back(particles);
+        }
+    }
+    return groups;
 }
 
 ConstraintSet collectConstraints(const System& system, double tolerance) {
@@ -153,21 +213,26 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
         const double mass = system.getParticleMass(i);
         set.inverseMass.push_back(mass == 0 ? 0 : 1 / mass);
     }
-    auto add = [&](const Constraint& constraint) {
-        set.constraints.push_back(constraint);
+    auto add = [&](Constraint constraint) {
+        set.constraints.push_back(std::move(constraint));
+        set.numListed++;
         validate(system, set, (int) set.constraints.size() - 1, box);
     };
-    int p1, p2;
-    double distance;
     const bool periodic = usesPeriodicBoundaries(system);
     for (int i = 0; i < system.getNumConstraints(); i++) {
-        system.getConstraintParameters(i, p1, p2, distance);
-        add({CoordinateKind::Distance, {p1, p2}, distance, periodic, -1, i});
+        Constraint c;
+        int p1, p2;
+        system.getConstraintParameters(i, p1, p2, c.target);
+        c.particles = {p1, p2};
+        c.periodic = periodic;
+        c.index = i;
+        add(std::move(c));
     }
     for (int f = 0; f < system.getNumForces(); f++)
         if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
-            for (const Constraint& constraint : constraintsOf(*force, f))
-                add(constraint);
+            for (Constraint& constraint : listedBy(*force, f))
+                add(std::move(constraint));
+    splitStraightAngles(set);
     validateTogether(set, tolerance);
     return set;
 }

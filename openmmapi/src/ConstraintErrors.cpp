@@ -30,6 +30,8 @@ const char* whatHappened(Outcome outcome) {
         return "a coordinate is NaN or infinite, or two constrained particles are at the same place";
     case Outcome::Inconsistent:
         return "a constraint that depends on others, or joins immovable particles, does not hold";
+    case Outcome::NoGradient:
+        return "a constraint has no gradient where its particles are: it is zero, infinite or NaN there";
     }
     return "";
 }
@@ -44,6 +46,9 @@ const char* remedyFor(const ConstraintSet& set, const SolveReport& report, const
         return "the step is too large for this bond to follow (it turned by 90 degrees), or the constraints of these "
                "particles depend on each other in this geometry: reduce the step size, minimize the energy first, or "
                "remove a constraint of the set.";
+    case Outcome::NoGradient:
+        return "move the particles away from this place (the centre of a sphere, the apex of a cone, a kink), or write "
+               "the expression so that it is differentiable there (x^2+y^2-r^2 instead of sqrt(x^2+y^2)-r).";
     case Outcome::Inconsistent:
         if (report.constraint >= 0 && !set.isMovable(set.constraints[report.constraint]))
             return "both particles have zero mass and cannot move: place them at the target, give one a mass, or "
@@ -68,33 +73,58 @@ const char* nameOf(CoordinateKind kind) {
         return "angle";
     case CoordinateKind::Dihedral:
         return "dihedral";
+    case CoordinateKind::Straight:
+        return "straight angle";
+    case CoordinateKind::Linear:
+        return "rigid body";
+    case CoordinateKind::Custom:
+        return "constraint";
     }
     return "";
 }
 
 const char* unitOf(CoordinateKind kind) {
-    return kind == CoordinateKind::Distance ? "nm" : "rad";
+    switch (kind) {
+    case CoordinateKind::Angle:
+    case CoordinateKind::Dihedral:
+    case CoordinateKind::Straight:
+        return "rad";
+    case CoordinateKind::Custom:
+        return "(of its expression)";
+    default:
+        return "nm";
+    }
 }
 
 std::string describeConstraint(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
     std::ostringstream out;
-    if (c.force < 0)
+    const bool isOfBody = constraint >= set.numListed && c.owner < 0;
+    if (isOfBody && c.index < 0)
+        out << "the rigid body that constraints recognized as straight or flat form";
+    else if (c.force < 0)
         out << "System constraint " << c.index;
     else
-        out << nameOf(c.kind) << " " << c.index << " of the ConstraintForce with index " << c.force;
-    out << " (particles ";
+        out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the "
+            << (c.kind == CoordinateKind::Custom ? "CustomConstraintForce" : "ConstraintForce") << " with index "
+            << c.force;
+    if (c.kind == CoordinateKind::Custom)
+        out << ", " << set.custom[c.form]->describe() << " = 0,";
+    out << (c.size() == 1 ? " (particle " : " (particles ");
     for (int s = 0; s < c.size(); s++)
         out << (s == 0 ? "" : s == c.size() - 1 ? " and " : ", ") << c.particles[s];
     out << ")";
     return out.str();
 }
 
+int listedIndex(const ConstraintSet& set, int constraint) {
+    return constraint < set.numListed ? constraint : set.constraints[constraint].owner;
+}
+
 std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints) {
     std::vector<int> particles;
     for (int k : constraints)
-        particles.insert(particles.end(), set.constraints[k].particles.begin(),
-                         set.constraints[k].particles.begin() + set.constraints[k].size());
+        particles.insert(particles.end(), set.constraints[k].particles.begin(), set.constraints[k].particles.end());
     std::sort(particles.begin(), particles.end());
     particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
     std::ostringstream out;
@@ -113,16 +143,19 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         out.precision(6);
         out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
         const std::string unit = unitOf(c.kind);
-        const char* const relative = c.kind == CoordinateKind::Distance ? "relative residual " : "residual ";
+        const bool isRelative = c.kind == CoordinateKind::Distance || c.kind == CoordinateKind::Linear;
+        const char* const relative = isRelative ? "relative residual " : "residual ";
         if (context.stage == Stage::Positions)
-            out << "value " << report.value << " " << unit << ", target " << c.target << " " << unit << ", "
-                << relative;
+            out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit
+                << ", " << relative;
         else
-            out << "rate of change " << report.value << " " << unit << "/ps, target 0 " << unit << "/ps ("
-                << nameOf(c.kind) << " " << c.target << " " << unit << "), " << relative << "in " << context.timeScale
-                << " ps ";
+            out << "rate of change off by " << report.value << " " << unit << "/ps (" << nameOf(c.kind) << " "
+                << c.targetAt(context.time) << " " << unit << "), " << relative << "in " << context.timeScale << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
+        for (std::size_t s = 0; s < report.places.size(); s++)
+            out << (s == 0 ? "\nThere: particle " : ", particle ") << c.particles[s] << " at (" << report.places[s].x
+                << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }
     out << "\nRemedy: " << remedyFor(set, report, context);
     throw OpenMMException(out.str());
@@ -140,8 +173,8 @@ void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
         out << (i == 0 ? "" : "; ") << describeConstraint(set, analysis.circuit[i]);
     if (analysis.circuit.size() > 6)
         out << "; and " << analysis.circuit.size() - 6 << " more";
-    out << ".\nRemedy: constrain only distances among base particles (two for a straight body, three for a flat one) "
-        << "and make the others virtual sites of them, or leave out the distances that only stiffen the bending.";
+    out << ".\nRemedy: if these particles are rigid, declare them so with ConstraintForce.addRigidBody(particles, "
+        << "positions), or leave out the constraints that only stiffen the bending.";
     throw OpenMMException(out.str());
 }
 

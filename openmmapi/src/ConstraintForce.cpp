@@ -8,8 +8,8 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-int ConstraintForce::addDistance(int particle1, int particle2, double distance) {
-    distances.push_back({particle1, particle2, distance});
+int ConstraintForce::addDistance(int particle1, int particle2, double distance, double rate) {
+    distances.push_back({particle1, particle2, distance, rate});
     return getNumDistances() - 1;
 }
 
@@ -22,11 +22,21 @@ void ConstraintForce::getDistanceParameters(int index, int& particle1, int& part
 
 void ConstraintForce::setDistanceParameters(int index, int particle1, int particle2, double distance) {
     ASSERT_VALID_INDEX(index, distances);
-    distances[index] = {particle1, particle2, distance};
+    distances[index] = {particle1, particle2, distance, distances[index].rate};
 }
 
-int ConstraintForce::addAngle(int particle1, int particle2, int particle3, double angle) {
-    angles.push_back({particle1, particle2, particle3, angle});
+double ConstraintForce::getDistanceRate(int index) const {
+    ASSERT_VALID_INDEX(index, distances);
+    return distances[index].rate;
+}
+
+void ConstraintForce::setDistanceRate(int index, double rate) {
+    ASSERT_VALID_INDEX(index, distances);
+    distances[index].rate = rate;
+}
+
+int ConstraintForce::addAngle(int particle1, int particle2, int particle3, double angle, double rate) {
+    angles.push_back({particle1, particle2, particle3, angle, rate});
     return getNumAngles() - 1;
 }
 
@@ -41,11 +51,22 @@ void ConstraintForce::getAngleParameters(int index, int& particle1, int& particl
 
 void ConstraintForce::setAngleParameters(int index, int particle1, int particle2, int particle3, double angle) {
     ASSERT_VALID_INDEX(index, angles);
-    angles[index] = {particle1, particle2, particle3, angle};
+    angles[index] = {particle1, particle2, particle3, angle, angles[index].rate};
 }
 
-int ConstraintForce::addDihedral(int particle1, int particle2, int particle3, int particle4, double angle) {
-    dihedrals.push_back({particle1, particle2, particle3, particle4, angle});
+double ConstraintForce::getAngleRate(int index) const {
+    ASSERT_VALID_INDEX(index, angles);
+    return angles[index].rate;
+}
+
+void ConstraintForce::setAngleRate(int index, double rate) {
+    ASSERT_VALID_INDEX(index, angles);
+    angles[index].rate = rate;
+}
+
+int ConstraintForce::addDihedral(int particle1, int particle2, int particle3, int particle4, double angle,
+                                 double rate) {
+    dihedrals.push_back({particle1, particle2, particle3, particle4, angle, rate});
     return getNumDihedrals() - 1;
 }
 
@@ -62,7 +83,39 @@ void ConstraintForce::getDihedralParameters(int index, int& particle1, int& part
 void ConstraintForce::setDihedralParameters(int index, int particle1, int particle2, int particle3, int particle4,
                                             double angle) {
     ASSERT_VALID_INDEX(index, dihedrals);
-    dihedrals[index] = {particle1, particle2, particle3, particle4, angle};
+    dihedrals[index] = {particle1, particle2, particle3, particle4, angle, dihedrals[index].rate};
+}
+
+double ConstraintForce::getDihedralRate(int index) const {
+    ASSERT_VALID_INDEX(index, dihedrals);
+    return dihedrals[index].rate;
+}
+
+void ConstraintForce::setDihedralRate(int index, double rate) {
+    ASSERT_VALID_INDEX(index, dihedrals);
+    dihedrals[index].rate = rate;
+}
+
+int ConstraintForce::addRigidBody(const std::vector<int>& particles, const std::vector<Vec3>& positions) {
+    bodies.push_back({particles, positions});
+    return getNumRigidBodies() - 1;
+}
+
+void ConstraintForce::getRigidBodyParameters(int index, std::vector<int>& particles,
+                                             std::vector<Vec3>& positions) const {
+    ASSERT_VALID_INDEX(index, bodies);
+    particles = bodies[index].particles;
+    positions = bodies[index].positions;
+}
+
+void ConstraintForce::setRigidBodyParameters(int index, const std::vector<int>& particles,
+                                             const std::vector<Vec3>& positions) {
+    ASSERT_VALID_INDEX(index, bodies);
+    bodies[index] = {particles, positions};
+}
+
+std::vector<double> ConstraintForce::getMultipliers(Context& context) const {
+    return dynamic_cast<const ConstraintForceImpl&>(getImplInContext(context)).getMultipliers(getContextImpl(context));
 }
 
 void ConstraintForce::updateParametersInContext(Context& context) {

@@ -19,8 +19,8 @@ namespace ConstraintPlugin {
 namespace {
 
 const char* const useInstead = " does not solve the constraints of a ConstraintForce. Use an integrator of "
-                               "openmm-constraints (RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator), or "
-                               "remove the ConstraintForce.";
+                               "openmm-constraints (RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator, "
+                               "ConstraintForceIntegrator), or remove the ConstraintForce.";
 
 bool isOurs(const Integrator& integrator) {
     return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;
@@ -77,11 +77,22 @@ void ConstraintForceImpl::updateParametersInContext(ContextImpl& context) {
     context.systemChanged();
 }
 
+vector<double> ConstraintForceImpl::getMultipliers(ContextImpl& context) const {
+    const Integrator* integrator = &context.getIntegrator();
+    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(integrator))
+        integrator = &compound->getIntegrator(compound->getCurrentIntegrator());
+    const System& system = context.getSystem();
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (&system.getForce(f) == &owner)
+            return dynamic_cast<const ConstraintIntegrator&>(*integrator).getMultipliersOf(f);
+    throw OpenMMException("getMultipliers: this Force is not part of the Context's System.");
+}
+
 vector<pair<int, int>> ConstraintForceImpl::getBondedParticles() const {
     vector<pair<int, int>> bonds;
-    for (const Constraint& c : constraintsOf(owner, 0))
-        for (int s = 1; s < c.size(); s++)
-            bonds.emplace_back(c.particles[s - 1], c.particles[s]);
+    for (const vector<int>& particles : joinedParticles(owner))
+        for (size_t s = 1; s < particles.size(); s++)
+            bonds.emplace_back(particles[s - 1], particles[s]);
     return bonds;
 }
 

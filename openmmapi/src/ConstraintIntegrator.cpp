@@ -150,6 +150,22 @@ vector<double> ConstraintIntegrator::getMultipliers() const {
     return stepKernel().getMultipliers();
 }
 
+vector<double> ConstraintIntegrator::getMultipliersOf(int force) const {
+    requireContext(false);
+    const ConstraintSet& set = stepKernel().getConstraints();
+    const vector<double> all = stepKernel().getMultipliers();
+    vector<double> part;
+    for (int k = 0; k < set.numListed; k++)
+        if (set.constraints[k].force == force)
+            part.push_back(all[k]);
+    return part;
+}
+
+double ConstraintIntegrator::getConstraintWork() const {
+    requireContext(false);
+    return stepKernel().getConstraintWork();
+}
+
 vector<double> ConstraintIntegrator::getVelocityMultipliers() const {
     requireContext(false);
     return stepKernel().getVelocityMultipliers();

@@ -9,22 +9,68 @@ using namespace std;
 
 namespace ConstraintPlugin {
 
-void ReferenceStepKernel::updateReading(const ConstraintIntegrator& integrator) {
-    const auto solved = solver->getMultipliers();
+ReferenceStepKernel::StepMultipliers
+ReferenceStepKernel::getStepMultipliers(const ConstraintIntegrator& integrator) const {
+    auto [start, end] = solver->getMultipliers();
     double position = 0, velocity = 0;
     if (integrator.getStepSize() > 0)
         multiplierFactors(integrator.getStepSize(), position, velocity);
-    for (size_t k = 0; k < solved.lambda.size(); k++) {
-        reading.multipliers[k] = position * solved.lambda[k];
-        reading.velocityMultipliers[k] = 0;
-        (solvesVelocitiesFirst() ? reading.multipliers : reading.velocityMultipliers)[k] += velocity * solved.mu[k];
+    for (size_t k = 0; k < start.size(); k++) {
+        start[k] *= position;
+        end[k] *= velocity;
+        if (solvesVelocitiesFirst()) {
+            start[k] += end[k];
+            end[k] = 0;
+        }
     }
+    return {start, end};
+}
+
+void ReferenceStepKernel::updateReading(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    StepMultipliers step = getStepMultipliers(integrator);
+    reading.multipliers.swap(step.start);
+    reading.velocityMultipliers.swap(step.end);
     reading.positions.swap(gradientPositions);
+    if (!solver->moves())
+        return;
+
+    // lambda_k d xi_k0/dt, and d sigma/dt = -d xi_k0/dt
+    auto power = [&](const vector<double>& multipliers, const Real3* x, double time) {
+        solver->setTime(time);
+        const vector<double> derivative = solver->timeDerivatives(x, reading.box);
+        double sum = 0;
+        for (size_t k = 0; k < multipliers.size(); k++)
+            sum -= multipliers[k] * derivative[k];
+        return sum;
+    };
+    const double dt = integrator.getStepSize(),
+                 atStart = power(reading.multipliers, reading.positions.data(), reading.time);
+    if (hasTwoHalves())
+        reading.work += 0.5 * dt * (atStart + power(reading.velocityMultipliers, positions(context), lastGood.time));
+    else
+        reading.work += dt * atStart;
+}
+
+vector<double> ReferenceStepKernel::listed(const vector<double>& multipliers) const {
+    const ConstraintSet& set = solver->getSet();
+    vector<double> result(multipliers.begin(), multipliers.begin() + set.numListed);
+    for (size_t k = set.numListed; k < multipliers.size(); k++) // both components of a bend
+        if (set.constraints[k].owner >= 0)
+            result[set.constraints[k].owner] = hypot(result[set.constraints[k].owner], multipliers[k]);
+    return result;
+}
+
+vector<double> ReferenceStepKernel::getMultipliers() const {
+    return listed(reading.multipliers);
+}
+
+vector<double> ReferenceStepKernel::getVelocityMultipliers() const {
+    return listed(reading.velocityMultipliers);
 }
 
 void ReferenceStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& virial) const {
-    const ConstraintForces computed =
-        computeConstraintForces(solver->getSet(), reading.multipliers, reading.positions.data(), reading.box);
+    const ConstraintForces computed = computeConstraintForces(solver->getSet(), reading.multipliers,
+                                                              reading.positions.data(), reading.box, reading.time);
     forces.clear();
     for (const Real3& f : computed.forces)
         forces.emplace_back(f.x, f.y, f.z);
@@ -34,7 +80,7 @@ void ReferenceStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>
 }
 
 vector<double> ReferenceStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    prepare(integrator);
+    prepare(context, integrator);
     activity = "computeMultipliers()";
     const double shift = velocityTimeOffset(integrator);
     const Real3* f = forces(context, integrator);
@@ -52,7 +98,7 @@ vector<double> ReferenceStepKernel::computeMultipliers(ContextImpl& context, con
     if (report.outcome != Outcome::Converged && !(report.outcome == Outcome::NotConverged && report.maxError < 1e-8))
         fail(report, Stage::Velocities, integrator);
     summary = ofLastStep;
-    return multipliers;
+    return listed(multipliers);
 }
 
 } // namespace ConstraintPlugin

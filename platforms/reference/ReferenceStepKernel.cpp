@@ -44,7 +44,7 @@ double roundingSlack(const ConstraintSet& set, const Real3* positions) {
             const Real3& x = positions[c.particles[i]];
             largest = max({largest, abs(x.x), abs(x.y), abs(x.z)});
         }
-        shortest = min(shortest, c.scale());
+        shortest = min(shortest, set.scale(c));
     }
     return 8 * numeric_limits<double>::epsilon() * largest / shortest;
 }
@@ -60,13 +60,14 @@ void ReferenceStepKernel::initialize(const System&, const ConstraintIntegrator& 
     reading.multipliers.assign(constraints.constraints.size(), 0.0);
     reading.velocityMultipliers = reading.multipliers;
     reading.positions.assign(numParticles(), Real3());
-    prepare(integrator);
+    takeSettings(integrator);
 }
 
 void ReferenceStepKernel::setTargets(const ConstraintSet& constraints) {
     if (!solver->setTargets(constraints))
-        throw OpenMMException("updateParametersInContext: particles or the number of constraints changed. Only "
-                              "distances, angles and dihedrals may change; otherwise call Context.reinitialize(True).");
+        throw OpenMMException("updateParametersInContext: particles or the number of constraints changed, or which "
+                              "of them are straight or flat. Only distances, angles, dihedrals, shapes and parameters "
+                              "may change; otherwise call Context.reinitialize(True).");
     rankChecked = false; // and with it, that the state is on the constraints
 }
 
@@ -94,7 +95,14 @@ bool ReferenceStepKernel::holds(const vector<Real3>& kept, const Real3* now) con
     return (int) kept.size() == numParticles() && sameBits(kept.data(), now, numParticles() * sizeof(Real3));
 }
 
-void ReferenceStepKernel::prepare(const ConstraintIntegrator& integrator) {
+void ReferenceStepKernel::prepare(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    takeSettings(integrator);
+    solver->setTime(data(context).time);
+    if (solver->setGlobals([&](const string& name) { return context.getParameter(name); }))
+        lastGood.positions.clear(); // no longer on the constraints
+}
+
+void ReferenceStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
     solver->setMethod((Method) integrator.getSolver());
     solver->setWarmStart(integrator.getWarmStart());
     const double dt = integrator.getStepSize();
@@ -131,7 +139,6 @@ const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintI
 }
 
 void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
-    prepare(integrator);
     for (int i = 0; i < steps; i++) {
         summary.iterations = 0;
         summary.maxError = 0;
@@ -139,11 +146,15 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const string step = "step " + to_string(data(context).stepCount + 1);
         if (context.updateContextState())
             forcesKept = false;
+        prepare(context, integrator);
         take(context, start);
         try {
             activity = "the projection before " + step;
             projectState(context, integrator);
             activity = step;
+            if (solver->moves())
+                checkMovingTargets(start.time + integrator.getStepSize());
+            reading.time = start.time;
             takeStep(context, integrator);
         } catch (...) {
             copy(start.positions.begin(), start.positions.end(), positions(context));
@@ -154,7 +165,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         data(context).stepCount++;
         take(context, lastGood);
         reading.box = lastGood.box;
-        updateReading(integrator);
+        updateReading(context, integrator);
     }
 }
 
@@ -162,9 +173,11 @@ void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintI
                                          Real3* displacement) {
     requireFinite(displacement, "displacement");
     gradientPositions.assign(positions(context), positions(context) + numParticles());
+    solver->setTime(data(context).time);
+    targetTime = data(context).time + integrator.getStepSize();
     const SolveReport report =
         solver->solvePositions(positions(context), box(context), displacement, integrator.getConstraintTolerance(),
-                               integrator.getMaxIterations());
+                               integrator.getMaxIterations(), integrator.getStepSize());
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Positions, integrator);
     note(report);
@@ -172,6 +185,8 @@ void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintI
 
 void ReferenceStepKernel::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                                           Real3* velocity) {
+    targetTime = data(context).time;
+    solver->setTime(targetTime);
     const SolveReport report =
         solver->solveVelocities(x, box(context), velocity, velocityTimeScale(integrator),
                                 integrator.getConstraintTolerance(), integrator.getMaxIterations());
@@ -201,8 +216,14 @@ void ReferenceStepKernel::requireFinite(const Real3* v, const char* what) const 
 
 void ReferenceStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator) {
     const Box now = box(context);
-    const bool positionsKnown =
-        holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &now, sizeof(Box)) && rankChecked;
+    if (loadedFingerprint != 0 && loadedFingerprint == fingerprintOf(start)) {
+        checkRank(positions(context), now);
+        take(context, lastGood);
+    }
+    loadedFingerprint = 0;
+    const bool isItsTime = !solver->moves() || lastGood.time == data(context).time;
+    const bool positionsKnown = rankChecked && isItsTime && holds(lastGood.positions, positions(context)) &&
+                                sameBits(&lastGood.box, &now, sizeof(Box));
     if (!positionsKnown)
         projectContextPositions(context, integrator, false);
     if (constrainsVelocities() && !(positionsKnown && holds(lastGood.velocities, velocities(context))))
@@ -213,13 +234,15 @@ bool ReferenceStepKernel::projectPositions(ContextImpl& context, const Constrain
                                            bool force) {
     const Box now = box(context);
     const double tolerance = integrator.getConstraintTolerance();
-    checkPeriodicLengths(now);
+    const double time = targetTime = data(context).time;
+    solver->setTime(time);
+    checkPeriodicLengths(now, time);
     if (!rankChecked)
         solver->chooseIndependent(x, now);
     const SolveReport before = solver->measurePositions(x, now);
     const bool violated = !(before.maxError <= tolerance + roundingSlack(solver->getSet(), x));
     if (violated && !force)
-        refuseFarOff(before);
+        refuseFarOff(before, time);
     if (violated) {
         const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
         vector<Real3> shift(numParticles());
@@ -237,24 +260,28 @@ bool ReferenceStepKernel::projectPositions(ContextImpl& context, const Constrain
             x[i] += shift[i];
         note(report);
     }
-    if (!rankChecked) {
-        const RankAnalysis analysis = solver->checkRank(x, now);
-        if (analysis.isSingular())
-            throwSingularSet(solver->getSet(), analysis);
-        rankChecked = true;
-    }
+    checkRank(x, now);
     return violated;
 }
 
-void ReferenceStepKernel::refuseFarOff(const SolveReport& report) const {
+void ReferenceStepKernel::checkRank(const Real3* x, const Box& now) {
+    if (rankChecked)
+        return;
+    const RankAnalysis analysis = solver->checkRank(x, now);
+    if (analysis.isSingular())
+        throwSingularSet(solver->getSet(), analysis);
+    rankChecked = true;
+}
+
+void ReferenceStepKernel::refuseFarOff(const SolveReport& report, double time) const {
     const Constraint& c = solver->getSet().constraints[report.constraint];
-    const double ratio = report.value / c.target;
+    const double ratio = report.value / c.targetAt(time);
     // NaN and particles at one place are the solver's to report.
     if (c.kind != CoordinateKind::Distance || ratio == 0 || !(ratio < 0.2 || ratio > 2.5))
         return;
     ostringstream out;
     out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
-        << c.target << " nm. Positions that far off are not projected unasked, in " << activity
+        << c.targetAt(time) << " nm. Positions that far off are not projected unasked, in " << activity
         << ".\nRemedy: wrapped positions need setUsesPeriodicBoundaryConditions(True) on the ConstraintForce; OpenMM's "
            "minimizer does not know ConstraintForces, so minimize before they are added; or call "
            "integrator.applyConstraints() to project all the same.";
@@ -262,7 +289,7 @@ void ReferenceStepKernel::refuseFarOff(const SolveReport& report) const {
 }
 
 void ReferenceStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    prepare(integrator);
+    prepare(context, integrator);
     activity = "the projection of the positions";
     projectContextPositions(context, integrator, true);
     context.computeVirtualSites(); // also where no constraint was violated
@@ -278,7 +305,7 @@ void ReferenceStepKernel::projectContextPositions(ContextImpl& context, const Co
 }
 
 void ReferenceStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    prepare(integrator);
+    prepare(context, integrator);
     activity = "the projection of the velocities";
     projectContextVelocities(context, integrator);
 }
@@ -292,7 +319,7 @@ void ReferenceStepKernel::projectContextVelocities(ContextImpl& context, const C
 
 void ReferenceStepKernel::projectVelocities(ContextImpl& context, const ConstraintIntegrator& integrator,
                                             vector<Vec3>& v) {
-    prepare(integrator);
+    prepare(context, integrator);
     activity = "the projection of the velocities";
     // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
     vector<Real3> x(positions(context), positions(context) + numParticles());
@@ -302,6 +329,7 @@ void ReferenceStepKernel::projectVelocities(ContextImpl& context, const Constrai
 
 void ReferenceStepKernel::projectTangent(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                                          Real3* v) {
+    solver->setTime(data(context).time);
     const SolveReport before = solver->measureVelocities(x, box(context), v, velocityTimeScale(integrator));
     if (before.maxError <= integrator.getConstraintTolerance())
         return;
@@ -337,15 +365,31 @@ double ReferenceStepKernel::kineticEnergy(const Real3* v) const {
     return energy;
 }
 
-void ReferenceStepKernel::checkPeriodicLengths(const Box& now) const {
+void ReferenceStepKernel::checkPeriodicLengths(const Box& now, double time) const {
     const ConstraintSet& set = solver->getSet();
     for (size_t k = 0; k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.kind == CoordinateKind::Distance && c.periodic && c.force >= 0 && c.target > now.halfWidth())
-            throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.target) +
+        if (c.kind == CoordinateKind::Distance && c.periodic && c.force >= 0 && c.targetAt(time) > now.halfWidth())
+            throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.targetAt(time)) +
                                   " nm exceeds half the shortest width of the periodic box, " +
                                   to_string(now.halfWidth()) + " nm. Use a larger box.");
     }
+}
+
+void ReferenceStepKernel::checkMovingTargets(double time) const {
+    const ConstraintSet& set = solver->getSet();
+    for (int k = 0; k < set.numListed; k++) {
+        const Constraint& c = set.constraints[k];
+        const double target = c.targetAt(time);
+        const bool isAngle = c.kind == CoordinateKind::Angle;
+        if (c.rate == 0 || c.kind == CoordinateKind::Dihedral || (target > 0 && (!isAngle || target < M_PI)))
+            continue;
+        ostringstream out;
+        out << describeConstraint(set, k) << " would be moved to " << target << " " << unitOf(c.kind)
+            << " by its rate at " << time << " ps. Remedy: stop before, or change its rate.";
+        throw OpenMMException(out.str());
+    }
+    checkPeriodicLengths(start.box, time);
 }
 
 void ReferenceStepKernel::note(const SolveReport& report) {
@@ -353,7 +397,7 @@ void ReferenceStepKernel::note(const SolveReport& report) {
     summary.iterations = max(summary.iterations, report.iterations);
     if (report.constraint >= 0 && (report.maxError >= summary.maxError || summary.worstConstraint < 0)) {
         summary.maxError = report.maxError;
-        summary.worstConstraint = report.constraint;
+        summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
     }
 }
 
@@ -362,9 +406,9 @@ void ReferenceStepKernel::fail(const SolveReport& report, Stage stage, const Con
     summary.converged = false;
     summary.iterations = report.iterations;
     summary.maxError = report.maxError;
-    summary.worstConstraint = report.constraint;
+    summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
     throwSolveError(solver->getSet(), report,
-                    {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator),
+                    {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
                      describeSolver(solver->getGraph())});
 }
 
@@ -374,18 +418,37 @@ void ReferenceStepKernel::CheckpointRecord::exchange(const Exchange& field) {
     field(multipliers.lambda);
     field(multipliers.mu);
     field(stepSize);
+    field(fingerprint);
     field(reading.multipliers);
     field(reading.velocityMultipliers);
     field(reading.positions);
     field(reading.box);
+    field(reading.time);
+    field(reading.work);
     field(summary.converged);
     field(summary.iterations);
     field(summary.maxError);
     field(summary.worstConstraint);
 }
 
+/** FNV-1a of a state's bits; 0 if there is none. */
+uint64_t ReferenceStepKernel::fingerprintOf(const Snapshot& s) {
+    if (s.positions.empty())
+        return 0;
+    uint64_t hash = 14695981039346656037u;
+    auto take = [&](const void* data, size_t bytes) {
+        for (size_t i = 0; i < bytes; i++)
+            hash = (hash ^ ((const unsigned char*) data)[i]) * 1099511628211u;
+    };
+    take(s.positions.data(), s.positions.size() * sizeof(Real3));
+    take(s.velocities.data(), s.velocities.size() * sizeof(Real3));
+    take(&s.box, sizeof(Box));
+    take(&s.time, sizeof(double));
+    return hash;
+}
+
 void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
-    CheckpointRecord record{solver->getMultipliers(), lastStepSize, reading, summary};
+    CheckpointRecord record{solver->getMultipliers(), lastStepSize, fingerprintOf(lastGood), reading, summary};
     writeHeader(stream, getName(), (int) record.multipliers.lambda.size());
     record.exchange([&](const auto& field) { write(stream, field); });
 }
@@ -398,13 +461,14 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) 
                               to_string(numConstraints) + " constraints, this one has " +
                               to_string(solver->getSet().constraints.size()) + ".");
     const vector<double> none(numConstraints);
-    CheckpointRecord record{{none, none}, 0, {none, none, reading.positions, {}}, {}};
+    CheckpointRecord record{{none, none}, 0, 0, {none, none, reading.positions, {}, 0, 0}, {}};
     record.exchange([&](auto& field) { read(stream, field); });
     forcesKept = false;
     if (differs)
         return; // nothing that was solved then applies now
     solver->setMultipliers(record.multipliers);
     lastStepSize = record.stepSize;
+    loadedFingerprint = record.fingerprint;
     reading = std::move(record.reading);
     summary = record.summary;
 }

@@ -6,6 +6,7 @@
 #include "ConstraintSolver.h"
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
+#include <cstdint>
 #include <memory>
 
 namespace ConstraintPlugin {
@@ -32,11 +33,13 @@ public:
         forcesKept = false;
     }
     SolverSummary getSummary() const override;
-    std::vector<double> getMultipliers() const override {
-        return reading.multipliers;
+    const ConstraintSet& getConstraints() const override {
+        return solver->getSet();
     }
-    std::vector<double> getVelocityMultipliers() const override {
-        return reading.velocityMultipliers;
+    std::vector<double> getMultipliers() const override;
+    std::vector<double> getVelocityMultipliers() const override;
+    double getConstraintWork() const override {
+        return reading.work;
     }
     void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const override;
     std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
@@ -59,6 +62,15 @@ protected:
     virtual void multiplierFactors(double dt, double& position, double& velocity) const = 0;
     /** Whether the velocity stage is at the start of the step, where it shares the force with the position stage. */
     virtual bool solvesVelocitiesFirst() const {
+        return false;
+    }
+    /** Multipliers of a step as forces: at its start, and where the end has its own half step, there. */
+    struct StepMultipliers {
+        std::vector<double> start, end; // [constraints]
+    };
+    virtual StepMultipliers getStepMultipliers(const ConstraintIntegrator& integrator) const;
+    /** Whether the impulse of a step is half of the force at its start and half of that at its end. */
+    virtual bool hasTwoHalves() const {
         return false;
     }
 
@@ -99,32 +111,42 @@ private:
         std::vector<double> multipliers, velocityMultipliers; // [constraints]
         std::vector<Real3> positions;                         // where the position stage took gradients
         Box box;
+        double time = 0;
+        double work = 0; // of moving constraints, since the Context was created
     };
     /** What a checkpoint holds besides OpenMM's own. */
     struct CheckpointRecord {
         ConstraintSolver::Multipliers multipliers;
         double stepSize;
+        std::uint64_t fingerprint;
         Reading reading;
         SolverSummary summary;
 
         template <class Exchange>
         void exchange(const Exchange& field);
     };
-    void updateReading(const ConstraintIntegrator& integrator);
+    void updateReading(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Multipliers by listed constraint, from those by constraint. */
+    std::vector<double> listed(const std::vector<double>& multipliers) const;
+    void checkMovingTargets(double time) const;
+    static std::uint64_t fingerprintOf(const Snapshot& snapshot);
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
-    void prepare(const ConstraintIntegrator& integrator);
+    /** Take over the integrator's settings, the time and the Context's parameters. */
+    void prepare(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    void takeSettings(const ConstraintIntegrator& integrator);
     void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** @param force  also where they are so far off that something else is wrong */
     void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool force);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
     bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x, bool force);
-    void refuseFarOff(const SolveReport& report) const;
+    void checkRank(const Real3* x, const Box& box);
+    void refuseFarOff(const SolveReport& report, double time) const;
     /** Return velocities v to the tangent space at x, if they are off it. */
     void projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     double kineticEnergy(const Real3* v) const;
-    void checkPeriodicLengths(const Box& box) const;
+    void checkPeriodicLengths(const Box& box, double time) const;
     void note(const SolveReport& report);
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
 
@@ -137,8 +159,10 @@ private:
     Reading reading;
     std::vector<Real3> gradientPositions; // of the position stage at hand
     bool rankChecked = false;
+    std::uint64_t loadedFingerprint = 0; // of the state that a checkpoint was written at
     double lastStepSize = 0;
-    std::string activity; // what is being done, for error messages
+    double targetTime = 0; // of the targets of the stage at hand
+    std::string activity;  // what is being done, for error messages
 };
 
 } // namespace ConstraintPlugin

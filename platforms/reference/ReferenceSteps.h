@@ -25,6 +25,9 @@ protected:
         position = 2 / (dt * dt);
         velocity = 2 / dt;
     }
+    bool hasTwoHalves() const override {
+        return true;
+    }
 };
 
 /** Leapfrog with SHAKE (ShakeIntegrator.h). */

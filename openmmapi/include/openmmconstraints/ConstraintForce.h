@@ -5,6 +5,7 @@
 
 #include "openmm/Context.h"
 #include "openmm/Force.h"
+#include "openmm/Vec3.h"
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -30,9 +31,10 @@ public:
      *  @param particle1  index of the first particle
      *  @param particle2  index of the second particle
      *  @param distance   their distance (nm), positive
+     *  @param rate       how fast it changes (nm/ps): it is distance + rate * t at the Context's time t
      *  @return the index of the constraint
      */
-    int addDistance(int particle1, int particle2, double distance);
+    int addDistance(int particle1, int particle2, double distance, double rate = 0);
     /** Get the parameters of a distance constraint.
      *
      *  @param index           the index of the constraint
@@ -52,6 +54,21 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setDistanceParameters(int index, int particle1, int particle2, double distance);
+    /** How fast a distance changes.
+     *
+     *  @param index  the index of the constraint
+     *  @return its rate (nm/ps)
+     *  @throws OpenMMException if there is no such constraint
+     */
+    double getDistanceRate(int index) const;
+    /** Let a distance change in time: at the Context's time t it is distance + rate * t. A Context takes notice when it
+     * is created, or by updateParametersInContext().
+     *
+     *  @param index  the index of the constraint
+     *  @param rate   nm/ps
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setDistanceRate(int index, double rate);
     /** Number of angle constraints. */
     int getNumAngles() const {
         return (int) angles.size();
@@ -61,17 +78,19 @@ public:
      *  @param particle1  index of the first particle
      *  @param particle2  index of the second particle, the vertex
      *  @param particle3  index of the third particle
-     *  @param angle      their angle (rad), between 0 and pi, both excluded
+     *  @param angle      their angle (rad), greater than 0, up to pi: an angle of pi keeps the vertex on the line
+     *                    between the others, which takes two degrees of freedom
+     *  @param rate       how fast it changes (rad/ps): it is angle + rate * t at the Context's time t
      *  @return the index of the constraint
      */
-    int addAngle(int particle1, int particle2, int particle3, double angle);
+    int addAngle(int particle1, int particle2, int particle3, double angle, double rate = 0);
     /** Get the parameters of an angle constraint.
      *
      *  @param index           the index of the constraint
      *  @param[out] particle1  index of the first particle
      *  @param[out] particle2  index of the second particle, the vertex
      *  @param[out] particle3  index of the third particle
-     *  @param[out] angle      their angle (rad), between 0 and pi, both excluded
+     *  @param[out] angle      their angle (rad), greater than 0, up to pi
      *  @throws OpenMMException if there is no such constraint
      */
     void getAngleParameters(int index, int& particle1, int& particle2, int& particle3, double& angle) const;
@@ -82,10 +101,25 @@ public:
      *  @param particle1  index of the first particle
      *  @param particle2  index of the second particle, the vertex
      *  @param particle3  index of the third particle
-     *  @param angle      their angle (rad), between 0 and pi, both excluded
+     *  @param angle      their angle (rad), greater than 0, up to pi
      *  @throws OpenMMException if there is no such constraint
      */
     void setAngleParameters(int index, int particle1, int particle2, int particle3, double angle);
+    /** How fast an angle changes.
+     *
+     *  @param index  the index of the constraint
+     *  @return its rate (rad/ps)
+     *  @throws OpenMMException if there is no such constraint
+     */
+    double getAngleRate(int index) const;
+    /** Let an angle change in time: at the Context's time t it is angle + rate * t. A Context takes notice when it is
+     *  created, or by updateParametersInContext().
+     *
+     *  @param index  the index of the constraint
+     *  @param rate   rad/ps
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setAngleRate(int index, double rate);
     /** Number of dihedral constraints. */
     int getNumDihedrals() const {
         return (int) dihedrals.size();
@@ -98,9 +132,10 @@ public:
      *  @param particle3  index of the third particle
      *  @param particle4  index of the fourth particle
      *  @param angle      their dihedral (rad); any multiple of 2 pi may be added
+     *  @param rate       how fast it changes (rad/ps): it is angle + rate * t at the Context's time t
      *  @return the index of the constraint
      */
-    int addDihedral(int particle1, int particle2, int particle3, int particle4, double angle);
+    int addDihedral(int particle1, int particle2, int particle3, int particle4, double angle, double rate = 0);
     /** Get the parameters of a dihedral constraint.
      *
      *  @param index           the index of the constraint
@@ -125,8 +160,61 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setDihedralParameters(int index, int particle1, int particle2, int particle3, int particle4, double angle);
-    /** Take the present distances, angles and dihedrals over into a Context. Their particles may not change, nor their
-     *  number. Positions that do not fit them are projected at the next step.
+    /** How fast a dihedral changes.
+     *
+     *  @param index  the index of the constraint
+     *  @return its rate (rad/ps)
+     *  @throws OpenMMException if there is no such constraint
+     */
+    double getDihedralRate(int index) const;
+    /** Let a dihedral change in time: at the Context's time t it is angle + rate * t. A Context takes notice when it is
+     *  created, or by updateParametersInContext().
+     *
+     *  @param index  the index of the constraint
+     *  @param rate   rad/ps
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setDihedralRate(int index, double rate);
+    /** Number of rigid bodies. */
+    int getNumRigidBodies() const {
+        return (int) bodies.size();
+    }
+    /** Keep a group of particles rigid: a rod, a plate, any shape. Two, three or four base particles keep their
+     *  distances, every other particle its place among them by a linear vectorial constraint, so that straight and flat
+     *  bodies are as well posed as any: 5 degrees of freedom for a rod, 6 for all others.
+     *  Source: Ciccotti, Ferrario, Ryckaert, Mol. Phys. 47, 1253 (1982), doi 10.1080/00268978200100942.
+     *
+     *  @param particles  indices of two or more particles
+     *  @param positions  their places (nm), in any frame: they give the shape, not where it is
+     *  @return the index of the body
+     */
+    int addRigidBody(const std::vector<int>& particles, const std::vector<OpenMM::Vec3>& positions);
+    /** Get a rigid body.
+     *
+     *  @param index           the index of the body
+     *  @param[out] particles  indices of its particles
+     *  @param[out] positions  their places (nm) in the body's frame
+     *  @throws OpenMMException if there is no such body
+     */
+    void getRigidBodyParameters(int index, std::vector<int>& particles, std::vector<OpenMM::Vec3>& positions) const;
+    /** Set a rigid body. A Context takes notice when it is created, or of a new shape by updateParametersInContext().
+     *
+     *  @param index      the index of the body
+     *  @param particles  indices of two or more particles
+     *  @param positions  their places (nm), in any frame
+     *  @throws OpenMMException if there is no such body
+     */
+    void setRigidBodyParameters(int index, const std::vector<int>& particles,
+                                const std::vector<OpenMM::Vec3>& positions);
+    /** Multipliers of this Force's constraints, which its integrator applied in the last step: its part of
+     *  ConstraintIntegrator::getMultipliers().
+     *
+     *  @param context  a Context of the System that this Force belongs to
+     *  @return distances, angles, dihedrals, each by index (kJ/mol/nm, kJ/mol/rad); rigid bodies have no entry
+     */
+    std::vector<double> getMultipliers(OpenMM::Context& context) const;
+    /** Take the present distances, angles, dihedrals and shapes over into a Context. Their particles may not change,
+     * nor their number, nor which of them are straight. Positions that do not fit them are projected at the next step.
      *
      *  @param context  a Context of the System that this Force belongs to
      *  @throws OpenMMException if particles or numbers changed, or a value is not allowed; the Context then keeps the
@@ -152,19 +240,24 @@ protected:
 private:
     struct Distance {
         int particle1, particle2;
-        double distance;
+        double distance, rate;
     };
     struct Angle {
         int particle1, particle2, particle3;
-        double angle;
+        double angle, rate;
     };
     struct Dihedral {
         int particle1, particle2, particle3, particle4;
-        double angle;
+        double angle, rate;
+    };
+    struct Body {
+        std::vector<int> particles;
+        std::vector<OpenMM::Vec3> positions;
     };
     std::vector<Distance> distances;
     std::vector<Angle> angles;
     std::vector<Dihedral> dihedrals;
+    std::vector<Body> bodies;
     bool periodic = false;
 };
 

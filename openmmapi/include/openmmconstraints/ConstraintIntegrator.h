@@ -113,6 +113,13 @@ public:
      *  @return [number of constraints] as getMultipliers()
      */
     std::vector<double> getVelocityMultipliers() const;
+    /** Work that moving constraints (a rate, an expression's t) have done on the system since the Context was created:
+     *  the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of both stages where there are two. The
+     *  difference of two readings is the work in between.
+     *
+     *  @return kJ/mol
+     */
+    double getConstraintWork() const;
     /** Constraint forces that belong to getMultipliers(): sum_k lambda_k grad_i q_k, with the gradients that the step
      *  used, those at its start.
      *
@@ -164,6 +171,8 @@ private:
     friend class ConstraintForceImpl;
     /** A ConstraintForce has new parameters. */
     void updateConstraints();
+    /** The part of getMultipliers() that belongs to the Force with this index in the System. */
+    std::vector<double> getMultipliersOf(int force) const;
     void requireContext(bool positionsToo) const;
     IntegrateConstraintsStepKernel& stepKernel() const;
     Solver solver = Automatic;

@@ -34,12 +34,16 @@ public:
     /** Something outside positions, velocities and box changed, so that forces kept from the last step are stale. */
     virtual void invalidateForces() = 0;
     virtual SolverSummary getSummary() const = 0;
-    /** Multipliers [constraints] that the last step applied, as forces (kJ/mol/nm or kJ/mol/rad). */
+    /** All constraints, as they are solved. */
+    virtual const ConstraintSet& getConstraints() const = 0;
+    /** Multipliers [listed constraints] that the last step applied, as forces (kJ/mol/nm or kJ/mol/rad). */
     virtual std::vector<double> getMultipliers() const = 0;
     virtual std::vector<double> getVelocityMultipliers() const = 0;
     /** Forces [numParticles] (kJ/mol/nm) and virial [3 rows] (kJ/mol) of those of getMultipliers. */
     virtual void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const = 0;
-    /** Multipliers [constraints] at the present state. */
+    /** Work (kJ/mol) that moving constraints have done. */
+    virtual double getConstraintWork() const = 0;
+    /** Multipliers [listed constraints] at the present state. */
     virtual std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
                                                    const ConstraintIntegrator& integrator) = 0;
     /** Number of independent constraints that move at least one particle. */

@@ -4,21 +4,23 @@
 #define OPENMM_CONSTRAINTS_COLLECT_CONSTRAINTS_H_
 
 #include "ConstraintSet.h"
+#include "openmm/Force.h"
 #include "openmm/System.h"
-#include "openmmconstraints/ConstraintForce.h"
 
 namespace ConstraintPlugin {
 
-/** The constraints of one ConstraintForce: distances, angles, dihedrals, each by index.
- *  @param forceIndex  its index in the System */
-std::vector<Constraint> constraintsOf(const ConstraintForce& force, int forceIndex);
+/** Whether a Force is one of ours, whose constraints an integrator has to solve. */
+bool declaresConstraints(const OpenMM::Force& force);
 
-/** Collect the constraints of a System and of all its ConstraintForces, System constraints first.
+/** The particles of each constraint and rigid body of such a Force. */
+std::vector<std::vector<int>> joinedParticles(const OpenMM::Force& force);
+
+/** Collect the constraints of a System and of all its Forces that declare some, System constraints first.
  *
  *  @param tolerance  relative; two lengths given for the same particles may differ by no more
  *  @throws OpenMMException naming the constraint, if one has an index out of range, the same particle twice, a virtual
  *          site, a length that is not positive, a length that the periodic box cannot hold, or if the lengths of a
- *          pair or a triangle contradict each other or make it straight
+ *          pair or a triangle contradict each other
  */
 ConstraintSet collectConstraints(const OpenMM::System& system, double tolerance);
 

@@ -8,12 +8,16 @@
 
 namespace ConstraintPlugin {
 
-/** "distance", "angle", "dihedral"; "nm" or "rad". */
+/** "distance", "angle", "dihedral", ...; "nm", "rad", ... */
 const char* nameOf(CoordinateKind kind);
 const char* unitOf(CoordinateKind kind);
 
-/** "System constraint 3 (particles 4 and 5)", "distance 0 of Force 2 (particles 4 and 5)". */
+/** "System constraint 3 (particles 4 and 5)", "distance 0 of the ConstraintForce with index 2
+ * (particles 4 and 5)". */
 std::string describeConstraint(const ConstraintSet& set, int constraint);
+
+/** The place in getMultipliers() of a constraint, or of the listed one that it completes; -1 for a rigid body's. */
+int listedIndex(const ConstraintSet& set, int constraint);
 
 /** "particles 0, 1, 2" of some constraints, ascending; long lists are cut. */
 std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints);
@@ -25,6 +29,7 @@ struct SolveContext {
     Stage stage;
     std::string activity; ///< "step 1041", "projection of the given positions", ...
     double tolerance, timeScale;
+    double time;        ///< ps, of the targets
     std::string solver; ///< what served the cluster
 };
 

@@ -3,20 +3,24 @@
 #ifndef OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_IMPL_H_
 #define OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_IMPL_H_
 
+#include "openmm/Force.h"
 #include "openmm/internal/ForceImpl.h"
-#include "openmmconstraints/ConstraintForce.h"
+#include <vector>
 
 namespace ConstraintPlugin {
 
-/** A declaration: no energy, no force, no kernel. It sees to it that an integrator is there which solves what its Force
- *  declares, and that constrained particles count as bonded. */
+/** Of every Force that declares constraints. A declaration: no energy, no force, no kernel. It sees to it that an
+ * integrator is there which solves what its Force declares, and that constrained particles count as bonded. */
 class ConstraintForceImpl : public OpenMM::ForceImpl {
 public:
-    explicit ConstraintForceImpl(const ConstraintForce& owner) : owner(owner) {
+    /** @param owner              a Force that declares constraints
+     *  @param defaultParameters  Context parameters that its expressions depend on */
+    explicit ConstraintForceImpl(const OpenMM::Force& owner, std::map<std::string, double> defaultParameters = {})
+        : owner(owner), defaultParameters(std::move(defaultParameters)) {
     }
     /** @throws OpenMMException if the integrator cannot honour the Force, or a thermostat would sample it wrongly */
     void initialize(OpenMM::ContextImpl& context) override;
-    const ConstraintForce& getOwner() const override {
+    const OpenMM::Force& getOwner() const override {
         return owner;
     }
     /** @throws OpenMMException if the integrator that takes this step is none of ours */
@@ -25,17 +29,20 @@ public:
         return 0.0;
     }
     std::map<std::string, double> getDefaultParameters() override {
-        return {};
+        return defaultParameters;
     }
     std::vector<std::string> getKernelNames() override {
         return {};
     }
     /** Hand the System's constraints with their present targets to the integrators of a Context. */
     void updateParametersInContext(OpenMM::ContextImpl& context);
+    /** This Force's part of the multipliers of the integrator that is at work. */
+    std::vector<double> getMultipliers(OpenMM::ContextImpl& context) const;
     std::vector<std::pair<int, int>> getBondedParticles() const override;
 
 private:
-    const ConstraintForce& owner;
+    const OpenMM::Force& owner;
+    std::map<std::string, double> defaultParameters;
 };
 
 } // namespace ConstraintPlugin
