@@ -137,6 +137,9 @@ private:
 %quantity_argument(tolerance, dimensionless)
 %quantity_argument(temperature, kelvin)
 %quantity_argument(friction, per_picosecond)
+%quantity_argument(alpha, per_picosecond)
+%quantity_argument(beta, per_picosecond)
+%quantity_argument(drift, dimensionless)
 %quantity_result(computeSystemTemperature, kelvin)
 %quantity_result(getTemperature, kelvin)
 %quantity_result(getFriction, per_picosecond)
@@ -179,6 +182,7 @@ Raises TypeError if it is something else.";
 %castable(RattleIntegrator, Integrator)
 %castable(ShakeIntegrator, Integrator)
 %castable(RattleLangevinIntegrator, Integrator)
+%castable(ConstraintForceIntegrator, Integrator)
 
 // ---- the headers -----------------------------------------------------------------------------------------------
 
@@ -225,6 +229,11 @@ Raises TypeError if it is something else.";
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
 %include "openmmconstraints/RattleLangevinIntegrator.h"
+%feature("docstring") ConstraintPlugin::ConstraintForceIntegrator::getStabilization
+    "Get the feedback on what violates the constraints.
+
+:return: (alpha, beta): on velocities and on positions, two Quantities (1/ps)";
+%include "openmmconstraints/ConstraintForceIntegrator.h"
 
 %pythoncode %{
 complete(
@@ -232,6 +241,7 @@ complete(
     RattleIntegrator,
     ShakeIntegrator,
     RattleLangevinIntegrator,
+    ConstraintForceIntegrator,
     records=(SolverSummary, ClusterInfo),
 )
 %}

@@ -56,6 +56,7 @@ public:
 inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
 inline const std::string IntegrateShakeStepName = "IntegrateShakeStep";
 inline const std::string IntegrateRattleLangevinStepName = "IntegrateRattleLangevinStep";
+inline const std::string IntegrateConstraintForceStepName = "IntegrateConstraintForceStep";
 
 } // namespace ConstraintPlugin
 

@@ -17,6 +17,7 @@ from openmmconstraints.helpers import moveConstraints
 from openmmconstraints.wrapper import (
     ClusterInfo,
     ConstraintForce,
+    ConstraintForceIntegrator,
     ConstraintIntegrator,
     RattleIntegrator,
     RattleLangevinIntegrator,
@@ -29,6 +30,7 @@ _plugins.load()
 __all__ = [
     "ClusterInfo",
     "ConstraintForce",
+    "ConstraintForceIntegrator",
     "ConstraintIntegrator",
     "RattleIntegrator",
     "RattleLangevinIntegrator",
