@@ -126,6 +126,7 @@ private:
 %takes_long(ConstraintPlugin::ConstraintIntegrator::applyVelocityConstraints)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeSystemTemperature)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeMultipliers)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::computeBlueMoon)
 
 // ---- units -----------------------------------------------------------------------------------------------------
 
@@ -149,6 +150,7 @@ private:
 %quantity_result(getDihedralRate, radian_per_picosecond)
 %include "vectors.i"
 %feature("compactdefaultargs"); // one wrapper with optional arguments instead of overloads, whose errors say nothing
+%apply double& OUTPUT { double& logZ };
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
 // ---- cast, isinstance ------------------------------------------------------------------------------------------
@@ -224,6 +226,15 @@ Raises TypeError if it is something else.";
 :param index:  the index of the body
 :return: (particles, positions): indices, and their places in the body's frame as a Quantity (nm)
 :raises: OpenMMException if there is no such body";
+%feature("docstring") ConstraintPlugin::ConstraintIntegrator::computeBlueMoon
+    "What the blue moon ensemble needs at the present state: a free energy's derivative along constraints that hold
+reaction coordinates xi_k fixed is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a constrained
+run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted for.
+
+:type constraints: Sequence[int]
+:param constraints:  in the order of getMultipliers(), of the constraints that hold xi_k
+:return: (multipliers, corrections, logZ): lambda_k and G_k of each, ln(|Z|/|Z_rest|)
+:raises: OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves";
 %include "openmmconstraints/ConstraintForce.h"
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"
