@@ -149,7 +149,10 @@ private:
 %quantity_result(getAngleRate, radian_per_picosecond)
 %quantity_result(getDihedralRate, radian_per_picosecond)
 %include "vectors.i"
-%feature("compactdefaultargs"); // one wrapper with optional arguments instead of overloads, whose errors say nothing
+// One wrapper with an optional argument instead of overloads, whose errors say nothing.
+%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addDistance;
+%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addAngle;
+%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addDihedral;
 %apply double& OUTPUT { double& logZ };
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
