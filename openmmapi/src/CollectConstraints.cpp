@@ -5,6 +5,7 @@
 #include "Triangles.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/internal/CollectBodies.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include <map>
 #include <sstream>
@@ -297,7 +298,9 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
                 add(centroidDistance(set, *force, f, i));
             }
         }
+    convertSingularSets(set, tolerance, box);
     splitStraightAngles(set);
+    addRigidBodies(system, set, box);
     validateTogether(set, tolerance);
     return set;
 }
