@@ -95,7 +95,7 @@ bool takeConstraints(const ConstraintSet& set, const std::vector<int>& candidate
                      double tolerance, std::vector<int>& constraints) {
     for (int k : candidates) {
         const Constraint& c = set.constraints[k];
-        Real3 r[maxParticlesPerConstraint];
+        Real3 r[3]; // of a distance or an angle
         bool isInside = true;
         for (int s = 0; s < c.size() && isInside; s++) {
             const int at = placed.find(c.particles[s]);
@@ -112,7 +112,7 @@ bool takeConstraints(const ConstraintSet& set, const std::vector<int>& candidate
             const Real3 u = r[0] - r[1], v = r[2] - r[1], n = cross(u, v);
             q = std::atan2(std::sqrt(dot(n, n)), dot(u, v));
         }
-        if (!(std::abs(q - c.target) <= tolerance * c.scale()))
+        if (!(std::abs(q - c.target) <= tolerance * set.scale(c)))
             return false;
         constraints.push_back(k);
     }

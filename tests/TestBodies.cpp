@@ -226,7 +226,8 @@ const ConstraintTests::Setup plain = {"Reference", ConstraintIntegrator::MatrixI
 
 TEST(RigidBodies, RoundedLengthsAreHonestInput) {
     for (const Molecule& molecule : molecules()) {
-        if (!molecule.isSingular)
+        // Of acetonitrile's distances from hydrogen three are redundant: rounded, those contradict each other.
+        if (!molecule.isSingular || molecule.name == "acetonitrile")
             continue;
         Simulation simulation = start(molecule, How::Distances, plain, 0.001, 1e-5);
         EXPECT_EQ(simulation.integrator->getNumDegreesOfFreedom(), 2 * molecule.degreesOfFreedom) << molecule.name;
@@ -297,7 +298,7 @@ TEST(RigidBodies, MayHaveImmovableParticles) {
             particles.push_back(system.addParticle(i < anchors ? 0 : benzene.masses[i]));
         auto* constraints = new ConstraintForce();
         constraints->addRigidBody(particles, benzene.shape);
-        auto* field = new CustomExternalForce("x+2*z");
+        auto* field = new CustomExternalForce("20*x+40*z");
         for (int i : particles)
             field->addParticle(i, {});
         system.addForce(constraints);
@@ -332,7 +333,7 @@ TEST(RigidBodies, ChangeTheirShapeInAContext) {
 
 TEST(RigidBodies, RefuseBadShapesByName) {
     const std::vector<std::pair<std::pair<std::vector<int>, Vectors>, std::string>> bad = {
-        {{{0}, {Vec3()}}, "two"},
+        {{{0}, {Vec3()}}, "at least 2"},
         {{{0, 1}, {Vec3()}}, "positions"},
         {{{0, 7}, {Vec3(), Vec3(1, 0, 0)}}, "out of range"},
         {{{0, 1, 0}, {Vec3(), Vec3(1, 0, 0), Vec3(2, 0, 0)}}, "0"},

@@ -57,6 +57,16 @@ void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin,
     }
 }
 
+/** Whether a body is a rod held by its bonds and angles of pi alone: as components of bends those are regular. */
+bool isRegularRod(const ConstraintSet& set, const RigidBody& body) {
+    auto count = [&](CoordinateKind kind) {
+        return std::count_if(body.constraints.begin(), body.constraints.end(),
+                             [&](int k) { return set.constraints[k].kind == kind; });
+    };
+    return body.base.size() == 2 && count(CoordinateKind::Distance) == body.size() - 1 &&
+           count(CoordinateKind::Angle) == body.size() - 2;
+}
+
 /** Bond vectors of a constraint's particles in a body's shape. */
 std::vector<Real3> bondsInShape(const Constraint& c, const std::map<int, Real3>& place) {
     std::vector<Real3> bonds;
@@ -72,6 +82,8 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
     for (const Constraint& c : set.constraints)
         mayReplace.push_back(c.rate == 0);
     for (const RigidBody& body : findSingularBodies(set, tolerance, mayReplace)) {
+        if (isRegularRod(set, body))
+            continue;
         std::map<int, Real3> place;
         for (std::size_t i = 0; i < body.base.size(); i++)
             place[body.base[i]] = body.shape[i];
