@@ -145,6 +145,64 @@ TEST(CustomConstraintForce, RefusesIndicesOutOfRange) {
     }
 }
 
+// ---- serialization
+// ---------------------------------------------------------------------------------------------------
+
+template <class T>
+static std::string toXml(const T& object, const std::string& root) {
+    std::stringstream stream;
+    XmlSerializer::serialize(&object, root, stream);
+    return stream.str();
+}
+
+template <class T>
+static std::unique_ptr<T> fromXml(const std::string& xml) {
+    std::stringstream stream(xml);
+    return std::unique_ptr<T>(XmlSerializer::deserialize<T>(stream));
+}
+
+TEST(CustomConstraintForce, IsSerializedWithEveryField) {
+    const auto force = someForce();
+    expectEqual(*force, dynamic_cast<CustomConstraintForce&>(*fromXml<Force>(toXml<Force>(*force, "Force"))));
+    System system;
+    system.addForce(someForce().release());
+    const std::unique_ptr<System> copy = fromXml<System>(toXml(system, "System"));
+    expectEqual(*force, dynamic_cast<CustomConstraintForce&>(copy->getForce(0)));
+}
+
+TEST(CustomConstraintForce, KeepsSpecialCharactersOfAnExpressionAndEveryKindOfTable) {
+    CustomConstraintForce force(1, "x1 - a;\n a = \"<&>\" + 'b'");
+    const std::vector<double> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    force.addTabulatedFunction("a", new Continuous3DFunction(2, 2, 2, values, 0, 1, 0, 2, 0, 3));
+    force.addTabulatedFunction("b", new Discrete1DFunction(values));
+    force.addTabulatedFunction("c", new Discrete2DFunction(2, 4, values));
+    force.addTabulatedFunction("d", new Discrete3DFunction(2, 2, 2, values));
+    expectEqual(force, dynamic_cast<CustomConstraintForce&>(*fromXml<Force>(toXml<Force>(force, "Force"))));
+}
+
+TEST(CustomConstraintForce, IsNotReadFromMalformedXml) {
+    const std::string xml = toXml<Force>(*someForce(), "Force");
+    const auto reading = [&](const std::string& from, const std::string& to) {
+        std::string changed = xml;
+        const std::size_t position = changed.find(from);
+        EXPECT_NE(position, std::string::npos) << from << " is not in " << xml;
+        if (position != std::string::npos)
+            changed.replace(position, from.size(), to);
+        return messageOf([&] { fromXml<Force>(changed); });
+    };
+    EXPECT_EQ(reading("rods", "bars"), "");
+    expectAll(reading("version=\"1\"", "version=\"2\""), {"CustomConstraintForce", "version 2", "reads version 1"});
+    expectAll(reading("particles=\"2\"", "particles=\"0\""), {"at least one particle"});
+    expectAll(reading("particles=\"2\"", "particles=\"two\""), {"'particles'", "two"});
+    expectAll(reading("particles=\"2\"", "particles=\"3\""), {"3 particles and 2 parameters", "4 properties"});
+    expectAll(reading("expression=", "energy="), {"expression"});
+    expectAll(reading("default=\"-2e-07\"", "default=\"low\""), {"'default'", "low"});
+    expectAll(reading("p1=\"4\"", "p1=\"4.5\""), {"'p1'", "4.5"});
+    expectAll(reading("param1=\"-3\"", "param1=\"\""), {"'param1'"});
+    expectAll(reading("param1=\"-3\"", "param3=\"-3\""), {"param1"});
+    expectAll(reading("param1=\"-3\"", ""), {"2 parameters", "3 properties"});
+}
+
 // ---- what is wrong with an expression
 // --------------------------------------------------------------------------------
 
