@@ -172,7 +172,7 @@ TEST(Serialization, KeepsTemperatureFrictionAndSeed) {
 
 TEST(Serialization, RefusesAForceOfAnUnknownVersionOrWithMalformedFields) {
     const std::string xml = toXml<Force>(someForce(), "Force");
-    EXPECT_NE(failure<Force>(xml, "version=\"1\"", "version=\"2\"").find("version 2"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "version=\"2\"", "version=\"7\"").find("version 7"), std::string::npos);
     EXPECT_NE(failure<Force>(xml, "p1=\"0\"", "p1=\"zero\"").find("zero"), std::string::npos);
     EXPECT_NE(failure<Force>(xml, "p1=\"0\"", "q=\"0\"").find("p1"), std::string::npos);
     EXPECT_NE(failure<Force>(xml, "d=\".1\"", "d=\"\"").find("'d'"), std::string::npos);

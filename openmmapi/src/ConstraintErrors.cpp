@@ -149,8 +149,9 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
             out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit
                 << ", " << relative;
         else
-            out << "rate of change off by " << report.value << " " << unit << "/ps (" << nameOf(c.kind) << " "
-                << c.targetAt(context.time) << " " << unit << "), " << relative << "in " << context.timeScale << " ps ";
+            out << "rate of change " << report.value + c.rate << " " << unit << "/ps, target " << c.rate << " " << unit
+                << "/ps (" << nameOf(c.kind) << " " << c.targetAt(context.time) << " " << unit << "), " << relative
+                << "in " << context.timeScale << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
         for (std::size_t s = 0; s < report.places.size(); s++)

@@ -9,7 +9,7 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-static const int Version = 1;
+static const int Version = 2;
 
 void ConstraintForceProxy::serialize(const void* object, SerializationNode& node) const {
     const ConstraintForce& force = *static_cast<const ConstraintForce*>(object);
@@ -25,7 +25,8 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         distances.createChildNode("Distance")
             .setIntProperty("p1", particle1)
             .setIntProperty("p2", particle2)
-            .setDoubleProperty("d", distance);
+            .setDoubleProperty("d", distance)
+            .setDoubleProperty("rate", force.getDistanceRate(i));
     }
     SerializationNode& angles = node.createChildNode("Angles");
     for (int i = 0; i < force.getNumAngles(); i++) {
@@ -36,7 +37,8 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
             .setIntProperty("p1", particle1)
             .setIntProperty("p2", particle2)
             .setIntProperty("p3", particle3)
-            .setDoubleProperty("a", angle);
+            .setDoubleProperty("a", angle)
+            .setDoubleProperty("rate", force.getAngleRate(i));
     }
     SerializationNode& dihedrals = node.createChildNode("Dihedrals");
     for (int i = 0; i < force.getNumDihedrals(); i++) {
@@ -48,7 +50,22 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
             .setIntProperty("p2", particle2)
             .setIntProperty("p3", particle3)
             .setIntProperty("p4", particle4)
-            .setDoubleProperty("a", angle);
+            .setDoubleProperty("a", angle)
+            .setDoubleProperty("rate", force.getDihedralRate(i));
+    }
+    SerializationNode& bodies = node.createChildNode("RigidBodies");
+    for (int i = 0; i < force.getNumRigidBodies(); i++) {
+        std::vector<int> particles;
+        std::vector<Vec3> positions;
+        force.getRigidBodyParameters(i, particles, positions);
+        SerializationNode& body = bodies.createChildNode("RigidBody");
+        for (std::size_t j = 0; j < particles.size(); j++)
+            body.createChildNode("Particle").setIntProperty("p", particles[j]);
+        for (const Vec3& x : positions)
+            body.createChildNode("Position")
+                .setDoubleProperty("x", x[0])
+                .setDoubleProperty("y", x[1])
+                .setDoubleProperty("z", x[2]);
     }
 }
 
@@ -60,14 +77,25 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     force->setUsesPeriodicBoundaryConditions(readProperty<bool>(node, "usesPeriodic"));
     for (const SerializationNode& distance : node.getChildNode("Distances").getChildren())
         force->addDistance(readProperty<int>(distance, "p1"), readProperty<int>(distance, "p2"),
-                           readProperty<double>(distance, "d"));
+                           readProperty<double>(distance, "d"), readProperty<double>(distance, "rate"));
     for (const SerializationNode& angle : node.getChildNode("Angles").getChildren())
         force->addAngle(readProperty<int>(angle, "p1"), readProperty<int>(angle, "p2"), readProperty<int>(angle, "p3"),
-                        readProperty<double>(angle, "a"));
+                        readProperty<double>(angle, "a"), readProperty<double>(angle, "rate"));
     for (const SerializationNode& dihedral : node.getChildNode("Dihedrals").getChildren())
         force->addDihedral(readProperty<int>(dihedral, "p1"), readProperty<int>(dihedral, "p2"),
                            readProperty<int>(dihedral, "p3"), readProperty<int>(dihedral, "p4"),
-                           readProperty<double>(dihedral, "a"));
+                           readProperty<double>(dihedral, "a"), readProperty<double>(dihedral, "rate"));
+    for (const SerializationNode& body : node.getChildNode("RigidBodies").getChildren()) {
+        std::vector<int> particles;
+        std::vector<Vec3> positions;
+        for (const SerializationNode& child : body.getChildren())
+            if (child.getName() == "Particle")
+                particles.push_back(readProperty<int>(child, "p"));
+            else
+                positions.emplace_back(readProperty<double>(child, "x"), readProperty<double>(child, "y"),
+                                       readProperty<double>(child, "z"));
+        force->addRigidBody(particles, positions);
+    }
     return force.release();
 }
 

@@ -27,7 +27,7 @@ def test_solver_is_written_by_name(integrator):
 
 def test_unknown_version_is_refused(force):
     xml = openmm.XmlSerializer.serialize(force)
-    head, _, tail = xml.rpartition('version="1"')
+    head, _, tail = xml.rpartition('version="2"')
     with pytest.raises(openmm.OpenMMException, match="version 99"):
         openmm.XmlSerializer.deserialize(f'{head}version="99"{tail}')
 

@@ -34,6 +34,22 @@ static bool numberInUnit(PyObject* input, const char* unit, const char* method, 
     return PyErr_Occurred() == NULL;
 }
 
+/** A whole number of any kind, numpy's too. @return false with a Python exception set */
+static bool wholeNumber(PyObject* input, int& value) {
+    PyObject* index = PyNumber_Index(input);
+    if (index == NULL)
+        return false;
+    const long number = PyLong_AsLong(index);
+    Py_DECREF(index);
+    if (PyErr_Occurred() != NULL)
+        return false;
+    value = (int) number;
+    if (value == number)
+        return true;
+    PyErr_SetString(PyExc_OverflowError, "a whole number is too large");
+    return false;
+}
+
 static PyObject* quantityInUnit(double value, const char* unit) {
     PyObject* function = quantityFunction("to_quantity");
     if (function == NULL)
@@ -46,18 +62,8 @@ static PyObject* quantityInUnit(double value, const char* unit) {
 
 // Whole numbers of any kind, numpy's too.
 %typemap(in) int {
-    PyObject* index = PyNumber_Index($input);
-    if (index == NULL)
+    if (!wholeNumber($input, $1))
         SWIG_fail;
-    const long value = PyLong_AsLong(index);
-    Py_DECREF(index);
-    if (PyErr_Occurred() != NULL)
-        SWIG_fail;
-    if (value != (int) value) {
-        PyErr_SetString(PyExc_OverflowError, "$symname: argument $argnum is too large");
-        SWIG_fail;
-    }
-    $1 = (int) value;
 }
 
 // %quantity_argument(stepSize, picosecond): `double stepSize` takes a number or a Quantity of that dimension;
@@ -80,6 +86,13 @@ static PyObject* quantityInUnit(double value, const char* unit) {
     %append_output(quantity);
 }
 %enddef
+
+// `double rate` is a length or an angle per time, as the method's name says.
+%typemap(in) double rate {
+    const char* const unit = strstr("$symname", "Distance") ? "nanometer_per_picosecond" : "radian_per_picosecond";
+    if (!numberInUnit($input, unit, "$symname", "rate", $1))
+        SWIG_fail;
+}
 
 // %quantity_result(getStepSize, picosecond): what it returns is a Quantity.
 %define %quantity_result(METHOD, UNIT)

@@ -140,6 +140,12 @@ private:
 %quantity_result(computeSystemTemperature, kelvin)
 %quantity_result(getTemperature, kelvin)
 %quantity_result(getFriction, per_picosecond)
+%quantity_result(getConstraintWork, kilojoule_per_mole)
+%quantity_result(getDistanceRate, nanometer_per_picosecond)
+%quantity_result(getAngleRate, radian_per_picosecond)
+%quantity_result(getDihedralRate, radian_per_picosecond)
+%include "vectors.i"
+%feature("compactdefaultargs"); // one wrapper with optional arguments instead of overloads, whose errors say nothing
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
 // ---- cast, isinstance ------------------------------------------------------------------------------------------
@@ -207,6 +213,13 @@ Raises TypeError if it is something else.";
 :param index:  the index of the constraint
 :return: (particle1, particle2, particle3, particle4, angle): four indices and a Quantity (rad)
 :raises: OpenMMException if there is no such constraint";
+%feature("docstring") ConstraintPlugin::ConstraintForce::getRigidBodyParameters
+    "Get a rigid body.
+
+:type index: int
+:param index:  the index of the body
+:return: (particles, positions): indices, and their places in the body's frame as a Quantity (nm)
+:raises: OpenMMException if there is no such body";
 %include "openmmconstraints/ConstraintForce.h"
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"

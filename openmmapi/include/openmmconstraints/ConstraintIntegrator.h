@@ -114,8 +114,9 @@ public:
      */
     std::vector<double> getVelocityMultipliers() const;
     /** Work that moving constraints (a rate, an expression's t) have done on the system since the Context was created:
-     *  the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of both stages where there are two. The
-     *  difference of two readings is the work in between.
+     *  the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of both stages where there are two
+     *  (RattleIntegrator: second order). Where velocities are half a step behind the positions (ShakeIntegrator,
+     *  RattleLangevinIntegrator), so is the work. The difference of two readings is the work in between.
      *
      *  @return kJ/mol
      */

@@ -4,6 +4,7 @@
 
 from numbers import Real
 
+import numpy
 from openmm import unit
 
 
@@ -26,9 +27,39 @@ def to_number(value, unit_name: str, method: str, argument: str) -> float:
     return float(value)
 
 
+def to_positions(value, method: str) -> list[float]:
+    """Coordinates in nm, one after the other, of an (n, 3) array of numbers, or of Quantities, in whatever nesting.
+
+    Raises
+    ------
+    TypeError, ValueError
+        if value is not of that shape, not of numbers or of another dimension than length
+    """
+    if unit.is_quantity(value):
+        if not value.unit.is_compatible(unit.nanometer):
+            raise TypeError(f"{method}: positions must be lengths, not a Quantity in {value.unit}")
+        rows = value.value_in_unit(unit.nanometer)
+    else:
+        rows = [
+            row.value_in_unit(unit.nanometer) if unit.is_quantity(row) else [_length(x, method) for x in row]
+            for row in value
+        ]
+    array = numpy.array([tuple(row) for row in rows], dtype=float)
+    if len(array) > 0 and array.shape[1:] != (3,):
+        raise ValueError(f"{method}: positions must be of shape (n, 3), not {array.shape}")
+    return array.ravel().tolist()
+
+
+def _length(value, method: str) -> float:
+    return to_number(value, "nanometer", method, "each coordinate")
+
+
 def _unit(name: str):
-    """A unit by the name of openmm.unit, or "per_" and such a name for its inverse."""
-    return getattr(unit, name.removeprefix("per_")) ** (-1 if name.startswith("per_") else 1)
+    """A unit from names of openmm.unit: "nanometer", "per_picosecond", "nanometer_per_picosecond"."""
+    if hasattr(unit, name):
+        return getattr(unit, name)
+    numerator, _, denominator = name.partition("per_")
+    return (getattr(unit, numerator.rstrip("_")) if numerator else unit.dimensionless) / getattr(unit, denominator)
 
 
 def _describe(expected) -> str:
@@ -37,6 +68,6 @@ def _describe(expected) -> str:
     return f"a number (in {expected}) or a Quantity that can be converted to {expected}"
 
 
-def to_quantity(value: float, unit_name: str):
+def to_quantity(value, unit_name: str):
     """`value` as a Quantity in the unit `unit_name`."""
     return unit.Quantity(value, _unit(unit_name))

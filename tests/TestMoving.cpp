@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Constraints that move in time: they are where they should be, and the work that they do is the energy that comes in.
+#include "coordinates.h"
+#include "support/Messages.h"
+#include "support/Simulation.h"
+#include <gtest/gtest.h>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+/** A bent chain of four particles held by springs, with a constraint that moves. */
+struct Pulled {
+    CoordinateKind kind;
+    ConstraintForce* constraints = new ConstraintForce();
+    Vectors positions{{0, 0, 0}, {0.15, 0, 0}, {0.2, 0.14, 0}, {0.33, 0.16, 0.09}};
+    double rate;
+    std::unique_ptr<Simulation> simulation;
+
+    Pulled(CoordinateKind kind, double rate, const Setup& setup, double stepSize, double time = 0)
+        : kind(kind), rate(rate) {
+        auto system = std::make_unique<System>();
+        auto* bonds = new HarmonicBondForce();
+        auto* angles = new HarmonicAngleForce();
+        for (double mass : {12.0, 14.0, 1.0, 16.0})
+            system->addParticle(mass);
+        for (int i = 0; i < 3; i++)
+            bonds->addBond(i, i + 1, 0.15, 20000);
+        for (int i = 0; i < 2; i++)
+            angles->addAngle(i, i + 1, i + 2, 1.9, 300);
+        const double target = value(positions) - rate * time;
+        switch (kind) {
+        case CoordinateKind::Distance:
+            constraints->addDistance(0, 1, target, rate);
+            break;
+        case CoordinateKind::Angle:
+            constraints->addAngle(0, 1, 2, target, rate);
+            break;
+        default:
+            constraints->addDihedral(0, 1, 2, 3, target, rate);
+        }
+        constraints->addDistance(1, 2, std::sqrt(0.05 * 0.05 + 0.14 * 0.14)); // another that does not move
+        for (Force* force : std::initializer_list<Force*>{bonds, angles, constraints})
+            system->addForce(force);
+        simulation =
+            std::make_unique<Simulation>(std::move(system), makeIntegrator(setup, stepSize, 1e-12), std::get<0>(setup));
+        simulation->context->setTime(time);
+        simulation->context->setPositions(positions);
+        simulation->context->setVelocities({{0.3, 0.1, 0}, {-0.1, 0.2, 0.1}, {0.5, -0.4, 0.3}, {0, 0.1, -0.2}});
+        simulation->integrator->applyVelocityConstraints();
+    }
+    double value(const Vectors& x) const {
+        Real3 b[3], G[3];
+        for (int s = 0; s < 3; s++)
+            b[s] = {x[s][0] - x[s + 1][0], x[s][1] - x[s + 1][1], x[s][2] - x[s + 1][2]};
+        return coordinate(kind, b, G);
+    }
+    double rateOf(const Vectors& x, const Vectors& v) const {
+        Vectors up(4), down(4);
+        const double h = 1e-6;
+        for (int i = 0; i < 4; i++) {
+            up[i] = x[i] + v[i] * h;
+            down[i] = x[i] - v[i] * h;
+        }
+        return (value(up) - value(down)) / (2 * h);
+    }
+};
+
+class Moving : public testing::TestWithParam<std::tuple<CoordinateKind, Setup>> {
+protected:
+    const CoordinateKind kind = std::get<0>(GetParam());
+    const ConstraintTests::Setup setup = std::get<1>(GetParam());
+    const double rate = kind == CoordinateKind::Distance ? 0.1 : 1.0;
+};
+
+TEST_P(Moving, FollowsItsTargetAtTheContextsTime) {
+    Pulled pulled(kind, rate, setup, 0.001, 0.5);
+    const double start = pulled.value(pulled.positions);
+    for (int block = 1; block <= 5; block++) {
+        pulled.simulation->integrator->step(20);
+        const double expected = start + rate * 0.02 * block;
+        EXPECT_NEAR(pulled.value(pulled.simulation->positions()), expected, 1e-11);
+        if (std::get<2>(setup) == "Rattle") {
+            EXPECT_NEAR(pulled.rateOf(pulled.simulation->positions(), pulled.simulation->velocities()), rate, 1e-7);
+        }
+    }
+}
+
+// Velocities that are half a step behind leave the last half step's work out: first order.
+TEST_P(Moving, WorkIsTheEnergyThatComesIn) {
+    double error[2];
+    for (int i : {0, 1}) {
+        const double stepSize = i == 0 ? 0.0004 : 0.0002;
+        Pulled pulled(kind, rate, setup, stepSize);
+        const double before = pulled.simulation->energy();
+        EXPECT_EQ(pulled.simulation->integrator->getConstraintWork(), 0);
+        pulled.simulation->integrator->step((int) std::lround(0.1 / stepSize));
+        const double gained = pulled.simulation->energy() - before;
+        EXPECT_GT(std::abs(gained), 0.5); // it does matter
+        error[i] = std::abs(pulled.simulation->integrator->getConstraintWork() - gained);
+    }
+    EXPECT_LT(error[0], 0.05);
+    EXPECT_LT(error[1], (std::get<2>(setup) == "Rattle" ? 0.3 : 0.6) * error[0] + 1e-7);
+}
+
+TEST_P(Moving, WorkAndTargetsContinueFromACheckpoint) {
+    Pulled whole(kind, rate, setup, 0.001), first(kind, rate, setup, 0.001), second(kind, rate, setup, 0.001);
+    whole.simulation->integrator->step(20);
+    first.simulation->integrator->step(10);
+    std::stringstream checkpoint;
+    first.simulation->context->createCheckpoint(checkpoint);
+    second.simulation->context->loadCheckpoint(checkpoint);
+    EXPECT_EQ(second.simulation->integrator->getConstraintWork(), first.simulation->integrator->getConstraintWork());
+    second.simulation->integrator->step(10);
+    if (std::get<0>(setup) == "Reference") {
+        EXPECT_EQ(distance(whole.simulation->positions(), second.simulation->positions()), 0);
+        EXPECT_EQ(whole.simulation->integrator->getConstraintWork(),
+                  second.simulation->integrator->getConstraintWork());
+    }
+    EXPECT_NEAR(whole.simulation->integrator->getConstraintWork(), second.simulation->integrator->getConstraintWork(),
+                1e-3);
+}
+
+TEST_P(Moving, ATimeThatIsSetMovesTheTargetAtTheNextStep) {
+    Pulled pulled(kind, rate, setup, 0.001);
+    const double start = pulled.value(pulled.positions);
+    pulled.simulation->integrator->step(5);
+    pulled.simulation->context->setTime(0.05);
+    pulled.simulation->integrator->step(1);
+    EXPECT_NEAR(pulled.value(pulled.simulation->positions()), start + rate * 0.051, 1e-11);
+}
+
+std::string caseName(CoordinateKind kind, const ConstraintTests::Setup& setup) {
+    const char* const names[] = {"Distance_", "Angle_", "Dihedral_"};
+    return names[(int) kind] + nameOf(setup);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Moving,
+                         testing::Combine(testing::Values(CoordinateKind::Distance, CoordinateKind::Angle,
+                                                          CoordinateKind::Dihedral),
+                                          testing::ValuesIn(constantEnergySetups())),
+                         [](const auto& info) { return caseName(std::get<0>(info.param), std::get<1>(info.param)); });
+
+TEST(MovingConstraints, StopsByNameBeforeALengthVanishes) {
+    Pulled pulled(CoordinateKind::Distance, -1, {"Reference", ConstraintIntegrator::Automatic, "Rattle"}, 0.001);
+    try {
+        pulled.simulation->integrator->step(1000);
+        FAIL() << "a distance of zero was accepted";
+    } catch (const OpenMMException& e) {
+        EXPECT_NE(std::string(e.what()).find("distance 0 of the ConstraintForce"), std::string::npos) << e.what();
+        EXPECT_GT(pulled.value(pulled.simulation->positions()), 0);
+    }
+}
+
+TEST(MovingConstraints, RefusesARateThatIsNoNumber) {
+    EXPECT_THROW(Pulled(CoordinateKind::Distance, NAN, {"Reference", ConstraintIntegrator::Automatic, "Rattle"}, 0.001),
+                 OpenMMException);
+}
+
+/** Pulled slowly, the work is the free energy difference: of a bond at T = 0, the energy of its spring; of a free
+ *  dimer in a heat bath, the centrifugal one, -2 kT ln(d1/d0). */
+TEST(MovingConstraints, SlowWorkIsTheFreeEnergyDifference) {
+    System system;
+    system.addParticle(10);
+    system.addParticle(10);
+    auto* force = new ConstraintForce();
+    const double d0 = 0.1, d1 = 0.2, duration = 40, temperature = 300;
+    force->addDistance(0, 1, d0, (d1 - d0) / duration);
+    system.addForce(force);
+    double sum = 0, sumOfSquares = 0;
+    const int runs = 40;
+    for (int run = 0; run < runs; run++) {
+        RattleLangevinIntegrator integrator(temperature, 2, 0.004);
+        integrator.setRandomNumberSeed(run + 1);
+        auto context = makeContext(system, integrator, "Reference");
+        context->setPositions({{0, 0, 0}, {0, 0, d0}});
+        context->setVelocitiesToTemperature(temperature, run + 1);
+        integrator.step((int) std::lround(duration / 0.004));
+        const double work = integrator.getConstraintWork();
+        sum += work;
+        sumOfSquares += work * work;
+    }
+    const double mean = sum / runs, error = std::sqrt((sumOfSquares / runs - mean * mean) / (runs - 1));
+    const double kT = 0.00831446261815324 * temperature;
+    EXPECT_LT(error, 0.3);
+    EXPECT_NEAR(mean, -2 * kT * std::log(d1 / d0), 5 * error);
+}
+
+} // namespace
