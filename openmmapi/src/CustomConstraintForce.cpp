@@ -110,8 +110,19 @@ const string& CustomConstraintForce::getTabulatedFunctionName(int index) const {
     return functions[index].name;
 }
 
+vector<double> CustomConstraintForce::getMultipliers(Context& context) const {
+    return dynamic_cast<const ConstraintForceImpl&>(getImplInContext(context)).getMultipliers(getContextImpl(context));
+}
+
+void CustomConstraintForce::updateParametersInContext(Context& context) {
+    dynamic_cast<ConstraintForceImpl&>(getImplInContext(context)).updateParametersInContext(getContextImpl(context));
+}
+
 ForceImpl* CustomConstraintForce::createImpl() const {
-    return new ConstraintForceImpl(*this);
+    map<string, double> defaults;
+    for (const GlobalParameter& parameter : globalParameters)
+        defaults[parameter.name] = parameter.defaultValue;
+    return new ConstraintForceImpl(*this, defaults);
 }
 
 } // namespace ConstraintPlugin

@@ -44,7 +44,7 @@ PointFunction::Last& PointFunction::at(const double* x) const {
     for (int s = 0; s < numPoints - 1; s++) {
         const double* const p = x + 3 * s;
         bonds[s] = {p[0] - p[3], p[1] - p[4], p[2] - p[5]};
-        if (box != nullptr)
+        if (box != nullptr && box->a.x > 0) // an empty box is none
             bonds[s] = box->minimumImage(bonds[s]);
         isLast = isLast && bonds[s].x == last->bonds[s].x && bonds[s].y == last->bonds[s].y &&
                  bonds[s].z == last->bonds[s].z;

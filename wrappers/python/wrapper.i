@@ -175,6 +175,7 @@ Raises TypeError if it is something else.";
 }
 %enddef
 %castable(ConstraintForce, Force)
+%castable(CustomConstraintForce, Force)
 %castable(ConstraintIntegrator, Integrator)
 %castable(RattleIntegrator, Integrator)
 %castable(ShakeIntegrator, Integrator)
@@ -221,6 +222,8 @@ Raises TypeError if it is something else.";
 :return: (particles, positions): indices, and their places in the body's frame as a Quantity (nm)
 :raises: OpenMMException if there is no such body";
 %include "openmmconstraints/ConstraintForce.h"
+%include "expressions.i"
+%include "openmmconstraints/CustomConstraintForce.h"
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
@@ -229,6 +232,7 @@ Raises TypeError if it is something else.";
 %pythoncode %{
 complete(
     ConstraintForce,
+    CustomConstraintForce,
     RattleIntegrator,
     ShakeIntegrator,
     RattleLangevinIntegrator,

@@ -199,6 +199,21 @@ public:
      *  @throws OpenMMException if there is no such function
      */
     const std::string& getTabulatedFunctionName(int index) const;
+    /** Multipliers of this Force's constraints, which its integrator applied in the last step: its part of
+     *  ConstraintIntegrator::getMultipliers().
+     *
+     *  @param context  a Context of the System that this Force belongs to
+     *  @return [getNumConstraints()] kJ/mol per unit of sigma: the force on particle i is lambda * grad_i sigma
+     */
+    std::vector<double> getMultipliers(OpenMM::Context& context) const;
+    /** Take the present per-constraint parameters and tables over into a Context. The particles of constraints may not
+     *  change, nor their number. Positions that do not fit are projected at the next step.
+     *
+     *  @param context  a Context of the System that this Force belongs to
+     *  @throws OpenMMException if particles or numbers changed, or a value is not allowed; the Context then keeps the
+     *          old
+     */
+    void updateParametersInContext(OpenMM::Context& context);
     /** Whether distance(), angle(), dihedral() and the point functions take the minimum image (default: false). */
     bool usesPeriodicBoundaryConditions() const override {
         return periodic;
