@@ -266,25 +266,54 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
         const double size = std::abs(offset[row]) + std::abs(jacobian->rate(row, acceleration));
         largest = std::max(largest, size * jacobian->inverseScale[row]);
     }
-    // Relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
+    const SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
+    multipliers = byConstraint(byRow);
+    return report;
+}
+
+SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, double largest, Real3* x,
+                                          std::vector<double>& multipliers, int maxIterations) {
+    // Errors are relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
     const double timeScale = largest > 0 ? 1 / largest : 1;
-    SolveReport report = solve(1e-12, byRow, acceleration, [&](ClusterSolver& s, const Cluster& c, double tol) {
+    return solve(1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol) {
         StageInput input{*jacobian, tol, maxIterations};
         input.rateOffset = offset.data();
-        return s.solveVelocities(c, input, timeScale, acceleration, byRow.data());
+        return s.solveVelocities(c, input, timeScale, x, multipliers.data());
     });
-    multipliers.assign(set.constraints.size(), 0.0);
+}
+
+std::vector<double> ConstraintSolver::byConstraint(const std::vector<double>& byRow) const {
+    std::vector<double> result(set.constraints.size());
     for (int row = 0; row < graph->numRows(); row++)
-        multipliers[graph->rows[row]] = byRow[row];
-    return report;
+        result[graph->rows[row]] = byRow[row];
+    return result;
+}
+
+bool ConstraintSolver::solveUnitColumn(int constraint, const Real3* positions, const Box& box, Real3* b,
+                                       std::vector<double>& column, int maxIterations) {
+    const auto row = std::find(graph->rows.begin(), graph->rows.end(), constraint) - graph->rows.begin();
+    if (row == graph->numRows() || set.constraints[constraint].kind == CoordinateKind::Straight ||
+        setStart(positions, box) >= 0)
+        return false;
+    std::vector<double> unit(graph->numRows()), byRow(graph->numRows());
+    unit[row] = -1;
+    const SolveReport report = solveLinear(unit, jacobian->inverseScale[row], b, byRow, maxIterations);
+    column = byConstraint(byRow);
+    // Rounding may keep the error above what was asked for.
+    return report.outcome == Outcome::Converged || (report.outcome == Outcome::NotConverged && report.maxError < 1e-8);
+}
+
+std::vector<double> ConstraintSolver::curvatures(const Real3* positions, const Box& box, const Real3* v) {
+    setStart(positions, box);
+    std::vector<double> byRow(graph->numRows());
+    for (int row = 0; row < graph->numRows(); row++)
+        byRow[row] = jacobian->curvature(row, v);
+    return byConstraint(byRow);
 }
 
 std::vector<double> ConstraintSolver::timeDerivatives(const Real3* positions, const Box& box) {
     setStart(positions, box);
-    std::vector<double> byConstraint(set.constraints.size());
-    for (int row = 0; row < graph->numRows(); row++)
-        byConstraint[graph->rows[row]] = jacobian->timeDerivative[row];
-    return byConstraint;
+    return byConstraint(jacobian->timeDerivative);
 }
 
 SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box& box) {

@@ -75,6 +75,15 @@ public:
     SolveReport solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity, Real3* acceleration,
                                    std::vector<double>& multipliers, int maxIterations,
                                    const Stabilization& feedback = {});
+    /** A column of Z^-1 = (J M^-1 J^T)^-1 and b = M^-1 J^T of it.
+     *  @param constraint  whose column
+     *  @param[out] b      [numParticles], zero on input
+     *  @param[out] column [constraints], 0 for those that are not solved
+     *  @return false if the constraint is not one that is solved by itself, or Z is singular */
+    bool solveUnitColumn(int constraint, const Real3* positions, const Box& box, Real3* b, std::vector<double>& column,
+                         int maxIterations);
+    /** v^T H v of every constraint that is solved. @return [constraints] */
+    std::vector<double> curvatures(const Real3* positions, const Box& box, const Real3* v);
     /** d sigma/dt of every constraint at fixed positions. @return [constraints] */
     std::vector<double> timeDerivatives(const Real3* positions, const Box& box);
     /** Whether any constraint moves in time. */
@@ -117,6 +126,10 @@ private:
     /** Set both Jacobians' start, unless they have it: a velocity stage leaves it for the next position stage.
      *  @return as Jacobian::setStart */
     int setStart(const Real3* positions, const Box& box);
+    /** Solve J x + offset = 0 by x += M^-1 J^T multipliers, both by row, to rounding. */
+    SolveReport solveLinear(const std::vector<double>& offset, double largest, Real3* x,
+                            std::vector<double>& multipliers, int maxIterations);
+    std::vector<double> byConstraint(const std::vector<double>& byRow) const;
     SolveReport reportNoGradient(int row) const;
     void setEndTime(double end);
     template <class SolveCluster>

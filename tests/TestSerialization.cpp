@@ -102,7 +102,7 @@ TEST(Serialization, KeepsAForceInsideASystem) {
 
 template <class T>
 class IntegratorSerialization : public testing::Test {};
-using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator>;
+using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator, ConstraintForceIntegrator>;
 TYPED_TEST_SUITE(IntegratorSerialization, Integrators);
 
 template <class T>

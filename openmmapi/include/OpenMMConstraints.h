@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_H_
 
 #include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/RattleIntegrator.h"

@@ -190,6 +190,18 @@ vector<double> ConstraintIntegrator::computeMultipliers() {
     return withOpenMMExceptions([&] { return stepKernel().computeMultipliers(*context, *this); });
 }
 
+void ConstraintIntegrator::computeBlueMoon(const vector<int>& constraints, vector<double>& multipliers,
+                                           vector<double>& corrections, double& logZ) {
+    requireContext(true);
+    const int count = stepKernel().getConstraints().numListed;
+    for (int k : constraints)
+        if (k < 0 || k >= count)
+            throw OpenMMException("computeBlueMoon: there is no constraint " + to_string(k) + "; there are " +
+                                  to_string(count) + ", in the order of getMultipliers().");
+    withOpenMMExceptions(
+        [&] { stepKernel().computeBlueMoon(*context, *this, constraints, multipliers, corrections, logZ); });
+}
+
 int ConstraintIntegrator::getNumDegreesOfFreedom() const {
     requireContext(false);
     const System& system = context->getSystem();

@@ -18,6 +18,8 @@ public:
             return new ReferenceShakeStep(name, platform);
         if (name == IntegrateRattleLangevinStepName)
             return new ReferenceRattleLangevinStep(name, platform);
+        if (name == IntegrateConstraintForceStepName)
+            return new ReferenceConstraintForceStep(name, platform);
         throw OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
 };
@@ -36,7 +38,7 @@ extern "C" void registerKernelFactories() {
         auto* factory = new ConstraintPlugin::ReferenceKernelFactory(); // the platforms own it, one each
         for (const std::string& name :
              {ConstraintPlugin::IntegrateRattleStepName, ConstraintPlugin::IntegrateShakeStepName,
-              ConstraintPlugin::IntegrateRattleLangevinStepName})
+              ConstraintPlugin::IntegrateRattleLangevinStepName, ConstraintPlugin::IntegrateConstraintForceStepName})
             platform.registerKernelFactory(name, factory);
     }
 }

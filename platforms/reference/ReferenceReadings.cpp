@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // What users read of the constraints: multipliers, forces, virial.
+#include "BlueMoon.h"
 #include "ConstraintForces.h"
 #include "ReferenceStepKernel.h"
+#include "openmm/OpenMMException.h"
 
 using namespace OpenMM;
 using namespace std;
@@ -92,13 +94,25 @@ vector<double> ReferenceStepKernel::computeMultipliers(ContextImpl& context, con
     const SolverSummary ofLastStep = summary;
     projectTangent(context, integrator, positions(context), v.data());
     vector<double> multipliers;
-    const SolveReport report = solver->solveAccelerations(positions(context), box(context), v.data(), a.data(),
-                                                          multipliers, integrator.getMaxIterations());
-    // Rounding may keep the error above what was asked for; a singular or non-finite system may not pass.
-    if (report.outcome != Outcome::Converged && !(report.outcome == Outcome::NotConverged && report.maxError < 1e-8))
-        fail(report, Stage::Velocities, integrator);
+    solveAccelerations(context, integrator, v.data(), a.data(), multipliers);
     summary = ofLastStep;
     return listed(multipliers);
+}
+
+void ReferenceStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                          const vector<int>& coordinates, vector<double>& multipliers,
+                                          vector<double>& corrections, double& logZ) {
+    if (solver->moves())
+        throw OpenMMException("computeBlueMoon: constraints that move in time have no ensemble of their own; set their "
+                              "rates to zero.");
+    const vector<double> all = computeMultipliers(context, integrator);
+    multipliers.clear();
+    for (int k : coordinates)
+        multipliers.push_back(all[k]);
+    const BlueMoon terms = ConstraintPlugin::computeBlueMoon(*solver, coordinates, positions(context), box(context),
+                                                             integrator.getMaxIterations());
+    corrections = terms.corrections;
+    logZ = terms.logZ;
 }
 
 } // namespace ConstraintPlugin

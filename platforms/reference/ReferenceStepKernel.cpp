@@ -79,6 +79,10 @@ Real3* ReferenceStepKernel::velocities(ContextImpl& context) const {
     return asReal3(*data(context).velocities);
 }
 
+double ReferenceStepKernel::currentTime(ContextImpl& context) const {
+    return data(context).time;
+}
+
 Box ReferenceStepKernel::box(ContextImpl& context) const {
     const Vec3* v = data(context).periodicBoxVectors;
     return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
@@ -172,7 +176,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
 void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
                                          Real3* displacement) {
     requireFinite(displacement, "displacement");
-    gradientPositions.assign(positions(context), positions(context) + numParticles());
+    noteGradientPositions(context);
     solver->setTime(data(context).time);
     targetTime = data(context).time + integrator.getStepSize();
     const SolveReport report =
@@ -193,6 +197,18 @@ void ReferenceStepKernel::solveVelocities(ContextImpl& context, const Constraint
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Velocities, integrator);
     note(report);
+}
+
+void ReferenceStepKernel::solveAccelerations(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                             const Real3* v, Real3* a, vector<double>& multipliers,
+                                             const Stabilization& feedback) {
+    targetTime = data(context).time;
+    solver->setTime(targetTime);
+    const SolveReport report = solver->solveAccelerations(positions(context), box(context), v, a, multipliers,
+                                                          integrator.getMaxIterations(), feedback);
+    // Rounding may keep the error above what was asked for; a singular or non-finite system may not pass.
+    if (report.outcome != Outcome::Converged && !(report.outcome == Outcome::NotConverged && report.maxError < 1e-8))
+        fail(report, Stage::Velocities, integrator);
 }
 
 void ReferenceStepKernel::movePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
@@ -240,7 +256,8 @@ bool ReferenceStepKernel::projectPositions(ContextImpl& context, const Constrain
     if (!rankChecked)
         solver->chooseIndependent(x, now);
     const SolveReport before = solver->measurePositions(x, now);
-    const bool violated = !(before.maxError <= tolerance + roundingSlack(solver->getSet(), x));
+    const double threshold = force ? tolerance : projectionThreshold(integrator);
+    const bool violated = !(before.maxError <= threshold + roundingSlack(solver->getSet(), x));
     if (violated && !force)
         refuseFarOff(before, time);
     if (violated) {

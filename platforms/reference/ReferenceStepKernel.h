@@ -44,6 +44,9 @@ public:
     void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const override;
     std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
                                            const ConstraintIntegrator& integrator) override;
+    void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                         const std::vector<int>& coordinates, std::vector<double>& multipliers,
+                         std::vector<double>& corrections, double& logZ) override;
     int getConstraintRank() const override {
         return solver->rank();
     }
@@ -56,6 +59,10 @@ protected:
     /** Whether this integrator's velocities satisfy the velocity constraints between steps. */
     virtual bool constrainsVelocities() const = 0;
 
+    /** Error from which on a state is projected before a step. */
+    virtual double projectionThreshold(const ConstraintIntegrator& integrator) const {
+        return integrator.getConstraintTolerance();
+    }
     /** How far velocities are behind the positions (ps). */
     virtual double velocityTimeOffset(const ConstraintIntegrator& integrator) const = 0;
     /** Turn the solver's multipliers of a step into forces: factors for the position and the velocity stage. */
@@ -87,6 +94,17 @@ protected:
     /** Velocity stage at positions x. Throws where it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);
+    /** Accelerations (nm/ps^2) at the Context's positions with velocities v; in: without constraints. Throws where it
+     *  fails. @param[out] multipliers  [constraints] */
+    void solveAccelerations(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* v,
+                            Real3* acceleration, std::vector<double>& multipliers, const Stabilization& feedback = {});
+    /** The position stage's gradients are those at the Context's positions. */
+    void noteGradientPositions(OpenMM::ContextImpl& context) {
+        gradientPositions.assign(positions(context), positions(context) + numParticles());
+    }
+    double currentTime(OpenMM::ContextImpl& context) const;
+    /** Take a stage's report into the summary of the step. */
+    void note(const SolveReport& report);
     /** Kinetic energy (kJ/mol) of P[v + timeShift f/m], P the projection onto the constraints; changes no state. */
     double projectedKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                                   double timeShift);
@@ -98,6 +116,7 @@ protected:
     std::vector<double> inverseMass; ///< [numParticles] 1/amu
     std::unique_ptr<ConstraintSolver> solver;
     std::vector<Real3> delta; ///< [numParticles] nm, displacement in this step
+    std::string activity;     // what is being done, for error messages
     SolverSummary summary;    // of the last step; what describes the graph, getSummary() fills in
 
 private:
@@ -147,7 +166,6 @@ private:
     void projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     double kineticEnergy(const Real3* v) const;
     void checkPeriodicLengths(const Box& box, double time) const;
-    void note(const SolveReport& report);
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
 
     std::vector<Real3> keptForces;
@@ -162,7 +180,6 @@ private:
     std::uint64_t loadedFingerprint = 0; // of the state that a checkpoint was written at
     double lastStepSize = 0;
     double targetTime = 0; // of the targets of the stage at hand
-    std::string activity;  // what is being done, for error messages
 };
 
 } // namespace ConstraintPlugin

@@ -85,6 +85,38 @@ private:
     void exchangeHeat(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
 };
 
+/** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */
+class ReferenceConstraintForceStep : public ReferenceStepKernel {
+public:
+    using ReferenceStepKernel::ReferenceStepKernel;
+
+protected:
+    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    bool constrainsVelocities() const override {
+        return true;
+    }
+    double velocityTimeOffset(const ConstraintIntegrator&) const override {
+        return 0.0;
+    }
+    void multiplierFactors(double, double& position, double& velocity) const override {
+        position = velocity = 0; // multipliers are forces already: getStepMultipliers()
+    }
+    bool hasTwoHalves() const override {
+        return true;
+    }
+    StepMultipliers getStepMultipliers(const ConstraintIntegrator&) const override {
+        return {atStart, atEnd};
+    }
+    double projectionThreshold(const ConstraintIntegrator& integrator) const override;
+
+private:
+    /** Accelerations at the Context's positions with velocities v, constraint forces included. */
+    std::vector<Real3> accelerations(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                                     const Real3* v, std::vector<double>& multipliers);
+    void checkDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    std::vector<double> atStart, atEnd; // [constraints] multipliers
+};
+
 } // namespace ConstraintPlugin
 
 #endif

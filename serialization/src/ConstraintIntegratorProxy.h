@@ -15,19 +15,32 @@ void writeShared(const ConstraintIntegrator& integrator, OpenMM::SerializationNo
 /** Reads it back, except the step size, which the constructor needs. */
 void readShared(ConstraintIntegrator& integrator, const OpenMM::SerializationNode& node);
 
-/** Serves an integrator that is built from its step size and has no settings but the shared ones. */
+/** The settings that one integrator has besides: none, unless specialized (OwnSettings.h). */
+template <class Integrator>
+struct OwnSettings {
+    static void write(const Integrator&, OpenMM::SerializationNode&) {
+    }
+    /** @return an integrator with its own settings and its step size */
+    static std::unique_ptr<Integrator> read(const OpenMM::SerializationNode& node) {
+        return std::make_unique<Integrator>(readProperty<double>(node, "stepSize"));
+    }
+};
+
+/** Serves any ConstraintIntegrator. */
 template <class Integrator>
 class ConstraintIntegratorProxy : public OpenMM::SerializationProxy {
 public:
     explicit ConstraintIntegratorProxy(const std::string& type) : SerializationProxy(type) {
     }
     void serialize(const void* object, OpenMM::SerializationNode& node) const override {
+        const Integrator& integrator = *static_cast<const Integrator*>(object);
         node.setIntProperty("version", Version);
-        writeShared(*static_cast<const Integrator*>(object), node);
+        writeShared(integrator, node);
+        OwnSettings<Integrator>::write(integrator, node);
     }
     void* deserialize(const OpenMM::SerializationNode& node) const override {
         requireVersion(node, getTypeName(), Version);
-        auto integrator = std::make_unique<Integrator>(readProperty<double>(node, "stepSize"));
+        auto integrator = OwnSettings<Integrator>::read(node);
         readShared(*integrator, node);
         return integrator.release();
     }

@@ -20,7 +20,8 @@ bool isLoaded(const std::string& name) {
 bool hasKernels(const Platform& platform) {
     return platform.supportsKernels({ConstraintPlugin::IntegrateRattleStepName,
                                      ConstraintPlugin::IntegrateShakeStepName,
-                                     ConstraintPlugin::IntegrateRattleLangevinStepName});
+                                     ConstraintPlugin::IntegrateRattleLangevinStepName,
+                                     ConstraintPlugin::IntegrateConstraintForceStepName});
 }
 
 } // namespace

@@ -43,6 +43,8 @@ IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tol
         integrator = std::make_unique<RattleIntegrator>(stepSize);
     else if (std::get<2>(setup) == "Shake")
         integrator = std::make_unique<ShakeIntegrator>(stepSize);
+    else if (std::get<2>(setup) == "ConstraintForce")
+        integrator = std::make_unique<ConstraintForceIntegrator>(stepSize);
     else {
         const double friction = std::get<2>(setup) == "RattleLangevin" ? 5 : 0;
         auto langevin = std::make_unique<RattleLangevinIntegrator>(300, friction, stepSize);

@@ -19,8 +19,8 @@ using Vectors = std::vector<OpenMM::Vec3>;
 /** Where a test's constraints are declared. */
 enum class Declared { InSystem, InForce };
 
-/** What platform tests are instantiated over: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin", or
- *  "FrictionlessLangevin", which draws no random numbers). */
+/** What platform tests are instantiated over: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin",
+ *  "FrictionlessLangevin", which draws no random numbers, or "ConstraintForce"). */
 using Setup = std::tuple<std::string, Solver, std::string>;
 std::string nameOf(const Setup& setup);
 /** Every combination with Rattle, Shake and RattleLangevin, for INSTANTIATE_TEST_SUITE_P. */

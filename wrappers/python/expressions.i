@@ -41,6 +41,9 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
         SWIG_fail;
     $1 = &values;
 }
+%typemap(typecheck, precedence=SWIG_TYPECHECK_DOUBLE_ARRAY) const std::vector<double>& parameters {
+    $1 = 1;
+}
 %typemap(freearg) const std::vector<double>& parameters "" // that of std_vector.i knows another conversion
 %typemap(in, numinputs=0) std::vector<double>& parameters (std::vector<double> values) {
     $1 = &values;

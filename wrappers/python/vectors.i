@@ -38,6 +38,9 @@ static bool positionsInNanometers(PyObject* input, const char* method, std::vect
         SWIG_fail;
     $1 = &values;
 }
+%typemap(typecheck, precedence=SWIG_TYPECHECK_INT32_ARRAY) const std::vector<int>& {
+    $1 = 1;
+}
 %typemap(in, numinputs=0) std::vector<int>& (std::vector<int> values) {
     $1 = &values;
 }
@@ -48,6 +51,18 @@ static bool positionsInNanometers(PyObject* input, const char* method, std::vect
     %append_output(list);
 }
 %typemap(argout) const std::vector<int>& {
+}
+
+%typemap(in, numinputs=0) std::vector<double>& (std::vector<double> values) {
+    $1 = &values;
+}
+%typemap(argout) std::vector<double>& {
+    PyObject* list = PyList_New($1->size());
+    for (size_t i = 0; i < $1->size(); i++)
+        PyList_SET_ITEM(list, i, PyFloat_FromDouble((*$1)[i]));
+    %append_output(list);
+}
+%typemap(argout) const std::vector<double>& {
 }
 
 %typemap(in) const std::vector<OpenMM::Vec3>& positions (std::vector<OpenMM::Vec3> values) {

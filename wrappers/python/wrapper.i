@@ -126,6 +126,7 @@ private:
 %takes_long(ConstraintPlugin::ConstraintIntegrator::applyVelocityConstraints)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeSystemTemperature)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeMultipliers)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::computeBlueMoon)
 
 // ---- units -----------------------------------------------------------------------------------------------------
 
@@ -137,6 +138,9 @@ private:
 %quantity_argument(tolerance, dimensionless)
 %quantity_argument(temperature, kelvin)
 %quantity_argument(friction, per_picosecond)
+%quantity_argument(alpha, per_picosecond)
+%quantity_argument(beta, per_picosecond)
+%quantity_argument(drift, dimensionless)
 %quantity_result(computeSystemTemperature, kelvin)
 %quantity_result(getTemperature, kelvin)
 %quantity_result(getFriction, per_picosecond)
@@ -145,7 +149,7 @@ private:
 %quantity_result(getAngleRate, radian_per_picosecond)
 %quantity_result(getDihedralRate, radian_per_picosecond)
 %include "vectors.i"
-%feature("compactdefaultargs"); // one wrapper with optional arguments instead of overloads, whose errors say nothing
+%apply double& OUTPUT { double& logZ };
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
 // ---- cast, isinstance ------------------------------------------------------------------------------------------
@@ -180,6 +184,7 @@ Raises TypeError if it is something else.";
 %castable(RattleIntegrator, Integrator)
 %castable(ShakeIntegrator, Integrator)
 %castable(RattleLangevinIntegrator, Integrator)
+%castable(ConstraintForceIntegrator, Integrator)
 
 // ---- the headers -----------------------------------------------------------------------------------------------
 
@@ -221,6 +226,15 @@ Raises TypeError if it is something else.";
 :param index:  the index of the body
 :return: (particles, positions): indices, and their places in the body's frame as a Quantity (nm)
 :raises: OpenMMException if there is no such body";
+%feature("docstring") ConstraintPlugin::ConstraintIntegrator::computeBlueMoon
+    "What the blue moon ensemble needs at the present state: a free energy's derivative along constraints that hold
+reaction coordinates xi_k fixed is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a constrained
+run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted for.
+
+:type constraints: Sequence[int]
+:param constraints:  in the order of getMultipliers(), of the constraints that hold xi_k
+:return: (multipliers, corrections, logZ): lambda_k and G_k of each, ln(|Z|/|Z_rest|)
+:raises: OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves";
 %include "openmmconstraints/ConstraintForce.h"
 %include "expressions.i"
 %include "openmmconstraints/CustomConstraintForce.h"
@@ -228,6 +242,11 @@ Raises TypeError if it is something else.";
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
 %include "openmmconstraints/RattleLangevinIntegrator.h"
+%feature("docstring") ConstraintPlugin::ConstraintForceIntegrator::getStabilization
+    "Get the feedback on what violates the constraints.
+
+:return: (alpha, beta): on velocities and on positions, two Quantities (1/ps)";
+%include "openmmconstraints/ConstraintForceIntegrator.h"
 
 %pythoncode %{
 complete(
@@ -236,6 +255,7 @@ complete(
     RattleIntegrator,
     ShakeIntegrator,
     RattleLangevinIntegrator,
+    ConstraintForceIntegrator,
     records=(SolverSummary, ClusterInfo),
 )
 %}

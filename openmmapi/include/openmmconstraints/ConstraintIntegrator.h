@@ -139,6 +139,20 @@ public:
      *  @return [number of constraints] as getMultipliers()
      */
     std::vector<double> computeMultipliers();
+    /** What the blue moon ensemble needs at the present state: a free energy's derivative along constraints that hold
+     *  reaction coordinates xi_k fixed is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a
+     *  constrained run; openmmconstraints.BlueMoonReporter does that. Other constraints (rigid bonds) are accounted for.
+     *  Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989); Sprik, Ciccotti, J. Chem. Phys.
+     *  109, 7737 (1998), with the sign of lambda that getMultipliers() has.
+     *
+     *  @param constraints       indices, in the order of getMultipliers(), of the constraints that hold xi_k
+     *  @param[out] multipliers  lambda_k of each, as computeMultipliers()
+     *  @param[out] corrections  G_k of each, 1/(unit of xi_k)
+     *  @param[out] logZ         ln(|Z|/|Z_rest|), Z = J M^-1 J^T of all constraints, Z_rest of all but these
+     *  @throws OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves
+     */
+    void computeBlueMoon(const std::vector<int>& constraints, std::vector<double>& multipliers,
+                         std::vector<double>& corrections, double& logZ);
     /** Number of degrees of freedom: 3 per massive particle, less the rank of the constraints, less 3 if the System
      *  has a CMMotionRemover. Dependent constraints count once. */
     int getNumDegreesOfFreedom() const;

@@ -46,6 +46,10 @@ public:
     /** Multipliers [listed constraints] at the present state. */
     virtual std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
                                                    const ConstraintIntegrator& integrator) = 0;
+    /** See ConstraintIntegrator::computeBlueMoon. */
+    virtual void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                                 const std::vector<int>& coordinates, std::vector<double>& multipliers,
+                                 std::vector<double>& corrections, double& logZ) = 0;
     /** Number of independent constraints that move at least one particle. */
     virtual int getConstraintRank() const = 0;
     virtual void createCheckpoint(std::ostream& stream) const = 0;
@@ -56,6 +60,7 @@ public:
 inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
 inline const std::string IntegrateShakeStepName = "IntegrateShakeStep";
 inline const std::string IntegrateRattleLangevinStepName = "IntegrateRattleLangevinStep";
+inline const std::string IntegrateConstraintForceStepName = "IntegrateConstraintForceStep";
 
 } // namespace ConstraintPlugin
 

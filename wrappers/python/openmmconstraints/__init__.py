@@ -17,6 +17,7 @@ from openmmconstraints.helpers import moveConstraints
 from openmmconstraints.wrapper import (
     ClusterInfo,
     ConstraintForce,
+    ConstraintForceIntegrator,
     ConstraintIntegrator,
     CustomConstraintForce,
     RattleIntegrator,
@@ -30,6 +31,7 @@ _plugins.load()
 __all__ = [
     "ClusterInfo",
     "ConstraintForce",
+    "ConstraintForceIntegrator",
     "ConstraintIntegrator",
     "CustomConstraintForce",
     "RattleIntegrator",

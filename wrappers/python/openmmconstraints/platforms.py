@@ -8,7 +8,7 @@ import openmm as mm
 
 from openmmconstraints.errors import UserError
 
-KERNELS = ["IntegrateRattleStep", "IntegrateShakeStep", "IntegrateRattleLangevinStep"]
+KERNELS = ["IntegrateRattleStep", "IntegrateShakeStep", "IntegrateRattleLangevinStep", "IntegrateConstraintForceStep"]
 
 
 def found_platforms() -> dict[str, mm.Platform]:

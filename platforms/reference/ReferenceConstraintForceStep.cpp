@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ReferenceSteps.h"
+#include "openmm/OpenMMException.h"
+#include "openmmconstraints/ConstraintForceIntegrator.h"
+#include <sstream>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+static const ConstraintForceIntegrator& asExplicit(const ConstraintIntegrator& integrator) {
+    return dynamic_cast<const ConstraintForceIntegrator&>(integrator);
+}
+
+double ReferenceConstraintForceStep::projectionThreshold(const ConstraintIntegrator& integrator) const {
+    return std::max(asExplicit(integrator).getMaxDrift(), integrator.getConstraintTolerance());
+}
+
+void ReferenceConstraintForceStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const double dt = integrator.getStepSize();
+    Real3* v = velocities(context);
+    noteGradientPositions(context);
+
+    // r(t+dt) = r + dt v + dt^2/2 a, and a first guess of v(t+dt) for the force that depends on it
+    std::vector<Real3> a = accelerations(context, integrator, v, atStart);
+    std::vector<Real3> predicted(v, v + numParticles());
+    for (int i = 0; i < numParticles(); i++) {
+        const bool movable = inverseMass[i] > 0;
+        delta[i] = (movable ? dt : 0.0) * (v[i] + (0.5 * dt) * a[i]);
+        predicted[i] += dt * a[i];
+        v[i] += (0.5 * dt) * a[i];
+    }
+    requireFinite(delta.data(), "displacement");
+    movePositions(context, integrator, delta.data());
+
+    // v(t+dt) = v + dt/2 (a(t) + a(t+dt))
+    a = accelerations(context, integrator, predicted.data(), atEnd);
+    for (int i = 0; i < numParticles(); i++)
+        v[i] += (0.5 * dt) * a[i];
+    requireFinite(v, "velocity");
+    checkDrift(context, integrator);
+}
+
+std::vector<Real3> ReferenceConstraintForceStep::accelerations(ContextImpl& context,
+                                                               const ConstraintIntegrator& integrator, const Real3* v,
+                                                               std::vector<double>& multipliers) {
+    Stabilization feedback;
+    asExplicit(integrator).getStabilization(feedback.alpha, feedback.beta);
+    const Real3* f = forces(context, integrator);
+    std::vector<Real3> a(numParticles());
+    for (int i = 0; i < numParticles(); i++)
+        a[i] = inverseMass[i] * f[i];
+    solveAccelerations(context, integrator, v, a.data(), multipliers, feedback);
+    return a;
+}
+
+void ReferenceConstraintForceStep::checkDrift(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const double bound = asExplicit(integrator).getMaxDrift();
+    solver->setTime(currentTime(context));
+    const SolveReport drift = solver->measurePositions(positions(context), box(context));
+    note(drift);
+    if (drift.maxError <= bound)
+        return;
+    std::ostringstream out;
+    out << "The constraints drifted beyond the bound " << bound << " in " << activity << ": "
+        << describeConstraint(solver->getSet(), drift.constraint) << " has the value " << drift.value
+        << ", an error of " << drift.maxError
+        << ".\nRemedy: stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
+           "setMaxDrift(), call applyConstraints() now and then, or use RattleIntegrator, which does not drift.";
+    throw OpenMMException(out.str());
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_OWN_SETTINGS_H_
+#define OPENMM_CONSTRAINTS_OWN_SETTINGS_H_
+
+#include "ConstraintIntegratorProxy.h"
+#include "openmmconstraints/ConstraintForceIntegrator.h"
+#include "openmmconstraints/RattleLangevinIntegrator.h"
+
+namespace ConstraintPlugin {
+
+template <>
+struct OwnSettings<RattleLangevinIntegrator> {
+    static void write(const RattleLangevinIntegrator& integrator, OpenMM::SerializationNode& node) {
+        node.setDoubleProperty("temperature", integrator.getTemperature());
+        node.setDoubleProperty("friction", integrator.getFriction());
+        node.setIntProperty("randomSeed", integrator.getRandomNumberSeed());
+    }
+    static std::unique_ptr<RattleLangevinIntegrator> read(const OpenMM::SerializationNode& node) {
+        auto integrator = std::make_unique<RattleLangevinIntegrator>(readProperty<double>(node, "temperature"),
+                                                                     readProperty<double>(node, "friction"),
+                                                                     readProperty<double>(node, "stepSize"));
+        integrator->setRandomNumberSeed(readProperty<int>(node, "randomSeed"));
+        return integrator;
+    }
+};
+
+template <>
+struct OwnSettings<ConstraintForceIntegrator> {
+    static void write(const ConstraintForceIntegrator& integrator, OpenMM::SerializationNode& node) {
+        if (integrator.isStabilizationSet()) {
+            double alpha, beta;
+            integrator.getStabilization(alpha, beta);
+            node.setDoubleProperty("alpha", alpha);
+            node.setDoubleProperty("beta", beta);
+        }
+        node.setDoubleProperty("maxDrift", integrator.getMaxDrift());
+    }
+    static std::unique_ptr<ConstraintForceIntegrator> read(const OpenMM::SerializationNode& node) {
+        auto integrator = std::make_unique<ConstraintForceIntegrator>(readProperty<double>(node, "stepSize"));
+        if (node.hasProperty("alpha"))
+            integrator->setStabilization(readProperty<double>(node, "alpha"), readProperty<double>(node, "beta"));
+        integrator->setMaxDrift(readProperty<double>(node, "maxDrift"));
+        return integrator;
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif
