@@ -45,17 +45,6 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
     $1 = 1;
 }
 %typemap(freearg) const std::vector<double>& parameters "" // that of std_vector.i knows another conversion
-%typemap(in, numinputs=0) std::vector<double>& parameters (std::vector<double> values) {
-    $1 = &values;
-}
-%typemap(argout) std::vector<double>& parameters {
-    PyObject* list = PyList_New($1->size());
-    for (size_t i = 0; i < $1->size(); i++)
-        PyList_SET_ITEM(list, i, PyFloat_FromDouble((*$1)[i]));
-    %append_output(list);
-}
-%typemap(argout) const std::vector<double>& parameters {
-}
 
 // The Force deletes its tables, so that it can take only what nobody else will delete.
 %typemap(in) OpenMM::TabulatedFunction* function (void* pointer = NULL, int owned = 0) {
