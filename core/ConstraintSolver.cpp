@@ -303,6 +303,41 @@ bool ConstraintSolver::solveUnitColumn(int constraint, const Real3* positions, c
     return report.outcome == Outcome::Converged || (report.outcome == Outcome::NotConverged && report.maxError < 1e-8);
 }
 
+std::vector<std::vector<int>> ConstraintSolver::dependentByGroup() const {
+    std::vector<std::vector<int>> result;
+    if (active.size() == movable.size())
+        return result;
+    std::vector<char> isActive(set.constraints.size(), 0);
+    for (int k : active)
+        isActive[k] = 1;
+    for (const std::vector<int>& group : groups()) {
+        result.emplace_back();
+        for (int k : group)
+            if (!isActive[k])
+                result.back().push_back(k);
+    }
+    return result;
+}
+
+std::vector<double> ConstraintSolver::dependence(const std::vector<int>& constraints, const Real3* positions,
+                                                 const Box& box, int maxIterations) {
+    setStart(positions, box);
+    Jacobian J(set, constraints);
+    J.setStart(positions, box, time);
+    std::vector<Real3> x(set.numParticles());
+    double largest = 0;
+    for (int row = 0; row < J.numRows(); row++) {
+        J.addImpulse(row, 1, x.data()); // M^-1 J_d^T, which M^-1 J^T (-a) cancels
+        largest = std::max(largest, J.diagonal(row, J.start.data()) * J.inverseScale[row]);
+    }
+    std::vector<double> byRow(graph->numRows());
+    solveLinear(std::vector<double>(graph->numRows()), largest, x.data(), byRow, maxIterations);
+    std::vector<double> result = byConstraint(byRow);
+    for (int k : constraints)
+        result[k] = 1;
+    return result;
+}
+
 std::vector<double> ConstraintSolver::curvatures(const Real3* positions, const Box& box, const Real3* v) {
     setStart(positions, box);
     std::vector<double> byRow(graph->numRows());

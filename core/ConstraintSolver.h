@@ -82,6 +82,16 @@ public:
      *  @return false if the constraint is not one that is solved by itself, or Z is singular */
     bool solveUnitColumn(int constraint, const Real3* positions, const Box& box, Real3* b, std::vector<double>& column,
                          int maxIterations);
+    /** Constraints that are coupled, dependent ones included: [groups][...]. */
+    std::vector<std::vector<int>> groups() const {
+        return findClusters(set, movable);
+    }
+    /** Those of each group that are not solved because they depend on the others. */
+    std::vector<std::vector<int>> dependentByGroup() const;
+    /** The null vector n of J^T, [constraints], that belongs to some dependent constraints d of different groups:
+     *  n_d = 1, and n_k = -a_k with J_d = sum_k a_k J_k. */
+    std::vector<double> dependence(const std::vector<int>& constraints, const Real3* positions, const Box& box,
+                                   int maxIterations);
     /** v^T H v of every constraint that is solved. @return [constraints] */
     std::vector<double> curvatures(const Real3* positions, const Box& box, const Real3* v);
     /** d sigma/dt of every constraint at fixed positions. @return [constraints] */

@@ -3,6 +3,7 @@
 // What users read of the constraints: multipliers, forces, virial.
 #include "BlueMoon.h"
 #include "ConstraintForces.h"
+#include "LeastNorm.h"
 #include "ReferenceStepKernel.h"
 #include "openmm/OpenMMException.h"
 
@@ -33,6 +34,7 @@ void ReferenceStepKernel::updateReading(ContextImpl& context, const ConstraintIn
     reading.multipliers.swap(step.start);
     reading.velocityMultipliers.swap(step.end);
     reading.positions.swap(gradientPositions);
+    reading.endTime = lastGood.time;
     if (!solver->moves())
         return;
 
@@ -63,11 +65,14 @@ vector<double> ReferenceStepKernel::listed(const vector<double>& multipliers) co
 }
 
 vector<double> ReferenceStepKernel::getMultipliers() const {
-    return listed(reading.multipliers);
+    solver->setTime(reading.time);
+    return listed(leastNorm(*solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations));
 }
 
 vector<double> ReferenceStepKernel::getVelocityMultipliers() const {
-    return listed(reading.velocityMultipliers);
+    const vector<Real3>& end = lastGood.positions.empty() ? reading.endPositions : lastGood.positions;
+    solver->setTime(reading.endTime);
+    return listed(leastNorm(*solver, reading.velocityMultipliers, end.data(), reading.box, maxIterations));
 }
 
 void ReferenceStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& virial) const {
@@ -96,7 +101,7 @@ vector<double> ReferenceStepKernel::computeMultipliers(ContextImpl& context, con
     vector<double> multipliers;
     solveAccelerations(context, integrator, v.data(), a.data(), multipliers);
     summary = ofLastStep;
-    return listed(multipliers);
+    return listed(leastNorm(*solver, multipliers, positions(context), box(context), maxIterations));
 }
 
 void ReferenceStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintIntegrator& integrator,

@@ -109,6 +109,7 @@ void ReferenceStepKernel::prepare(ContextImpl& context, const ConstraintIntegrat
 void ReferenceStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
     solver->setMethod((Method) integrator.getSolver());
     solver->setWarmStart(integrator.getWarmStart());
+    maxIterations = integrator.getMaxIterations();
     const double dt = integrator.getStepSize();
     if (dt != lastStepSize) {
         if (lastStepSize > 0)
@@ -439,8 +440,10 @@ void ReferenceStepKernel::CheckpointRecord::exchange(const Exchange& field) {
     field(reading.multipliers);
     field(reading.velocityMultipliers);
     field(reading.positions);
+    field(reading.endPositions);
     field(reading.box);
     field(reading.time);
+    field(reading.endTime);
     field(reading.work);
     field(summary.converged);
     field(summary.iterations);
@@ -466,6 +469,7 @@ uint64_t ReferenceStepKernel::fingerprintOf(const Snapshot& s) {
 
 void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
     CheckpointRecord record{solver->getMultipliers(), lastStepSize, fingerprintOf(lastGood), reading, summary};
+    record.reading.endPositions = lastGood.positions.empty() ? reading.positions : lastGood.positions;
     writeHeader(stream, getName(), (int) record.multipliers.lambda.size());
     record.exchange([&](const auto& field) { write(stream, field); });
 }
@@ -478,7 +482,7 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) 
                               to_string(numConstraints) + " constraints, this one has " +
                               to_string(solver->getSet().constraints.size()) + ".");
     const vector<double> none(numConstraints);
-    CheckpointRecord record{{none, none}, 0, 0, {none, none, reading.positions, {}, 0, 0}, {}};
+    CheckpointRecord record{{none, none}, 0, 0, {none, none, reading.positions, reading.positions, {}, 0, 0, 0}, {}};
     record.exchange([&](auto& field) { read(stream, field); });
     forcesKept = false;
     if (differs)

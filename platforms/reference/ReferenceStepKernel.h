@@ -122,15 +122,17 @@ protected:
 private:
     struct Snapshot {
         std::vector<Real3> positions, velocities;
+        std::vector<Real3> endPositions; // the last stage's, where a checkpoint was loaded
         Box box;
-        double time = 0;
+        double time = 0, endTime = 0;
     };
     /** What users read of the last good step. */
     struct Reading {
         std::vector<double> multipliers, velocityMultipliers; // [constraints]
         std::vector<Real3> positions;                         // where the position stage took gradients
+        std::vector<Real3> endPositions;                      // the last stage's, where a checkpoint was loaded
         Box box;
-        double time = 0;
+        double time = 0, endTime = 0;
         double work = 0; // of moving constraints, since the Context was created
     };
     /** What a checkpoint holds besides OpenMM's own. */
@@ -179,6 +181,7 @@ private:
     bool rankChecked = false;
     std::uint64_t loadedFingerprint = 0; // of the state that a checkpoint was written at
     double lastStepSize = 0;
+    int maxIterations = 0;
     double targetTime = 0; // of the targets of the stage at hand
 };
 

@@ -103,8 +103,10 @@ public:
      * second); ShakeIntegrator's is its impulse over the step, to second order. Zero before the first step.
      *
      *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals; System constraints
-     *          first, then each ConstraintForce's in System order: distances, angles, dihedrals. Constraints that
-     * depend on others have 0.
+     *          first, then each ConstraintForce's in System order: distances, angles, dihedrals; rigid bodies have no
+     *          entry. Where constraints depend on each other: those of least norm. An angle of pi has the size of its
+     *          torque. Where a straight or flat set was recognized, the distances among its base particles have
+     *          multipliers and the rest 0
      */
     std::vector<double> getMultipliers() const;
     /** Multipliers of the velocity stage of the last step, as forces at its end: impulse over half a step. Zero where

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Multipliers of constraints that depend on each other: those of least norm, against Eigen's pseudoinverse.
+#include "LeastNorm.h"
+#include "support/Simulation.h"
+#include "support/SystemTable.h"
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+
+namespace {
+
+Eigen::MatrixXd transposedJacobian(const TestSystem& system) {
+    const ConstraintSet set = toConstraintSet(system);
+    Jacobian J(set, allConstraints(set));
+    J.setStart(system.positions.data(), system.box);
+    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(3 * system.numParticles(), J.numRows());
+    for (int row = 0; row < J.numRows(); row++)
+        for (int s = J.slotStart[row]; s < J.slotStart[row + 1]; s++) {
+            if (J.inverseMass[s] == 0)
+                continue;
+            const Real3& g = J.start[s];
+            result.block<3, 1>(3 * J.particle[s], row) += Eigen::Vector3d(g.x, g.y, g.z);
+        }
+    return result;
+}
+
+class LeastNorm : public testing::TestWithParam<std::string> {};
+
+TEST_P(LeastNorm, GivesTheSameForcesWithTheSmallestMultipliers) {
+    const TestSystem& system = findSystem(GetParam());
+    const Eigen::MatrixXd JT = transposedJacobian(system);
+    for (Method method : {Method::Iterative, Method::MatrixInversion}) {
+        ConstraintSolver solver(toConstraintSet(system), method);
+        std::vector<double> given;
+        Random random(5);
+        for (int k = 0; k < JT.cols(); k++)
+            given.push_back(random.uniform(-1, 1));
+        const std::vector<double> found = leastNorm(solver, given, system.positions.data(), system.box, 10000);
+        const Eigen::VectorXd before = Eigen::Map<const Eigen::VectorXd>(given.data(), given.size());
+        const Eigen::VectorXd after = Eigen::Map<const Eigen::VectorXd>(found.data(), found.size());
+        EXPECT_LT((JT * (after - before)).norm(), 1e-9);
+        Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+        decomposition.setThreshold(1e-9);
+        decomposition.compute(JT);
+        Eigen::VectorXd expected = decomposition.solve(JT * before);
+        for (int k = 0; k < JT.cols(); k++) // a constraint between immovable particles has no force at all
+            if (JT.col(k).norm() == 0)
+                expected(k) = before(k);
+        EXPECT_LT((after - expected).norm(), 1e-8);
+    }
+}
+
+std::vector<std::string> dependentSystems() {
+    std::vector<std::string> names;
+    for (const TestSystem& system : systemTable())
+        if (!system.isRegular())
+            names.push_back(system.name);
+    return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Systems, LeastNorm, testing::ValuesIn(dependentSystems()),
+                         [](const auto& info) { return info.param; });
+
+TEST(LeastNormOfARun, IsWhatTheIntegratorReports) {
+    const TestSystem& methane = findSystem(dependentSystems().front());
+    Simulation simulation =
+        simulate(methane, Declared::InForce,
+                 {"Reference", ConstraintPlugin::ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.001);
+    simulation.integrator->step(3);
+    const std::vector<double> multipliers = simulation.integrator->getMultipliers();
+    int zeros = 0;
+    for (double m : multipliers)
+        zeros += m == 0;
+    EXPECT_EQ(zeros, 0);
+}
+
+} // namespace
