@@ -162,6 +162,36 @@ TEST_P(ExpressionDynamics, ABondedChainMovesOnASphere) {
     EXPECT_EQ(chain->getMultipliers(*s.context), std::vector<double>(all.begin() + 1, all.begin() + 4));
 }
 
+TEST_P(ExpressionDynamics, TheScaleOfSigmaDoesNotMatter) {
+    // Beside distances, whose gradients are of length 1; chains of several lengths are served by several solvers.
+    const auto end = [&](int n, double factor) {
+        std::ostringstream sigma;
+        sigma << factor << "*(sqrt(x1^2 + y1^2 + z1^2) - 0.6)";
+        auto* chain = new ConstraintForce();
+        auto* sphere = new CustomConstraintForce(1, sigma.str());
+        Vectors x, v;
+        for (int i = 0; i < n; i++) {
+            x.push_back(Vec3(0.6 * std::cos(0.3 * i), 0.6 * std::sin(0.3 * i), 0));
+            v.push_back(Vec3(0.3 * i, -0.2, 0.5 - 0.4 * i));
+            if (i > 0)
+                chain->addDistance(i - 1, i, length(x[i] - x[i - 1]));
+            sphere->addConstraint({i});
+        }
+        Simulation s = make(n, 12, {chain, sphere, field(n, "50*z")}, x, v, 0.001, 1e-11);
+        s.integrator->step(50);
+        Vectors result = s.positions();
+        const std::vector<double> lambda = s.integrator->getMultipliers();
+        for (int k = 0; k < (int) lambda.size(); k++)
+            result.push_back(Vec3(1e-4 * lambda[k] * (k < n - 1 ? 1 : factor), 0, 0));
+        return result;
+    };
+    for (int n : {1, 2, 3, 4, 8, 20}) {
+        const Vectors plain = end(n, 1);
+        for (double factor : {1e-7, 1e7})
+            EXPECT_LT(distance(end(n, factor), plain), 1e-7) << n << " particles, times " << factor;
+    }
+}
+
 TEST_P(ExpressionDynamics, AnExpressionOfSeveralParticlesConservesMomenta) {
     const Vectors x = {Vec3(0, 0, 0), Vec3(0.1, 0, 0), Vec3(0.1, 0.2, 0), Vec3(0.3, 0.2, 0.1)};
     for (const char* expression :
