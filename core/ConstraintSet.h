@@ -95,12 +95,14 @@ struct ConstraintSet {
     bool isMoving(const Constraint& c) const {
         return c.rate != 0 || (c.kind == CoordinateKind::Custom && custom[c.form]->dependsOnTime());
     }
-    /** What an error of a constraint is divided by: a distance's is relative to its length, an angle's is in radians. A
-     *  Custom one's is a length, |sigma|/|grad sigma|, and this does not apply. */
+    /** Whether a constraint is a distance, of particles or of centroids: its error is relative to its target. */
+    bool hasLengthScale(const Constraint& c) const {
+        return c.kind == CoordinateKind::Distance || (c.kind == CoordinateKind::Custom && custom[c.form]->isDistance());
+    }
+    /** What an error of a constraint is divided by; an angle's is in radians. An expression's is a length,
+     *  |sigma|/|grad sigma|, and this does not apply. */
     double scale(const Constraint& c) const {
-        return c.kind == CoordinateKind::Distance ? c.target
-               : c.kind == CoordinateKind::Linear ? linear[c.form].length
-                                                  : 1.0;
+        return hasLengthScale(c) ? c.target : c.kind == CoordinateKind::Linear ? linear[c.form].length : 1.0;
     }
 };
 

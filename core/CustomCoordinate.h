@@ -33,6 +33,10 @@ public:
      *  @param v  [numParticles] nm/ps */
     virtual double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) = 0;
     virtual bool dependsOnTime() const = 0;
+    /** Whether its value is a distance with a target, whose error is relative; else sigma has the target 0. */
+    virtual bool isDistance() const {
+        return false;
+    }
     /** Number of parameters of each constraint. */
     virtual std::size_t numParameters() const = 0;
 

@@ -77,7 +77,7 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
             if (kind[row] == CoordinateKind::Straight)
                 extra.direction = perpendicular(b[0] + b[1], extra.component);
             value[row] = evaluateSpecialAt(row, b, extra.place.data(), &start[first]);
-            if (kind[row] == CoordinateKind::Custom)
+            if (isExpression(row))
                 inverseScale[row] = inverseNorm(row, start);
         }
         const double diagonalElement = diagonal(row, start.data());
@@ -88,7 +88,7 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
     for (const MovingRow& moving : movingRows) {
         const int row = moving.row;
         timeDerivative[row] = -moving.rate;
-        if (kind[row] == CoordinateKind::Custom) {
+        if (isExpression(row)) {
             const Special& extra = specials[special[row]];
             timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), moment);
         }
@@ -100,7 +100,7 @@ void Jacobian::setTime(double time) {
     moment.time = time;
     for (const MovingRow& moving : movingRows) {
         target[moving.row] = moving.targetAtZero + moving.rate * time;
-        if (kind[moving.row] == CoordinateKind::Distance)
+        if (isDistance(moving.row))
             inverseScale[moving.row] = 1 / target[moving.row];
     }
 }

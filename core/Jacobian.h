@@ -56,7 +56,7 @@ public:
     }
     /** Error, in units of the tolerance, of a row that was evaluated last with this sigma. */
     double error(int row, double sigma) const {
-        return std::abs(sigma) * (kind[row] == CoordinateKind::Custom ? inverseNorm(row, current) : inverseScale[row]);
+        return std::abs(sigma) * (isExpression(row) ? inverseNorm(row, current) : inverseScale[row]);
     }
     /** The same at the start. */
     double startError(int row) const {
@@ -139,6 +139,13 @@ private:
     };
     bool isSpecial(int row) const {
         return kind[row] > CoordinateKind::Dihedral;
+    }
+    /** Whether errors are |sigma|/|grad sigma|, nm. */
+    bool isExpression(int row) const {
+        return kind[row] == CoordinateKind::Custom && !specials[special[row]].custom->isDistance();
+    }
+    bool isDistance(int row) const {
+        return kind[row] == CoordinateKind::Distance || (kind[row] == CoordinateKind::Custom && !isExpression(row));
     }
     double evaluateSpecial(int row, const Real3* displacement);
     double evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real3* gradient);

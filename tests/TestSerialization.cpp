@@ -50,6 +50,11 @@ static ConstraintForce someForce() {
     force.addDistance(5, 2, 1.0 / 3.0); // has no short decimal form
     force.addAngle(0, 1, 2, 2.0 / 3.0);
     force.addDihedral(3, 1, 4, 5, -1.0 / 7.0);
+    force.addDistance(3, 4, 0.2, 1.0 / 11.0);
+    force.addAngle(0, 2, 1, 1.0, -1.0 / 13.0);
+    force.addDihedral(0, 1, 2, 3, 1.0, 3.0);
+    force.addCentroidDistance({0, 3}, {1, 4, 5}, 1.0 / 17.0, 1.0 / 19.0);
+    force.addRigidBody({2, 0, 5}, {Vec3(0, 0, 1.0 / 3), Vec3(0.1, 0, 0), Vec3(-1.0 / 7, 1, 2)});
     return force;
 }
 
@@ -66,6 +71,7 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         EXPECT_EQ(a1, b1);
         EXPECT_EQ(a2, b2);
         EXPECT_EQ(distanceA, distanceB); // every bit
+        EXPECT_EQ(a.getDistanceRate(i), b.getDistanceRate(i));
     }
     ASSERT_EQ(a.getNumAngles(), b.getNumAngles());
     for (int i = 0; i < a.getNumAngles(); i++) {
@@ -74,6 +80,7 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         a.getAngleParameters(i, a1, a2, a3, angleA);
         b.getAngleParameters(i, b1, b2, b3, angleB);
         EXPECT_EQ(std::tie(a1, a2, a3, angleA), std::tie(b1, b2, b3, angleB));
+        EXPECT_EQ(a.getAngleRate(i), b.getAngleRate(i));
     }
     ASSERT_EQ(a.getNumDihedrals(), b.getNumDihedrals());
     for (int i = 0; i < a.getNumDihedrals(); i++) {
@@ -82,6 +89,25 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         a.getDihedralParameters(i, a1, a2, a3, a4, angleA);
         b.getDihedralParameters(i, b1, b2, b3, b4, angleB);
         EXPECT_EQ(std::tie(a1, a2, a3, a4, angleA), std::tie(b1, b2, b3, b4, angleB));
+        EXPECT_EQ(a.getDihedralRate(i), b.getDihedralRate(i));
+    }
+    ASSERT_EQ(a.getNumCentroidDistances(), b.getNumCentroidDistances());
+    for (int i = 0; i < a.getNumCentroidDistances(); i++) {
+        std::vector<int> a1, a2, b1, b2;
+        double distanceA, distanceB;
+        a.getCentroidDistanceParameters(i, a1, a2, distanceA);
+        b.getCentroidDistanceParameters(i, b1, b2, distanceB);
+        EXPECT_EQ(std::tie(a1, a2, distanceA), std::tie(b1, b2, distanceB));
+        EXPECT_EQ(a.getCentroidDistanceRate(i), b.getCentroidDistanceRate(i));
+    }
+    ASSERT_EQ(a.getNumRigidBodies(), b.getNumRigidBodies());
+    for (int i = 0; i < a.getNumRigidBodies(); i++) {
+        std::vector<int> particlesA, particlesB;
+        std::vector<Vec3> positionsA, positionsB;
+        a.getRigidBodyParameters(i, particlesA, positionsA);
+        b.getRigidBodyParameters(i, particlesB, positionsB);
+        EXPECT_EQ(particlesA, particlesB);
+        EXPECT_EQ(positionsA, positionsB);
     }
 }
 
@@ -102,7 +128,8 @@ TEST(Serialization, KeepsAForceInsideASystem) {
 
 template <class T>
 class IntegratorSerialization : public testing::Test {};
-using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator, ConstraintForceIntegrator>;
+using Integrators =
+    testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator, ConstraintForceIntegrator>;
 TYPED_TEST_SUITE(IntegratorSerialization, Integrators);
 
 template <class T>

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/CollectConstraints.h"
+#include "CentroidDistance.h"
 #include "Triangles.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include "openmmconstraints/internal/LeptonCoordinate.h"
+#include <map>
 #include <sstream>
 
 using namespace OpenMM;
@@ -32,11 +34,9 @@ void validateTarget(const ConstraintSet& set, int k) {
     std::ostringstream why;
     if (!std::isfinite(c.rate))
         why << "the rate " << c.rate << " is not a number.";
+    if (set.hasLengthScale(c) && (!(c.target > 0) || std::isinf(c.target)))
+        why << "the distance " << c.target << " nm is not a positive number.";
     switch (c.kind) {
-    case CoordinateKind::Distance:
-        if (!(c.target > 0) || std::isinf(c.target))
-            why << "the distance " << c.target << " nm is not a positive number.";
-        break;
     case CoordinateKind::Angle:
         if (isStraight(c.target) && c.rate != 0)
             why << "an angle that changes in time cannot start from pi, where it has no gradient.";
@@ -81,7 +81,7 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
         for (std::size_t i = 0; i < set.custom[c.form]->numParameters(); i++)
             if (!std::isfinite(set.parameters[c.firstParameter + i]))
                 refuse(set, k, "its parameter " + std::to_string(i) + " is NaN or infinite.");
-    if (c.kind == CoordinateKind::Distance && c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
+    if (set.hasLengthScale(c) && c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
         std::ostringstream why;
         why << "the distance " << c.target << " nm exceeds half the shortest width of the periodic box ("
             << box.halfWidth()
@@ -175,6 +175,60 @@ std::vector<Constraint> listedBy(const ConstraintForce& force, int forceIndex) {
     return constraints;
 }
 
+/** A distance of centres of mass, whose particles may be in both groups. Invalid groups leave it without particles,
+ *  which validate() refuses. */
+Constraint centroidDistance(ConstraintSet& set, const ConstraintForce& force, int forceIndex, int index) {
+    std::vector<int> groups[2];
+    Constraint c;
+    force.getCentroidDistanceParameters(index, groups[0], groups[1], c.target);
+    std::map<int, double> weights;
+    for (int g : {0, 1}) {
+        double total = 0;
+        auto mass = [&](int p) {
+            const bool isThere = p >= 0 && p < set.numParticles();
+            return isThere && set.inverseMass[p] > 0 ? 1 / set.inverseMass[p] : 0.0;
+        };
+        for (int p : groups[g])
+            total += mass(p);
+        for (int p : groups[g])
+            weights[p] += (g == 0 ? 1 : -1) * mass(p) / total;
+    }
+    std::vector<double> values;
+    for (const auto& [p, w] : weights) {
+        c.particles.push_back(p);
+        values.push_back(w);
+    }
+    c.kind = CoordinateKind::Custom;
+    c.periodic = force.usesPeriodicBoundaryConditions();
+    c.force = forceIndex;
+    c.index = index;
+    c.rate = force.getCentroidDistanceRate(index);
+    c.form = (int) set.custom.size();
+    c.firstParameter = (int) set.parameters.size();
+    set.custom.push_back(std::make_shared<CentroidDistance>(std::move(values), c.periodic));
+    return c;
+}
+
+/** @throws OpenMMException unless both groups have particles with mass, each once */
+void validateGroups(const ConstraintSet& set, const ConstraintForce& force, int forceIndex, int index) {
+    std::vector<int> groups[2];
+    double distance;
+    force.getCentroidDistanceParameters(index, groups[0], groups[1], distance);
+    for (std::vector<int>& group : groups) {
+        const std::string where = "centroid distance " + std::to_string(index) + " of the ConstraintForce with index " +
+                                  std::to_string(forceIndex) + ": ";
+        std::sort(group.begin(), group.end());
+        const auto twice = std::adjacent_find(group.begin(), group.end());
+        if (twice != group.end())
+            throw OpenMMException(where + "particle " + std::to_string(*twice) + " is twice in a group.");
+        const bool hasMass = std::any_of(group.begin(), group.end(), [&](int p) {
+            return p < 0 || p >= set.numParticles() || set.inverseMass[p] > 0; // indices are checked elsewhere
+        });
+        if (!hasMass)
+            throw OpenMMException(where + "a group has no particle with mass, so it has no centre of mass.");
+    }
+}
+
 /** The constraints of a Force with an expression, which share an object; their parameters go to the set. */
 std::vector<Constraint> givenBy(const CustomConstraintForce& force, int forceIndex, ConstraintSet& set) {
     std::vector<Constraint> constraints;
@@ -228,8 +282,14 @@ std::vector<std::vector<int>> joinedParticles(const Force& force) {
     if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
         for (Constraint& c : listedBy(*listing, 0))
             groups.push_back(std::move(c.particles));
-        std::vector<int> particles;
+        std::vector<int> particles, others;
         std::vector<Vec3> positions;
+        double distance;
+        for (int i = 0; i < listing->getNumCentroidDistances(); i++) {
+            listing->getCentroidDistanceParameters(i, particles, others, distance);
+            particles.insert(particles.end(), others.begin(), others.end());
+            groups.push_back(particles);
+        }
         for (int i = 0; i < listing->getNumRigidBodies(); i++) {
             listing->getRigidBodyParameters(i, particles, positions);
             groups.push_back(particles);
@@ -268,9 +328,14 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
         add(std::move(c));
     }
     for (int f = 0; f < system.getNumForces(); f++) {
-        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
+        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f))) {
             for (Constraint& constraint : listedBy(*force, f))
                 add(std::move(constraint));
+            for (int i = 0; i < force->getNumCentroidDistances(); i++) {
+                validateGroups(set, *force, f, i);
+                add(centroidDistance(set, *force, f, i));
+            }
+        }
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
             for (Constraint& constraint : givenBy(*custom, f, set))
                 add(std::move(constraint));

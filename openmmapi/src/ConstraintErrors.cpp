@@ -10,6 +10,10 @@ namespace ConstraintPlugin {
 
 namespace {
 
+bool isExpression(const ConstraintSet& set, const Constraint& c) {
+    return c.kind == CoordinateKind::Custom && !set.hasLengthScale(c);
+}
+
 void writeList(std::ostream& out, const std::vector<int>& values) {
     constexpr std::size_t most = 12;
     for (std::size_t i = 0; i < values.size() && i < most; i++)
@@ -78,7 +82,7 @@ const char* nameOf(CoordinateKind kind) {
     case CoordinateKind::Linear:
         return "rigid body";
     case CoordinateKind::Custom:
-        return "constraint";
+        return "centroid distance";
     }
     return "";
 }
@@ -89,8 +93,6 @@ const char* unitOf(CoordinateKind kind) {
     case CoordinateKind::Dihedral:
     case CoordinateKind::Straight:
         return "rad";
-    case CoordinateKind::Custom:
-        return "(of its expression)";
     default:
         return "nm";
     }
@@ -104,15 +106,19 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
         out << "the rigid body that constraints recognized as straight or flat form";
     else if (c.force < 0)
         out << "System constraint " << c.index;
+    else if (isExpression(set, c))
+        out << "constraint " << c.index << " of the CustomConstraintForce with index " << c.force;
     else
-        out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the "
-            << (c.kind == CoordinateKind::Custom ? "CustomConstraintForce" : "ConstraintForce") << " with index "
+        out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the ConstraintForce with index "
             << c.force;
-    if (c.kind == CoordinateKind::Custom)
+    if (isExpression(set, c))
         out << ", " << set.custom[c.form]->describe() << " = 0,";
+    constexpr int most = 12; // of a group of thousands
     out << (c.size() == 1 ? " (particle " : " (particles ");
-    for (int s = 0; s < c.size(); s++)
-        out << (s == 0 ? "" : s == c.size() - 1 ? " and " : ", ") << c.particles[s];
+    for (int i = 0; i < c.size() && i < most; i++)
+        out << (i == 0 ? "" : i == c.size() - 1 ? " and " : ", ") << c.particles[i];
+    if (c.size() > most)
+        out << " and " << c.size() - most << " more";
     out << ")";
     return out.str();
 }
@@ -142,8 +148,8 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         const Constraint& c = set.constraints[report.constraint];
         out.precision(6);
         out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
-        const std::string unit = unitOf(c.kind);
-        const bool isRelative = c.kind == CoordinateKind::Distance || c.kind == CoordinateKind::Linear;
+        const std::string unit = isExpression(set, c) ? "(of its expression)" : unitOf(c.kind);
+        const bool isRelative = set.hasLengthScale(c) || c.kind == CoordinateKind::Linear;
         const char* const relative = isRelative ? "relative residual " : "residual ";
         if (context.stage == Stage::Positions)
             out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit

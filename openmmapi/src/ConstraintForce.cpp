@@ -96,6 +96,36 @@ void ConstraintForce::setDihedralRate(int index, double rate) {
     dihedrals[index].rate = rate;
 }
 
+int ConstraintForce::addCentroidDistance(const std::vector<int>& particles1, const std::vector<int>& particles2,
+                                         double distance, double rate) {
+    centroidDistances.push_back({particles1, particles2, distance, rate});
+    return getNumCentroidDistances() - 1;
+}
+
+void ConstraintForce::getCentroidDistanceParameters(int index, std::vector<int>& particles1,
+                                                    std::vector<int>& particles2, double& distance) const {
+    ASSERT_VALID_INDEX(index, centroidDistances);
+    particles1 = centroidDistances[index].particles1;
+    particles2 = centroidDistances[index].particles2;
+    distance = centroidDistances[index].distance;
+}
+
+void ConstraintForce::setCentroidDistanceParameters(int index, const std::vector<int>& particles1,
+                                                    const std::vector<int>& particles2, double distance) {
+    ASSERT_VALID_INDEX(index, centroidDistances);
+    centroidDistances[index] = {particles1, particles2, distance, centroidDistances[index].rate};
+}
+
+double ConstraintForce::getCentroidDistanceRate(int index) const {
+    ASSERT_VALID_INDEX(index, centroidDistances);
+    return centroidDistances[index].rate;
+}
+
+void ConstraintForce::setCentroidDistanceRate(int index, double rate) {
+    ASSERT_VALID_INDEX(index, centroidDistances);
+    centroidDistances[index].rate = rate;
+}
+
 int ConstraintForce::addRigidBody(const std::vector<int>& particles, const std::vector<Vec3>& positions) {
     bodies.push_back({particles, positions});
     return getNumRigidBodies() - 1;

@@ -295,7 +295,7 @@ void ReferenceStepKernel::refuseFarOff(const SolveReport& report, double time) c
     const Constraint& c = solver->getSet().constraints[report.constraint];
     const double ratio = report.value / c.targetAt(time);
     // NaN and particles at one place are the solver's to report.
-    if (c.kind != CoordinateKind::Distance || ratio == 0 || !(ratio < 0.2 || ratio > 2.5))
+    if (!solver->getSet().hasLengthScale(c) || ratio == 0 || !(ratio < 0.2 || ratio > 2.5))
         return;
     ostringstream out;
     out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
@@ -387,7 +387,7 @@ void ReferenceStepKernel::checkPeriodicLengths(const Box& now, double time) cons
     const ConstraintSet& set = solver->getSet();
     for (size_t k = 0; k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.kind == CoordinateKind::Distance && c.periodic && c.force >= 0 && c.targetAt(time) > now.halfWidth())
+        if (set.hasLengthScale(c) && c.periodic && c.force >= 0 && c.targetAt(time) > now.halfWidth())
             throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.targetAt(time)) +
                                   " nm exceeds half the shortest width of the periodic box, " +
                                   to_string(now.halfWidth()) + " nm. Use a larger box.");

@@ -53,6 +53,17 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
             .setDoubleProperty("a", angle)
             .setDoubleProperty("rate", force.getDihedralRate(i));
     }
+    SerializationNode& centroidDistances = node.createChildNode("CentroidDistances");
+    for (int i = 0; i < force.getNumCentroidDistances(); i++) {
+        std::vector<int> groups[2];
+        double distance;
+        force.getCentroidDistanceParameters(i, groups[0], groups[1], distance);
+        SerializationNode& child = centroidDistances.createChildNode("CentroidDistance");
+        child.setDoubleProperty("d", distance).setDoubleProperty("rate", force.getCentroidDistanceRate(i));
+        for (int g : {0, 1})
+            for (int p : groups[g])
+                child.createChildNode("Particle").setIntProperty("group", g + 1).setIntProperty("p", p);
+    }
     SerializationNode& bodies = node.createChildNode("RigidBodies");
     for (int i = 0; i < force.getNumRigidBodies(); i++) {
         std::vector<int> particles;
@@ -85,6 +96,13 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
         force->addDihedral(readProperty<int>(dihedral, "p1"), readProperty<int>(dihedral, "p2"),
                            readProperty<int>(dihedral, "p3"), readProperty<int>(dihedral, "p4"),
                            readProperty<double>(dihedral, "a"), readProperty<double>(dihedral, "rate"));
+    for (const SerializationNode& child : node.getChildNode("CentroidDistances").getChildren()) {
+        std::vector<int> groups[2];
+        for (const SerializationNode& particle : child.getChildren())
+            groups[readProperty<int>(particle, "group") == 1 ? 0 : 1].push_back(readProperty<int>(particle, "p"));
+        force->addCentroidDistance(groups[0], groups[1], readProperty<double>(child, "d"),
+                                   readProperty<double>(child, "rate"));
+    }
     for (const SerializationNode& body : node.getChildNode("RigidBodies").getChildren()) {
         std::vector<int> particles;
         std::vector<Vec3> positions;

@@ -41,9 +41,6 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
         SWIG_fail;
     $1 = &values;
 }
-%typemap(typecheck, precedence=SWIG_TYPECHECK_DOUBLE_ARRAY) const std::vector<double>& parameters {
-    $1 = 1;
-}
 %typemap(freearg) const std::vector<double>& parameters "" // that of std_vector.i knows another conversion
 
 // The Force deletes its tables, so that it can take only what nobody else will delete.
@@ -62,6 +59,8 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
          OpenMM::Discrete1DFunction, OpenMM::Discrete2DFunction, OpenMM::Discrete3DFunction);
 
 // SWIG does not know how to write an empty vector in Python, and would give up the names of all arguments.
+%feature("compactdefaultargs") ConstraintPlugin::CustomConstraintForce::addConstraint;
+%feature("compactdefaultargs") ConstraintPlugin::CustomConstraintForce::setConstraintParameters;
 %rename(_addConstraint) ConstraintPlugin::CustomConstraintForce::addConstraint;
 %rename(_setConstraintParameters) ConstraintPlugin::CustomConstraintForce::setConstraintParameters;
 %extend ConstraintPlugin::CustomConstraintForce {

@@ -65,11 +65,6 @@ static PyObject* quantityInUnit(double value, const char* unit) {
     if (!wholeNumber($input, $1))
         SWIG_fail;
 }
-// Optional arguments make overloads, among which only the number of arguments decides: what an argument of the wrong
-// type is told comes from its conversion. (compactdefaultargs would take the names of all arguments from Python.)
-%typemap(typecheck, precedence=SWIG_TYPECHECK_INTEGER) int {
-    $1 = 1;
-}
 
 // %quantity_argument(stepSize, picosecond): `double stepSize` takes a number or a Quantity of that dimension;
 // `double& stepSize` is an output and comes back as a Quantity.
@@ -79,7 +74,7 @@ static PyObject* quantityInUnit(double value, const char* unit) {
         SWIG_fail;
 }
 %typemap(typecheck, precedence=SWIG_TYPECHECK_DOUBLE) double NAME {
-    $1 = 1;
+    $1 = !PyUnicode_Check($input);
 }
 %typemap(in, numinputs=0) double& NAME (double value) {
     $1 = &value;

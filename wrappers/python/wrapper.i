@@ -146,9 +146,15 @@ private:
 %quantity_result(getFriction, per_picosecond)
 %quantity_result(getConstraintWork, kilojoule_per_mole)
 %quantity_result(getDistanceRate, nanometer_per_picosecond)
+%quantity_result(getCentroidDistanceRate, nanometer_per_picosecond)
 %quantity_result(getAngleRate, radian_per_picosecond)
 %quantity_result(getDihedralRate, radian_per_picosecond)
 %include "vectors.i"
+// One wrapper with an optional argument instead of overloads, whose errors say nothing.
+%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addDistance;
+%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addAngle;
+%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addDihedral;
+%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addCentroidDistance;
 %apply double& OUTPUT { double& logZ };
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 
@@ -218,6 +224,13 @@ Raises TypeError if it is something else.";
 :type index: int
 :param index:  the index of the constraint
 :return: (particle1, particle2, particle3, particle4, angle): four indices and a Quantity (rad)
+:raises: OpenMMException if there is no such constraint";
+%feature("docstring") ConstraintPlugin::ConstraintForce::getCentroidDistanceParameters
+    "Get the parameters of a distance between centres of mass.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (particles1, particles2, distance): two lists of indices and a Quantity (nm)
 :raises: OpenMMException if there is no such constraint";
 %feature("docstring") ConstraintPlugin::ConstraintForce::getRigidBodyParameters
     "Get a rigid body.

@@ -175,6 +175,57 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setDihedralRate(int index, double rate);
+    /** Number of constrained distances between centres of mass. */
+    int getNumCentroidDistances() const {
+        return (int) centroidDistances.size();
+    }
+    /** Keep the centres of mass of two groups of particles at a fixed distance: a domain from another, a ligand from
+     * its pocket. Groups may be of any size; all their particles count as joined, which matters to barostats.
+     *
+     *  @param particles1  indices of the particles of one group
+     *  @param particles2  indices of the particles of the other group
+     *  @param distance    the distance of their centres of mass (nm), positive; with periodic boundary conditions the
+     *                     minimum image is taken of it, while each centre is that of the unwrapped positions
+     *  @param rate        how fast it changes (nm/ps): it is distance + rate * t at the Context's time t
+     *  @return the index of the constraint
+     */
+    int addCentroidDistance(const std::vector<int>& particles1, const std::vector<int>& particles2, double distance,
+                            double rate = 0);
+    /** Get the parameters of a distance between centres of mass.
+     *
+     *  @param index            the index of the constraint
+     *  @param[out] particles1  indices of the particles of one group
+     *  @param[out] particles2  indices of the particles of the other group
+     *  @param[out] distance    the distance of their centres of mass (nm)
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getCentroidDistanceParameters(int index, std::vector<int>& particles1, std::vector<int>& particles2,
+                                       double& distance) const;
+    /** Set the parameters of a distance between centres of mass. A Context takes notice when it is created, or by
+     *  updateParametersInContext().
+     *
+     *  @param index       the index of the constraint
+     *  @param particles1  indices of the particles of one group
+     *  @param particles2  indices of the particles of the other group
+     *  @param distance    the distance of their centres of mass (nm), positive
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setCentroidDistanceParameters(int index, const std::vector<int>& particles1,
+                                       const std::vector<int>& particles2, double distance);
+    /** How fast a distance between centres of mass changes.
+     *
+     *  @param index  the index of the constraint
+     *  @return its rate (nm/ps)
+     *  @throws OpenMMException if there is no such constraint
+     */
+    double getCentroidDistanceRate(int index) const;
+    /** Let a distance between centres of mass change in time, as setDistanceRate().
+     *
+     *  @param index  the index of the constraint
+     *  @param rate   nm/ps
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setCentroidDistanceRate(int index, double rate);
     /** Number of rigid bodies. */
     int getNumRigidBodies() const {
         return (int) bodies.size();
@@ -210,7 +261,8 @@ public:
      *  ConstraintIntegrator::getMultipliers().
      *
      *  @param context  a Context of the System that this Force belongs to
-     *  @return distances, angles, dihedrals, each by index (kJ/mol/nm, kJ/mol/rad); rigid bodies have no entry
+     *  @return distances, angles, dihedrals, distances of centroids, each by index (kJ/mol/nm, kJ/mol/rad); rigid
+     *          bodies have no entry
      */
     std::vector<double> getMultipliers(OpenMM::Context& context) const;
     /** Take the present distances, angles, dihedrals and shapes over into a Context. Their particles may not change,
@@ -250,6 +302,10 @@ private:
         int particle1, particle2, particle3, particle4;
         double angle, rate;
     };
+    struct CentroidDistance {
+        std::vector<int> particles1, particles2;
+        double distance, rate;
+    };
     struct Body {
         std::vector<int> particles;
         std::vector<OpenMM::Vec3> positions;
@@ -257,6 +313,7 @@ private:
     std::vector<Distance> distances;
     std::vector<Angle> angles;
     std::vector<Dihedral> dihedrals;
+    std::vector<CentroidDistance> centroidDistances;
     std::vector<Body> bodies;
     bool periodic = false;
 };

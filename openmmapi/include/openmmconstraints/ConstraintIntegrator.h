@@ -143,8 +143,8 @@ public:
     std::vector<double> computeMultipliers();
     /** What the blue moon ensemble needs at the present state: a free energy's derivative along constraints that hold
      *  reaction coordinates xi_k fixed is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a
-     *  constrained run; openmmconstraints.BlueMoonReporter does that. Other constraints (rigid bonds) are accounted for.
-     *  Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989); Sprik, Ciccotti, J. Chem. Phys.
+     *  constrained run; openmmconstraints.BlueMoonReporter does that. Other constraints (rigid bonds) are accounted
+     * for. Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989); Sprik, Ciccotti, J. Chem. Phys.
      *  109, 7737 (1998), with the sign of lambda that getMultipliers() has.
      *
      *  @param constraints       indices, in the order of getMultipliers(), of the constraints that hold xi_k

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_CENTROID_DISTANCE_H_
+#define CONSTRAINTS_CORE_CENTROID_DISTANCE_H_
+
+#include "CustomCoordinate.h"
+
+namespace ConstraintPlugin {
+
+/** Distance between the centres of mass of two groups, of any size: q = |R|, R = sum_i w_i x_i with w_i = m_i/M_1 in
+ * one group and -m_i/M_2 in the other. */
+class CentroidDistance : public CustomCoordinate {
+public:
+    /** @param weights   [particles] w_i
+     *  @param periodic  whether R takes the minimum image; each group's centre is of its unwrapped positions */
+    CentroidDistance(std::vector<double> weights, bool periodic) : weights(std::move(weights)), periodic(periodic) {
+    }
+    double evaluate(const Real3* x, const double*, const Moment& moment, Real3* gradient) override {
+        const Real3 R = separation(x, moment);
+        const double q = std::sqrt(dot(R, R));
+        for (std::size_t i = 0; i < weights.size(); i++)
+            gradient[i] = (weights[i] / q) * R;
+        return q;
+    }
+    double timeDerivative(const Real3*, const double*, const Moment&) override {
+        return 0.0;
+    }
+    double curvature(const Real3* x, const Real3* v, const double*, const Moment& moment) override {
+        const Real3 R = separation(x, moment), V = sum(v);
+        const double q2 = dot(R, R), along = dot(R, V);
+        return (dot(V, V) - along * along / q2) / std::sqrt(q2);
+    }
+    bool dependsOnTime() const override {
+        return false;
+    }
+    bool isDistance() const override {
+        return true;
+    }
+    std::size_t numParameters() const override {
+        return 0;
+    }
+    const std::vector<std::string>& getGlobalNames() const override {
+        return none;
+    }
+    bool setGlobals(const std::vector<double>&) override {
+        return false;
+    }
+    std::string describe() const override {
+        return "the distance of two centroids";
+    }
+
+private:
+    Real3 sum(const Real3* x) const {
+        Real3 total;
+        for (std::size_t i = 0; i < weights.size(); i++)
+            total += weights[i] * x[i];
+        return total;
+    }
+    Real3 separation(const Real3* x, const Moment& moment) const {
+        const Real3 R = sum(x);
+        return periodic ? moment.box.minimumImage(R) : R;
+    }
+    std::vector<double> weights;
+    bool periodic;
+    std::vector<std::string> none;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Distances between centres of mass.
+#include "CentroidDistance.h"
+#include "support/Messages.h"
+#include "support/Simulation.h"
+#include <gtest/gtest.h>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+const std::vector<int> group1 = {0, 1, 2}, group2 = {3, 4};
+
+class Centroids : public testing::TestWithParam<ConstraintTests::Setup> {
+protected:
+    static std::unique_ptr<System> makeSystem(double distance, double rate = 0) {
+        auto system = std::make_unique<System>();
+        for (double mass : {12.0, 1.0, 16.0, 14.0, 2.0})
+            system->addParticle(mass);
+        auto* springs = new HarmonicBondForce();
+        for (int i = 0; i < 4; i++)
+            springs->addBond(i, i + 1, 0.15, 5000);
+        springs->addBond(0, 4, 0.4, 300);
+        auto* constraints = new ConstraintForce();
+        constraints->addDistance(0, 1, 0.11);
+        constraints->addCentroidDistance(group1, group2, distance, rate);
+        system->addForce(springs);
+        system->addForce(constraints);
+        return system;
+    }
+    static Simulation start(double distance, double stepSize, double rate = 0) {
+        Simulation simulation(makeSystem(distance, rate), makeIntegrator(GetParam(), stepSize, 1e-12),
+                              std::get<0>(GetParam()));
+        simulation.context->setPositions({{0, 0, 0}, {0.11, 0, 0}, {0.1, 0.15, 0}, {0.3, 0.1, 0.1}, {0.4, 0.2, 0}});
+        simulation.context->setVelocities({{0.3, 0.1, 0}, {-0.5, 1, 0.1}, {0.2, 0, 0.3}, {-0.3, 0, 0.2}, {1, 0, 0.5}});
+        simulation.integrator->applyConstraints();
+        simulation.integrator->applyVelocityConstraints();
+        return simulation;
+    }
+    static Vec3 centre(const Simulation& simulation, const std::vector<int>& group) {
+        Vec3 sum;
+        double mass = 0;
+        for (int i : group) {
+            sum += simulation.positions()[i] * simulation.system->getParticleMass(i);
+            mass += simulation.system->getParticleMass(i);
+        }
+        return sum / mass;
+    }
+    static double separation(const Simulation& simulation) {
+        const Vec3 r = centre(simulation, group1) - centre(simulation, group2);
+        return std::sqrt(r.dot(r));
+    }
+};
+
+TEST_P(Centroids, KeepTheirDistanceAndTheEnergy) {
+    Simulation simulation = start(0.28, 0.0002);
+    EXPECT_EQ(simulation.integrator->getNumDegreesOfFreedom(), 13);
+    const double energy = simulation.energy();
+    for (int block = 0; block < 10; block++) {
+        simulation.integrator->step(200);
+        EXPECT_NEAR(separation(simulation), 0.28, 1e-12);
+        EXPECT_NEAR(simulation.energy(), energy,
+                    (std::get<2>(GetParam()) == "FrictionlessLangevin" ? 0.1 : 0.003) * std::abs(energy));
+    }
+}
+
+TEST_P(Centroids, MultiplierIsTheForceBetweenTheGroupsAndTheListsOrderHolds) {
+    Simulation simulation = start(0.28, 0.0002);
+    simulation.integrator->step(5);
+    auto& force = dynamic_cast<ConstraintForce&>(simulation.system->getForce(1));
+    const std::vector<double> multipliers = force.getMultipliers(*simulation.context);
+    ASSERT_EQ(multipliers.size(), 2u);
+    EXPECT_EQ(multipliers, simulation.integrator->getMultipliers());
+    const Vectors forces = simulation.integrator->getConstraintForces();
+    Vec3 onGroup2;
+    for (int i : group2)
+        onGroup2 += forces[i];
+    EXPECT_NEAR(std::sqrt(onGroup2.dot(onGroup2)), std::abs(multipliers[1]), 1e-9 * std::abs(multipliers[1]));
+}
+
+TEST_P(Centroids, ArePulledByARate) {
+    Simulation simulation = start(0.28, 0.0005, 0.2);
+    simulation.integrator->step(100);
+    EXPECT_NEAR(separation(simulation), 0.28 + 0.2 * 0.05, 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Centroids, testing::ValuesIn(constantEnergySetups()),
+                         [](const auto& info) { return nameOf(info.param); });
+
+TEST(CentroidDistances, GradientAndCurvatureAgreeWithFiniteDifferences) {
+    CentroidDistance centroids({0.25, 0.75, -0.4, -0.6}, false);
+    Random random(3);
+    std::vector<Real3> x(4), v(4), gradient(4), unused(4);
+    for (int i = 0; i < 4; i++) {
+        x[i] = random.inCube(1);
+        v[i] = random.inCube(1);
+    }
+    const CustomCoordinate::Moment moment{0, {{9, 0, 0}, {0, 9, 0}, {0, 0, 9}}};
+    const double h = 1e-4, q = centroids.evaluate(x.data(), nullptr, moment, gradient.data());
+    auto moved = [&](double by) {
+        std::vector<Real3> y = x;
+        for (int i = 0; i < 4; i++)
+            y[i] += by * v[i];
+        return centroids.evaluate(y.data(), nullptr, moment, unused.data());
+    };
+    double rate = 0;
+    for (int i = 0; i < 4; i++)
+        rate += dot(gradient[i], v[i]);
+    EXPECT_NEAR(rate, (moved(h) - moved(-h)) / (2 * h), 1e-7);
+    EXPECT_NEAR(centroids.curvature(x.data(), v.data(), nullptr, moment), (moved(h) - 2 * q + moved(-h)) / (h * h),
+                1e-6);
+}
+
+TEST(CentroidDistances, RefuseBadGroupsByName) {
+    const std::vector<std::pair<std::vector<int>, std::string>> bad = {
+        {{}, "no particle with mass"}, {{1, 1}, "twice"}, {{9}, "out of range"}, {{2}, "no particle with mass"}};
+    for (const auto& [group, expected] : bad) {
+        System system;
+        for (double mass : {1.0, 1.0, 0.0})
+            system.addParticle(mass);
+        auto* constraints = new ConstraintForce();
+        constraints->addCentroidDistance({0}, group, 0.1);
+        system.addForce(constraints);
+        RattleIntegrator integrator(0.001);
+        expectAll(messageOf([&] { makeContext(system, integrator, "Reference"); }),
+                  {"centroid distance 0 of the ConstraintForce with index 0", expected});
+    }
+}
+
+} // namespace
