@@ -382,6 +382,21 @@ TEST_P(ExpressionDynamics, AnExpressionThatIsNoNumberIsNamed) {
     s.integrator->step(1);
 }
 
+TEST_P(ExpressionDynamics, AStepIntoWhereItIsNoNumberIsNamed) {
+    Simulation s = make(1, 4, {oneOf(1, "z1 - log(x1)")}, {Vec3(1, 0.5, 0)});
+    s.integrator->step(1);
+    s.context->setVelocities({Vec3(-1500, 0, -1500)});
+    expectAll(expectFailureLeavesTheState(s), {"z1 - log(x1) = 0", "particle 0", "NaN or infinite", "step size"});
+}
+
+TEST_P(ExpressionDynamics, AStepThatIsTooLargeForASurfaceIsNamed) {
+    Simulation s = make(1, 4, {oneOf(1, "x1^2 + y1^2 + z1^2 - 0.25")}, {Vec3(0.5, 0, 0)});
+    s.integrator->step(1);
+    s.context->setVelocities({Vec3(0, 2000, 0)});
+    expectAll(expectFailureLeavesTheState(s),
+              {"x1^2 + y1^2 + z1^2 - 0.25 = 0", "particle 0", "sigma is", "|sigma|/|grad sigma|", "step size"});
+}
+
 TEST_P(ExpressionDynamics, AnApexThatIsReachedStopsTheRun) {
     Simulation s = make(1, 4, {oneOf(1, "sqrt(x1^2 + y1^2) - z1")}, {Vec3(0.05, 0, 0.05)}, {Vec3(-1, 0, -1)});
     expectAll(expectFailureLeavesTheState(s, 200), {"sqrt(x1^2 + y1^2) - z1", "particle 0"});

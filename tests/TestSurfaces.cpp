@@ -19,6 +19,10 @@ protected:
     const std::string platform = std::get<0>(setup), integrator = std::get<2>(setup);
 };
 
+double length(const Vec3& v) {
+    return std::sqrt(v.dot(v));
+}
+
 /** Those without random forces. */
 class ConservativeSurfaces : public Surfaces {};
 
@@ -70,29 +74,61 @@ TEST_P(ConservativeSurfaces, ConserveEnergyToSecondOrder) {
     EXPECT_LT(coarse, 0.02 * exchanged);
 }
 
-TEST_P(ConservativeSurfaces, AreFollowedAtSecondOrder) {
-    const auto end = [&](const ConstraintTests::Setup& how, double dt) {
-        Simulation s = simulate(surface, how, dt, 1e-13);
-        if (std::get<2>(how) != "Rattle") { // takes v(-dt/2); what this has along the gradients, lambda absorbs
-            const State state = s.context->getState(State::Velocities | State::Forces);
-            // The constraint force bends the path too.
-            const Vectors constraint = [&] {
-                Simulation r = simulate(surface, {platform, std::get<1>(how), "Rattle"}, 1e-6, 1e-13);
-                r.integrator->step(1);
-                return r.integrator->getConstraintForces();
-            }();
-            Vectors v = state.getVelocities();
-            for (int i = 0; i < 3; i++)
-                v[i] -= (state.getForces()[i] + constraint[i]) * (0.5 * dt / s.system->getParticleMass(i));
-            s.context->setVelocities(v);
-        }
-        s.integrator->step((int) std::lround(0.128 / dt));
-        return s.positions();
-    };
-    const Vectors exact = end({platform, ConstraintIntegrator::MatrixInversion, "Rattle"}, 1.25e-4);
-    const double coarse = distance(end(setup, 0.002), exact), fine = distance(end(setup, 0.001), exact);
+/** Where the particles are after a while. */
+Vectors endOf(const Surface& surface, const ConstraintTests::Setup& setup, double dt) {
+    Simulation s = simulate(surface, setup, dt, 1e-13);
+    const std::string& integrator = std::get<2>(setup);
+    if (integrator != "Rattle" && integrator != "ConstraintForce") { // takes v(-dt/2), before half of both forces
+        Simulation twin = simulate(surface, {std::get<0>(setup), std::get<1>(setup), "Rattle"}, 1e-6, 1e-13);
+        twin.integrator->step(1);
+        const Vectors constraintForces = twin.integrator->getConstraintForces();
+        const State state = s.context->getState(State::Velocities | State::Forces);
+        Vectors v = state.getVelocities();
+        for (int i = 0; i < 3; i++)
+            v[i] -= (state.getForces()[i] + constraintForces[i]) * (0.5 * dt / s.system->getParticleMass(i));
+        s.context->setVelocities(v);
+    }
+    s.integrator->step((int) std::lround(0.128 / dt));
+    return s.positions();
+}
+
+void expectSecondOrder(const Surface& surface, const ConstraintTests::Setup& setup) {
+    const Vectors exact =
+        endOf(surface, {std::get<0>(setup), ConstraintIntegrator::MatrixInversion, "Rattle"}, 1.25e-4);
+    const double coarse = distance(endOf(surface, setup, 0.002), exact);
+    const double fine = distance(endOf(surface, setup, 0.001), exact);
     EXPECT_GT(fine, 1e-8) << "nothing to compare";
     EXPECT_NEAR(coarse / fine, 4, 0.4);
+}
+
+TEST_P(ConservativeSurfaces, AreFollowedAtSecondOrder) {
+    expectSecondOrder(surface, setup);
+}
+
+/** Those of the explicit constraint force, which needs second derivatives of the expression. */
+class ExplicitSurfaces : public Surfaces {};
+
+TEST_P(ExplicitSurfaces, AreFollowedAtSecondOrder) {
+    expectSecondOrder(surface, setup);
+}
+
+TEST_P(ExplicitSurfaces, HaveTheForceThatKeepsTheAccelerationOnThem) {
+    Simulation s = simulate(surface, setup, 0.001, 1e-13);
+    const State before = s.context->getState(State::Positions | State::Velocities | State::Forces);
+    s.integrator->step(1);
+    const Vectors constraintForces = s.integrator->getConstraintForces();
+    for (int i = 0; i < 3; i++) {
+        // sigma along r + s v + s^2/2 a has no second derivative.
+        const Vec3 x = before.getPositions()[i], v = before.getVelocities()[i];
+        const Vec3 a = (before.getForces()[i] + constraintForces[i]) / s.system->getParticleMass(i);
+        const double h = 1e-3;
+        const auto at = [&](double s) { return surface.sigma(x + v * s + a * (0.5 * s * s)); };
+        const Vec3 gradient = surface.gradient(x);
+        const double size = std::sqrt(gradient.dot(gradient) * a.dot(a));
+        EXPECT_LT(std::abs(at(h) - 2 * at(0) + at(-h)) / (h * h), 1e-3 * size);
+        EXPECT_LT(length(constraintForces[i].cross(gradient)),
+                  1e-7 * std::sqrt(gradient.dot(gradient)) * length(constraintForces[i]));
+    }
 }
 
 TEST_P(ConservativeSurfaces, AreFollowedBackwardsInTime) {
@@ -118,6 +154,10 @@ INSTANTIATE_TEST_SUITE_P(All, Surfaces,
                          testing::Combine(testing::ValuesIn(surfaceTable()), testing::ValuesIn(allSetups())), caseName);
 INSTANTIATE_TEST_SUITE_P(All, ConservativeSurfaces,
                          testing::Combine(testing::ValuesIn(surfaceTable()), testing::ValuesIn(constantEnergySetups())),
+                         caseName);
+INSTANTIATE_TEST_SUITE_P(All, ExplicitSurfaces,
+                         testing::Combine(testing::ValuesIn(surfaceTable()),
+                                          testing::ValuesIn(setupsOf("ConstraintForce"))),
                          caseName);
 
 } // namespace
