@@ -41,6 +41,8 @@ namespace ConstraintPlugin {
  *  a ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) can honour it; a Context with any other integrator
  *  is refused with an OpenMMException.
  *
+ *  A surface fixes places in space: a CMMotionRemover, and a barostat that scales such an axis, are refused.
+ *
  *  A massless particle may take part as a fixed anchor. Virtual sites may not. The expression and everything else is
  *  validated when the Context is created: it is refused if it has a syntax error, an unknown name, a function with the
  *  wrong number of arguments, a parameter with the name of a variable or of another parameter, or if it depends on the
@@ -176,6 +178,7 @@ public:
      *  @param name      its name in the expression
      *  @param function  the table; this Force becomes its owner. In C++ it has to come from the heap ("new").
      *  @return the index of the function
+     *  @throws OpenMMException if the table is a null pointer
      */
     int addTabulatedFunction(const std::string& name, OpenMM::TabulatedFunction* function);
     /** Get a tabulated function.
