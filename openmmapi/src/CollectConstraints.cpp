@@ -6,6 +6,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
+#include "openmmconstraints/internal/CollectBodies.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include "openmmconstraints/internal/LeptonCoordinate.h"
 #include <map>
@@ -340,7 +341,9 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
             for (Constraint& constraint : givenBy(*custom, f, set))
                 add(std::move(constraint));
     }
+    convertSingularSets(set, tolerance, box);
     splitStraightAngles(set);
+    addRigidBodies(system, set, box);
     validateTogether(set, tolerance);
     return set;
 }
