@@ -60,7 +60,7 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
     int bad = -1;
     for (int row = 0; row < numRows(); row++) {
         const int first = slotStart[row], size = slotStart[row + 1] - first;
-        Real3* b = &bond[first - row];
+        Real3* b = bond.data() + (first - row); // there is none in a row of one particle
         const bool isLong = kind[row] == CoordinateKind::Distance && target[row] > box.halfWidth();
         const bool useImage = periodic[row] && !isLong;
         auto takeBonds = [&](int numBonds) {

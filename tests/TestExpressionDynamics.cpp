@@ -281,6 +281,8 @@ TEST_P(ExpressionDynamics, AStartOffTheSurfaceIsProjected) {
             EXPECT_LT(surface.distance(s.positions()[0]), 1.01 * tolerance);
         }
     }
+    Simulation far = make(1, 4, {makeForce(findSurface("Gyroid"), {0})}, {Vec3(0.15, 0.15, 0.16)});
+    expectAll(expectFailureLeavesTheState(far), {"projection", "sin(k*x1)", "start closer"});
     for (double radius : {0.01, 20.0}) {
         Simulation s = make(1, 4, {oneOf(1, "x1^2 + y1^2 + z1^2 - 0.25")}, {Vec3(0, radius, 0)});
         s.integrator->applyConstraints();

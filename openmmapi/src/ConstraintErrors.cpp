@@ -53,9 +53,10 @@ const char* remedyFor(const ConstraintSet& set, const SolveReport& report, const
                "set of System constraints: call openmmconstraints.moveConstraints(system) before creating the Context.";
     case Outcome::Singular:
         if (ofExpression)
-            return "the step is too large for this surface to follow (its normal turned by 90 degrees), its gradient "
-                   "vanishes, or it touches another constraint of its particles here: reduce the step size, or write "
-                   "the expression so that its gradient vanishes nowhere on the surface.";
+            return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
+                   "constraint "
+                   "of its particles here: reduce the step size, start closer to the surface, or write the expression "
+                   "so that its gradient vanishes nowhere on the surface.";
         return "the step is too large for this bond to follow (it turned by 90 degrees), or the constraints of these "
                "particles depend on each other in this geometry: reduce the step size, minimize the energy first, or "
                "remove a constraint of the set.";
