@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// Lists of particles and of positions: any sequence goes in (lists, tuples, numpy arrays), lists come out.
+// Lists of particles and of positions: any sequence goes in (lists, tuples, numpy arrays), tuples come out: SWIG takes a
+// list for the beginning of its own list of several results, and would append to it.
 
 %header %{
 static bool wholeNumbers(PyObject* input, std::vector<int>& values) {
@@ -38,14 +39,17 @@ static bool positionsInNanometers(PyObject* input, const char* method, std::vect
         SWIG_fail;
     $1 = &values;
 }
+%typemap(typecheck, precedence=SWIG_TYPECHECK_INT32_ARRAY) const std::vector<int>& {
+    $1 = 1;
+}
 %typemap(in, numinputs=0) std::vector<int>& (std::vector<int> values) {
     $1 = &values;
 }
 %typemap(argout) std::vector<int>& {
-    PyObject* list = PyList_New($1->size());
+    PyObject* tuple = PyTuple_New($1->size());
     for (size_t i = 0; i < $1->size(); i++)
-        PyList_SET_ITEM(list, i, PyLong_FromLong((*$1)[i]));
-    %append_output(list);
+        PyTuple_SET_ITEM(tuple, i, PyLong_FromLong((*$1)[i]));
+    %append_output(tuple);
 }
 %typemap(argout) const std::vector<int>& {
 }
@@ -54,10 +58,10 @@ static bool positionsInNanometers(PyObject* input, const char* method, std::vect
     $1 = &values;
 }
 %typemap(argout) std::vector<double>& {
-    PyObject* list = PyList_New($1->size());
+    PyObject* tuple = PyTuple_New($1->size());
     for (size_t i = 0; i < $1->size(); i++)
-        PyList_SET_ITEM(list, i, PyFloat_FromDouble((*$1)[i]));
-    %append_output(list);
+        PyTuple_SET_ITEM(tuple, i, PyFloat_FromDouble((*$1)[i]));
+    %append_output(tuple);
 }
 %typemap(argout) const std::vector<double>& {
 }
