@@ -109,7 +109,7 @@ class WeightedAverage:
         deviation = total[1 + index] / total[0]
         residual = np.zeros(self._size)
         residual[0], residual[1 + index] = -deviation, 1.0
-        mean = self._shift[index] + deviation
+        mean = float(self._shift[index] + deviation)
         naive = _error(self._levels[0], residual)
         if naive == 0.0:  # all samples are the same
             return MeanForce(mean, 0.0, self.samples, 1.0)
@@ -126,4 +126,4 @@ def _error(level: _Level, residual: np.ndarray) -> float:
     if n < 2:
         return nan
     squares = residual @ level.products @ residual - (residual @ level.sums) ** 2 / n
-    return sqrt(max(0.0, squares) * n / (n - 1)) / level.sums[0]
+    return sqrt(max(0.0, squares) * n / (n - 1)) / float(level.sums[0])
