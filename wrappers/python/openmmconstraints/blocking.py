@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, isfinite, nan, sqrt
+from math import exp, inf, isfinite, isnan, nan, sqrt
 
 import numpy as np
 
@@ -17,14 +17,16 @@ class MeanForce:
     mean: float  #: dA/dxi, kJ/mol per unit of the coordinate (nm, rad)
     error: float  #: its standard error, same unit; nan while the run is too short to tell
     samples: int  #: how many there are
-    inefficiency: float  #: samples that count as one independent one (1: uncorrelated); nan as above
+    inefficiency: float  #: samples that count as one independent one (1: uncorrelated, less: alternating); nan as above
 
     def __str__(self) -> str:
         return f"{self.mean:.6g} ± {self.error:.2g}"
 
 
-#: An error from fewer blocks would itself be wrong by half.
+#: An error from fewer blocks would itself be wrong by half,
 FEWEST_BLOCKS = 5
+#: and from that many by a fifth.
+MANY_BLOCKS = 16
 
 
 class _Level:
@@ -60,7 +62,8 @@ class WeightedAverage:
     The error of a ratio of averages is that of its linearized residuals w (x - mean): they are summed over blocks of
     2, 4, 8, ... samples until the scatter of the blocks says what independent ones would. Sums of squares and products
     for each size are enough for that, whatever the mean turns out to be. The size taken is the smallest B with
-    B^3 > 2 N (error at B / error at 1)^4, if it leaves five blocks.
+    B^3 > 2 N (error at B / error at 1)^4, if it leaves five blocks. Where samples of a vibration alternate, that rule
+    stops before it sees slower motion; so a larger error of larger blocks, if there are sixteen, takes its place.
     Sources: Flyvbjerg, Petersen, J. Chem. Phys. 91, 461 (1989), doi 10.1063/1.457480; the size: Wolff, Comput. Phys.
     Commun. 156, 143 (2004), doi 10.1016/S0010-4655(03)00467-3, in the form of Lee et al., Phys. Rev. E 83, 066706
     (2011), doi 10.1103/PhysRevE.83.066706.
@@ -113,11 +116,15 @@ class WeightedAverage:
         naive = _error(self._levels[0], residual)
         if naive == 0.0:  # all samples are the same
             return MeanForce(mean, 0.0, self.samples, 1.0)
+        errors = [_error(level, residual) for level in self._levels]
+        error = nan
         for exponent, level in enumerate(self._levels):
-            error = _error(level, residual)
-            if level.blocks >= FEWEST_BLOCKS and 8.0**exponent * naive**4 > 2 * self.samples * error**4:
-                return MeanForce(mean, error, self.samples, (error / naive) ** 2)
-        return MeanForce(mean, nan, self.samples, nan)
+            if not isnan(error) and level.blocks >= MANY_BLOCKS:
+                error = max(error, errors[exponent])
+            large = 8.0**exponent * naive**4 > 2 * self.samples * errors[exponent] ** 4
+            if isnan(error) and large and level.blocks >= FEWEST_BLOCKS:
+                error = errors[exponent]
+        return MeanForce(mean, error, self.samples, (error / naive) ** 2)
 
 
 def _error(level: _Level, residual: np.ndarray) -> float:

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import exp
+from collections.abc import Iterable, Sequence
+from math import exp, isnan, nan
+from os import PathLike
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
@@ -45,7 +46,7 @@ class BlueMoonReporter:
 
     def __init__(
         self,
-        file: str | TextIO | None,
+        file: str | PathLike[str] | TextIO | None,
         reportInterval: int,
         coordinates: _Coordinate | Sequence[_Coordinate] = -1,
         temperature: float | unit.Quantity | None = None,
@@ -55,7 +56,7 @@ class BlueMoonReporter:
 
         Parameters
         ----------
-        file : str or file object or None
+        file : str, path, file object or None
             where to write; None to average only
         reportInterval : int
             the number of time steps between two samples
@@ -78,23 +79,22 @@ class BlueMoonReporter:
                 f"BlueMoonReporter: reportInterval must be a positive number of steps, not {reportInterval}"
             )
         self._interval = int(reportInterval)
-        self._coordinates = [coordinates] if _is_one(coordinates) else list(coordinates)
-        if not self._coordinates:
-            raise ValueError("BlueMoonReporter: there are no coordinates")
-        for coordinate in self._coordinates:
-            if not _is_one(coordinate):
-                raise TypeError(f"BlueMoonReporter: {coordinate!r} is neither an index nor (ConstraintForce, index)")
-        self._temperature = temperature
+        self._coordinates = _parse(coordinates)
+        self._temperature: float | None = None
         if temperature is not None:
             self._temperature = to_number(temperature, "kelvin", "BlueMoonReporter", "temperature")
             if not self._temperature >= 0:
                 raise ValueError(f"BlueMoonReporter: the temperature cannot be {self._temperature} K")
         self._append = append
-        self._kT: float | None = None
+        self._kT = nan  # until the first step is asked for
         self._indices: list[int] = []
         self._average = WeightedAverage(len(self._coordinates))
-        self._owned = isinstance(file, (str, bytes)) or hasattr(file, "__fspath__")
-        self._out = open(file, "a" if append else "w", encoding="utf-8") if self._owned else file  # noqa: SIM115
+        self._out: TextIO | None
+        if isinstance(file, (str, PathLike)):
+            self._out = open(file, "a" if append else "w", encoding="utf-8")  # noqa: SIM115
+        else:
+            self._out = file
+        self._owned = self._out is not file
 
     def describeNextReport(self, simulation: app.Simulation) -> dict:
         """What OpenMM asks before it takes steps. The first time, all that can be wrong is tried.
@@ -103,12 +103,12 @@ class BlueMoonReporter:
         :raises ValueError: if there is no such constraint, or no temperature
         :raises OpenMMException: if a constraint cannot be a coordinate: it depends on others, or some constraint moves
         """
-        if self._kT is None:
+        if isnan(self._kT):
             integrator = _current(simulation.integrator)
             self._indices = self._resolve(simulation, len(integrator.getMultipliers()))
             integrator.computeBlueMoon(self._indices)
             self._kT = self._thermal_energy(integrator)
-            if self._out is not None and not self._append:
+            if not self._append:
                 self._write(_header(self._indices))
         steps = self._interval - simulation.currentStep % self._interval
         return {"steps": steps, "periodic": None, "include": []}
@@ -158,32 +158,39 @@ class BlueMoonReporter:
     def _resolve(self, simulation: app.Simulation, count: int) -> list[int]:
         """Indices in the order of getMultipliers()."""
         indices = []
-        for coordinate in self._coordinates:
-            first, size, index = 0, count, coordinate
-            if _is_pair(coordinate):
-                first, size = _place(simulation, coordinate[0])
-                index = coordinate[1]
+        for force, index in self._coordinates:
+            first, size = (0, count) if force is None else _place(simulation, force)
             if not -size <= index < size:
                 raise ValueError(f"BlueMoonReporter: there is no constraint {index}; there are {size}")
-            indices.append(first + int(index) % size)
+            indices.append(first + index % size)
         return indices
 
-    def _write(self, row) -> None:
+    def _write(self, row: Iterable[str]) -> None:
+        if self._out is None:
+            return
         self._out.write(",".join(row) + "\n")
         if hasattr(self._out, "flush"):
             self._out.flush()
 
     def __del__(self) -> None:
-        if getattr(self, "_owned", False) and hasattr(self, "_out"):
+        if getattr(self, "_owned", False) and self._out is not None:
             self._out.close()
 
 
-def _is_one(coordinate) -> bool:
-    return isinstance(coordinate, (int, np.integer)) or _is_pair(coordinate)
-
-
-def _is_pair(coordinate) -> bool:
-    return isinstance(coordinate, tuple) and len(coordinate) == 2 and isinstance(coordinate[0], mm.Force)
+def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[ConstraintForce | None, int]]:
+    """All of them as (Force or None, index)."""
+    whole = (int, np.integer)
+    if isinstance(coordinates, whole):
+        return [(None, int(coordinates))]
+    if isinstance(coordinates, tuple) and len(coordinates) == 2 and isinstance(coordinates[0], mm.Force):
+        if isinstance(coordinates[1], whole):
+            return [(coordinates[0], int(coordinates[1]))]
+    elif isinstance(coordinates, Iterable) and not isinstance(coordinates, str):
+        parsed = [one for coordinate in coordinates for one in _parse(coordinate)]
+        if not parsed:
+            raise ValueError("BlueMoonReporter: there are no coordinates")
+        return parsed
+    raise TypeError(f"BlueMoonReporter: {coordinates!r} is neither an index nor (ConstraintForce, index)")
 
 
 def _current(integrator: mm.Integrator) -> ConstraintIntegrator:

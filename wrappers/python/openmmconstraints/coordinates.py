@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import tau
+from typing import Any
 
 import numpy as np
 import openmm as mm
@@ -41,10 +41,10 @@ class Coordinate(ABC):
         """Its value at positions [numParticles, 3] (nm); None if not known: then a pull begins by projection."""
         return None
 
-    def to_numbers(self, values: Iterable[float] | unit.Quantity) -> list[float]:
+    def to_numbers(self, values: Any) -> list[float]:
         """Values in the coordinate's unit, without it."""
         if unit.is_quantity(values):
-            values = values.value_in_unit(getattr(unit, self.unit_name))
+            return [float(value) for value in values.value_in_unit(getattr(unit, self.unit_name))]
         return [float(value) for value in values]
 
     def nearest(self, value: float, target: float) -> float:

@@ -126,7 +126,7 @@ def mean_force_profile(
     if len(values) < 2 or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
         raise ValueError("values: two or more are needed, in ascending or descending order")
     seeds = make_seeds(seed, 2)
-    where = {"platform": platform, "properties": properties, "progress": progress}
+    where: dict[str, Any] = {"platform": platform, "properties": properties, "progress": progress}
     starts = pull(system, positions, coordinate, values, integrator, pull_steps, seed=seeds[0], **where)
     windows = run_windows(
         system,

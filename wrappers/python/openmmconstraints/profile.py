@@ -26,10 +26,11 @@ def integration_matrix(x: np.ndarray) -> np.ndarray:
     Each stretch is that of the cubic with the values and slopes at its ends: the trapezoid rule and
     h^2/12 (f'_0 - f'_1), with slopes by second-order finite differences. Exact for parabolas; two points: trapezoid.
     """
-    values, h = np.eye(len(x)), np.diff(x)[:, np.newaxis]
-    stretches = h / 2 * (values[:-1] + values[1:])
+    values = np.eye(len(x))
+    h = np.diff(x)[:, np.newaxis]
+    stretches: Any = h / 2 * (values[:-1] + values[1:])
     if len(x) > 2:
-        slopes = np.gradient(values, x, axis=0, edge_order=2)
+        slopes: Any = np.gradient(values, x, axis=0, edge_order=2)
         stretches += h**2 / 12 * (slopes[:-1] - slopes[1:])
     return np.vstack([np.zeros(len(x)), np.cumsum(stretches, axis=0)])
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import openmm as mm
@@ -28,7 +28,7 @@ from openmmconstraints.platforms import choose_platform
 from openmmconstraints.wrapper import RattleLangevinIntegrator
 
 #: A System, its XML, or a picklable function that builds it.
-SystemSource = mm.System | str | Callable[[], mm.System]
+SystemSource: TypeAlias = mm.System | str | Callable[[], mm.System]
 
 # Random numbers are one sequence for all Contexts of a process (OpenMM's own, on Reference and CPU). One run at a time
 # keeps it to the run that seeded it, whatever threads an executor has.
@@ -100,7 +100,7 @@ def run_window(
         with _ONE_AT_A_TIME:
             simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
             simulation.step(equilibration)
-            reporter = BlueMoonReporter(None if file is None else str(file), interval)
+            reporter = BlueMoonReporter(file, interval)
             simulation.reporters.append(reporter)
             simulation.step(steps)
             return Window(value, reporter.getMeanForce(), _positions(simulation))
