@@ -39,6 +39,9 @@ static bool positionsInNanometers(PyObject* input, const char* method, std::vect
         SWIG_fail;
     $1 = &values;
 }
+%typemap(typecheck, precedence=SWIG_TYPECHECK_INT32_ARRAY) const std::vector<int>& {
+    $1 = 1;
+}
 %typemap(in, numinputs=0) std::vector<int>& (std::vector<int> values) {
     $1 = &values;
 }

@@ -13,6 +13,8 @@
 
 from openmmconstraints import _plugins
 from openmmconstraints._build_info import VERSION as __version__
+from openmmconstraints.blocking import MeanForce
+from openmmconstraints.blue_moon_reporter import BlueMoonReporter
 from openmmconstraints.helpers import moveConstraints
 from openmmconstraints.wrapper import (
     ClusterInfo,
@@ -29,11 +31,13 @@ from openmmconstraints.wrapper import (
 _plugins.load()
 
 __all__ = [
+    "BlueMoonReporter",
     "ClusterInfo",
     "ConstraintForce",
     "ConstraintForceIntegrator",
     "ConstraintIntegrator",
     "CustomConstraintForce",
+    "MeanForce",
     "RattleIntegrator",
     "RattleLangevinIntegrator",
     "ShakeIntegrator",

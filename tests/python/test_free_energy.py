@@ -1,0 +1,370 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Free energy profiles from windows, in sequence and on executors, against closed forms, quadrature and histograms."""
+
+import csv
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import openmm as mm
+import pytest
+from chains import Height, chain, free_energy, mean_force, places
+from openmm import unit
+
+import openmmconstraints as mc
+from openmmconstraints import freeenergy as fe
+from openmmconstraints.blocking import WeightedAverage
+from openmmconstraints.energy import BOLTZMANN
+from openmmconstraints.profile import integration_matrix
+
+TEMPERATURE = 400.0
+DIHEDRAL = fe.Dihedral(0, 1, 2, 3)
+START = places(1.95, 1.95, np.pi)
+QUIET = {"platform": "Reference", "progress": False}
+
+
+def langevin(temperature=TEMPERATURE, friction=5, step=0.003):
+    return mc.RattleLangevinIntegrator(temperature, friction, step)
+
+
+def made_up(values, forces, errors, coordinate=DIHEDRAL):
+    windows = [
+        fe.Window(x, fe.MeanForce(f, e, 100, 2.0), START) for x, f, e in zip(values, forces, errors, strict=True)
+    ]
+    return fe.MeanForceProfile(coordinate, TEMPERATURE, tuple(windows))
+
+
+# ---- integration -------------------------------------------------------------------------------------------------
+
+
+def test_integration_is_exact_for_parabolas_on_any_grid():
+    x = np.array([-1.0, -0.7, 0.1, 0.4, 1.5])
+    for power in range(3):
+        exact = (x ** (power + 1) - x[0] ** (power + 1)) / (power + 1)
+        assert integration_matrix(x) @ x**power == pytest.approx(exact, abs=1e-13)
+        assert integration_matrix(x[::-1]) @ x[::-1] ** power == pytest.approx(exact[::-1] - exact[-1], abs=1e-13)
+    assert integration_matrix(x[:2]) @ [1, 2] == pytest.approx([0, 0.45])
+
+
+def test_integration_converges_at_fourth_order():
+    errors = []
+    for n in (25, 49):
+        x = np.linspace(-np.pi, np.pi, n)
+        errors.append(np.abs(integration_matrix(x) @ (3 * np.sin(3 * x)) + np.cos(3 * x) - np.cos(3 * x[0])).max())
+    assert errors[0] < 0.02
+    assert errors[0] / errors[1] > 7
+
+
+def test_errors_propagate():
+    rng = np.random.default_rng(5)
+    values, errors = np.linspace(0, 2, 9), rng.uniform(0.1, 0.3, 9)
+    forces = values**2 - values
+    profile = made_up(values, forces, errors).integrate()
+    assert profile.reference == 4
+    assert profile.free_energy[4] == profile.error[4] == 0
+    for other in (profile, profile.relative_to(-1)):
+        repeated = []
+        for _ in range(4000):
+            energy = integration_matrix(values) @ (forces + errors * rng.normal(size=9))
+            repeated.append(energy - energy[other.reference])
+        assert other.error == pytest.approx(np.std(repeated, axis=0), rel=0.08)  # 1.1 % is one standard error
+        assert other.free_energy == pytest.approx(np.mean(repeated, axis=0), abs=0.05)
+
+
+def test_radial_profile_of_free_particles_is_flat():
+    r = np.linspace(0.3, 1.0, 30)
+    forces = -2 * BOLTZMANN * TEMPERATURE / r
+    profile = made_up(r, forces, 0 * r + 0.1, fe.Distance(0, 1)).integrate().radial()
+    assert profile.free_energy == pytest.approx(0 * r, abs=0.01)
+    assert profile.error[-1] == 0
+
+
+def test_plots_and_tables(tmp_path):
+    values = np.linspace(0, np.pi, 5)
+    forces = made_up(values, np.sin(values), 0 * values + 0.1)
+    pmf = forces.integrate()
+    axes = pmf.plot(label="this one", color="black")
+    assert axes.get_xlabel() == "dihedral 0-1-2-3 (degrees)"
+    assert axes.get_ylabel() == "free energy (kJ/mol)"
+    assert axes.lines[0].get_xdata()[-1] == pytest.approx(180)
+    assert axes.lines[0].get_label() == "this one"
+    band = axes.collections[0].get_paths()[0].get_extents()
+    assert band.y1 == pytest.approx((pmf.free_energy + 2 * pmf.error).max())
+    assert forces.plot(axes) is axes
+    axes.figure.savefig(tmp_path / "pmf.png")
+    assert (tmp_path / "pmf.png").stat().st_size > 5000
+
+    pmf.save(tmp_path / "pmf.csv")
+    assert np.loadtxt(tmp_path / "pmf.csv", delimiter=",") == pytest.approx(
+        np.column_stack([values, pmf.free_energy, pmf.error])
+    )
+    forces.save(tmp_path / "forces.csv")
+    table = np.genfromtxt(tmp_path / "forces.csv", delimiter=",", skip_header=1, names=True)
+    assert table["mean_force"] == pytest.approx(np.sin(values))
+    assert table["inefficiency"][0] == 2
+
+
+# ---- coordinates and starts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("coordinate", "exact"),
+    [
+        (fe.Distance(0, 1), 0.153),
+        (fe.Angle(1, 2, 3), 1.8),
+        (DIHEDRAL, -2.5),
+        (fe.CentroidDistance((0,), (1,)), 0.153),
+    ],
+)
+def test_coordinates_measure_what_they_hold(coordinate, exact):
+    positions = places(1.95, 1.8, -2.5)
+    system = mm.System()
+    for _ in range(4):
+        system.addParticle(10)
+    assert coordinate.measure(system, positions) == pytest.approx(exact)
+    coordinate.hold(system, exact)
+    integrator = langevin()
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions(positions)
+    integrator.applyConstraints()  # a state within the tolerance is not touched
+    assert np.array_equal(context.getState(positions=True).getPositions(asNumpy=True)._value, positions)
+
+
+def test_distance_takes_the_minimum_image_of_a_periodic_system():
+    system = mm.System()
+    for _ in range(2):
+        system.addParticle(10)
+    system.setDefaultPeriodicBoxVectors((2, 0, 0), (0, 2, 0), (0, 0, 2))
+    positions = np.array([[0.1, 0, 0], [1.8, 0, 0]])
+    assert fe.Distance(0, 1).measure(system, positions) == pytest.approx(1.7)
+    assert fe.Distance(0, 1, periodic=True).measure(system, positions) == pytest.approx(0.3)
+    force = mm.NonbondedForce()
+    force.setNonbondedMethod(mm.NonbondedForce.CutoffPeriodic)
+    for _ in range(2):
+        force.addParticle(0, 1, 0)
+    system.addForce(force)
+    assert fe.Distance(0, 1).measure(system, positions) == pytest.approx(0.3)
+    assert fe.CentroidDistance((0,), (1,), periodic=False).measure(system, positions) == pytest.approx(1.7)
+
+
+def test_pull_arrives_at_every_value():
+    values = np.radians([150, 90, 30])
+    starts = fe.pull(chain(), places(1.9, 2.0, -2.9), DIHEDRAL, values, langevin(), 200, seed=1, **QUIET)
+    for value, positions in zip(values, starts, strict=True):
+        assert DIHEDRAL.measure(chain(), positions) == pytest.approx(value, abs=1e-4)
+    # and its forces stayed moderate: no projection over a long way
+    lengths = np.linalg.norm(np.diff(starts[0], axis=0), axis=1)
+    assert lengths == pytest.approx([0.153, 0.17, 0.153], rel=1e-4)
+
+
+def test_values_may_be_quantities():
+    assert DIHEDRAL.to_numbers(np.array([0, 180]) * unit.degrees) == pytest.approx([0, np.pi])
+    assert fe.Distance(0, 1).to_numbers([3, 4] * unit.angstrom) == pytest.approx([0.3, 0.4])
+    with pytest.raises(TypeError):
+        fe.Distance(0, 1).to_numbers([3, 4] * unit.degrees)
+
+
+# ---- profiles ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def profile():
+    """The chain's dihedral, on two processes."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        return fe.mean_force_profile(
+            chain,
+            START,
+            DIHEDRAL,
+            np.linspace(-180, 180, 25) * unit.degrees,
+            langevin(),
+            40000,
+            pull_steps=200,
+            equilibration=500,
+            seed=7,
+            executor=executor,
+            **QUIET,
+        )
+
+
+def test_mean_forces_of_a_dihedral_agree_with_quadrature(profile):
+    exact = [mean_force(phi, TEMPERATURE) for phi in profile.values]
+    assert profile.error.max() < 0.25
+    assert np.ptp(exact) > 15
+    assert (np.abs(profile.mean_force - exact) / profile.error).max() < 5
+    assert {window.mean_force.samples for window in profile.windows} == {4000}
+
+
+def test_free_energy_of_a_dihedral_agrees_with_quadrature(profile):
+    pmf = profile.integrate()
+    exact = np.array([free_energy(phi, TEMPERATURE) for phi in pmf.values])
+    exact -= exact[pmf.reference]
+    assert pmf.error.max() < 0.3
+    exact_forces = [mean_force(phi, TEMPERATURE) for phi in pmf.values]
+    grid = np.ptp(integration_matrix(pmf.values) @ exact_forces - exact)  # that of 15 degrees has an error of its own
+    assert grid < 0.1
+    assert (np.abs(pmf.free_energy - exact) <= 5 * pmf.error + grid).all()
+    # it closes: -180 and 180 degrees are the same
+    assert abs(np.diff(pmf.free_energy[[0, -1]])[0]) < 5 * pmf.relative_to(0).error[-1] + grid
+
+
+def test_free_energy_of_a_dihedral_agrees_with_a_histogram(profile):
+    """Of a run in which nothing holds the dihedral: populations of the three wells."""
+    system, integrator = chain(), langevin()
+    integrator.setRandomNumberSeed(11)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions(START)
+    context.setVelocitiesToTemperature(TEMPERATURE, 1)
+    integrator.step(1000)
+    samples = WeightedAverage(3)
+    for _ in range(20000):
+        integrator.step(40)
+        x = context.getState(positions=True).getPositions(asNumpy=True)._value
+        samples.add(0.0, np.eye(3)[int(dihedral(x) % (2 * np.pi) // (2 * np.pi / 3))])
+    pmf = profile.integrate()
+    grid = np.linspace(-np.pi, np.pi, 3601)[:-1]
+    density = np.exp(-np.interp(grid, pmf.values, pmf.free_energy) / BOLTZMANN / TEMPERATURE)
+    wells = np.histogram(grid % (2 * np.pi), np.linspace(0, 2 * np.pi, 4), weights=density)[0] / density.sum()
+    for k in range(3):
+        estimate = samples.estimate(k)
+        assert estimate.error < 0.02
+        error = np.hypot(estimate.error, wells[k] * pmf.error.max() / BOLTZMANN / TEMPERATURE)
+        assert abs(estimate.mean - wells[k]) < 5 * error
+
+
+def dihedral(x):
+    a, b, c = np.diff(x, axis=0)
+    n, m = np.cross(a, b), np.cross(b, c)
+    return np.arctan2(np.cross(n, m) @ b / np.linalg.norm(b), n @ m)
+
+
+def test_distance_of_centres_of_mass():
+    """Four free particles with a spring between the centres of two pairs: dA/dr = k (r - r0) - 2 kT/r."""
+    system = mm.System()
+    for mass in (10, 20, 15, 5):
+        system.addParticle(mass)
+    bonds, spring = mm.HarmonicBondForce(), mm.CustomCentroidBondForce(2, "50*(distance(g1,g2)-0.4)^2")
+    bonds.addBond(0, 1, 0.15, 2000)
+    bonds.addBond(2, 3, 0.15, 2000)
+    groups = [spring.addGroup([0, 1]), spring.addGroup([2, 3])]
+    spring.addBond(groups, [])
+    system.addForce(bonds)
+    system.addForce(spring)
+    positions = [[0, 0, 0], [0.15, 0, 0], [0, 0.4, 0], [0.15, 0.4, 0]]
+    coordinate = fe.CentroidDistance((0, 1), (2, 3))
+    forces = fe.mean_force_profile(
+        system, positions, coordinate, [0.3, 0.5], langevin(), 30000, pull_steps=200, seed=3, **QUIET
+    )
+    exact = 100 * (forces.values - 0.4) - 2 * BOLTZMANN * TEMPERATURE / forces.values
+    assert forces.error.max() < 1.5
+    assert (np.abs(forces.mean_force - exact) < 5 * forces.error).all()
+
+
+def test_coordinate_of_a_users_own():
+    system = mm.System()
+    for mass in (10, 0):
+        system.addParticle(mass)
+    forces = fe.mean_force_profile(
+        system, [[0, 0, 0.2], [0, 0, 0]], Height(0), [0.2, 0.3], langevin(), 10000, pull_steps=100, seed=3, **QUIET
+    )
+    exact = -2 * BOLTZMANN * TEMPERATURE / forces.values
+    assert forces.error.max() < 3
+    assert (np.abs(forces.mean_force - exact) < 5 * forces.error).all()
+
+
+# ---- executors ---------------------------------------------------------------------------------------------------
+
+VALUES = [2.0, 2.2, 2.4]
+
+
+def short_windows(executor=None, **options):
+    arguments = {"seed": 5, "equilibration": 20, "interval": 5, **QUIET, **options}
+    return fe.run_windows(chain, 3 * [START], DIHEDRAL, VALUES, langevin(), 3000, executor=executor, **arguments)
+
+
+def readings(windows):
+    assert not any(np.isnan(window.mean_force.error) for window in windows)  # nan would not be equal to itself
+    return [(window.value, window.mean_force, window.positions.tolist()) for window in windows]
+
+
+@pytest.fixture(scope="module")
+def in_sequence():
+    return readings(short_windows())
+
+
+def test_processes_give_what_a_sequence_gives(in_sequence, tmp_path):
+    assert readings(short_windows()) == in_sequence
+    assert readings(short_windows(seed=6)) != in_sequence
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        assert readings(short_windows(executor, folder=tmp_path / "windows")) == in_sequence
+    files = sorted((tmp_path / "windows").iterdir())
+    assert [file.name for file in files] == [f"window-00{i}.csv" for i in range(3)]
+    for file, (_, force, _) in zip(files, in_sequence, strict=True):
+        rows = list(csv.DictReader(file.open()))
+        assert len(rows) == force.samples == 600
+        assert float(rows[-1]["dA/dxi_3"]) == pytest.approx(force.mean, rel=1e-9)
+
+
+def test_threads_give_what_a_sequence_gives(in_sequence):
+    """They share OpenMM's random numbers, so they take turns."""
+    with ThreadPoolExecutor(3) as executor:
+        assert readings(short_windows(executor)) == in_sequence
+
+
+def test_dask_gives_what_a_sequence_gives(in_sequence):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert readings(short_windows(client.get_executor())) == in_sequence
+
+
+def test_system_may_be_an_object_its_xml_or_a_function(in_sequence):
+    for system in (chain(), mm.XmlSerializer.serialize(chain())):
+        integrator = langevin()
+        integrator.setRandomNumberSeed(99)  # a pattern only
+        windows = fe.run_windows(
+            system,
+            3 * [START * unit.nanometer],
+            DIHEDRAL,
+            VALUES * unit.radian,
+            integrator,
+            3000,
+            seed=5,
+            equilibration=20,
+            interval=5,
+            **QUIET,
+        )
+        assert readings(windows) == in_sequence
+        assert integrator.getRandomNumberSeed() == 99
+
+
+# ---- mistakes ----------------------------------------------------------------------------------------------------
+
+
+def test_a_window_that_fails_says_which():
+    coordinate = fe.Distance(0, 1)  # which a rigid bond holds already
+    with ThreadPoolExecutor(1) as executor:
+        for where in (None, executor):
+            with pytest.raises(fe.WindowError, match=r"distance 0-1 = 0\.153: .*depends on"):
+                fe.run_windows(chain, [START], coordinate, [0.153], langevin(), 10, executor=where, **QUIET)
+    with pytest.raises(fe.WindowError, match=r"pulling distance 0-1 from 0\.153 to 0\.2: "):
+        fe.pull(chain, START, coordinate, [0.2], langevin(), 10, **QUIET)
+
+
+def test_mistakes_in_arguments():
+    with pytest.raises(ValueError, match="3 values, but positions for 4"):
+        fe.run_windows(chain, START, DIHEDRAL, VALUES, langevin(), 10, **QUIET)
+    with pytest.raises(ValueError, match="ascending or descending"):
+        fe.mean_force_profile(chain, START, DIHEDRAL, [1, 3, 2], langevin(), 10, **QUIET)
+    with pytest.raises(TypeError, match="RattleLangevinIntegrator, not RattleIntegrator"):
+        fe.mean_force_profile(chain, START, DIHEDRAL, VALUES, mc.RattleIntegrator(0.001), 10, **QUIET)
+
+
+def test_windows_too_short_for_an_error_are_named():
+    with pytest.warns(UserWarning, match="too few independent samples for an error estimate at 2, 2.2"):
+        profile = fe.mean_force_profile(
+            chain, START, DIHEDRAL, [2, 2.2], langevin(), 30, pull_steps=50, equilibration=5, **QUIET
+        )
+    assert np.isnan(profile.error).all()

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""A reporter that averages a free energy's derivative along constraints that hold reaction coordinates fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, isnan, nan
+from os import PathLike
+from typing import TYPE_CHECKING, TextIO
+
+import numpy as np
+import openmm as mm
+from openmm import unit
+
+from openmmconstraints._quantities import to_number
+from openmmconstraints.blocking import MeanForce, WeightedAverage
+from openmmconstraints.energy import BOLTZMANN
+from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, RattleLangevinIntegrator
+
+if TYPE_CHECKING:
+    from openmm import app
+
+_Coordinate = int | tuple[ConstraintForce, int]
+
+
+class BlueMoonReporter:
+    """Averages dA/dxi_k, the derivative of the free energy along coordinates xi_k that constraints hold fixed, and
+    writes it as CSV.
+
+    The blue moon ensemble: dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = Z^(-1/2), averaged over a constrained run at the
+    temperature T; A(xi) = -kT ln P(xi), so for a distance it contains the -2 kT ln r of the sphere. Other constraints
+    (rigid bonds) are accounted for. The run has to sample the canonical ensemble: use a RattleLangevinIntegrator, and
+    attach the reporter after equilibration. Errors are by blocking (see WeightedAverage).
+    Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989), doi 10.1016/S0009-2614(89)87314-2.
+
+    >>> reporter = mc.BlueMoonReporter("force.csv", 10, coordinates=0)  # doctest: +SKIP
+    >>> simulation.reporters.append(reporter)  # doctest: +SKIP
+    >>> simulation.step(100000)  # doctest: +SKIP
+    >>> print(reporter.getMeanForce())  # kJ/mol/nm or kJ/mol/rad  # doctest: +SKIP
+    12.3 ± 0.4
+
+    Columns: step, time (ps), lambda_k, Z, G_k, and the mean so far with its standard error. Numbers are in OpenMM's
+    units (kJ/mol, nm, rad).
+    """
+
+    def __init__(
+        self,
+        file: str | PathLike[str] | TextIO | None,
+        reportInterval: int,
+        coordinates: _Coordinate | Sequence[_Coordinate] = -1,
+        temperature: float | unit.Quantity | None = None,
+        append: bool = False,
+    ) -> None:
+        """Create a BlueMoonReporter.
+
+        Parameters
+        ----------
+        file : str, path, file object or None
+            where to write; None to average only
+        reportInterval : int
+            the number of time steps between two samples
+        coordinates : int or (ConstraintForce, int), or a sequence of these
+            the constraints that hold xi_k: indices in the order of ConstraintIntegrator.getMultipliers(), negative ones
+            from its end (-1, the default: the last constraint), or a Force of the System and an index in the order of
+            its getMultipliers()
+        temperature : float or Quantity or None
+            of the ensemble (K); None: the integrator's
+        append : bool
+            whether to continue a file; the averages start anew
+
+        Raises
+        ------
+        TypeError, ValueError
+            if an argument is of the wrong kind; what needs a Simulation is checked before its first step
+        """
+        if isinstance(reportInterval, bool) or int(reportInterval) != reportInterval or reportInterval < 1:
+            raise ValueError(
+                f"BlueMoonReporter: reportInterval must be a positive number of steps, not {reportInterval}"
+            )
+        self._interval = int(reportInterval)
+        self._coordinates = _parse(coordinates)
+        self._temperature: float | None = None
+        if temperature is not None:
+            self._temperature = to_number(temperature, "kelvin", "BlueMoonReporter", "temperature")
+            if not self._temperature >= 0:
+                raise ValueError(f"BlueMoonReporter: the temperature cannot be {self._temperature} K")
+        self._append = append
+        self._kT = nan  # until the first step is asked for
+        self._indices: list[int] = []
+        self._average = WeightedAverage(len(self._coordinates))
+        self._out: TextIO | None
+        if isinstance(file, (str, PathLike)):
+            self._out = open(file, "a" if append else "w", encoding="utf-8")  # noqa: SIM115
+        else:
+            self._out = file
+        self._owned = self._out is not file
+
+    def describeNextReport(self, simulation: app.Simulation) -> dict:
+        """What OpenMM asks before it takes steps. The first time, all that can be wrong is tried.
+
+        :raises TypeError: if the integrator is not one of this package's
+        :raises ValueError: if there is no such constraint, or no temperature
+        :raises OpenMMException: if a constraint cannot be a coordinate: it depends on others, or some constraint moves
+        """
+        if isnan(self._kT):
+            integrator = _current(simulation.integrator)
+            self._indices = self._resolve(simulation, len(integrator.getMultipliers()))
+            integrator.computeBlueMoon(self._indices)
+            self._kT = self._thermal_energy(integrator)
+            if not self._append:
+                self._write(_header(self._indices))
+        steps = self._interval - simulation.currentStep % self._interval
+        return {"steps": steps, "periodic": None, "include": []}
+
+    def report(self, simulation: app.Simulation, state: mm.State) -> None:
+        """Take a sample.
+
+        :raises ValueError: if the temperature of the integrator is not the one at the start
+        """
+        integrator = _current(simulation.integrator)
+        kT = self._thermal_energy(integrator)
+        if kT != self._kT:
+            raise ValueError(
+                f"BlueMoonReporter: the temperature has changed from {self._kT / BOLTZMANN:g} to {kT / BOLTZMANN:g} K, "
+                "and averages over both are of no ensemble. Use a new reporter for each temperature."
+            )
+        multipliers, corrections, log_z = integrator.computeBlueMoon(self._indices)
+        self._average.add(-0.5 * log_z, np.array(multipliers) + kT * np.array(corrections))
+        if self._out is None:
+            return
+        row: list[float] = [state.getStepCount(), state.getTime().value_in_unit(unit.picosecond), *multipliers]
+        row += [exp(log_z), *corrections]
+        for k in range(len(self._indices)):
+            estimate = self._average.estimate(k)
+            row += [estimate.mean, estimate.error]
+        self._write(f"{value:.10g}" for value in row)
+
+    def getMeanForce(self, index: int = 0) -> MeanForce:
+        """The mean force so far.
+
+        :param index: which of the reporter's coordinates
+        :return: dA/dxi in kJ/mol per unit of the coordinate, its standard error, the number of samples and their
+            statistical inefficiency; nan where there are too few samples
+        :raises IndexError: if there is no such coordinate
+        """
+        return self._average.estimate(range(len(self._coordinates))[index])
+
+    def _thermal_energy(self, integrator: ConstraintIntegrator) -> float:
+        if self._temperature is not None:
+            return BOLTZMANN * self._temperature
+        if not isinstance(integrator, RattleLangevinIntegrator):
+            raise ValueError(
+                f"BlueMoonReporter: {type(integrator).__name__} has no temperature; give that of the ensemble."
+            )
+        return BOLTZMANN * integrator.getTemperature().value_in_unit(unit.kelvin)
+
+    def _resolve(self, simulation: app.Simulation, count: int) -> list[int]:
+        """Indices in the order of getMultipliers()."""
+        indices = []
+        for force, index in self._coordinates:
+            first, size = (0, count) if force is None else _place(simulation, force)
+            if not -size <= index < size:
+                raise ValueError(f"BlueMoonReporter: there is no constraint {index}; there are {size}")
+            indices.append(first + index % size)
+        return indices
+
+    def _write(self, row: Iterable[str]) -> None:
+        if self._out is None:
+            return
+        self._out.write(",".join(row) + "\n")
+        if hasattr(self._out, "flush"):
+            self._out.flush()
+
+    def __del__(self) -> None:
+        if getattr(self, "_owned", False) and self._out is not None:
+            self._out.close()
+
+
+def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[ConstraintForce | None, int]]:
+    """All of them as (Force or None, index)."""
+    whole = (int, np.integer)
+    if isinstance(coordinates, whole):
+        return [(None, int(coordinates))]
+    if isinstance(coordinates, tuple) and len(coordinates) == 2 and isinstance(coordinates[0], mm.Force):
+        if isinstance(coordinates[1], whole):
+            return [(coordinates[0], int(coordinates[1]))]
+    elif isinstance(coordinates, Iterable) and not isinstance(coordinates, str):
+        parsed = [one for coordinate in coordinates for one in _parse(coordinate)]
+        if not parsed:
+            raise ValueError("BlueMoonReporter: there are no coordinates")
+        return parsed
+    raise TypeError(f"BlueMoonReporter: {coordinates!r} is neither an index nor (ConstraintForce, index)")
+
+
+def _current(integrator: mm.Integrator) -> ConstraintIntegrator:
+    """The integrator that takes the steps, as what it is."""
+    if isinstance(integrator, mm.CompoundIntegrator):
+        integrator = integrator.getIntegrator(integrator.getCurrentIntegrator())
+    for cls in (RattleLangevinIntegrator, ConstraintIntegrator):
+        if cls.isinstance(integrator):
+            return cls.cast(integrator)
+    raise TypeError(
+        f"BlueMoonReporter: {type(integrator).__name__} reports no multipliers. Use RattleLangevinIntegrator or "
+        "another integrator of openmmconstraints."
+    )
+
+
+def _place(simulation: app.Simulation, force: ConstraintForce) -> tuple[int, int]:
+    """Where a Force's constraints begin in the order of getMultipliers(), and how many they are."""
+    first = simulation.system.getNumConstraints()
+    for other in simulation.system.getForces():
+        if not ConstraintForce.isinstance(other):
+            continue
+        size = len(ConstraintForce.cast(other).getMultipliers(simulation.context))
+        if int(other.this) == int(force.this):
+            return first, size
+        first += size
+    raise ValueError("BlueMoonReporter: the Force of a coordinate is not in the System of the Simulation")
+
+
+def _header(indices: list[int]) -> list[str]:
+    names = ["step", "time (ps)", *(f"lambda_{k}" for k in indices), "Z", *(f"G_{k}" for k in indices)]
+    return names + [name for k in indices for name in (f"dA/dxi_{k}", f"error_{k}")]

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Reaction coordinates: what a series of constrained runs is told to hold fixed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import tau
+from typing import Any
+
+import numpy as np
+import openmm as mm
+from openmm import unit
+
+from openmmconstraints.wrapper import ConstraintForce
+
+
+class Coordinate(ABC):
+    """A reaction coordinate xi. Derive from it for one that is not here; objects have to be picklable."""
+
+    #: of its values, a name in openmm.unit
+    unit_name: str = "nanometer"
+    #: after which it repeats; None: never
+    period: float | None = None
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Its name in plots and tables, without a unit."""
+
+    @abstractmethod
+    def hold(self, system: mm.System, value: float, rate: float = 0.0) -> None:
+        """Add a Force whose last constraint holds xi = value + rate * t, t the Context's time.
+
+        :param value: in the coordinate's unit
+        :param rate:  per ps; not 0 while the coordinate is pulled
+        """
+
+    def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
+        """Its value at positions [numParticles, 3] (nm); None if not known: then a pull begins by projection."""
+        return None
+
+    def to_numbers(self, values: Any) -> list[float]:
+        """Values in the coordinate's unit, without it."""
+        if unit.is_quantity(values):
+            return [float(value) for value in values.value_in_unit(getattr(unit, self.unit_name))]
+        return [float(value) for value in values]
+
+    def nearest(self, value: float, target: float) -> float:
+        """`value`, or what is the same some periods away, closest to `target`."""
+        return value if self.period is None else value + self.period * round((target - value) / self.period)
+
+
+@dataclass(frozen=True)
+class _Held(Coordinate):
+    """One that ConstraintForce has. The minimum image is taken if the System is periodic, unless `periodic` says."""
+
+    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
+        raise NotImplementedError
+
+    def _meter(self) -> mm.Force:
+        """A force of OpenMM whose energy is the value, so that no coordinate is written a second time."""
+        raise NotImplementedError
+
+    def _set_periodic(self, force: mm.Force, system: mm.System) -> None:
+        chosen = getattr(self, "periodic", None)
+        force.setUsesPeriodicBoundaryConditions(system.usesPeriodicBoundaryConditions() if chosen is None else chosen)
+
+    def hold(self, system: mm.System, value: float, rate: float = 0.0) -> None:
+        force = ConstraintForce()
+        self._set_periodic(force, system)
+        self._add(force, value, rate)
+        system.addForce(force)
+
+    def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
+        meter = self._meter()
+        self._set_periodic(meter, system)
+        bare = mm.System()
+        for i in range(system.getNumParticles()):
+            bare.addParticle(system.getParticleMass(i))
+        bare.setDefaultPeriodicBoxVectors(*system.getDefaultPeriodicBoxVectors())
+        bare.addForce(meter)
+        context = mm.Context(bare, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+        context.setPositions(positions)
+        return context.getState(energy=True).getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
+
+
+def _expression(name: str, *particles: int) -> mm.Force:
+    arguments = ",".join(f"p{i + 1}" for i in range(len(particles)))
+    force = mm.CustomCompoundBondForce(len(particles), f"{name}({arguments})")
+    force.addBond(particles, [])
+    return force
+
+
+@dataclass(frozen=True)
+class Distance(_Held):
+    """The distance of two particles (nm)."""
+
+    particle1: int
+    particle2: int
+    periodic: bool | None = None
+
+    @property
+    def label(self) -> str:
+        return f"distance {self.particle1}-{self.particle2}"
+
+    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
+        force.addDistance(self.particle1, self.particle2, value, rate)
+
+    def _meter(self) -> mm.Force:
+        return _expression("distance", self.particle1, self.particle2)
+
+
+@dataclass(frozen=True)
+class CentroidDistance(_Held):
+    """The distance of the centres of mass of two groups of particles (nm)."""
+
+    particles1: tuple[int, ...]
+    particles2: tuple[int, ...]
+    periodic: bool | None = None
+
+    @property
+    def label(self) -> str:
+        return f"distance of the centres of {len(self.particles1)} and {len(self.particles2)} particles"
+
+    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
+        force.addCentroidDistance(self.particles1, self.particles2, value, rate)
+
+    def _meter(self) -> mm.Force:
+        force = mm.CustomCentroidBondForce(2, "distance(g1,g2)")
+        force.addBond([force.addGroup(self.particles1), force.addGroup(self.particles2)], [])
+        return force
+
+
+@dataclass(frozen=True)
+class Angle(_Held):
+    """The angle at the second of three particles (rad)."""
+
+    particle1: int
+    particle2: int
+    particle3: int
+    periodic: bool | None = None
+    unit_name = "radian"
+
+    @property
+    def label(self) -> str:
+        return f"angle {self.particle1}-{self.particle2}-{self.particle3}"
+
+    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
+        force.addAngle(self.particle1, self.particle2, self.particle3, value, rate)
+
+    def _meter(self) -> mm.Force:
+        return _expression("angle", self.particle1, self.particle2, self.particle3)
+
+
+@dataclass(frozen=True)
+class Dihedral(_Held):
+    """The dihedral of four particles (rad), with the sign of PeriodicTorsionForce."""
+
+    particle1: int
+    particle2: int
+    particle3: int
+    particle4: int
+    periodic: bool | None = None
+    unit_name = "radian"
+    period = tau
+
+    @property
+    def label(self) -> str:
+        return f"dihedral {self.particle1}-{self.particle2}-{self.particle3}-{self.particle4}"
+
+    def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
+        force.addDihedral(self.particle1, self.particle2, self.particle3, self.particle4, value, rate)
+
+    def _meter(self) -> mm.Force:
+        return _expression("dihedral", self.particle1, self.particle2, self.particle3, self.particle4)
