@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""1,000 nitrogen molecules as rigid rods: temperature with 5 degrees of freedom a molecule, and the pressure in two ways.
+"""1,000 nitrogen molecules as rigid rods: temperature with 5 degrees of freedom each, and the pressure in two ways.
 
 From all atoms, with the virial that the constraints report; and from molecules, as OpenMM's barostat computes it by
 finite differences of the energy. One counts the constraint forces, the other never sees them, and they agree:
@@ -55,7 +55,8 @@ integrator.setRandomNumberSeed(1)
 context = mm.Context(system, integrator, mm.Platform.getPlatformByName("CPU"))
 context.setPositions(positions)
 context.setVelocitiesToTemperature(temperature, 1)
-print(f"{integrator.getNumDegreesOfFreedom()} degrees of freedom, {integrator.getNumDegreesOfFreedom() / molecules:g} each")
+dof = integrator.getNumDegreesOfFreedom()
+print(f"{dof} degrees of freedom, {dof / molecules:g} each")
 integrator.step(1500)
 # With friction, the step-averaged constraint force has its centripetal part too small by half of friction * step size.
 integrator.setFriction(0.2)
