@@ -351,6 +351,48 @@ std::vector<double> ConstraintSolver::timeDerivatives(const Real3* positions, co
     return byConstraint(jacobian->timeDerivative);
 }
 
+/** How far a particle moves in one iterate of approach() (nm): a bond's length. */
+static constexpr double longestStep = 0.1;
+
+SolveReport ConstraintSolver::approach(Real3* x, const Box& box, double tolerance, int maxIterations) {
+    const int n = set.numParticles();
+    SolveReport report = measurePositions(x, box);
+    int detours = 0;
+    for (int iteration = 1; report.maxError > tolerance && iteration <= maxIterations; iteration++) {
+        if (startWithoutGradient >= 0)
+            return reportNoGradient(startWithoutGradient);
+        std::vector<double> sigma(graph->numRows()), lambda(graph->numRows());
+        for (int row = 0; row < graph->numRows(); row++)
+            sigma[row] = jacobian->residual(row, jacobian->startValue(row));
+        std::vector<Real3> step(n), next(n);
+        solveLinear(sigma, report.maxError, step.data(), lambda, maxIterations);
+        SolveReport trial;
+        double farthest = 0;
+        for (const Real3& s : step)
+            farthest = std::max(farthest, std::sqrt(dot(s, s)));
+        const double longest = std::min(1.0, longestStep / farthest); // near an extremum of sigma Newton's goes astray
+        auto take = [&](double fraction) {
+            for (int i = 0; i < n; i++)
+                next[i] = x[i] + fraction * step[i];
+            trial = measurePositions(next.data(), box);
+            return trial.maxError < report.maxError;
+        };
+        double fraction = longest;
+        while (!take(fraction) && fraction > 1e-3)
+            fraction /= 2;
+        if (!(trial.maxError < report.maxError)) { // errors of several kinds may have to grow before they fall
+            if (++detours > 10)
+                break;
+            take(longest);
+        }
+        std::copy(next.begin(), next.end(), x);
+        report = trial;
+        report.iterations = iteration;
+    }
+    report.outcome = report.maxError <= tolerance ? Outcome::Converged : Outcome::NotConverged;
+    return report;
+}
+
 SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box& box) {
     SolveReport report;
     setStart(positions, box);

@@ -100,6 +100,11 @@ public:
     bool moves() const {
         return jacobian->moves() || checks->moves();
     }
+    /** Return positions that are far off to the constraints: Newton's method with gradients renewed at every iterate,
+     * and steps halved until no error grows. For starts only: a step of the dynamics needs the gradients of its start.
+     *  @param x  [numParticles] nm, in and out
+     *  @return Converged, or why not: x is then of no use */
+    SolveReport approach(Real3* x, const Box& box, double tolerance, int maxIterations);
     /** Largest error of any constraint, without solving. */
     SolveReport measurePositions(const Real3* positions, const Box& box);
     SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);

@@ -187,6 +187,26 @@ TEST(Angles, RigidWaterByAnAngleMovesAsByAThirdDistance) {
         EXPECT_LT(std::sqrt((ends[0][i] - ends[1][i]).dot(ends[0][i] - ends[1][i])), 1e-8);
 }
 
+TEST(Angles, AStartThatIsFarOffIsProjected) {
+    // Gradients at the start do not lead there: they are renewed on the way.
+    for (double angle : {0.5, 1.2, 2.0, 2.9})
+        for (double dihedral : {-3.0, -1.0, 0.2, 2.0, 3.1}) {
+            Chain chain;
+            chain.constraints->addAngle(0, 1, 2, angle);
+            chain.constraints->addDihedral(0, 1, 2, 3, dihedral);
+            chain.constraints->addDistance(0, 1, 0.16);
+            RattleIntegrator integrator(0.0001);
+            integrator.setConstraintTolerance(1e-9);
+            Context context(chain.system, integrator, OpenMM::Platform::getPlatformByName("Reference"));
+            context.setPositions(chain.positions);
+            integrator.applyConstraints();
+            const auto x = context.getState(State::Positions).getPositions();
+            EXPECT_NEAR(chain.value(CoordinateKind::Angle, x), angle, 2e-9);
+            EXPECT_NEAR(chain.value(CoordinateKind::Dihedral, x), dihedral, 2e-9);
+            integrator.step(1);
+        }
+}
+
 TEST(Angles, DihedralHasTheSignOfPeriodicTorsionForce) {
     Chain chain;
     OpenMM::System system;

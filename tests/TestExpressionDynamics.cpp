@@ -281,8 +281,15 @@ TEST_P(ExpressionDynamics, AStartOffTheSurfaceIsProjected) {
             EXPECT_LT(surface.distance(s.positions()[0]), 1.01 * tolerance);
         }
     }
-    Simulation far = make(1, 4, {makeForce(findSurface("Gyroid"), {0})}, {Vec3(0.15, 0.15, 0.16)});
-    expectAll(expectFailureLeavesTheState(far), {"projection", "sin(k*x1)", "start closer"});
+    // Near an extremum of sigma, where its gradient hardly points anywhere, it ends on the surface that is near.
+    const Surface& gyroid = findSurface("Gyroid");
+    Simulation far = make(1, 4, {makeForce(gyroid, {0})}, {Vec3(0.15, 0.15, 0.16)});
+    far.integrator->applyConstraints();
+    EXPECT_LT(gyroid.distance(far.positions()[0]), 1.01 * tolerance);
+    EXPECT_LT(length(far.positions()[0] - Vec3(0.15, 0.15, 0.16)), 0.6);
+    // There is no such surface at all.
+    Simulation none = make(1, 4, {oneOf(1, "x1^2 + y1^2 + z1^2 + 0.25")}, {Vec3(0.3, 0, 0)});
+    expectAll(expectFailureLeavesTheState(none), {"projection", "x1^2", "start closer"});
     for (double radius : {0.01, 20.0}) {
         Simulation s = make(1, 4, {oneOf(1, "x1^2 + y1^2 + z1^2 - 0.25")}, {Vec3(0, radius, 0)});
         s.integrator->applyConstraints();

@@ -265,21 +265,34 @@ bool ReferenceStepKernel::projectPositions(ContextImpl& context, const Constrain
         const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
         vector<Real3> shift(numParticles());
         solver->forgetMultipliers();
-        const SolveReport report =
-            solver->solvePositions(x, now, shift.data(), tolerance, integrator.getMaxIterations());
+        SolveReport report = solver->solvePositions(x, now, shift.data(), tolerance, integrator.getMaxIterations());
+        if (report.outcome == Outcome::Converged)
+            for (int i = 0; i < numParticles(); i++)
+                x[i] += shift[i];
+        else if (report.outcome != Outcome::NotFinite)
+            approachOrFail(x, now, report, integrator);
         solver->setMultipliers(kept);
-        if (report.outcome != Outcome::Converged) {
-            const RankAnalysis analysis = solver->checkRank(x, now);
-            if (analysis.isSingular() && report.outcome != Outcome::NotFinite)
-                throwSingularSet(solver->getSet(), analysis);
+        if (report.outcome != Outcome::Converged)
             fail(report, Stage::Positions, integrator);
-        }
-        for (int i = 0; i < numParticles(); i++)
-            x[i] += shift[i];
         note(report);
     }
     checkRank(x, now);
     return violated;
+}
+
+void ReferenceStepKernel::approachOrFail(Real3* x, const Box& now, SolveReport& report,
+                                         const ConstraintIntegrator& integrator) {
+    vector<Real3> closer(x, x + numParticles());
+    const SolveReport second =
+        solver->approach(closer.data(), now, integrator.getConstraintTolerance(), integrator.getMaxIterations());
+    if (second.outcome == Outcome::Converged) {
+        copy(closer.begin(), closer.end(), x);
+        report = second;
+        return;
+    }
+    const RankAnalysis analysis = solver->checkRank(x, now);
+    if (analysis.isSingular())
+        throwSingularSet(solver->getSet(), analysis);
 }
 
 void ReferenceStepKernel::checkRank(const Real3* x, const Box& now) {

@@ -162,6 +162,9 @@ private:
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
     bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x, bool force);
+    /** Where the gradients of the start do not lead back to the constraints: renew them.
+     *  @param report  of the failure; in the end of what went well */
+    void approachOrFail(Real3* x, const Box& box, SolveReport& report, const ConstraintIntegrator& integrator);
     void checkRank(const Real3* x, const Box& box);
     void refuseFarOff(const SolveReport& report, double time) const;
     /** Return velocities v to the tangent space at x, if they are off it. */
