@@ -14,6 +14,7 @@ from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.blocking import WeightedAverage
+from openmmconstraints.blue_moon_reporter import read_mean_force
 from openmmconstraints.energy import BOLTZMANN
 
 REFERENCE = mm.Platform.getPlatform("Reference")
@@ -256,6 +257,27 @@ def test_csv(tmp_path):
         assert result.mean == pytest.approx(np.mean(x), rel=1e-8)
     with pytest.raises(IndexError):
         reporter.getMeanForce(2)
+
+
+def test_csv_can_be_averaged_again(tmp_path):
+    system, _, positions = dimer()
+    held = mc.ConstraintForce()
+    held.addDistance(0, 2, 0.3)
+    system.addParticle(8)
+    system.addForce(held)
+    simulation = simulate(system, langevin(), [*positions, [0, 0.3, 0]])
+    whole, late = mc.BlueMoonReporter(tmp_path / "force.csv", 10, [0, 1]), mc.BlueMoonReporter(None, 10, [0, 1])
+    simulation.reporters.append(whole)
+    simulation.step(500)
+    simulation.reporters.append(late)
+    simulation.step(3000)
+    for k in (0, 1, -1):
+        for reporter, skip in ((whole, 0), (late, 50)):
+            again = read_mean_force(tmp_path / "force.csv", TEMPERATURE * unit.kelvin, skip, k)
+            result = reporter.getMeanForce(k)
+            assert again.mean == pytest.approx(result.mean, rel=1e-7)
+            assert again.error == pytest.approx(result.error, rel=1e-6)
+            assert again.samples == result.samples
 
 
 def test_file_object_and_append(tmp_path):

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
-from math import exp, isnan, nan
+from itertools import islice
+from math import exp, isnan, log, nan
 from os import PathLike
 from typing import TYPE_CHECKING, TextIO
 
@@ -175,6 +177,28 @@ class BlueMoonReporter:
     def __del__(self) -> None:
         if getattr(self, "_owned", False) and self._out is not None:
             self._out.close()
+
+
+def read_mean_force(
+    file: str | PathLike[str], temperature: float | unit.Quantity, skip: int = 0, index: int = 0
+) -> MeanForce:
+    """Average what a BlueMoonReporter has written: to leave out more of the beginning, or after a run was cut off.
+
+    :param temperature: of the ensemble (K)
+    :param skip:        how many samples of the beginning are left out
+    :param index:       which of the reporter's coordinates
+    """
+    kT = BOLTZMANN * to_number(temperature, "kelvin", "read_mean_force", "temperature")
+    with open(file, newline="", encoding="utf-8") as lines:
+        rows = csv.reader(lines)
+        columns = next(rows)
+        z, count = columns.index("Z"), (len(columns) - 3) // 4
+        average = WeightedAverage(1)
+        for row in islice(rows, skip, None):
+            if len(row) == len(columns):  # the last line may have been cut off
+                force, correction = (float(row[start + range(count)[index]]) for start in (z - count, z + 1))
+                average.add(-0.5 * log(float(row[z])), np.array([force + kT * correction]))
+    return average.estimate()
 
 
 def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[ConstraintForce | None, int]]:
