@@ -15,6 +15,7 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints import wrapper
 from openmmconstraints._quantities import to_number
 from openmmconstraints.blocking import MeanForce, WeightedAverage
 from openmmconstraints.energy import BOLTZMANN
@@ -22,6 +23,9 @@ from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, Rat
 
 if TYPE_CHECKING:
     from openmm import app
+
+# Every Force of this package, so that none is left out where multipliers are counted.
+_FORCES = [cls for cls in vars(wrapper).values() if hasattr(cls, "getMultipliers") and issubclass(cls, mm.Force)]
 
 _Coordinate = int | tuple[ConstraintForce, int]
 
@@ -32,8 +36,9 @@ class BlueMoonReporter:
 
     The blue moon ensemble: dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = Z^(-1/2), averaged over a constrained run at the
     temperature T; A(xi) = -kT ln P(xi), so for a distance it contains the -2 kT ln r of the sphere. Other constraints
-    (rigid bonds) are accounted for. The run has to sample the canonical ensemble: use a RattleLangevinIntegrator, and
-    attach the reporter after equilibration. Errors are by blocking (see WeightedAverage).
+    (rigid bonds) are accounted for: P is that of the same model with them, and without those on xi. The run has to
+    sample the canonical ensemble: use a RattleLangevinIntegrator, and attach the reporter after equilibration. It is for
+    one value of xi: take a new one after updateParametersInContext(). Errors are by blocking (see WeightedAverage).
     Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989), doi 10.1016/S0009-2614(89)87314-2.
 
     >>> reporter = mc.BlueMoonReporter("force.csv", 10, coordinates=0)  # doctest: +SKIP
@@ -234,9 +239,10 @@ def _place(simulation: app.Simulation, force: ConstraintForce) -> tuple[int, int
     """Where a Force's constraints begin in the order of getMultipliers(), and how many they are."""
     first = simulation.system.getNumConstraints()
     for other in simulation.system.getForces():
-        if not ConstraintForce.isinstance(other):
+        kinds = [cls for cls in _FORCES if cls.isinstance(other)]
+        if not kinds:
             continue
-        size = len(ConstraintForce.cast(other).getMultipliers(simulation.context))
+        size = len(kinds[0].cast(other).getMultipliers(simulation.context))
         if int(other.this) == int(force.this):
             return first, size
         first += size
