@@ -60,18 +60,24 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
     int bad = -1;
     for (int row = 0; row < numRows(); row++) {
         const int first = slotStart[row], size = slotStart[row + 1] - first;
-        Real3* b = &bond[first - row];
+        Real3* b = bond.data() + (first - row); // there is none in a row of one particle
         const bool isLong = kind[row] == CoordinateKind::Distance && target[row] > box.halfWidth();
         const bool useImage = periodic[row] && !isLong;
-        for (int s = 0; s < size - 1; s++) {
-            b[s] = positions[particle[first + s]] - positions[particle[first + s + 1]];
-            if (useImage)
-                b[s] = box.minimumImage(b[s]);
-        }
+        auto takeBonds = [&](int numBonds) {
+            for (int s = 0; s < numBonds; s++) {
+                b[s] = positions[particle[first + s]] - positions[particle[first + s + 1]];
+                if (useImage)
+                    b[s] = box.minimumImage(b[s]);
+            }
+        };
         if (!isSpecial(row))
-            value[row] = forPlainSize(row, [&](auto n) { return evaluateAt<n()>(row, b, &start[first]); });
+            value[row] = forPlainSize(row, [&](auto n) {
+                takeBonds(n() - 1);
+                return evaluateAt<n()>(row, b, &start[first]);
+            });
         else {
             Special& extra = specials[special[row]];
+            takeBonds(size - 1);
             for (std::size_t s = 0; s < extra.place.size(); s++)
                 extra.place[s] = positions[particle[first + s]];
             if (kind[row] == CoordinateKind::Straight)
@@ -80,9 +86,8 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
             if (isExpression(row))
                 inverseScale[row] = inverseNorm(row, start);
         }
-        const double diagonalElement = diagonal(row, start.data());
-        const bool hasGradient = kind[row] != CoordinateKind::Custom || diagonalElement > 0;
-        if (bad < 0 && !(std::isfinite(diagonalElement) && std::isfinite(value[row]) && hasGradient))
+        const double size2 = diagonal(row, start.data());
+        if (bad < 0 && !(std::isfinite(size2 + value[row]) && (size2 > 0 || kind[row] != CoordinateKind::Custom)))
             bad = row;
     }
     for (const MovingRow& moving : movingRows) {

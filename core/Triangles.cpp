@@ -38,7 +38,7 @@ std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set
     Pairs pairs(set);
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Distance)
+        if (c.kind != CoordinateKind::Distance || c.isReplaced || c.rate != 0)
             continue;
         const int other = pairs.insert(c, k);
         if (other >= 0 && !(std::abs(set.constraints[other].target - c.target) <= tolerance * c.target))
@@ -54,7 +54,8 @@ std::optional<BadTriangle> findBadTriangle(const ConstraintSet& set) {
     Pairs pairs(set);
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Distance || !set.isMovable(c) || pairs.insert(c, k) >= 0)
+        const bool isFree = c.kind == CoordinateKind::Distance && !c.isReplaced && c.rate == 0 && set.isMovable(c);
+        if (!isFree || pairs.insert(c, k) >= 0)
             continue;
         edges.push_back(k);
         degree[c.particles[0]]++;

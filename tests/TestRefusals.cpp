@@ -59,6 +59,82 @@ TEST_P(Refusals, AndersenThermostatIsRefusedWhereAForceJoinsMassiveParticles) {
     EXPECT_EQ(creating(second), "");
 }
 
+/** A System with one expression of n particles. */
+static std::unique_ptr<System> withExpression(int n, const std::string& sigma) {
+    auto system = std::make_unique<System>();
+    auto* force = new CustomConstraintForce(n, sigma);
+    std::vector<int> particles;
+    for (int i = 0; i < n; i++)
+        particles.push_back(system->addParticle(5));
+    force->addConstraint(particles);
+    system->addForce(force);
+    return system;
+}
+
+TEST_P(Refusals, ExpressionsNeedAnIntegratorThatSolvesThem) {
+    system = withExpression(1, "z1");
+    LangevinMiddleIntegrator langevin(300, 1, 0.001);
+    expectAll(creating(langevin), {"CustomConstraintForce", "RattleIntegrator"});
+    RattleIntegrator rattle(0.001);
+    EXPECT_EQ(creating(rattle), "");
+}
+
+TEST_P(Refusals, BadParticlesOfAnExpressionAreNamedWithIt) {
+    RattleIntegrator rattle(0.001);
+    const auto adding = [&](const std::vector<int>& particles) {
+        system = withExpression(2, "distance(p1, p2) - 0.1");
+        dynamic_cast<CustomConstraintForce&>(system->getForce(0)).addConstraint(particles);
+        return creating(rattle);
+    };
+    const std::string which = "constraint 1 of the CustomConstraintForce with index 0, distance(p1, p2) - 0.1 = 0";
+    expectAll(adding({0, 2}), {which, "particle index 2 is out of range"});
+    expectAll(adding({-1, 0}), {which, "particle index -1 is out of range"});
+    expectAll(adding({1, 1}), {which, "particle 1 to itself"});
+    system = withExpression(2, "distance(p1, p2) - 0.1");
+    system->setParticleMass(system->addParticle(0), 0);
+    system->setVirtualSite(2, new TwoParticleAverageSite(0, 1, 0.5, 0.5));
+    dynamic_cast<CustomConstraintForce&>(system->getForce(0)).addConstraint({0, 2});
+    expectAll(creating(rattle), {which, "virtual site"});
+    system = withExpression(1, "z1 - a");
+    expectAll(creating(rattle), {"\"z1 - a\"", "nknown variable 'a'"});
+    auto& force = dynamic_cast<CustomConstraintForce&>(system->getForce(0));
+    force.addPerConstraintParameter("a"); // after its constraint
+    expectAll(creating(rattle), {"\"z1 - a\"", "constraint 0", "0 of 1 parameters"});
+    force.setConstraintParameters(0, {0}, {std::numeric_limits<double>::quiet_NaN()});
+    expectAll(creating(rattle), {"z1 - a = 0", "parameter 0", "NaN"});
+}
+
+TEST_P(Refusals, WhatShiftsEverythingIsRefusedWhereASurfaceFixesPlaces) {
+    const auto creatingWith = [&](int n, const std::string& sigma, Force* force) {
+        system = withExpression(n, sigma);
+        dynamic_cast<CustomConstraintForce&>(system->getForce(0)).setUsesPeriodicBoundaryConditions(true);
+        system->addForce(force);
+        RattleIntegrator rattle(0.001);
+        return creating(rattle);
+    };
+    const auto anisotropic = [](bool x, bool y, bool z) {
+        return new MonteCarloAnisotropicBarostat(Vec3(1, 1, 1), 300, x, y, z);
+    };
+    const auto membrane = [](MonteCarloMembraneBarostat::ZMode mode) {
+        return new MonteCarloMembraneBarostat(1, 0, 300, MonteCarloMembraneBarostat::XYIsotropic, mode);
+    };
+    const std::string plane = "z1 - 0.3", sphere = "x1^2 + y1^2 + z1^2 - 1", bond = "distance(p1, p2) - 0.3",
+                      partly = "sqrt(x1 - 0.5) + y1"; // has a gradient at some places only
+    expectAll(creatingWith(1, sphere, new CMMotionRemover()), {"CMMotionRemover", sphere + " = 0", "removeCMMotion"});
+    expectAll(creatingWith(1, plane, new CMMotionRemover()), {"along z"});
+    expectAll(creatingWith(1, partly, new CMMotionRemover()), {"along x"});
+    EXPECT_EQ(creatingWith(2, bond, new CMMotionRemover()), "");
+    expectAll(creatingWith(1, sphere, new MonteCarloBarostat(1, 300)), {"MonteCarloBarostat", sphere, "scale"});
+    EXPECT_EQ(creatingWith(2, bond, new MonteCarloBarostat(1, 300)), "");
+    expectAll(creatingWith(1, sphere, new MonteCarloFlexibleBarostat(1, 300)), {"MonteCarloFlexibleBarostat"});
+    expectAll(creatingWith(1, plane, anisotropic(false, false, true)), {"MonteCarloAnisotropicBarostat", "along z"});
+    EXPECT_EQ(creatingWith(1, plane, anisotropic(true, true, false)), "");
+    expectAll(creatingWith(1, "y1 - z1", anisotropic(true, true, false)), {"along y"});
+    EXPECT_EQ(creatingWith(1, plane, membrane(MonteCarloMembraneBarostat::ZFixed)), "");
+    expectAll(creatingWith(1, plane, membrane(MonteCarloMembraneBarostat::ZFree)), {"MonteCarloMembraneBarostat"});
+    EXPECT_EQ(creatingWith(1, sphere, new AndersenThermostat(300, 1)), "");
+}
+
 TEST_P(Refusals, AnEmptyConstraintForceIsNoReasonToFail) {
     system = std::make_unique<System>();
     system->addParticle(1);

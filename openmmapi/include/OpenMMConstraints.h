@@ -6,6 +6,7 @@
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
+#include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/RattleIntegrator.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
 #include "openmmconstraints/ShakeIntegrator.h"

@@ -5,7 +5,10 @@
 #include "Triangles.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/CustomConstraintForce.h"
+#include "openmmconstraints/internal/CollectBodies.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
+#include "openmmconstraints/internal/LeptonCoordinate.h"
 #include <map>
 #include <sstream>
 
@@ -75,6 +78,10 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
                 refuse(set, k, "a constraint cannot join particle " + std::to_string(p) + " to itself.");
     }
     validateTarget(set, k);
+    if (c.kind == CoordinateKind::Custom)
+        for (std::size_t i = 0; i < set.custom[c.form]->numParameters(); i++)
+            if (!std::isfinite(set.parameters[c.firstParameter + i]))
+                refuse(set, k, "its parameter " + std::to_string(i) + " is NaN or infinite.");
     if (set.hasLengthScale(c) && c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
         std::ostringstream why;
         why << "the distance " << c.target << " nm exceeds half the shortest width of the periodic box ("
@@ -223,6 +230,31 @@ void validateGroups(const ConstraintSet& set, const ConstraintForce& force, int 
     }
 }
 
+/** The constraints of a Force with an expression, which share an object; their parameters go to the set. */
+std::vector<Constraint> givenBy(const CustomConstraintForce& force, int forceIndex, ConstraintSet& set) {
+    std::vector<Constraint> constraints;
+    const auto sigma = std::make_shared<LeptonCoordinate>(force);
+    std::vector<double> parameters;
+    for (int i = 0; i < force.getNumConstraints(); i++) {
+        Constraint c;
+        c.kind = CoordinateKind::Custom;
+        force.getConstraintParameters(i, c.particles, parameters);
+        c.periodic = force.usesPeriodicBoundaryConditions();
+        c.force = forceIndex;
+        c.index = i;
+        c.form = (int) set.custom.size();
+        c.firstParameter = (int) set.parameters.size();
+        if (parameters.size() != sigma->numParameters())
+            throw OpenMMException("CustomConstraintForce \"" + force.getExpression() + "\": its constraint " +
+                                  std::to_string(i) + " has " + std::to_string(parameters.size()) + " of " +
+                                  std::to_string(sigma->numParameters()) + " parameters");
+        set.parameters.insert(set.parameters.end(), parameters.begin(), parameters.end());
+        constraints.push_back(std::move(c));
+    }
+    set.custom.push_back(sigma);
+    return constraints;
+}
+
 /** An angle of pi has no gradient: it becomes the two components of the bend, of which the second is listed nowhere. */
 void splitStraightAngles(ConstraintSet& set) {
     for (int k = 0; k < set.numListed; k++) {
@@ -242,7 +274,8 @@ void splitStraightAngles(ConstraintSet& set) {
 } // namespace
 
 bool declaresConstraints(const Force& force) {
-    return dynamic_cast<const ConstraintForce*>(&force) != nullptr;
+    return dynamic_cast<const ConstraintForce*>(&force) != nullptr ||
+           dynamic_cast<const CustomConstraintForce*>(&force) != nullptr;
 }
 
 std::vector<std::vector<int>> joinedParticles(const Force& force) {
@@ -260,6 +293,13 @@ std::vector<std::vector<int>> joinedParticles(const Force& force) {
         }
         for (int i = 0; i < listing->getNumRigidBodies(); i++) {
             listing->getRigidBodyParameters(i, particles, positions);
+            groups.push_back(particles);
+        }
+    } else if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&force)) {
+        std::vector<int> particles;
+        std::vector<double> parameters;
+        for (int i = 0; i < custom->getNumConstraints(); i++) {
+            custom->getConstraintParameters(i, particles, parameters);
             groups.push_back(particles);
         }
     }
@@ -288,7 +328,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
         c.index = i;
         add(std::move(c));
     }
-    for (int f = 0; f < system.getNumForces(); f++)
+    for (int f = 0; f < system.getNumForces(); f++) {
         if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f))) {
             for (Constraint& constraint : listedBy(*force, f))
                 add(std::move(constraint));
@@ -297,7 +337,13 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
                 add(centroidDistance(set, *force, f, i));
             }
         }
+        if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
+            for (Constraint& constraint : givenBy(*custom, f, set))
+                add(std::move(constraint));
+    }
+    convertSingularSets(set, tolerance, box);
     splitStraightAngles(set);
+    addRigidBodies(system, set, box);
     validateTogether(set, tolerance);
     return set;
 }

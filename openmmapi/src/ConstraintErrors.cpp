@@ -41,12 +41,22 @@ const char* whatHappened(Outcome outcome) {
 }
 
 const char* remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
+    const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     switch (report.outcome) {
     case Outcome::NotFinite:
+        if (ofExpression)
+            return "the expression, or its gradient, is NaN or infinite where the particles were going: reduce the "
+                   "step "
+                   "size, or write the expression so that it is defined there.";
         return "look for overlapping particles or a step size that is too large; if positions are NaN after "
                "setVelocitiesToTemperature() or Context.applyConstraints(), OpenMM's own solver failed on a singular "
                "set of System constraints: call openmmconstraints.moveConstraints(system) before creating the Context.";
     case Outcome::Singular:
+        if (ofExpression)
+            return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
+                   "constraint "
+                   "of its particles here: reduce the step size, start closer to the surface, or write the expression "
+                   "so that its gradient vanishes nowhere on the surface.";
         return "the step is too large for this bond to follow (it turned by 90 degrees), or the constraints of these "
                "particles depend on each other in this geometry: reduce the step size, minimize the energy first, or "
                "remove a constraint of the set.";
@@ -148,15 +158,22 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         const Constraint& c = set.constraints[report.constraint];
         out.precision(6);
         out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
-        const std::string unit = isExpression(set, c) ? "(of its expression)" : unitOf(c.kind);
+        const std::string unit = unitOf(c.kind);
         const bool isRelative = set.hasLengthScale(c) || c.kind == CoordinateKind::Linear;
-        const char* const relative = isRelative ? "relative residual " : "residual ";
-        if (context.stage == Stage::Positions)
+        const char* const residual = isExpression(set, c) ? "|sigma|/|grad sigma| in nm "
+                                     : isRelative         ? "relative residual "
+                                                          : "residual ";
+        if (context.stage == Stage::Positions && isExpression(set, c))
+            out << "sigma is " << report.value << ", " << residual;
+        else if (context.stage == Stage::Positions)
             out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit
-                << ", " << relative;
+                << ", " << residual;
+        else if (isExpression(set, c))
+            out << "its rate of change is " << report.value << " /ps, " << residual << "in " << context.timeScale
+                << " ps ";
         else
             out << "rate of change " << report.value + c.rate << " " << unit << "/ps, target " << c.rate << " " << unit
-                << "/ps (" << nameOf(c.kind) << " " << c.targetAt(context.time) << " " << unit << "), " << relative
+                << "/ps (" << nameOf(c.kind) << " " << c.targetAt(context.time) << " " << unit << "), " << residual
                 << "in " << context.timeScale << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";

@@ -9,6 +9,7 @@
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
+#include "openmmconstraints/internal/SystemChecks.h"
 #include <typeinfo>
 
 using namespace OpenMM;
@@ -18,9 +19,9 @@ namespace ConstraintPlugin {
 
 namespace {
 
-const char* const useInstead = " does not solve the constraints of a ConstraintForce. Use an integrator of "
-                               "openmm-constraints (RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator, "
-                               "ConstraintForceIntegrator), or remove the ConstraintForce.";
+const char* const useInstead = " does not solve the constraints of a ConstraintForce or CustomConstraintForce. Use an "
+                               "integrator of openmm-constraints (RattleIntegrator, ShakeIntegrator, "
+                               "RattleLangevinIntegrator, ConstraintForceIntegrator), or remove these Forces.";
 
 bool isOurs(const Integrator& integrator) {
     return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;
@@ -45,7 +46,9 @@ void checkIntegrator(const Integrator& integrator) {
 void ConstraintForceImpl::initialize(ContextImpl& context) {
     checkIntegrator(context.getIntegrator());
     const System& system = context.getSystem();
-    collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // before anyone follows our bonds
+    // Before anyone follows our bonds.
+    const ConstraintSet set = collectConstraints(system, context.getIntegrator().getConstraintTolerance());
+    refuseShiftsOfSurfaces(system, set);
     for (int f = 0; f < system.getNumForces(); f++) {
         if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) == nullptr)
             continue;

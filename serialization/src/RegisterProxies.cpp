@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintForceProxy.h"
+#include "CustomConstraintForceProxy.h"
 #include "OwnSettings.h"
 #include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/RattleIntegrator.h"
 #include "openmmconstraints/ShakeIntegrator.h"
 #include <typeinfo>
@@ -18,6 +20,7 @@ static void registerIntegrator(const std::string& name) {
 /** Runs when the library is loaded, after libOpenMM's own initialization, on which it depends. */
 extern "C" __attribute__((constructor)) void registerConstraintSerializationProxies() {
     SerializationProxy::registerProxy(typeid(ConstraintForce), new ConstraintForceProxy());
+    SerializationProxy::registerProxy(typeid(CustomConstraintForce), new CustomConstraintForceProxy());
     registerIntegrator<RattleIntegrator>("RattleIntegrator");
     registerIntegrator<ShakeIntegrator>("ShakeIntegrator");
     registerIntegrator<RattleLangevinIntegrator>("RattleLangevinIntegrator");

@@ -327,6 +327,28 @@ def test_inside_a_compound_integrator():
     agree(reporter.getMeanForce(), -2 * KT / 0.2, 2.0)
 
 
+def test_force_and_index_beside_other_forces():
+    """A System constraint, a distance, an expression, and then the Force that is meant: its second constraint."""
+    system, _, positions = dimer()
+    for _ in range(3):
+        system.addParticle(8)
+    system.addConstraint(1, 2, 0.2)
+    surface = mc.CustomConstraintForce(1, "z1")
+    surface.addConstraint([3], [])
+    held = mc.ConstraintForce()
+    held.addDistance(2, 3, 0.2)
+    held.addDistance(3, 4, 0.2)
+    system.addForce(surface)
+    system.addForce(held)
+    places = [*positions, [0.4, 0, 0], [0.6, 0, 0], [0.6, 0.2, 0]]
+    for coordinate, column in (((held, 1), 4), ((held, -1), 4), ((held, 0), 3), ((surface, 0), 2), (0, 0), (-1, 4)):
+        simulation = simulate(system, langevin(), places)
+        text = io.StringIO()
+        simulation.reporters.append(mc.BlueMoonReporter(text, 5, coordinate))
+        simulation.step(5)
+        assert f",lambda_{column}," in text.getvalue()
+
+
 def test_integrator_without_a_bath_takes_the_temperature_given():
     system, held, positions = dimer(spring=1000)
     simulation = simulate(system, mc.RattleIntegrator(0.001), positions)

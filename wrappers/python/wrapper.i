@@ -185,6 +185,7 @@ Raises TypeError if it is something else.";
 }
 %enddef
 %castable(ConstraintForce, Force)
+%castable(CustomConstraintForce, Force)
 %castable(ConstraintIntegrator, Integrator)
 %castable(RattleIntegrator, Integrator)
 %castable(ShakeIntegrator, Integrator)
@@ -248,6 +249,8 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 :return: (multipliers, corrections, logZ): lambda_k and G_k of each, ln(|Z|/|Z_rest|)
 :raises: OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves";
 %include "openmmconstraints/ConstraintForce.h"
+%include "expressions.i"
+%include "openmmconstraints/CustomConstraintForce.h"
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
@@ -261,6 +264,7 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 %pythoncode %{
 complete(
     ConstraintForce,
+    CustomConstraintForce,
     RattleIntegrator,
     ShakeIntegrator,
     RattleLangevinIntegrator,

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ShapeFit.h"
+#include "SmallMatrix.h"
+#include "SymmetricEigen.h"
+
+namespace ConstraintPlugin {
+
+namespace {
+
+double norm(const Real3& a) {
+    return std::sqrt(dot(a, a));
+}
+
+/** The fit's linear system: a row per length, three per point on a line. */
+struct Rows {
+    const std::vector<KnownLength>& lengths;
+    const std::vector<PointOnLine>& onLine;
+    std::vector<Real3> gradient; ///< [lengths] of the relative length, at its second end
+    std::vector<double> scale;   ///< [onLine] 1 / length of the line
+
+    using Residual = std::pair<std::vector<double>, std::vector<Real3>>;
+
+    Residual times(const std::vector<Real3>& x) const {
+        Residual r{std::vector<double>(lengths.size()), std::vector<Real3>(onLine.size())};
+        for (std::size_t k = 0; k < lengths.size(); k++)
+            r.first[k] = dot(gradient[k], x[lengths[k].j] - x[lengths[k].i]);
+        for (std::size_t k = 0; k < onLine.size(); k++) {
+            const PointOnLine& l = onLine[k];
+            r.second[k] = scale[k] * (x[l.point] - (1 - l.weight) * x[l.a] - l.weight * x[l.b]);
+        }
+        return r;
+    }
+    std::vector<Real3> transposeTimes(const Residual& r, std::size_t n) const {
+        std::vector<Real3> x(n);
+        for (std::size_t k = 0; k < lengths.size(); k++) {
+            x[lengths[k].j] += r.first[k] * gradient[k];
+            x[lengths[k].i] += -r.first[k] * gradient[k];
+        }
+        for (std::size_t k = 0; k < onLine.size(); k++) {
+            const PointOnLine& l = onLine[k];
+            x[l.point] += scale[k] * r.second[k];
+            x[l.a] += -scale[k] * (1 - l.weight) * r.second[k];
+            x[l.b] += -scale[k] * l.weight * r.second[k];
+        }
+        return x;
+    }
+};
+
+double square(const std::vector<Real3>& x) {
+    double sum = 0;
+    for (const Real3& v : x)
+        sum += dot(v, v);
+    return sum;
+}
+
+double square(const Rows::Residual& r) {
+    double sum = square(r.second);
+    for (double v : r.first)
+        sum += v * v;
+    return sum;
+}
+
+/** The shortest step that solves the linear system in the least-squares sense: conjugate gradients (CGLS). */
+std::vector<Real3> solveLeastSquares(const Rows& rows, Rows::Residual residual, std::size_t n) {
+    std::vector<Real3> x(n), s = rows.transposeTimes(residual, n), p = s;
+    double gamma = square(s);
+    const double enough = 1e-26 * gamma;
+    for (std::size_t i = 0; i < 4 * n + 20 && gamma > enough; i++) {
+        const Rows::Residual q = rows.times(p);
+        const double alpha = gamma / square(q);
+        if (!std::isfinite(alpha))
+            break;
+        for (std::size_t k = 0; k < n; k++)
+            x[k] += alpha * p[k];
+        for (std::size_t k = 0; k < q.first.size(); k++)
+            residual.first[k] -= alpha * q.first[k];
+        for (std::size_t k = 0; k < q.second.size(); k++)
+            residual.second[k] += -alpha * q.second[k];
+        s = rows.transposeTimes(residual, n);
+        const double old = gamma;
+        gamma = square(s);
+        for (std::size_t k = 0; k < n; k++)
+            p[k] = s[k] + gamma / old * p[k];
+    }
+    return x;
+}
+
+} // namespace
+
+void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& lengths,
+              const std::vector<PointOnLine>& onLine) {
+    Rows rows{lengths, onLine, std::vector<Real3>(lengths.size()), {}};
+    double size = 0;
+    for (const KnownLength& l : lengths)
+        size = std::max(size, l.length);
+    for (const PointOnLine& l : onLine)
+        rows.scale.push_back(1 / std::max(1e-3 * size, norm(points[l.a] - points[l.b])));
+    for (int iteration = 0; iteration < 20; iteration++) {
+        Rows::Residual residual = rows.times(points); // minus that of the points on lines
+        for (Real3& r : residual.second)
+            r = -r;
+        for (std::size_t k = 0; k < lengths.size(); k++) {
+            const KnownLength& l = lengths[k];
+            const Real3 d = points[l.j] - points[l.i];
+            const double r = norm(d);
+            if (!(r > 1e-6 * l.length))
+                return; // a shape that no step can mend: the caller finds the misfit
+            rows.gradient[k] = (1 / (r * l.length)) * d;
+            residual.first[k] = 1 - r / l.length;
+        }
+        const std::vector<Real3> step = solveLeastSquares(rows, residual, points.size());
+        double largest = 0;
+        for (const Real3& s : step)
+            largest = std::max(largest, norm(s));
+        if (!std::isfinite(largest))
+            return;
+        const double part = std::min(1.0, 0.3 * size / largest);
+        for (std::size_t i = 0; i < points.size(); i++)
+            points[i] += part * step[i];
+        if (largest < 1e-15 * size)
+            break;
+    }
+    for (const PointOnLine& l : onLine)
+        points[l.point] = (1 - l.weight) * points[l.a] + l.weight * points[l.b];
+}
+
+double misfit(const std::vector<Real3>& points, const KnownLength& l) {
+    return std::abs(norm(points[l.i] - points[l.j]) / l.length - 1);
+}
+
+double misfit(const std::vector<Anchor>& anchors, const Real3& place) {
+    double largest = 0;
+    for (const Anchor& a : anchors)
+        largest = std::max(largest, std::abs(norm(place - a.position) / a.length - 1));
+    return largest;
+}
+
+bool placeByAnchors(const std::vector<Anchor>& anchors, int dimension, Real3& place) {
+    constexpr double smallestSpread = 1e-3; // squared: anchors this close to a line, or plane, do not place a point
+    const int n = (int) anchors.size();
+    if (n <= dimension)
+        return false;
+    Real3 centre;
+    double mean = 0;
+    for (const Anchor& a : anchors) {
+        centre += (1.0 / n) * a.position;
+        mean += (dot(a.position, a.position) - a.length * a.length) / n;
+    }
+    // 2 (a_i - centre) . x = |a_i|^2 - d_i^2 - mean
+    std::vector<double> A(dimension * dimension);
+    double b[3] = {};
+    for (const Anchor& a : anchors) {
+        const Real3 d = a.position - centre;
+        const double x[3] = {d.x, d.y, d.z};
+        const double right = (dot(a.position, a.position) - a.length * a.length - mean) / 2;
+        for (int i = 0; i < dimension; i++) {
+            for (int j = 0; j < dimension; j++)
+                A[i * dimension + j] += x[i] * x[j];
+            b[i] += x[i] * right;
+        }
+    }
+    const std::vector<double> moments = solveSymmetricEigen(dimension, A).values;
+    if (!(moments[0] > smallestSpread * moments[dimension - 1]))
+        return false;
+    if (!(dimension == 2 ? solveClosedForm<2>(A.data(), b) : solveClosedForm<3>(A.data(), b)))
+        return false;
+    place = {b[0], b[1], dimension == 3 ? b[2] : 0};
+    for (int iteration = 0; iteration < 3; iteration++) {
+        std::fill(A.begin(), A.end(), 0);
+        b[0] = b[1] = b[2] = 0;
+        for (const Anchor& a : anchors) {
+            const Real3 d = place - a.position;
+            const double r = norm(d), x[3] = {d.x / (r * a.length), d.y / (r * a.length), d.z / (r * a.length)};
+            for (int i = 0; i < dimension; i++) {
+                for (int j = 0; j < dimension; j++)
+                    A[i * dimension + j] += x[i] * x[j];
+                b[i] += x[i] * (1 - r / a.length);
+            }
+        }
+        if (!(dimension == 2 ? solveClosedForm<2>(A.data(), b) : solveClosedForm<3>(A.data(), b)))
+            break;
+        place += Real3{b[0], b[1], dimension == 3 ? b[2] : 0};
+    }
+    return std::isfinite(place.x + place.y + place.z);
+}
+
+std::vector<Real3> placesInPlane(const Anchor& a, const Anchor& b) {
+    const Real3 d = b.position - a.position;
+    const double r = norm(d);
+    const double x = (a.length * a.length - b.length * b.length + r * r) / (2 * r);
+    const double square = a.length * a.length - x * x;
+    const double y = square > 0 ? std::sqrt(square) : 0;
+    const Real3 u = (1 / r) * d, v{-u.y, u.x, 0};
+    const Real3 foot = a.position + x * u;
+    if (y < 0.01 * r)
+        return {foot};
+    return {foot + y * v, foot - y * v};
+}
+
+} // namespace ConstraintPlugin

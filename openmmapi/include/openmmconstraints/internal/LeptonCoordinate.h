@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_LEPTON_COORDINATE_H_
+#define OPENMM_CONSTRAINTS_LEPTON_COORDINATE_H_
+
+#include "CustomCoordinate.h"
+#include "JointExpression.h"
+#include "openmmconstraints/CustomConstraintForce.h"
+#include <map>
+#include <memory>
+
+namespace ConstraintPlugin {
+
+/** sigma of a CustomConstraintForce. Derivatives are symbolic: of the expression by Lepton, of distances, angles and
+ *  dihedrals by core's coordinates, of tables by their splines. Not for two threads at once. */
+class LeptonCoordinate : public CustomCoordinate {
+public:
+    /** Global parameters have their defaults until setGlobals() is called.
+     *  @throws OpenMMException with the expression and what is wrong with it */
+    explicit LeptonCoordinate(const CustomConstraintForce& force);
+    LeptonCoordinate(const LeptonCoordinate&) = delete; // functions point to its box
+    LeptonCoordinate& operator=(const LeptonCoordinate&) = delete;
+
+    double evaluate(const Real3* x, const double* parameters, const Moment& moment, Real3* gradient) override;
+    double timeDerivative(const Real3* x, const double* parameters, const Moment& moment) override;
+    double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) override;
+    bool dependsOnTime() const override {
+        return timeOccurs;
+    }
+    std::size_t numParameters() const override {
+        return numPerConstraint;
+    }
+    const std::vector<std::string>& getGlobalNames() const override {
+        return globalNames;
+    }
+    bool setGlobals(const std::vector<double>& values) override;
+    std::string describe() const override {
+        return expression;
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& why) const;
+    std::string knownVariables() const;
+    void nameVariables(const CustomConstraintForce& force);
+    void parse(const CustomConstraintForce& force);
+    void setValues(const Real3* x, const double* parameters, const Moment& moment);
+
+    std::string expression;
+    int numParticles;
+    std::size_t numPerConstraint;
+    std::vector<std::string> globalNames; // of those that occur
+    std::vector<int> globalPlaces;        // in `values`
+    bool timeOccurs = false;
+
+    // values: 3 numParticles coordinates, time, per-constraint and global parameters, 3 numParticles velocities
+    std::vector<double> values;
+    std::map<std::string, int> variables; // where each is in `values`
+    int timePlace, parameterPlace, ratePlace;
+    Box box; // that functions with minimum images look at
+
+    Lepton::ParsedExpression parsed;
+    std::unique_ptr<JointExpression> sigmaAndGradient, rate, second;
+    std::vector<double> results;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

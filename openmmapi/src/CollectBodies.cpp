@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/CollectBodies.h"
+#include "RigidBodies.h"
+#include "coordinates.h"
+#include "openmm/OpenMMException.h"
+#include "openmmconstraints/ConstraintForce.h"
+#include <map>
+#include <stdexcept>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Where a body comes from: a Force and its index there, or -1 if it was recognized. */
+struct Origin {
+    int force = -1, index = -1;
+    bool periodic = false;
+};
+
+double length(const Real3& a, const Real3& b) {
+    const Real3 r = a - b;
+    return std::sqrt(dot(r, r));
+}
+
+/** Constrain the distances among base particles, except those that are constrained already, and the places of all
+ *  other particles. */
+void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin, const Box& box,
+                const std::vector<std::pair<int, int>>& constrained) {
+    double size = 0;
+    for (const Real3& x : body.shape)
+        size = std::max(size, length(body.shape[0], x));
+    Constraint c;
+    c.force = origin.force;
+    c.index = origin.index;
+    c.periodic = origin.periodic && size <= box.halfWidth();
+    for (std::size_t i = 0; i < body.base.size(); i++)
+        for (std::size_t j = i + 1; j < body.base.size(); j++) {
+            c.particles = {body.base[i], body.base[j]};
+            c.target = length(body.shape[i], body.shape[j]);
+            const std::pair<int, int> pair = std::minmax(body.base[i], body.base[j]);
+            if (std::find(constrained.begin(), constrained.end(), pair) == constrained.end())
+                set.constraints.push_back(c);
+        }
+    c.kind = CoordinateKind::Linear;
+    c.target = 0;
+    for (std::size_t a = 0; a < body.others.size(); a++) {
+        c.particles = {body.others[a]};
+        c.particles.insert(c.particles.end(), body.base.begin(), body.base.end());
+        for (const Real3& axis : {Real3{1, 0, 0}, Real3{0, 1, 0}, Real3{0, 0, 1}}) {
+            c.form = (int) set.linear.size();
+            set.linear.push_back({axis, body.weights[a], size});
+            set.constraints.push_back(c);
+        }
+    }
+}
+
+/** Whether a body is a rod held by its bonds and angles of pi alone: as components of bends those are regular. */
+bool isRegularRod(const ConstraintSet& set, const RigidBody& body) {
+    auto count = [&](CoordinateKind kind) {
+        return std::count_if(body.constraints.begin(), body.constraints.end(),
+                             [&](int k) { return set.constraints[k].kind == kind; });
+    };
+    return body.base.size() == 2 && count(CoordinateKind::Distance) == body.size() - 1 &&
+           count(CoordinateKind::Angle) == body.size() - 2;
+}
+
+/** Bond vectors of a constraint's particles in a body's shape. */
+std::vector<Real3> bondsInShape(const Constraint& c, const std::map<int, Real3>& place) {
+    std::vector<Real3> bonds;
+    for (int s = 0; s + 1 < c.size(); s++)
+        bonds.push_back(place.at(c.particles[s]) - place.at(c.particles[s + 1]));
+    return bonds;
+}
+
+} // namespace
+
+void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
+    std::vector<char> mayReplace;
+    for (const Constraint& c : set.constraints)
+        mayReplace.push_back(c.rate == 0);
+    for (const RigidBody& body : findSingularBodies(set, tolerance, mayReplace)) {
+        if (isRegularRod(set, body))
+            continue;
+        std::map<int, Real3> place;
+        for (std::size_t i = 0; i < body.base.size(); i++)
+            place[body.base[i]] = body.shape[i];
+        for (std::size_t a = 0; a < body.others.size(); a++)
+            place[body.others[a]] = body.shape[body.base.size() + a];
+        Origin origin;
+        std::vector<std::pair<int, int>> constrained;
+        for (int k : body.constraints) {
+            Constraint& c = set.constraints[k];
+            Real3 G[3];
+            origin.periodic = origin.periodic || c.periodic;
+            c.target = coordinate(c.kind, bondsInShape(c, place).data(), G);
+            auto isBase = [&](int p) { return std::find(body.base.begin(), body.base.end(), p) != body.base.end(); };
+            const std::pair<int, int> pair = std::minmax(c.particles[0], c.particles[1]);
+            const bool isOfBase = c.kind == CoordinateKind::Distance && isBase(pair.first) && isBase(pair.second) &&
+                                  std::find(constrained.begin(), constrained.end(), pair) == constrained.end();
+            c.isReplaced = !isOfBase;
+            if (isOfBase)
+                constrained.push_back(pair);
+        }
+        appendBody(set, body, origin, box, constrained);
+    }
+}
+
+void addRigidBodies(const System& system, ConstraintSet& set, const Box& box) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
+            std::vector<int> particles;
+            std::vector<Vec3> positions;
+            force->getRigidBodyParameters(i, particles, positions);
+            auto refuse = [&](const std::string& why) {
+                throw OpenMMException("rigid body " + std::to_string(i) + " of the ConstraintForce with index " +
+                                      std::to_string(f) + ": " + why);
+            };
+            for (int p : particles) {
+                if (p < 0 || p >= system.getNumParticles())
+                    refuse("particle index " + std::to_string(p) + " is out of range: the System has " +
+                           std::to_string(system.getNumParticles()) + " particles.");
+                if (system.isVirtualSite(p))
+                    refuse("particle " + std::to_string(p) +
+                           " is a virtual site, which follows other particles and cannot be constrained.");
+            }
+            std::vector<Real3> shape;
+            for (const Vec3& x : positions)
+                shape.push_back({x[0], x[1], x[2]});
+            try {
+                const RigidBody body = makeRigidBody(particles, shape, set.inverseMass);
+                appendBody(set, body, {f, i, force->usesPeriodicBoundaryConditions()}, box, {});
+            } catch (const std::invalid_argument& e) {
+                refuse(e.what());
+            }
+        }
+    }
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/LeptonCoordinate.h"
+#include "lepton/ExpressionTreeNode.h"
+#include "openmm/CustomCompoundBondForce.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/internal/CustomCompoundBondForceImpl.h"
+#include "openmm/reference/ReferenceTabulatedFunction.h"
+#include "openmmconstraints/internal/PointFunctions.h"
+#include "openmmconstraints/internal/SplineFunction.h"
+#include <functional>
+#include <set>
+
+using namespace OpenMM;
+using Lepton::ExpressionTreeNode;
+using Lepton::Operation;
+using Lepton::ParsedExpression;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+using Functions = std::map<std::string, std::unique_ptr<Lepton::CustomFunction>>;
+
+/** "x1", "y1", "z1", "x2", ... */
+std::vector<std::string> coordinateNames(int numParticles) {
+    std::vector<std::string> names;
+    for (int p = 1; p <= numParticles; p++)
+        for (const char* axis : {"x", "y", "z"})
+            names.push_back(axis + std::to_string(p));
+    return names;
+}
+
+/** The velocity of a coordinate, as a variable. With a space, so that no expression can mention it. */
+std::string rateName(const std::string& coordinate) {
+    return "rate of " + coordinate;
+}
+
+void visit(const ExpressionTreeNode& node, const std::function<void(const Operation&)>& visitor) {
+    visitor(node.getOperation());
+    for (const ExpressionTreeNode& child : node.getChildren())
+        visit(child, visitor);
+}
+
+bool hasVariable(const ParsedExpression& expression, const std::set<std::string>& names) {
+    bool found = false;
+    visit(expression.getRootNode(), [&](const Operation& operation) {
+        found = found || (operation.getId() == Operation::VARIABLE && names.count(operation.getName()) > 0);
+    });
+    return found;
+}
+
+bool isZero(const ParsedExpression& expression) {
+    const auto* constant = dynamic_cast<const Operation::Constant*>(&expression.getRootNode().getOperation());
+    return constant != nullptr && constant->getValue() == 0;
+}
+
+/** Rate of change while variables change.
+ *  @param rates  of those that do */
+ExpressionTreeNode rateOf(const ExpressionTreeNode& node, const std::map<std::string, ExpressionTreeNode>& rates) {
+    const Operation& operation = node.getOperation();
+    if (operation.getId() == Operation::VARIABLE) {
+        const auto found = rates.find(operation.getName());
+        return found == rates.end() ? ExpressionTreeNode(new Operation::Constant(0)) : found->second;
+    }
+    std::vector<ExpressionTreeNode> ofChildren;
+    for (const ExpressionTreeNode& child : node.getChildren())
+        ofChildren.push_back(rateOf(child, rates));
+    return operation.differentiate(node.getChildren(), ofChildren, "");
+}
+
+/** Tabulated functions by name; the discrete ones' names besides. */
+Functions createFunctions(const CustomConstraintForce& force, const Box& box, std::set<std::string>& discrete) {
+    Functions functions;
+    for (int i = 0; i < force.getNumTabulatedFunctions(); i++) {
+        const std::string& name = force.getTabulatedFunctionName(i);
+        const TabulatedFunction& table = force.getTabulatedFunction(i);
+        try {
+            functions[name] = SplineFunction::create(table);
+            if (functions[name] == nullptr) {
+                functions[name].reset(createReferenceTabulatedFunction(table));
+                discrete.insert(name);
+            }
+        } catch (const OpenMMException& error) {
+            throw OpenMMException("the table of " + name + ": " + error.what());
+        }
+    }
+    // As in OpenMM, a table of such a name gives way.
+    const Box* const images = force.usesPeriodicBoundaryConditions() ? &box : nullptr;
+    const auto add = [&](const char* name, CoordinateKind kind) {
+        functions[name] = std::make_unique<PointFunction>(kind, images);
+        discrete.erase(name);
+    };
+    add("pointdistance", CoordinateKind::Distance);
+    add("pointangle", CoordinateKind::Angle);
+    add("pointdihedral", CoordinateKind::Dihedral);
+    return functions;
+}
+
+} // namespace
+
+LeptonCoordinate::LeptonCoordinate(const CustomConstraintForce& force)
+    : expression(force.getExpression()), numParticles(force.getNumParticlesPerConstraint()),
+      numPerConstraint(force.getNumPerConstraintParameters()) {
+    nameVariables(force);
+    parse(force);
+    for (int i = 0; i < force.getNumGlobalParameters(); i++) {
+        const std::string& name = force.getGlobalParameterName(i);
+        const int place = variables.at(name);
+        values[place] = force.getGlobalParameterDefaultValue(i);
+        if (hasVariable(parsed, {name})) {
+            globalNames.push_back(name);
+            globalPlaces.push_back(place);
+        }
+    }
+}
+
+void LeptonCoordinate::refuse(const std::string& why) const {
+    throw OpenMMException("CustomConstraintForce \"" + expression + "\": " + why);
+}
+
+std::string LeptonCoordinate::knownVariables() const {
+    const std::string last = std::to_string(numParticles);
+    std::string text = "the coordinates x1, y1, z1" +
+                       (numParticles > 1 ? " to x" + last + ", y" + last + ", z" + last : std::string()) +
+                       ", the time t and ";
+    const std::string coordinatesAndTime = text;
+    for (const auto& [name, place] : variables)
+        if (place >= parameterPlace && place < ratePlace)
+            text += (text == coordinatesAndTime ? "the parameters " : ", ") + name;
+    return text == coordinatesAndTime ? text + "no parameters" : text;
+}
+
+void LeptonCoordinate::nameVariables(const CustomConstraintForce& force) {
+    const std::vector<std::string> coordinates = coordinateNames(numParticles);
+    for (const std::string& name : coordinates)
+        variables.emplace(name, (int) variables.size());
+    timePlace = (int) variables.size();
+    variables.emplace("t", timePlace);
+    parameterPlace = timePlace + 1;
+    std::set<std::string> particles;
+    for (int p = 1; p <= numParticles; p++)
+        particles.insert("p" + std::to_string(p));
+    auto add = [&](const std::string& name) {
+        if (particles.count(name) > 0)
+            refuse("a parameter cannot be called " + name + ", which is a particle");
+        if (variables.count(name) > 0)
+            refuse(variables[name] < parameterPlace ? "a parameter cannot be called " + name + ", which is a variable"
+                                                    : "two parameters are called " + name);
+        variables.emplace(name, (int) variables.size());
+    };
+    for (int i = 0; i < force.getNumPerConstraintParameters(); i++)
+        add(force.getPerConstraintParameterName(i));
+    for (int i = 0; i < force.getNumGlobalParameters(); i++)
+        add(force.getGlobalParameterName(i));
+    ratePlace = (int) variables.size();
+    for (std::size_t i = 0; i < coordinates.size(); i++)
+        variables[rateName(coordinates[i])] = ratePlace + (int) i;
+    values.resize(ratePlace + coordinates.size());
+    results.resize(1 + coordinates.size());
+    std::set<std::string> tables;
+    for (int i = 0; i < force.getNumTabulatedFunctions(); i++)
+        if (!tables.insert(force.getTabulatedFunctionName(i)).second)
+            refuse("two tabulated functions are called " + force.getTabulatedFunctionName(i));
+}
+
+void LeptonCoordinate::parse(const CustomConstraintForce& force) {
+    std::set<std::string> discrete;
+    try {
+        const Functions owned = createFunctions(force, box, discrete);
+        std::map<std::string, Lepton::CustomFunction*> functions;
+        for (const auto& function : owned)
+            functions[function.first] = function.second.get();
+        // OpenMM's own parser for expressions in particles makes distance(p1, p2) pointdistance(x1, y1, ...).
+        CustomCompoundBondForce model(numParticles, expression);
+        model.addGlobalParameter("t", 0);
+        for (int i = 0; i < force.getNumPerConstraintParameters(); i++)
+            model.addPerBondParameter(force.getPerConstraintParameterName(i));
+        for (int i = 0; i < force.getNumGlobalParameters(); i++)
+            model.addGlobalParameter(force.getGlobalParameterName(i), 0);
+        parsed = CustomCompoundBondForceImpl::prepareExpression(model, functions);
+    } catch (const std::exception& error) {
+        std::string why = error.what();
+        const std::string prefixes[] = {"CustomCompoundBondForce: ",
+                                        "Parse error in expression \"" + expression + "\": "};
+        for (const std::string& prefix : prefixes)
+            if (why.compare(0, prefix.size(), prefix) == 0)
+                why.erase(0, prefix.size());
+        if (why.compare(0, 16, "Unknown variable") == 0)
+            why += ". There are " + knownVariables();
+        const std::string sigma = expression.substr(0, expression.find(';'));
+        if (sigma.find('=') != std::string::npos)
+            why += ". Give sigma itself; that it equals zero is understood";
+        refuse(why);
+    }
+    const std::vector<std::string> coordinates = coordinateNames(numParticles);
+    if (!hasVariable(parsed, {coordinates.begin(), coordinates.end()}))
+        refuse("it depends on the position of no particle");
+    std::vector<ParsedExpression> joint = {parsed};
+    bool isConstant = true;
+    for (const std::string& name : coordinates) {
+        joint.push_back(parsed.differentiate(name).optimize());
+        isConstant = isConstant && isZero(joint.back());
+    }
+    if (isConstant)
+        refuse("its derivatives with respect to all coordinates vanish everywhere, so that no force can keep it");
+    timeOccurs = hasVariable(parsed, {"t"});
+    const ParsedExpression inTime = parsed.differentiate("t").optimize();
+    joint.push_back(inTime);
+    for (const ParsedExpression& derivative : joint)
+        visit(derivative.getRootNode(), [&](const Operation& operation) {
+            const auto* function = dynamic_cast<const Operation::Custom*>(&operation);
+            if (function == nullptr || discrete.count(function->getName()) == 0)
+                return;
+            for (int order : function->getDerivOrder())
+                if (order > 0)
+                    refuse("the discrete function " + function->getName() +
+                           " has no derivative; its arguments may depend on parameters only");
+        });
+    joint.pop_back();
+    sigmaAndGradient = std::make_unique<JointExpression>(joint, variables);
+    rate = std::make_unique<JointExpression>(std::vector<ParsedExpression>{inTime}, variables);
+}
+
+void LeptonCoordinate::setValues(const Real3* x, const double* parameters, const Moment& moment) {
+    for (int p = 0; p < numParticles; p++) {
+        values[3 * p] = x[p].x;
+        values[3 * p + 1] = x[p].y;
+        values[3 * p + 2] = x[p].z;
+    }
+    values[timePlace] = moment.time;
+    std::copy(parameters, parameters + numPerConstraint, values.begin() + parameterPlace);
+    box = moment.box;
+}
+
+double LeptonCoordinate::evaluate(const Real3* x, const double* parameters, const Moment& moment, Real3* gradient) {
+    setValues(x, parameters, moment);
+    sigmaAndGradient->evaluate(values.data(), results.data());
+    for (int p = 0; p < numParticles; p++)
+        gradient[p] = {results[3 * p + 1], results[3 * p + 2], results[3 * p + 3]};
+    return results[0];
+}
+
+double LeptonCoordinate::timeDerivative(const Real3* x, const double* parameters, const Moment& moment) {
+    setValues(x, parameters, moment);
+    double result;
+    rate->evaluate(values.data(), &result);
+    return result;
+}
+
+double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) {
+    if (second == nullptr) { // few ask for it
+        std::map<std::string, ExpressionTreeNode> rates;
+        for (const std::string& name : coordinateNames(numParticles))
+            rates.emplace(name, ExpressionTreeNode(new Operation::Variable(rateName(name))));
+        rates.emplace("t", ExpressionTreeNode(new Operation::Constant(1)));
+        const ParsedExpression first = ParsedExpression(rateOf(parsed.getRootNode(), rates)).optimize();
+        const ParsedExpression twice = ParsedExpression(rateOf(first.getRootNode(), rates)).optimize();
+        second = std::make_unique<JointExpression>(std::vector<ParsedExpression>{twice}, variables);
+    }
+    setValues(x, parameters, moment);
+    for (int p = 0; p < numParticles; p++) {
+        values[ratePlace + 3 * p] = v[p].x;
+        values[ratePlace + 3 * p + 1] = v[p].y;
+        values[ratePlace + 3 * p + 2] = v[p].z;
+    }
+    double result;
+    second->evaluate(values.data(), &result);
+    return result;
+}
+
+bool LeptonCoordinate::setGlobals(const std::vector<double>& given) {
+    bool changed = false;
+    for (std::size_t i = 0; i < globalPlaces.size(); i++) {
+        double& value = values[globalPlaces[i]];
+        changed = changed || value != given[i];
+        value = given[i];
+    }
+    return changed;
+}
+
+} // namespace ConstraintPlugin

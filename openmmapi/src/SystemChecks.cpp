@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/SystemChecks.h"
+#include "openmm/CMMotionRemover.h"
+#include "openmm/MonteCarloAnisotropicBarostat.h"
+#include "openmm/MonteCarloBarostat.h"
+#include "openmm/MonteCarloFlexibleBarostat.h"
+#include "openmm/MonteCarloMembraneBarostat.h"
+#include "openmm/OpenMMException.h"
+#include "openmmconstraints/internal/ConstraintErrors.h"
+#include <array>
+#include <random>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+using Axes = std::array<bool, 3>;
+
+/** Along which axes a Force shifts or scales positions or velocities of everything. */
+Axes shiftedBy(const Force& force) {
+    if (dynamic_cast<const CMMotionRemover*>(&force) != nullptr ||
+        dynamic_cast<const MonteCarloBarostat*>(&force) != nullptr ||
+        dynamic_cast<const MonteCarloFlexibleBarostat*>(&force) != nullptr)
+        return {true, true, true};
+    if (const auto* anisotropic = dynamic_cast<const MonteCarloAnisotropicBarostat*>(&force))
+        return {anisotropic->getScaleX(), anisotropic->getScaleY(), anisotropic->getScaleZ()};
+    if (const auto* membrane = dynamic_cast<const MonteCarloMembraneBarostat*>(&force))
+        return {true, true, membrane->getZMode() != MonteCarloMembraneBarostat::ZFixed};
+    return {};
+}
+
+/** Along which axes moving all particles of a constraint together changes sigma: somewhere, of several random places.
+ */
+Axes fixedBy(const ConstraintSet& set, const Constraint& c) {
+    Axes fixed = {};
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<Real3> x(c.size()), gradient(c.size());
+    for (int sample = 0; sample < 8; sample++) {
+        for (Real3& place : x)
+            place = {uniform(random), uniform(random), uniform(random)};
+        set.custom[c.form]->evaluate(x.data(), set.parameters.data() + c.firstParameter, {}, gradient.data());
+        Real3 sum;
+        double squares = 0;
+        for (const Real3& g : gradient) {
+            sum += g;
+            squares += dot(g, g);
+        }
+        const double components[3] = {sum.x, sum.y, sum.z};
+        for (int axis = 0; axis < 3; axis++) // false where there is no gradient
+            fixed[axis] = fixed[axis] || std::abs(components[axis]) > 1e-8 * std::sqrt(squares);
+    }
+    return fixed;
+}
+
+} // namespace
+
+void refuseShiftsOfSurfaces(const System& system, const ConstraintSet& set) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const Force& force = system.getForce(f);
+        const Axes shifted = shiftedBy(force);
+        if (shifted == Axes{})
+            continue;
+        for (int k = 0; k < set.numListed; k++) {
+            if (set.constraints[k].kind != CoordinateKind::Custom)
+                continue;
+            const Axes fixed = fixedBy(set, set.constraints[k]);
+            for (int axis = 0; axis < 3; axis++)
+                if (shifted[axis] && fixed[axis])
+                    throw OpenMMException(
+                        force.getName() + " cannot be combined with " + describeConstraint(set, k) +
+                        ", which fixes places in space along " + "xyz"[axis] +
+                        (dynamic_cast<const CMMotionRemover*>(&force) != nullptr
+                             ? ": it would take the motion on the surface away. Remove it "
+                               "(ForceField.createSystem(removeCMMotion=False))."
+                             : ": it would scale positions off the surface. Use one that leaves this axis alone "
+                               "(MonteCarloAnisotropicBarostat), or an expression in distances only."));
+        }
+    }
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+//
+// In a heat bath a particle is everywhere on a surface with the Boltzmann weight of its potential energy, per area.
+// What is random is drawn from a fixed seed, and compared within six standard errors.
+#include "support/Langevin.h"
+#include "support/Statistics.h"
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+/** Mean over particles of a function of positions, one every few steps. */
+std::vector<double> sample(const ConstraintTests::Setup& setup, const std::string& sigma, const Vec3& start,
+                           const std::string& energy, const std::function<double(const Vec3&)>& observable,
+                           double temperature = 300) {
+    const int n = 200;
+    auto system = std::make_unique<System>();
+    auto* surface = new CustomConstraintForce(1, sigma);
+    auto* potential = new CustomExternalForce(energy);
+    for (int i = 0; i < n; i++) {
+        surface->addConstraint({system->addParticle(2)});
+        potential->addParticle(i);
+    }
+    system->addForce(surface);
+    system->addForce(potential);
+    Simulation s(std::move(system), makeIntegrator(setup, 0.008, 1e-6), std::get<0>(setup));
+    langevin(s).setFriction(2);
+    s.context->setPositions(Vectors(n, start));
+    s.context->setVelocitiesToTemperature(temperature, 5);
+    s.integrator->step(500);
+    std::vector<double> samples, temperatures;
+    for (int i = 0; i < 1200; i++) {
+        s.integrator->step(10);
+        double sum = 0;
+        for (const Vec3& x : s.positions())
+            sum += observable(x);
+        samples.push_back(sum / n);
+        temperatures.push_back(s.integrator->computeSystemTemperature());
+    }
+    expectMean(temperatures, temperature, 0.04);
+    return samples;
+}
+
+TEST_P(Langevin, SamplesAHeavyBallOnASphere) {
+    // p(z) ~ exp(-a z/r): the mean of z/r is minus the Langevin function of a.
+    const double a = 2, r = 0.4, force = a * kT / r;
+    const auto heights = sample(GetParam(), "x1^2 + y1^2 + z1^2 - 0.16", Vec3(r, 0, 0), std::to_string(force) + "*z",
+                                [&](const Vec3& x) { return -x[2] / r; });
+    expectMean(heights, 1 / std::tanh(a) - 1 / a, 0.04);
+}
+
+TEST_P(Langevin, SamplesATorusPerArea) {
+    // A free particle: the outer half is larger. The mean of cos(theta) about the tube is r/(2R).
+    const double R = 0.4, r = 0.25;
+    const auto cosines = sample(GetParam(), "(sqrt(x1^2 + y1^2) - 0.4)^2 + z1^2 - 0.0625", Vec3(R, 0, r), "0",
+                                [&](const Vec3& x) { return (std::hypot(x[0], x[1]) - R) / r; });
+    expectMean(cosines, r / (2 * R), 0.06);
+}
+
+TEST_P(Langevin, SamplesASurfaceWhateverTheExpressionThatGivesIt) {
+    // The same sphere by a function with another gradient, steeper at the top: per area, and not per its inverse.
+    const auto heights = sample(GetParam(), "(sqrt(x1^2 + y1^2 + z1^2) - 0.4)*exp(3*z1)", Vec3(0.4, 0, 0), "0",
+                                [](const Vec3& x) { return x[2] * x[2] / 0.16; });
+    expectMean(heights, 1.0 / 3, 0.03);
+}
+
+/** One solver: one particle's constraint is the same to all. */
+std::vector<ConstraintTests::Setup> someSetups() {
+    std::vector<ConstraintTests::Setup> setups;
+    for (const auto& setup : setupsOf("RattleLangevin"))
+        if (std::get<1>(setup) == ConstraintIntegrator::MatrixInversion)
+            setups.push_back(setup);
+    return setups;
+}
+
+INSTANTIATE_TEST_SUITE_P(Surfaces, Langevin, testing::ValuesIn(someSetups()),
+                         [](const auto& info) { return nameOf(info.param); });
+
+} // namespace

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_TESTS_SURFACES_H_
+#define CONSTRAINTS_TESTS_SURFACES_H_
+
+#include "support/Simulation.h"
+#include <functional>
+
+namespace ConstraintTests {
+
+/** A surface as an expression and, independently, as a C++ function. */
+struct Surface {
+    std::string name, expression;
+    std::vector<std::pair<std::string, double>> parameters, globals;
+    std::function<double(const OpenMM::Vec3&)> sigma;
+    OpenMM::Vec3 near; ///< a place not far from it
+
+    /** grad sigma by differences, to some ten digits. */
+    OpenMM::Vec3 gradient(const OpenMM::Vec3& x) const;
+    /** |sigma|/|grad sigma|: to first order the distance from the surface (nm). */
+    double distance(const OpenMM::Vec3& x) const;
+};
+
+void PrintTo(const Surface& surface, std::ostream* out);
+const std::vector<Surface>& surfaceTable();
+const Surface& findSurface(const std::string& name);
+
+/** A Force that keeps particles on a surface. */
+ConstraintPlugin::CustomConstraintForce* makeForce(const Surface& surface, const std::vector<int>& particles);
+
+/** Three particles of different masses in an uneven potential, joined by springs, each on the surface. */
+Simulation simulate(const Surface& surface, const Setup& setup, double stepSize, double tolerance = 1e-10);
+
+} // namespace ConstraintTests
+
+#endif
