@@ -37,8 +37,8 @@ class BlueMoonReporter:
     The blue moon ensemble: dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = Z^(-1/2), averaged over a constrained run at the
     temperature T; A(xi) = -kT ln P(xi), so for a distance it contains the -2 kT ln r of the sphere. Other constraints
     (rigid bonds) are accounted for: P is that of the same model with them, and without those on xi. The run has to
-    sample the canonical ensemble: use a RattleLangevinIntegrator, and attach the reporter after equilibration. Take a new
-    one after updateParametersInContext(), for another value of xi. Errors are by blocking (see WeightedAverage).
+    sample the canonical ensemble: use a RattleLangevinIntegrator, and attach the reporter after equilibration. Take a
+    new one after updateParametersInContext(), for another value of xi. Errors are by blocking (see WeightedAverage).
     Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989), doi 10.1016/S0009-2614(89)87314-2.
 
     >>> reporter = mc.BlueMoonReporter("force.csv", 10, coordinates=0)  # doctest: +SKIP
