@@ -49,7 +49,7 @@ def butane():
 
 def integrator():
     """The heat bath of all runs."""
-    return mc.RattleLangevinIntegrator(TEMPERATURE, 2 / unit.picosecond, 4 * unit.femtosecond)
+    return mc.RattleLangevinIntegrator(TEMPERATURE, 5 / unit.picosecond, 4 * unit.femtosecond)
 
 
 def free_run(seed, samples=50000, interval=25):

@@ -71,16 +71,17 @@ def mean_force(phi: float, temperature: float, h: float = 1e-4) -> float:
 
 
 @dataclass(frozen=True)
-class Height(fe.Coordinate):
-    """One that the package does not have: the distance of a particle from an anchor, the last particle."""
+class CylinderRadius(fe.Coordinate):
+    """One that the package does not have: how far a particle is from the z axis."""
 
     particle: int
 
     @property
     def label(self) -> str:
-        return "height"
+        return "radius"
 
     def hold(self, system: mm.System, value: float, rate: float = 0.0) -> None:
-        force = mc.ConstraintForce()
-        force.addDistance(self.particle, system.getNumParticles() - 1, value, rate)
+        target = f"{value} + {rate}*t" if rate else f"{value}"  # an expression with t counts as moving
+        force = mc.CustomConstraintForce(1, f"sqrt(x1^2+y1^2) - ({target})")
+        force.addConstraint([self.particle], [])
         system.addForce(force)

@@ -14,6 +14,7 @@ from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.blocking import WeightedAverage
+from openmmconstraints.blue_moon_reporter import read_mean_force
 from openmmconstraints.energy import BOLTZMANN
 
 REFERENCE = mm.Platform.getPlatform("Reference")
@@ -258,6 +259,27 @@ def test_csv(tmp_path):
         reporter.getMeanForce(2)
 
 
+def test_csv_can_be_averaged_again(tmp_path):
+    system, _, positions = dimer()
+    held = mc.ConstraintForce()
+    held.addDistance(0, 2, 0.3)
+    system.addParticle(8)
+    system.addForce(held)
+    simulation = simulate(system, langevin(), [*positions, [0, 0.3, 0]])
+    whole, late = mc.BlueMoonReporter(tmp_path / "force.csv", 10, [0, 1]), mc.BlueMoonReporter(None, 10, [0, 1])
+    simulation.reporters.append(whole)
+    simulation.step(500)
+    simulation.reporters.append(late)
+    simulation.step(3000)
+    for k in (0, 1, -1):
+        for reporter, skip in ((whole, 0), (late, 50)):
+            again = read_mean_force(tmp_path / "force.csv", TEMPERATURE * unit.kelvin, skip, k)
+            result = reporter.getMeanForce(k)
+            assert again.mean == pytest.approx(result.mean, rel=1e-7)
+            assert again.error == pytest.approx(result.error, rel=1e-6)
+            assert again.samples == result.samples
+
+
 def test_file_object_and_append(tmp_path):
     system, _, positions = dimer()
     simulation = simulate(system, langevin(), positions)
@@ -303,6 +325,28 @@ def test_inside_a_compound_integrator():
     simulation.reporters.append(reporter)
     simulation.step(20000)
     agree(reporter.getMeanForce(), -2 * KT / 0.2, 2.0)
+
+
+def test_force_and_index_beside_other_forces():
+    """A System constraint, a distance, an expression, and then the Force that is meant: its second constraint."""
+    system, _, positions = dimer()
+    for _ in range(3):
+        system.addParticle(8)
+    system.addConstraint(1, 2, 0.2)
+    surface = mc.CustomConstraintForce(1, "z1")
+    surface.addConstraint([3], [])
+    held = mc.ConstraintForce()
+    held.addDistance(2, 3, 0.2)
+    held.addDistance(3, 4, 0.2)
+    system.addForce(surface)
+    system.addForce(held)
+    places = [*positions, [0.4, 0, 0], [0.6, 0, 0], [0.6, 0.2, 0]]
+    for coordinate, column in (((held, 1), 4), ((held, -1), 4), ((held, 0), 3), ((surface, 0), 2), (0, 0), (-1, 4)):
+        simulation = simulate(system, langevin(), places)
+        text = io.StringIO()
+        simulation.reporters.append(mc.BlueMoonReporter(text, 5, coordinate))
+        simulation.step(5)
+        assert f",lambda_{column}," in text.getvalue()
 
 
 def test_integrator_without_a_bath_takes_the_temperature_given():

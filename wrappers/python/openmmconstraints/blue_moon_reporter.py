@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
-from math import exp, isnan, nan
+from itertools import islice
+from math import exp, isnan, log, nan
 from os import PathLike
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,6 +15,7 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints import wrapper
 from openmmconstraints._quantities import to_number
 from openmmconstraints.blocking import MeanForce, WeightedAverage
 from openmmconstraints.energy import BOLTZMANN
@@ -20,6 +23,9 @@ from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, Rat
 
 if TYPE_CHECKING:
     from openmm import app
+
+# Every Force of this package, so that none is left out where multipliers are counted.
+_FORCES = [cls for cls in vars(wrapper).values() if hasattr(cls, "getMultipliers") and issubclass(cls, mm.Force)]
 
 _Coordinate = int | tuple[ConstraintForce, int]
 
@@ -30,8 +36,9 @@ class BlueMoonReporter:
 
     The blue moon ensemble: dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = Z^(-1/2), averaged over a constrained run at the
     temperature T; A(xi) = -kT ln P(xi), so for a distance it contains the -2 kT ln r of the sphere. Other constraints
-    (rigid bonds) are accounted for. The run has to sample the canonical ensemble: use a RattleLangevinIntegrator, and
-    attach the reporter after equilibration. Errors are by blocking (see WeightedAverage).
+    (rigid bonds) are accounted for: P is that of the same model with them, and without those on xi. The run has to
+    sample the canonical ensemble: use a RattleLangevinIntegrator, and attach the reporter after equilibration. Take a
+    new one after updateParametersInContext(), for another value of xi. Errors are by blocking (see WeightedAverage).
     Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989), doi 10.1016/S0009-2614(89)87314-2.
 
     >>> reporter = mc.BlueMoonReporter("force.csv", 10, coordinates=0)  # doctest: +SKIP
@@ -177,6 +184,28 @@ class BlueMoonReporter:
             self._out.close()
 
 
+def read_mean_force(
+    file: str | PathLike[str], temperature: float | unit.Quantity, skip: int = 0, index: int = 0
+) -> MeanForce:
+    """Average what a BlueMoonReporter has written: to leave out more of the beginning, or after a run was cut off.
+
+    :param temperature: of the ensemble (K)
+    :param skip:        how many samples of the beginning are left out
+    :param index:       which of the reporter's coordinates
+    """
+    kT = BOLTZMANN * to_number(temperature, "kelvin", "read_mean_force", "temperature")
+    with open(file, newline="", encoding="utf-8") as lines:
+        rows = csv.reader(lines)
+        columns = next(rows)
+        z, count = columns.index("Z"), (len(columns) - 3) // 4
+        average = WeightedAverage(1)
+        for row in islice(rows, skip, None):
+            if len(row) == len(columns):  # the last line may have been cut off
+                force, correction = (float(row[start + range(count)[index]]) for start in (z - count, z + 1))
+                average.add(-0.5 * log(float(row[z])), np.array([force + kT * correction]))
+    return average.estimate()
+
+
 def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[ConstraintForce | None, int]]:
     """All of them as (Force or None, index)."""
     whole = (int, np.integer)
@@ -210,9 +239,10 @@ def _place(simulation: app.Simulation, force: ConstraintForce) -> tuple[int, int
     """Where a Force's constraints begin in the order of getMultipliers(), and how many they are."""
     first = simulation.system.getNumConstraints()
     for other in simulation.system.getForces():
-        if not ConstraintForce.isinstance(other):
+        kinds = [cls for cls in _FORCES if cls.isinstance(other)]
+        if not kinds:
             continue
-        size = len(ConstraintForce.cast(other).getMultipliers(simulation.context))
+        size = len(kinds[0].cast(other).getMultipliers(simulation.context))
         if int(other.this) == int(force.this):
             return first, size
         first += size

@@ -34,7 +34,7 @@ class Coordinate(ABC):
         """Add a Force whose last constraint holds xi = value + rate * t, t the Context's time.
 
         :param value: in the coordinate's unit
-        :param rate:  per ps; not 0 while the coordinate is pulled
+        :param rate:  per ps; not 0 while the coordinate is pulled. An expression may have t in it only then
         """
 
     def measure(self, system: mm.System, positions: np.ndarray) -> float | None:

@@ -37,6 +37,7 @@ import numpy as np
 from openmm import unit
 
 from openmmconstraints.blocking import MeanForce
+from openmmconstraints.blue_moon_reporter import read_mean_force
 from openmmconstraints.coordinates import Angle, CentroidDistance, Coordinate, Dihedral, Distance
 from openmmconstraints.profile import FreeEnergyProfile, MeanForceProfile
 from openmmconstraints.windows import SystemSource, Window, WindowError, make_seeds, pull, run_window, run_windows
@@ -55,6 +56,7 @@ __all__ = [
     "WindowError",
     "mean_force_profile",
     "pull",
+    "read_mean_force",
     "run_window",
     "run_windows",
 ]

@@ -37,7 +37,8 @@ def integration_matrix(x: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FreeEnergyProfile:
-    """A(xi) = -kT ln P(xi), P the probability density of the coordinate: the potential of mean force."""
+    """A(xi) = -kT ln P(xi), P the probability density of the coordinate: the potential of mean force. For a
+    distance it contains the -2 kT ln r of the sphere (see radial()), for an angle -kT ln sin."""
 
     coordinate: Coordinate
     temperature: float  #: K

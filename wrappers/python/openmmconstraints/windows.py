@@ -104,7 +104,7 @@ def run_window(
             simulation.reporters.append(reporter)
             simulation.step(steps)
             return Window(value, reporter.getMeanForce(), _positions(simulation))
-    except mm.OpenMMException as error:  # which does not survive pickling everywhere
+    except mm.OpenMMException as error:
         raise WindowError(f"{coordinate.label} = {value:g}: {error}") from None
 
 
