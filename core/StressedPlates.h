@@ -20,7 +20,7 @@ namespace ConstraintPlugin {
  * open are not tried.
  *
  *  @return sets proven rigid, each with its shape */
-std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder);
+std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder, double& effort);
 
 } // namespace ConstraintPlugin
 
