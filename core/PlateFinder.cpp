@@ -149,7 +149,7 @@ void PlateFinder::run() {
         growFromPlates();
         bool isNew = false;
         for (const PlacedNodes& seed : findStressedPlates(*this, effort))
-            isNew = growInPlane(seed) || isNew;
+            isNew = (!contains(plates, platesOf, seed.nodes) && growInPlane(seed)) || isNew;
         if (!isNew)
             break;
     }
@@ -227,28 +227,11 @@ void PlateFinder::growInSpace(const std::vector<int>& nodes, const std::vector<R
     spatialBodies.push_back(std::move(body));
 }
 
-std::vector<Anchor> PlateFinder::anchorsOf(int node, const PlacedNodes& plate,
-                                           const std::unordered_map<int, int>& place) const {
-    std::vector<Anchor> anchors;
-    for (const LengthGraph::Neighbour& n : graph.of(node)) {
-        const auto at = place.find(n.node);
-        if (at != place.end())
-            anchors.push_back({plate.points[at->second], n.length});
-    }
-    for (int p : platesOf[node]) {
-        const Real3 own = plates[p].points[plates[p].find(node)];
-        for (int k = 0; k < plates[p].size(); k++) {
-            const auto at = place.find(plates[p].nodes[k]);
-            if (at != place.end() && graph.find(node, at->first) < 0)
-                anchors.push_back({plate.points[at->second], norm(plates[p].points[k] - own)});
-        }
-    }
-    return anchors;
-}
-
 PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& excluded) const {
     PlacedNodes plate; // in the order of growth
-    std::unordered_map<int, int> place, count, countOfLine, countOfPlate;
+    std::unordered_map<int, int> place, count, countOfLine;
+    std::unordered_map<int, std::vector<int>> shared; // with other plates: a few are enough
+    constexpr std::size_t mostShared = 20;
     std::vector<int> queue;
     auto add = [&](int node, const Real3& point) {
         place[node] = plate.size();
@@ -261,8 +244,11 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
             if (++countOfLine[l] == 2)
                 queue.insert(queue.end(), lines[l].nodes.begin(), lines[l].nodes.end());
         for (int p : platesOf[node])
-            if (const int shared = ++countOfPlate[p]; shared == 2 || shared == 3)
-                queue.insert(queue.end(), plates[p].nodes.begin(), plates[p].nodes.end());
+            if (std::vector<int>& s = shared[p]; s.size() < mostShared) {
+                s.push_back(node);
+                if (s.size() >= 3)
+                    queue.insert(queue.end(), plates[p].nodes.begin(), plates[p].nodes.end());
+            }
     };
     for (int k = 0; k < seed.size(); k++)
         add(seed.nodes[k], seed.points[k]);
@@ -271,7 +257,19 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
         const int node = queue[q];
         if (place.count(node) || failed.count(node))
             continue;
-        const std::vector<Anchor> anchors = anchorsOf(node, plate, place);
+        std::vector<Anchor> anchors;
+        for (const LengthGraph::Neighbour& n : graph.of(node)) {
+            const auto at = place.find(n.node);
+            if (at != place.end())
+                anchors.push_back({plate.points[at->second], n.length});
+        }
+        for (int p : platesOf[node]) {
+            const PlacedNodes& other = plates[p];
+            for (int s : shared[p])
+                if (graph.find(node, s) < 0)
+                    anchors.push_back({plate.points[place[s]],
+                                       norm(other.points[other.find(s)] - other.points[other.find(node)])});
+        }
         Real3 point;
         bool isPlaced = placeByAnchors(anchors, 2, point);
         for (int l : linesOf[node]) {
@@ -309,7 +307,7 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
 
 bool PlateFinder::growInPlane(const PlacedNodes& seed) {
     std::set<int> excluded;
-    for (int attempt = 0; attempt < 10; attempt++) {
+    for (int attempt = 0; attempt < 10 && effortLeft >= 0; attempt++) {
         PlacedNodes plate = extend(seed, excluded);
         if (plate.size() == seed.size() && contains(plates, platesOf, plate.nodes))
             return false;
@@ -324,7 +322,7 @@ bool PlateFinder::growInPlane(const PlacedNodes& seed) {
             return true;
         }
         effortLeft -= (long long) plate.size() * plate.size();
-        if (seed.find(worst.node) >= 0 || effortLeft < 0)
+        if (seed.find(worst.node) >= 0)
             return false;
         excluded.insert(worst.node);
     }

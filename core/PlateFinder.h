@@ -65,7 +65,6 @@ private:
     /** Grow a set proven rigid as far as it goes. @return whether a plate that was not there came of it */
     bool growInPlane(const PlacedNodes& seed);
     PlacedNodes extend(const PlacedNodes& seed, const std::set<int>& excluded) const;
-    std::vector<Anchor> anchorsOf(int node, const PlacedNodes& plate, const std::unordered_map<int, int>& place) const;
     void addPlate(PlacedNodes plate);
 
     long long

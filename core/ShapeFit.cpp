@@ -66,7 +66,7 @@ std::vector<Real3> solveLeastSquares(const Rows& rows, Rows::Residual residual, 
     std::vector<Real3> x(n), s = rows.transposeTimes(residual, n), p = s;
     double gamma = square(s);
     const double rounding = 1e-31 * rows.lengths.size() / (size * size);
-    const double enough = std::max(1e-24 * gamma, rounding);
+    const double enough = std::max(1e-18 * gamma, rounding);
     for (std::size_t i = 0; i < 4 * n + 20 && gamma > enough; i++) {
         const Rows::Residual q = rows.times(p);
         const double alpha = gamma / square(q);
