@@ -145,7 +145,7 @@ std::vector<PointOnLine> PlateFinder::pointsOnLines(const std::vector<int>& node
 void PlateFinder::run() {
     growFromTriangles();
     double effort = 3e6 + 2e4 * graph.size();
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 100; round++) {
         growFromPlates();
         bool isNew = false;
         for (const PlacedNodes& seed : findStressedPlates(*this, effort))
@@ -267,8 +267,8 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
             const PlacedNodes& other = plates[p];
             for (int s : shared[p])
                 if (graph.find(node, s) < 0)
-                    anchors.push_back({plate.points[place[s]],
-                                       norm(other.points[other.find(s)] - other.points[other.find(node)])});
+                    anchors.push_back(
+                        {plate.points[place[s]], norm(other.points[other.find(s)] - other.points[other.find(node)])});
         }
         Real3 point;
         bool isPlaced = placeByAnchors(anchors, 2, point);

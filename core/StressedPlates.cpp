@@ -93,6 +93,8 @@ std::vector<std::vector<int>> uniteCircuits(const PlateFinder& finder, const std
     for (int c = 0; c < (int) circuits.size(); c++)
         if ((int) nodesOf[find(c)].size() > largestSet && (int) circuits[c].size() <= largestSet)
             sets.push_back(circuits[c]);
+    std::sort(sets.begin(), sets.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.size(), a) < std::pair(b.size(), b); });
     return sets;
 }
 
@@ -261,7 +263,8 @@ std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder, double& e
     std::vector<PlacedNodes> plates;
     const std::vector<std::vector<int>> circuits = findCircuits(finder);
     for (const std::vector<int>& set : uniteCircuits(finder, circuits)) {
-        if (effort < 0)
+        // Small plates first: once they have grown, larger sets may need no search.
+        if (effort < 0 || (!plates.empty() && (int) set.size() > 2 * plates[0].size()))
             break;
         const std::vector<PlacedNodes> embeddings = Embedder(finder, set, effort).embed();
         for (std::size_t e = 0; e < std::min<std::size_t>(embeddings.size(), 32); e++) {

@@ -19,7 +19,8 @@ namespace ConstraintPlugin {
  *  The effort is bounded: sets of more than 60 nodes are tried in parts, and rings that leave hundreds of embeddings
  * open are not tried.
  *
- *  @return sets proven rigid, each with its shape */
+ *  @return sets proven rigid, each with its shape; the smallest only: call again when they have grown. Empty if there
+ * is none left */
 std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder, double& effort);
 
 } // namespace ConstraintPlugin

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "RigidBodies.h"
 #include "support/SystemTable.h"
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <set>
@@ -415,6 +416,109 @@ TEST(SingularBodies, FlatSheetsThatMayBuckleAreNone) {
     Points wheel = ring(6, {0.14});
     wheel.push_back({0, 0, 0});
     EXPECT_EQ(find(distances(wheel, within(wheel, 0.15))), none);
+}
+
+/** Largest change of any distance, beside the size, in shapes that points find in space from random places under the
+ *  same lengths (Levenberg-Marquardt). Negative if none fits. */
+static double otherShape(const Points& points, const Pairs& pairs, unsigned seed) {
+    const int n = (int) points.size(), E = (int) pairs.size();
+    Random random(seed);
+    Eigen::VectorXd x(3 * n), r(E);
+    Eigen::MatrixXd J(E, 3 * n);
+    double size = 0;
+    for (const Real3& p : points)
+        size = std::max(size, distance(p, points[0]));
+    for (int i = 0; i < n; i++) {
+        const Real3 d = random.inCube(0.4 * size);
+        x.segment<3>(3 * i) << points[i].x + d.x, points[i].y + d.y, d.z;
+    }
+    const auto residual = [&](const Eigen::VectorXd& at, Eigen::VectorXd& result) {
+        for (int e = 0; e < E; e++) {
+            const auto [i, j] = pairs[e];
+            result[e] = (at.segment<3>(3 * i) - at.segment<3>(3 * j)).norm() - distance(points[i], points[j]);
+        }
+        return result.squaredNorm();
+    };
+    double damping = 1e-2, value = residual(x, r);
+    for (int iteration = 0; iteration < 2000 && value > 1e-20 * size * size; iteration++) {
+        J.setZero();
+        for (int e = 0; e < E; e++) {
+            const auto [i, j] = pairs[e];
+            const Eigen::RowVector3d u = (x.segment<3>(3 * i) - x.segment<3>(3 * j)).normalized();
+            J.block<1, 3>(e, 3 * i) = u;
+            J.block<1, 3>(e, 3 * j) = -u;
+        }
+        Eigen::MatrixXd A = J.transpose() * J;
+        A.diagonal().array() += damping;
+        Eigen::VectorXd trialResidual(E);
+        const Eigen::VectorXd trial = x - A.ldlt().solve(J.transpose() * r);
+        const double trialValue = residual(trial, trialResidual);
+        damping = std::min(1e6, damping * (trialValue < value ? 0.3 : 4));
+        if (trialValue < value) {
+            x = trial;
+            r = trialResidual;
+            value = trialValue;
+        }
+    }
+    if (value > 1e-14 * size * size)
+        return -1;
+    double largest = 0;
+    for (auto [i, j] : allPairs(0, n - 1)) {
+        const double now = (x.segment<3>(3 * i) - x.segment<3>(3 * j)).norm();
+        largest = std::max(largest, std::abs(now - distance(points[i], points[j])));
+    }
+    return largest / size;
+}
+
+TEST(FlatBodies, HaveNoOtherShapeInSpace) {
+    struct Case {
+        Points points;
+        Pairs pairs;
+    };
+    std::vector<Case> cases{{quadrangle, allPairs(0, 3)}};
+    for (int n : {5, 6, 7, 8}) {
+        const Points points = ring(n, {0.07 / std::sin(pi / n)});
+        cases.push_back({points, upToOneThree(points, 0.141)});
+    }
+    for (const Points& points : {benzene(), naphthalene()})
+        cases.push_back({points, upToOneThree(points, 0.15)});
+    // Rings of triangles at random: what is found to be a body is one.
+    Random random(17);
+    int numRings = 0;
+    for (int round = 0; round < 200; round++) {
+        const int n = 5 + random.below(4);
+        Points points;
+        for (int i = 0; i < n; i++) {
+            const double angle = 2 * pi * (i + random.uniform(-0.3, 0.3)) / n, radius = random.uniform(0.08, 0.15);
+            points.push_back({radius * std::cos(angle), radius * std::sin(angle), 0});
+        }
+        Pairs pairs;
+        for (int i = 0; i < n; i++)
+            for (int step : {1, 2})
+                pairs.push_back({i, (i + step) % n});
+        const Found found = find(distances(points, pairs));
+        if (found == plate({range(0, n - 1)})) {
+            cases.push_back({points, pairs});
+            numRings++;
+        }
+    }
+    EXPECT_GT(numRings, 20);
+    EXPECT_LT(numRings, 200);
+    for (const Case& c : cases) {
+        int numFits = 0;
+        for (unsigned seed = 0; seed < 10; seed++) {
+            const double change = otherShape(c.points, c.pairs, seed);
+            EXPECT_LT(change, 0.02) << c.points.size() << " particles, start " << seed;
+            numFits += change >= 0;
+        }
+        EXPECT_GT(numFits, 0);
+    }
+    Points wheel = ring(6, {0.14}); // this one buckles
+    wheel.push_back({0, 0, 0});
+    double largest = 0;
+    for (unsigned seed = 0; seed < 10; seed++)
+        largest = std::max(largest, otherShape(wheel, within(wheel, 0.15), seed));
+    EXPECT_GT(largest, 0.05);
 }
 
 // ---- bodies given by positions --------------------------------------------------------------------------------------
