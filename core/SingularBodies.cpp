@@ -158,9 +158,8 @@ std::vector<RigidBody> findSingularBodies(const ConstraintSet& set, double toler
         const Constraint& c = set.constraints[k];
         if ((!mayReplace.empty() && !mayReplace[k]) || c.kind == CoordinateKind::Dihedral)
             continue;
-        const int rarest = *std::min_element(c.particles.begin(), c.particles.begin() + c.size(), [&](int p, int q) {
-            return bodiesOf[p].size() < bodiesOf[q].size();
-        });
+        const int rarest = *std::min_element(c.particles.begin(), c.particles.begin() + c.size(),
+                                             [&](int p, int q) { return bodiesOf[p].size() < bodiesOf[q].size(); });
         for (int body : bodiesOf[rarest])
             candidates[body].push_back(k);
     }

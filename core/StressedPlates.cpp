@@ -61,7 +61,7 @@ std::vector<std::vector<int>> findCircuits(const PlateFinder& finder) {
     return circuits;
 }
 
-/** Circuits united where they share two nodes or more; those that are too large stay apart. */
+/** Circuits, and what they make up where they share two nodes or more, the smallest first. */
 std::vector<std::vector<int>> uniteCircuits(const PlateFinder& finder, const std::vector<std::vector<int>>& circuits) {
     std::vector<int> group(circuits.size());
     auto find = [&](int c) {
@@ -86,15 +86,14 @@ std::vector<std::vector<int>> uniteCircuits(const PlateFinder& finder, const std
     std::unordered_map<int, std::set<int>> nodesOf;
     for (int c = 0; c < (int) circuits.size(); c++)
         nodesOf[find(c)].insert(circuits[c].begin(), circuits[c].end());
-    std::vector<std::vector<int>> sets;
-    for (int c = 0; c < (int) circuits.size(); c++)
-        if (find(c) == c && (int) nodesOf[c].size() <= largestSet)
-            sets.emplace_back(nodesOf[c].begin(), nodesOf[c].end());
-    for (int c = 0; c < (int) circuits.size(); c++)
-        if ((int) nodesOf[find(c)].size() > largestSet && (int) circuits[c].size() <= largestSet)
-            sets.push_back(circuits[c]);
+    std::vector<std::vector<int>> sets = circuits;
+    for (const auto& [c, nodes] : nodesOf)
+        sets.emplace_back(nodes.begin(), nodes.end());
+    sets.erase(std::remove_if(sets.begin(), sets.end(), [](const auto& s) { return (int) s.size() > largestSet; }),
+               sets.end());
     std::sort(sets.begin(), sets.end(),
               [](const auto& a, const auto& b) { return std::pair(a.size(), a) < std::pair(b.size(), b); });
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
     return sets;
 }
 
@@ -266,6 +265,10 @@ std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder, double& e
         // Small plates first: once they have grown, larger sets may need no search.
         if (effort < 0 || (!plates.empty() && (int) set.size() > 2 * plates[0].size()))
             break;
+        if (std::any_of(plates.begin(), plates.end(), [&](const PlacedNodes& p) {
+                return std::includes(p.nodes.begin(), p.nodes.end(), set.begin(), set.end());
+            }))
+            continue;
         const std::vector<PlacedNodes> embeddings = Embedder(finder, set, effort).embed();
         for (std::size_t e = 0; e < std::min<std::size_t>(embeddings.size(), 32); e++) {
             PlacedNodes plate = embeddings[e];

@@ -233,6 +233,47 @@ TEST(StraightBodies, Rods) {
         << "the whole length holds it";
 }
 
+TEST(StraightBodies, ThatShareTwoParticlesAreOne) {
+    // Two trusses of particles on one line; 0 and 1 are in both, and no other particle has lengths to both of them.
+    Points points{{0, 0, 0}, {0.7, 0, 0}};
+    for (int i = 0; i < 8; i++)
+        points.push_back({0.1 + 0.07 * i + (i < 4 ? 0 : 0.013), 0, 0});
+    Pairs pairs;
+    for (int c : {2, 6})
+        for (auto [i, j] : Pairs{{0, c},
+                                 {0, c + 1},
+                                 {c, c + 1},
+                                 {c, c + 2},
+                                 {c + 1, c + 2},
+                                 {c + 1, c + 3},
+                                 {c + 2, c + 3},
+                                 {1, c + 2},
+                                 {1, c + 3}})
+            pairs.push_back({i, j});
+    EXPECT_EQ(find(distances(points, pairs)), line({range(0, 9)}));
+}
+
+TEST(StraightBodies, AreNotThoseHeldBentFromBeside) {
+    // Straight within the rounding of the three lengths, but other lengths tell the bend.
+    const Points bent{{0, 0, 0}, {0.1, 0.0008, 0}, {0.2, 0, 0}, {0.1, 0.1, 0.05}, {0.13, -0.08, 0.1}};
+    EXPECT_EQ(find(distances(bent, allPairs(0, 2))), line({{0, 1, 2}}));
+    EXPECT_EQ(find(distances(bent, allPairs(0, 4))), none);
+    Points straight = bent;
+    straight[1].y = 0;
+    straight.push_back({0.3, 0.0016, 0});
+    EXPECT_EQ(find(distances(straight, allPairs(0, 5))), line({{0, 1, 2}})) << "but not 5";
+    Random random(30); // many of a cloud's triangles are nearly straight
+    Points cloud, flatCloud;
+    for (int i = 0; i < 40; i++) {
+        cloud.push_back(random.inCube(0.5));
+        flatCloud.push_back({cloud[i].x, cloud[i].y, 0});
+    }
+    EXPECT_EQ(find(distances(cloud, allPairs(0, 39))), none);
+    const std::vector<RigidBody> bodies = findSingularBodies(distances(flatCloud, allPairs(0, 39)), 1e-8);
+    ASSERT_EQ(bodies.size(), 1u);
+    EXPECT_EQ(particlesOf(bodies[0]), range(0, 39));
+}
+
 TEST(StraightBodies, AcetonitrileKeepsItsHydrogensOutside) {
     const double x = 0.0371, r = 0.1024;
     Points points{{0, 0, 0}, {0.1458, 0, 0}, {0.2615, 0, 0}};
@@ -242,6 +283,9 @@ TEST(StraightBodies, AcetonitrileKeepsItsHydrogensOutside) {
     EXPECT_EQ(find(distances(points, straight + methyl)), line({{0, 1, 2}}));
     EXPECT_EQ(find(distances(points, straight + methyl + Pairs{{1, 3}, {1, 4}, {1, 5}})), line({{0, 1, 2}}));
     EXPECT_EQ(find(distances(points, allPairs(0, 5))), line({{0, 1, 2}}));
+    // Each hydrogen atom is in a plane with the rod: no reason for a plate.
+    const Pairs spokes{{0, 3}, {0, 4}, {0, 5}, {1, 3}, {1, 4}, {1, 5}, {2, 3}, {2, 4}, {2, 5}};
+    EXPECT_EQ(find(distances(points, straight + spokes)), line({{0, 1, 2}}));
 }
 
 // ---- flat ----------------------------------------------------------------------------------------------------------
@@ -257,6 +301,11 @@ TEST(FlatBodies, FourParticlesWithSixDistances) {
             set.constraints[k].target *= 1 + error;
             EXPECT_EQ(find(set), none) << k << ' ' << error;
         }
+    for (double error = 1e-4; error < 1e-3; error += 5e-5) {
+        ConstraintSet set = distances(quadrangle, allPairs(0, 3));
+        set.constraints[0].target *= 1 + error;
+        EXPECT_EQ(find(set), error < 3e-4 ? plate({{0, 1, 2, 3}}) : find(set)) << error; // checks each length
+    }
     Pairs five = allPairs(0, 3);
     five.pop_back();
     EXPECT_EQ(find(distances(quadrangle, five)), none);
@@ -340,6 +389,50 @@ TEST(FlatBodies, TakeInLines) {
     const Found loose = find(distances(points, allPairs(0, 5) + rod));
     EXPECT_EQ(loose.flat, (std::set<std::vector<int>>{range(0, 5)}));
     EXPECT_EQ(loose.straight, (std::set<std::vector<int>>{{0, 6, 7, 8}}));
+    points.pop_back(); // the last particle now hangs on the rod alone
+    EXPECT_EQ(find(distances(points, allPairs(0, 5) + Pairs{{0, 6}, {0, 7}, {6, 7}} + beside)), plate({range(0, 7)}));
+}
+
+TEST(FlatBodies, LeaveOutWhatDoesNotFit) {
+    const Points points = ring(6, {0.14});
+    ConstraintSet set = distances(points, allPairs(0, 5));
+    set.constraints[1].target *= 1 + 6e-4; // 0 - 2
+    const std::vector<RigidBody> bodies = findChecked(set);
+    ASSERT_EQ(bodies.size(), 1u);
+    EXPECT_EQ(bodies[0].size(), 5);
+}
+
+TEST(FlatBodies, OnHingesStayApart) {
+    // Two rings of six, each by its twelve distances, with one edge in common.
+    const Points points = naphthalene();
+    Pairs pairs;
+    for (auto [i, j] : upToOneThree(points, 0.15))
+        if (points[i].x * points[j].x > -1e-6)
+            pairs.push_back({i, j});
+    EXPECT_EQ(find(distances(points, pairs)), plate({{0, 1, 2, 3, 4, 5}, {0, 1, 6, 7, 8, 9}}));
+}
+
+TEST(FlatBodies, DropWhatTheyDoNotBrace) {
+    // A ring of six by its twelve distances, and a sheet of triangles, which may buckle, on one of its edges.
+    Points points = ring(6, {0.14});
+    Pairs pairs = upToOneThree(points, 0.145);
+    const Real3 out = points[0] + points[1], along = points[1] - points[0];
+    for (int row = 1; row <= 3; row++)
+        for (int k = 0; k < 4; k++)
+            points.push_back(points[0] + (k - 0.5 * row) * along + (0.5 * row) * out);
+    for (auto [i, j] : within(points, 0.145))
+        if (j >= 6 && (i >= 6 || i < 2))
+            pairs.push_back({i, j});
+    EXPECT_EQ(find(distances(points, pairs)), plate({range(0, 5)}));
+}
+
+TEST(FlatBodies, WithAMethylGroupAttached) {
+    Points points = benzene();
+    points.erase(points.begin() + 6); // in place of a hydrogen atom
+    points.push_back({0.29, 0, 0});
+    for (int i = 0; i < 3; i++)
+        points.push_back({0.327, 0.103 * std::cos(2.1 * i + 0.3), 0.103 * std::sin(2.1 * i + 0.3)});
+    EXPECT_EQ(find(distances(points, upToOneThree(points, 0.155))), plate({range(0, 11)}));
 }
 
 TEST(FlatBodies, WithAChainAttached) {
