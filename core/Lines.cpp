@@ -17,13 +17,21 @@ void PlacedNodes::insert(int node, const Real3& point) {
 
 std::vector<KnownLength> lengthsAmong(const LengthGraph& graph, const std::vector<int>& nodes) {
     std::vector<KnownLength> lengths;
-    for (int i = 0; i < (int) nodes.size(); i++) {
-        int j = 0;
-        for (const LengthGraph::Neighbour& n : graph.of(nodes[i])) { // both lists ascend
-            while (j < (int) nodes.size() && nodes[j] < n.node)
+    const int n = (int) nodes.size();
+    for (int i = 0; i < n; i++) {
+        const LengthGraph::Range range = graph.of(nodes[i]);
+        if (range.size() > 4 * n) { // a hub
+            for (int j = i + 1; j < n; j++)
+                if (const double length = graph.find(nodes[i], nodes[j]); length >= 0)
+                    lengths.push_back({i, j, length});
+            continue;
+        }
+        int j = i + 1;
+        for (const LengthGraph::Neighbour& neighbour : range) { // both lists ascend
+            while (j < n && nodes[j] < neighbour.node)
                 j++;
-            if (j < (int) nodes.size() && nodes[j] == n.node && i < j)
-                lengths.push_back({i, j, n.length});
+            if (j < n && nodes[j] == neighbour.node)
+                lengths.push_back({i, j, neighbour.length});
         }
     }
     return lengths;
@@ -45,33 +53,76 @@ WorstFit findWorstFit(const LengthGraph& graph, const PlacedNodes& body) {
 
 namespace {
 
+/** Whether a line is held bent from beside: a triangle that seems straight within rounding may be part of a larger body
+ *  whose lengths tell more. A node at p along the line has |d - x|^2 = x^2 - 2 p x + q from each node at x. */
+bool isHeldBent(const LengthGraph& graph, const PlacedNodes& line, double tolerance) {
+    std::vector<int> byDegree(line.size());
+    for (int k = 0; k < line.size(); k++)
+        byDegree[k] = k;
+    std::sort(byDegree.begin(), byDegree.end(),
+              [&](int a, int b) { return graph.of(line.nodes[a]).size() < graph.of(line.nodes[b]).size(); });
+    std::set<int> beside; // with three lengths to the line, one at least is not to the two largest hubs
+    for (int k = 0; k + 2 < line.size(); k++)
+        for (const LengthGraph::Neighbour& n : graph.of(line.nodes[byDegree[k]]))
+            if (line.find(n.node) < 0)
+                beside.insert(n.node);
+    for (int node : beside) {
+        std::vector<std::pair<double, double>> lengths; // from x
+        for (int k = 0; k < line.size(); k++) {
+            const double length = graph.find(node, line.nodes[k]);
+            if (length >= 0)
+                lengths.push_back({line.points[k].x, length});
+        }
+        if (lengths.size() < 3)
+            continue;
+        std::sort(lengths.begin(), lengths.end());
+        const auto [a, da] = lengths.front();
+        const auto [b, db] = lengths.back();
+        for (const auto& [x, d] : lengths) { // Stewart's theorem
+            const double square = ((b - x) * da * da + (x - a) * db * db) / (b - a) - (b - x) * (x - a);
+            if (!(std::abs(std::sqrt(std::max(0.0, square)) / d - 1) <= slackBeforeFit * tolerance))
+                return true;
+        }
+    }
+    return false;
+}
+
 /** Add nodes with two or more lengths to the line that fit a place on it. */
 void extendLine(const LengthGraph& graph, PlacedNodes& line, const std::set<int>& excluded, double tolerance) {
+    // A node with two lengths to the line has one to a node other than its hub: a hub's neighbours need not be looked
+    // at.
+    const int hub = *std::max_element(line.nodes.begin(), line.nodes.end(),
+                                      [&](int a, int b) { return graph.of(a).size() < graph.of(b).size(); });
     std::vector<int> queue;
     auto enqueueNeighbours = [&](int node) {
         for (const LengthGraph::Neighbour& n : graph.of(node))
             queue.push_back(n.node);
     };
     for (int node : std::vector<int>(line.nodes))
-        enqueueNeighbours(node);
-    std::unordered_map<int, std::size_t> tried; // how many members there were
+        if (node != hub)
+            enqueueNeighbours(node);
+    std::unordered_map<int, int> tried; // how many members there were
     for (std::size_t q = 0; q < queue.size(); q++) {
         const int node = queue[q];
-        if (line.find(node) >= 0 || excluded.count(node) || tried[node] == line.nodes.size())
+        if (tried[node] == line.size() || line.find(node) >= 0 || excluded.count(node))
             continue;
-        tried[node] = line.nodes.size();
+        tried[node] = line.size();
         std::vector<Anchor> anchors;
-        for (const LengthGraph::Neighbour& n : graph.of(node)) {
-            const int k = line.find(n.node);
-            if (k >= 0)
-                anchors.push_back({line.points[k], n.length});
+        for (int k = 0; k < line.size(); k++) {
+            const double length = graph.find(node, line.nodes[k]);
+            if (length >= 0)
+                anchors.push_back({line.points[k], length});
         }
         if (anchors.size() < 2)
             continue;
         for (double sign : {1, -1}) {
             const Real3 place{anchors[0].position.x + sign * anchors[0].length, 0, 0};
             if (misfit(anchors, place) <= slackBeforeFit * tolerance) {
-                line.insert(node, place);
+                PlacedNodes longer = line;
+                longer.insert(node, place);
+                if (isHeldBent(graph, longer, tolerance))
+                    break;
+                line = std::move(longer);
                 enqueueNeighbours(node);
                 break;
             }
@@ -94,7 +145,7 @@ bool mergeLines(const LengthGraph& graph, PlacedNodes& line, const PlacedNodes& 
         if (line.find(other.nodes[k]) < 0)
             merged.insert(other.nodes[k], {a + sign * (other.points[k].x - other.points[first].x), 0, 0});
     fitShape(merged.points, lengthsAmong(graph, merged.nodes));
-    if (!(findWorstFit(graph, merged).misfit <= tolerance))
+    if (isHeldBent(graph, merged, tolerance) || !(findWorstFit(graph, merged).misfit <= tolerance))
         return false;
     line = merged;
     return true;
@@ -133,6 +184,8 @@ std::vector<PlacedNodes> findLines(const LengthGraph& graph, double tolerance) {
             line.insert(seed.end, {});
             line.insert(seed.middle, {seed.first, 0, 0});
             line.insert(seed.otherEnd, {seed.first + seed.second, 0, 0});
+            if (isHeldBent(graph, line, tolerance))
+                break;
             extendLine(graph, line, excluded, tolerance);
             fitShape(line.points, lengthsAmong(graph, line.nodes));
             const WorstFit worst = findWorstFit(graph, line);

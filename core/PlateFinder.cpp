@@ -74,7 +74,7 @@ bool placeTriangle(double ab, double ac, double bc, Real3* points) {
 
 PlateFinder::PlateFinder(const LengthGraph& graph, std::vector<PlacedNodes> lines, double tolerance)
     : graph(graph), lines(std::move(lines)), tolerance(tolerance), platesOf(graph.size()), linesOf(graph.size()),
-      spatialOf(graph.size()) {
+      spatialOf(graph.size()), effortLeft(20'000 + 300LL * graph.size()) {
     for (int l = 0; l < (int) this->lines.size(); l++)
         for (int node : this->lines[l].nodes)
             linesOf[node].push_back(l);
@@ -100,48 +100,69 @@ double PlateFinder::knownLength(int i, int j) const {
     return -1;
 }
 
+std::set<int> PlateFinder::linesThrough(const std::vector<int>& nodes) const {
+    std::set<int> through;
+    for (int node : nodes)
+        through.insert(linesOf[node].begin(), linesOf[node].end());
+    return through;
+}
+
+bool PlateFinder::isLineAndOneMore(const std::vector<int>& nodes) const {
+    for (int l : linesThrough({nodes[0], nodes[1]})) {
+        int on = 0;
+        for (int node : lines[l].nodes)
+            on += std::binary_search(nodes.begin(), nodes.end(), node);
+        if (on + 1 >= (int) nodes.size())
+            return true;
+    }
+    return false;
+}
+
 std::vector<PointOnLine> PlateFinder::pointsOnLines(const std::vector<int>& nodes) const {
     std::vector<PointOnLine> found;
-    std::set<int> seen;
-    for (int node : nodes)
-        for (int l : linesOf[node]) {
-            if (!seen.insert(l).second)
-                continue;
-            std::vector<std::pair<double, int>> on; // along the line
-            for (int k = 0; k < (int) nodes.size(); k++) {
-                const int at = lines[l].find(nodes[k]);
-                if (at >= 0)
-                    on.push_back({lines[l].points[at].x, k});
-            }
-            std::sort(on.begin(), on.end());
-            for (std::size_t k = 1; k + 1 < on.size(); k++)
-                found.push_back({on[k].second, on.front().second, on.back().second,
-                                 (on[k].first - on.front().first) / (on.back().first - on.front().first)});
+    for (int l : linesThrough(nodes)) {
+        std::vector<std::pair<double, int>> on; // along the line
+        for (int k = 0; k < lines[l].size(); k++) {
+            const auto at = std::lower_bound(nodes.begin(), nodes.end(), lines[l].nodes[k]);
+            if (at != nodes.end() && *at == lines[l].nodes[k])
+                on.push_back({lines[l].points[k].x, (int) (at - nodes.begin())});
         }
+        std::sort(on.begin(), on.end());
+        for (std::size_t k = 1; k + 1 < on.size(); k++) {
+            // A triangle that is a little bent, and held so from beside, is not to be straightened.
+            const LengthGraph::Range range = graph.of(nodes[on[k].second]);
+            if (std::any_of(range.begin(), range.end(), [&](const LengthGraph::Neighbour& n) {
+                    return lines[l].find(n.node) < 0 && std::binary_search(nodes.begin(), nodes.end(), n.node);
+                }))
+                continue;
+            found.push_back({on[k].second, on.front().second, on.back().second,
+                             (on[k].first - on.front().first) / (on.back().first - on.front().first)});
+        }
+    }
     return found;
 }
 
 void PlateFinder::run() {
     growFromTriangles();
-    for (int round = 0; round < 10; round++) {
+    double effort = 3e6 + 2e4 * graph.size();
+    for (int round = 0; round < 100; round++) {
         growFromPlates();
         bool isNew = false;
-        for (const PlacedNodes& seed : findStressedPlates(*this))
-            isNew = growInPlane(seed) || isNew;
+        for (const PlacedNodes& seed : findStressedPlates(*this, effort))
+            isNew = (!contains(plates, platesOf, seed.nodes) && growInPlane(seed)) || isNew;
         if (!isNew)
             break;
     }
 }
 
 void PlateFinder::growFromTriangles() {
-    constexpr long long mostWasted = 100'000; // a clique with one wrong length could fail from each triangle
-    long long wasted = 0;
     graph.visitTriangles([&](int a, int b, int c, double ab, double ac, double bc) {
         const std::vector<int> nodes{a, b, c};
         std::vector<Real3> points(3);
-        if (contains(plates, platesOf, nodes) || contains(spatialBodies, spatialOf, nodes) ||
+        if (contains(plates, platesOf, nodes) || contains(spatialBodies, spatialOf, nodes) || effortLeft < 0 ||
             !placeTriangle(ab, ac, bc, points.data()))
             return;
+        effortLeft -= graph.of(a).size();
         bool hasFlat = false;
         int apex = -1;
         Real3 top;
@@ -161,12 +182,11 @@ void PlateFinder::growFromTriangles() {
         }
         if (apex >= 0)
             growInSpace({a, b, c, apex}, {points[0], points[1], points[2], top});
-        if (hasFlat && wasted < mostWasted) {
+        if (hasFlat) {
             PlacedNodes seed;
             for (int k = 0; k < 3; k++)
                 seed.insert(nodes[k], points[k]);
-            if (!growInPlane(seed))
-                wasted += graph.of(a).size() * graph.of(b).size();
+            growInPlane(seed);
         }
     });
 }
@@ -207,28 +227,11 @@ void PlateFinder::growInSpace(const std::vector<int>& nodes, const std::vector<R
     spatialBodies.push_back(std::move(body));
 }
 
-std::vector<Anchor> PlateFinder::anchorsOf(int node, const PlacedNodes& plate,
-                                           const std::unordered_map<int, int>& place) const {
-    std::vector<Anchor> anchors;
-    for (const LengthGraph::Neighbour& n : graph.of(node)) {
-        const auto at = place.find(n.node);
-        if (at != place.end())
-            anchors.push_back({plate.points[at->second], n.length});
-    }
-    for (int p : platesOf[node]) {
-        const Real3 own = plates[p].points[plates[p].find(node)];
-        for (int k = 0; k < plates[p].size(); k++) {
-            const auto at = place.find(plates[p].nodes[k]);
-            if (at != place.end() && graph.find(node, at->first) < 0)
-                anchors.push_back({plate.points[at->second], norm(plates[p].points[k] - own)});
-        }
-    }
-    return anchors;
-}
-
 PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& excluded) const {
     PlacedNodes plate; // in the order of growth
-    std::unordered_map<int, int> place, count, countOfLine, countOfPlate;
+    std::unordered_map<int, int> place, count, countOfLine;
+    std::unordered_map<int, std::vector<int>> shared; // with other plates: a few are enough
+    constexpr std::size_t mostShared = 20;
     std::vector<int> queue;
     auto add = [&](int node, const Real3& point) {
         place[node] = plate.size();
@@ -241,8 +244,11 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
             if (++countOfLine[l] == 2)
                 queue.insert(queue.end(), lines[l].nodes.begin(), lines[l].nodes.end());
         for (int p : platesOf[node])
-            if (const int shared = ++countOfPlate[p]; shared == 2 || shared == 3)
-                queue.insert(queue.end(), plates[p].nodes.begin(), plates[p].nodes.end());
+            if (std::vector<int>& s = shared[p]; s.size() < mostShared) {
+                s.push_back(node);
+                if (s.size() >= 3)
+                    queue.insert(queue.end(), plates[p].nodes.begin(), plates[p].nodes.end());
+            }
     };
     for (int k = 0; k < seed.size(); k++)
         add(seed.nodes[k], seed.points[k]);
@@ -251,9 +257,24 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
         const int node = queue[q];
         if (place.count(node) || failed.count(node))
             continue;
+        std::vector<Anchor> anchors;
+        for (const LengthGraph::Neighbour& n : graph.of(node)) {
+            const auto at = place.find(n.node);
+            if (at != place.end())
+                anchors.push_back({plate.points[at->second], n.length});
+        }
+        for (int p : platesOf[node]) {
+            const PlacedNodes& other = plates[p];
+            for (int s : shared[p])
+                if (graph.find(node, s) < 0)
+                    anchors.push_back(
+                        {plate.points[place[s]], norm(other.points[other.find(s)] - other.points[other.find(node)])});
+        }
         Real3 point;
-        bool isPlaced = false;
+        bool isPlaced = placeByAnchors(anchors, 2, point);
         for (int l : linesOf[node]) {
+            if (isPlaced)
+                break;
             const int own = lines[l].find(node);
             std::vector<std::pair<double, Real3>> on; // along the line, in the plane
             for (int k = 0; k < lines[l].size(); k++) {
@@ -269,8 +290,6 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
             point = (1 - w) * first->second + w * last->second;
             isPlaced = true;
         }
-        const std::vector<Anchor> anchors = anchorsOf(node, plate, place);
-        isPlaced = isPlaced || placeByAnchors(anchors, 2, point);
         if (!isPlaced)
             continue;
         if (misfit(anchors, point) <= slackBeforeFit * tolerance)
@@ -288,14 +307,13 @@ PlacedNodes PlateFinder::extend(const PlacedNodes& seed, const std::set<int>& ex
 
 bool PlateFinder::growInPlane(const PlacedNodes& seed) {
     std::set<int> excluded;
-    for (int attempt = 0; attempt < 10; attempt++) {
+    for (int attempt = 0; attempt < 10 && effortLeft >= 0; attempt++) {
         PlacedNodes plate = extend(seed, excluded);
         if (plate.size() == seed.size() && contains(plates, platesOf, plate.nodes))
             return false;
-        const std::vector<PointOnLine> onLine = pointsOnLines(plate.nodes);
-        if (plate.size() - (int) onLine.size() < 4)
-            return false; // a line and one more particle: always flat
-        fitShape(plate.points, lengthsAmong(graph, plate.nodes), onLine);
+        if (plate.size() < 4 || isLineAndOneMore(plate.nodes))
+            return false;
+        fitShape(plate.points, lengthsAmong(graph, plate.nodes), pointsOnLines(plate.nodes));
         const WorstFit worst = findWorstFit(graph, plate);
         if (worst.misfit <= tolerance) {
             if (contains(plates, platesOf, plate.nodes))
@@ -303,6 +321,7 @@ bool PlateFinder::growInPlane(const PlacedNodes& seed) {
             addPlate(std::move(plate));
             return true;
         }
+        effortLeft -= (long long) plate.size() * plate.size();
         if (seed.find(worst.node) >= 0)
             return false;
         excluded.insert(worst.node);

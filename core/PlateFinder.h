@@ -48,22 +48,27 @@ public:
 
     /** @return the length between two nodes, given or within a plate, or a negative number */
     double knownLength(int i, int j) const;
-    /** Nodes that lie on lines with two others of the set. */
+    /** Nodes that lie on lines with two others of the set, and that no length from beside the line holds. */
     std::vector<PointOnLine> pointsOnLines(const std::vector<int>& nodes) const;
+    /** Whether nodes are flat for no other reason than that all but one lie on a line. */
+    bool isLineAndOneMore(const std::vector<int>& nodes) const;
     /** Whether two nodes, or all of a set, are in one body of a list. */
     static bool contains(const std::vector<PlacedNodes>& bodies, const std::vector<std::vector<int>>& bodiesOf,
                          const std::vector<int>& nodes);
     std::vector<std::vector<int>> platesOf, linesOf, spatialOf; ///< [nodes] bodies that each is part of
 
 private:
+    std::set<int> linesThrough(const std::vector<int>& nodes) const;
     void growFromTriangles();
     void growFromPlates();
     void growInSpace(const std::vector<int>& nodes, const std::vector<Real3>& points);
     /** Grow a set proven rigid as far as it goes. @return whether a plate that was not there came of it */
     bool growInPlane(const PlacedNodes& seed);
     PlacedNodes extend(const PlacedNodes& seed, const std::set<int>& excluded) const;
-    std::vector<Anchor> anchorsOf(int node, const PlacedNodes& plate, const std::unordered_map<int, int>& place) const;
     void addPlate(PlacedNodes plate);
+
+    long long
+        effortLeft; ///< for plates that come to nothing: a clique with one wrong length may fail from each triangle
 };
 
 /** Largest misfit of the lengths among some nodes; the node that fits worst. */

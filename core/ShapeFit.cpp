@@ -62,10 +62,11 @@ double square(const Rows::Residual& r) {
 }
 
 /** The shortest step that solves the linear system in the least-squares sense: conjugate gradients (CGLS). */
-std::vector<Real3> solveLeastSquares(const Rows& rows, Rows::Residual residual, std::size_t n) {
+std::vector<Real3> solveLeastSquares(const Rows& rows, Rows::Residual residual, std::size_t n, double size) {
     std::vector<Real3> x(n), s = rows.transposeTimes(residual, n), p = s;
     double gamma = square(s);
-    const double enough = 1e-26 * gamma;
+    const double rounding = 1e-31 * rows.lengths.size() / (size * size);
+    const double enough = std::max(1e-18 * gamma, rounding);
     for (std::size_t i = 0; i < 4 * n + 20 && gamma > enough; i++) {
         const Rows::Residual q = rows.times(p);
         const double alpha = gamma / square(q);
@@ -96,7 +97,8 @@ void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& length
         size = std::max(size, l.length);
     for (const PointOnLine& l : onLine)
         rows.scale.push_back(1 / std::max(1e-3 * size, norm(points[l.a] - points[l.b])));
-    for (int iteration = 0; iteration < 20; iteration++) {
+    double last = HUGE_VAL;
+    for (int iteration = 0; iteration < 10; iteration++) {
         Rows::Residual residual = rows.times(points); // minus that of the points on lines
         for (Real3& r : residual.second)
             r = -r;
@@ -109,7 +111,7 @@ void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& length
             rows.gradient[k] = (1 / (r * l.length)) * d;
             residual.first[k] = 1 - r / l.length;
         }
-        const std::vector<Real3> step = solveLeastSquares(rows, residual, points.size());
+        const std::vector<Real3> step = solveLeastSquares(rows, residual, points.size(), size);
         double largest = 0;
         for (const Real3& s : step)
             largest = std::max(largest, norm(s));
@@ -118,8 +120,9 @@ void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& length
         const double part = std::min(1.0, 0.3 * size / largest);
         for (std::size_t i = 0; i < points.size(); i++)
             points[i] += part * step[i];
-        if (largest < 1e-15 * size)
+        if (largest < 1e-15 * size || (largest < 1e-9 * size && largest > 0.1 * last)) // rounding is left
             break;
+        last = largest;
     }
     for (const PointOnLine& l : onLine)
         points[l.point] = (1 - l.weight) * points[l.a] + l.weight * points[l.b];

@@ -19,8 +19,6 @@ PlacedParticles toParticles(const LengthGraph& graph, PlacedNodes body) {
 
 /** Lengths of the graph and those between any two nodes of a line. */
 LengthGraph completeLines(const LengthGraph& graph, const std::vector<PlacedNodes>& lines) {
-    if (lines.empty())
-        return graph;
     constexpr int longestComplete = 30; // of longer rods every node is joined to so many others
     std::vector<KnownLength> lengths = graph.lengths();
     for (const PlacedNodes& line : lines)
@@ -132,7 +130,8 @@ std::vector<RigidBody> findSingularBodies(const ConstraintSet& set, double toler
     for (const PlacedNodes& line : lineNodes)
         lines.push_back(toParticles(graph, line));
 
-    for (PlacedParticles& plate : findPlates(completeLines(graph, lineNodes).core(3), lines, tolerance))
+    for (PlacedParticles& plate :
+         findPlates(lines.empty() ? graph.core(3) : completeLines(graph, lineNodes).core(3), lines, tolerance))
         plates.push_back(std::move(plate));
     for (bool grown = true; grown && !plates.empty();) { // lines may hang on lines
         grown = false;
@@ -157,9 +156,12 @@ std::vector<RigidBody> findSingularBodies(const ConstraintSet& set, double toler
     std::vector<std::vector<int>> candidates(placed.size());
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if ((mayReplace.empty() || mayReplace[k]) && c.kind != CoordinateKind::Dihedral)
-            for (int body : bodiesOf[c.particles[0]])
-                candidates[body].push_back(k);
+        if ((!mayReplace.empty() && !mayReplace[k]) || c.kind == CoordinateKind::Dihedral)
+            continue;
+        const int rarest = *std::min_element(c.particles.begin(), c.particles.begin() + c.size(),
+                                             [&](int p, int q) { return bodiesOf[p].size() < bodiesOf[q].size(); });
+        for (int body : bodiesOf[rarest])
+            candidates[body].push_back(k);
     }
     std::vector<RigidBody> bodies;
     for (std::size_t b = 0; b < placed.size(); b++) {

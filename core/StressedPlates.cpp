@@ -8,8 +8,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-constexpr int largestSet = 60;
-constexpr long long mostVisits = 3'000'000;
+constexpr int largestSet = 60, mostLengths = 150;
+constexpr int mostVisits = 3'000'000;
 
 double norm(const Real3& a) {
     return std::sqrt(dot(a, a));
@@ -19,12 +19,16 @@ double norm(const Real3& a) {
 std::vector<std::vector<int>> findCircuits(const PlateFinder& finder) {
     PebbleGame game(finder.graph.size());
     std::vector<std::vector<int>> circuits;
+    std::size_t sizeOfAll = 0;
     auto insert = [&](int i, int j) {
+        if (game.numVisits() > mostVisits || sizeOfAll > mostVisits)
+            return;
         const std::vector<int> circuit = game.insert(i, j);
         // What a body held in space has too much is no sign of a plane.
         if (!circuit.empty() && !PlateFinder::contains(finder.spatialBodies, finder.spatialOf, circuit) &&
             !PlateFinder::contains(finder.plates, finder.platesOf, circuit))
             circuits.push_back(circuit);
+        sizeOfAll += circuit.size();
     };
     // A plate or line counts with as many lengths as hold it, so that it has none too many by itself.
     std::vector<std::vector<int>> done(finder.graph.size());
@@ -47,8 +51,7 @@ std::vector<std::vector<int>> findCircuits(const PlateFinder& finder) {
     for (bool inSpace : {false, true})
         for (const KnownLength& l : finder.graph.lengths()) {
             const std::vector<int> pair{l.i, l.j};
-            if (game.numVisits() < mostVisits &&
-                PlateFinder::contains(finder.spatialBodies, finder.spatialOf, pair) == inSpace &&
+            if (PlateFinder::contains(finder.spatialBodies, finder.spatialOf, pair) == inSpace &&
                 !PlateFinder::contains(bodies, done, pair))
                 insert(l.i, l.j);
         }
@@ -58,7 +61,7 @@ std::vector<std::vector<int>> findCircuits(const PlateFinder& finder) {
     return circuits;
 }
 
-/** Circuits united where they share two nodes or more; those that are too large stay apart. */
+/** Circuits, and what they make up where they share two nodes or more, the smallest first. */
 std::vector<std::vector<int>> uniteCircuits(const PlateFinder& finder, const std::vector<std::vector<int>>& circuits) {
     std::vector<int> group(circuits.size());
     auto find = [&](int c) {
@@ -83,20 +86,23 @@ std::vector<std::vector<int>> uniteCircuits(const PlateFinder& finder, const std
     std::unordered_map<int, std::set<int>> nodesOf;
     for (int c = 0; c < (int) circuits.size(); c++)
         nodesOf[find(c)].insert(circuits[c].begin(), circuits[c].end());
-    std::vector<std::vector<int>> sets;
-    for (int c = 0; c < (int) circuits.size(); c++)
-        if (find(c) == c && (int) nodesOf[c].size() <= largestSet)
-            sets.emplace_back(nodesOf[c].begin(), nodesOf[c].end());
-    for (int c = 0; c < (int) circuits.size(); c++)
-        if ((int) nodesOf[find(c)].size() > largestSet && (int) circuits[c].size() <= largestSet)
-            sets.push_back(circuits[c]);
+    std::vector<std::vector<int>> sets = circuits;
+    for (const auto& [c, nodes] : nodesOf)
+        sets.emplace_back(nodes.begin(), nodes.end());
+    sets.erase(std::remove_if(sets.begin(), sets.end(), [](const auto& s) { return (int) s.size() > largestSet; }),
+               sets.end());
+    std::sort(sets.begin(), sets.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.size(), a) < std::pair(b.size(), b); });
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
     return sets;
 }
 
 /** Flat embeddings of a small set of nodes. */
 class Embedder {
 public:
-    Embedder(const PlateFinder& finder, const std::vector<int>& nodes) : n((int) nodes.size()), known(n * n, -1) {
+    Embedder(const PlateFinder& finder, const std::vector<int>& nodes, double& effort)
+        : n((int) nodes.size()), known(n * n, -1), effort(effort) {
+        effort -= n * n * n;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < i; j++)
                 known[i * n + j] = known[j * n + i] = finder.knownLength(nodes[i], nodes[j]);
@@ -114,7 +120,7 @@ public:
                                             {{length(seed[0], seed[1]), 0, 0}, length(seed[1], seed[2])})[0]);
         std::vector<PlacedNodes> found{first};
         std::vector<char> excluded(n);
-        while (!found.empty() && found.size() <= mostEmbeddings) {
+        while (effort > 0 && found.size() <= mostEmbeddings) {
             // Every embedding holds the same nodes.
             int next = -1, most = 1;
             for (int i = 0; i < n; i++) {
@@ -181,6 +187,7 @@ private:
         for (int k = 0; k < placed.size(); k++)
             if (length(node, placed.nodes[k]) >= 0)
                 anchors.push_back({placed.points[k], length(node, placed.nodes[k])});
+        effort -= anchors.size() * anchors.size();
         // The pair that is seen under the most nearly right angle places best.
         double best = -1;
         const Anchor *a = nullptr, *b = nullptr;
@@ -205,6 +212,7 @@ private:
 
     int n;
     std::vector<double> known; ///< [n*n] nm, negative: not known
+    double& effort;
 };
 
 /** Lengths that hold a set: those given, and of each plate in it enough to hold it, out of the plane as well. */
@@ -250,24 +258,33 @@ std::vector<KnownLength> lengthsThatHold(const PlateFinder& finder, const std::v
 
 } // namespace
 
-std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder) {
+std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder, double& effort) {
     std::vector<PlacedNodes> plates;
     const std::vector<std::vector<int>> circuits = findCircuits(finder);
     for (const std::vector<int>& set : uniteCircuits(finder, circuits)) {
-        const std::vector<PlacedNodes> embeddings = Embedder(finder, set).embed();
+        // Small plates first: once they have grown, larger sets may need no search.
+        if (effort < 0 || (!plates.empty() && (int) set.size() > 2 * plates[0].size()))
+            break;
+        if (std::any_of(plates.begin(), plates.end(), [&](const PlacedNodes& p) {
+                return std::includes(p.nodes.begin(), p.nodes.end(), set.begin(), set.end());
+            }))
+            continue;
+        const std::vector<PlacedNodes> embeddings = Embedder(finder, set, effort).embed();
         for (std::size_t e = 0; e < std::min<std::size_t>(embeddings.size(), 32); e++) {
             PlacedNodes plate = embeddings[e];
             for (int& node : plate.nodes)
                 node = set[node];
             const std::vector<PointOnLine> onLine = finder.pointsOnLines(plate.nodes);
             const std::vector<KnownLength> lengths = lengthsThatHold(finder, plate.nodes, plate.points);
-            if (lengths.size() > 250)
+            if ((int) lengths.size() > mostLengths)
                 continue;
+            effort -= 100.0 * lengths.size();
             fitShape(plate.points, lengths, onLine);
             if (!std::all_of(lengths.begin(), lengths.end(), [&](const KnownLength& l) {
                     return misfit(plate.points, l) <= slackBeforeFit * finder.tolerance;
                 }))
                 continue;
+            effort -= 3.0 * lengths.size() * lengths.size() * plate.size();
             PlacedNodes proven;
             for (int k : findBracedPoints(plate.points, lengths, onLine))
                 proven.insert(plate.nodes[k], plate.points[k]);

@@ -12,15 +12,15 @@ namespace ConstraintPlugin {
  *  carbon atoms of benzene with their bonds and the distances over one atom.
  *
  *  1. Sets of nodes that have more lengths than a plane needs (PebbleGame).
- *  2. A flat embedding of each: a node with two lengths to those placed has two places, of which further lengths
- * choose.
+ *  2. A flat embedding of each: a node with two lengths to those placed has two places; further lengths choose.
  *  3. Proof that it is rigid, out of the plane as well (findBracedPoints).
  *
- *  The effort is bounded: sets of more than 60 nodes are tried in parts, and rings that leave hundreds of embeddings
- * open are not tried.
+ *  The effort is bounded: no set of more than 60 nodes is tried, though its parts are, and none that leaves hundreds of
+ *  embeddings open.
  *
- *  @return sets proven rigid, each with its shape */
-std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder);
+ *  @param effort  how much is left, in units of some nanoseconds; when it is spent, the search ends
+ *  @return sets proven rigid, each with its shape; the smallest only, so call again when they have grown */
+std::vector<PlacedNodes> findStressedPlates(const PlateFinder& finder, double& effort);
 
 } // namespace ConstraintPlugin
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "RigidBodies.h"
 #include "support/SystemTable.h"
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <set>
@@ -232,6 +233,47 @@ TEST(StraightBodies, Rods) {
         << "the whole length holds it";
 }
 
+TEST(StraightBodies, ThatShareTwoParticlesAreOne) {
+    // Two trusses of particles on one line; 0 and 1 are in both, and no other particle has lengths to both of them.
+    Points points{{0, 0, 0}, {0.7, 0, 0}};
+    for (int i = 0; i < 8; i++)
+        points.push_back({0.1 + 0.07 * i + (i < 4 ? 0 : 0.013), 0, 0});
+    Pairs pairs;
+    for (int c : {2, 6})
+        for (auto [i, j] : Pairs{{0, c},
+                                 {0, c + 1},
+                                 {c, c + 1},
+                                 {c, c + 2},
+                                 {c + 1, c + 2},
+                                 {c + 1, c + 3},
+                                 {c + 2, c + 3},
+                                 {1, c + 2},
+                                 {1, c + 3}})
+            pairs.push_back({i, j});
+    EXPECT_EQ(find(distances(points, pairs)), line({range(0, 9)}));
+}
+
+TEST(StraightBodies, AreNotThoseHeldBentFromBeside) {
+    // Straight within the rounding of the three lengths, but other lengths tell the bend.
+    const Points bent{{0, 0, 0}, {0.1, 0.0008, 0}, {0.2, 0, 0}, {0.1, 0.1, 0.05}, {0.13, -0.08, 0.1}};
+    EXPECT_EQ(find(distances(bent, allPairs(0, 2))), line({{0, 1, 2}}));
+    EXPECT_EQ(find(distances(bent, allPairs(0, 4))), none);
+    Points straight = bent;
+    straight[1].y = 0;
+    straight.push_back({0.3, 0.0016, 0});
+    EXPECT_EQ(find(distances(straight, allPairs(0, 5))), line({{0, 1, 2}})) << "but not 5";
+    Random random(30); // many of a cloud's triangles are nearly straight
+    Points cloud, flatCloud;
+    for (int i = 0; i < 40; i++) {
+        cloud.push_back(random.inCube(0.5));
+        flatCloud.push_back({cloud[i].x, cloud[i].y, 0});
+    }
+    EXPECT_EQ(find(distances(cloud, allPairs(0, 39))), none);
+    const std::vector<RigidBody> bodies = findSingularBodies(distances(flatCloud, allPairs(0, 39)), 1e-8);
+    ASSERT_EQ(bodies.size(), 1u);
+    EXPECT_EQ(particlesOf(bodies[0]), range(0, 39));
+}
+
 TEST(StraightBodies, AcetonitrileKeepsItsHydrogensOutside) {
     const double x = 0.0371, r = 0.1024;
     Points points{{0, 0, 0}, {0.1458, 0, 0}, {0.2615, 0, 0}};
@@ -241,6 +283,9 @@ TEST(StraightBodies, AcetonitrileKeepsItsHydrogensOutside) {
     EXPECT_EQ(find(distances(points, straight + methyl)), line({{0, 1, 2}}));
     EXPECT_EQ(find(distances(points, straight + methyl + Pairs{{1, 3}, {1, 4}, {1, 5}})), line({{0, 1, 2}}));
     EXPECT_EQ(find(distances(points, allPairs(0, 5))), line({{0, 1, 2}}));
+    // Each hydrogen atom is in a plane with the rod: no reason for a plate.
+    const Pairs spokes{{0, 3}, {0, 4}, {0, 5}, {1, 3}, {1, 4}, {1, 5}, {2, 3}, {2, 4}, {2, 5}};
+    EXPECT_EQ(find(distances(points, straight + spokes)), line({{0, 1, 2}}));
 }
 
 // ---- flat ----------------------------------------------------------------------------------------------------------
@@ -256,6 +301,11 @@ TEST(FlatBodies, FourParticlesWithSixDistances) {
             set.constraints[k].target *= 1 + error;
             EXPECT_EQ(find(set), none) << k << ' ' << error;
         }
+    for (double error = 1e-4; error < 1e-3; error += 5e-5) {
+        ConstraintSet set = distances(quadrangle, allPairs(0, 3));
+        set.constraints[0].target *= 1 + error;
+        EXPECT_EQ(find(set), error < 3e-4 ? plate({{0, 1, 2, 3}}) : find(set)) << error; // checks each length
+    }
     Pairs five = allPairs(0, 3);
     five.pop_back();
     EXPECT_EQ(find(distances(quadrangle, five)), none);
@@ -339,6 +389,50 @@ TEST(FlatBodies, TakeInLines) {
     const Found loose = find(distances(points, allPairs(0, 5) + rod));
     EXPECT_EQ(loose.flat, (std::set<std::vector<int>>{range(0, 5)}));
     EXPECT_EQ(loose.straight, (std::set<std::vector<int>>{{0, 6, 7, 8}}));
+    points.pop_back(); // the last particle now hangs on the rod alone
+    EXPECT_EQ(find(distances(points, allPairs(0, 5) + Pairs{{0, 6}, {0, 7}, {6, 7}} + beside)), plate({range(0, 7)}));
+}
+
+TEST(FlatBodies, LeaveOutWhatDoesNotFit) {
+    const Points points = ring(6, {0.14});
+    ConstraintSet set = distances(points, allPairs(0, 5));
+    set.constraints[1].target *= 1 + 6e-4; // 0 - 2
+    const std::vector<RigidBody> bodies = findChecked(set);
+    ASSERT_EQ(bodies.size(), 1u);
+    EXPECT_EQ(bodies[0].size(), 5);
+}
+
+TEST(FlatBodies, OnHingesStayApart) {
+    // Two rings of six, each by its twelve distances, with one edge in common.
+    const Points points = naphthalene();
+    Pairs pairs;
+    for (auto [i, j] : upToOneThree(points, 0.15))
+        if (points[i].x * points[j].x > -1e-6)
+            pairs.push_back({i, j});
+    EXPECT_EQ(find(distances(points, pairs)), plate({{0, 1, 2, 3, 4, 5}, {0, 1, 6, 7, 8, 9}}));
+}
+
+TEST(FlatBodies, DropWhatTheyDoNotBrace) {
+    // A ring of six by its twelve distances, and a sheet of triangles, which may buckle, on one of its edges.
+    Points points = ring(6, {0.14});
+    Pairs pairs = upToOneThree(points, 0.145);
+    const Real3 out = points[0] + points[1], along = points[1] - points[0];
+    for (int row = 1; row <= 3; row++)
+        for (int k = 0; k < 4; k++)
+            points.push_back(points[0] + (k - 0.5 * row) * along + (0.5 * row) * out);
+    for (auto [i, j] : within(points, 0.145))
+        if (j >= 6 && (i >= 6 || i < 2))
+            pairs.push_back({i, j});
+    EXPECT_EQ(find(distances(points, pairs)), plate({range(0, 5)}));
+}
+
+TEST(FlatBodies, WithAMethylGroupAttached) {
+    Points points = benzene();
+    points.erase(points.begin() + 6); // in place of a hydrogen atom
+    points.push_back({0.29, 0, 0});
+    for (int i = 0; i < 3; i++)
+        points.push_back({0.327, 0.103 * std::cos(2.1 * i + 0.3), 0.103 * std::sin(2.1 * i + 0.3)});
+    EXPECT_EQ(find(distances(points, upToOneThree(points, 0.155))), plate({range(0, 11)}));
 }
 
 TEST(FlatBodies, WithAChainAttached) {
@@ -415,6 +509,109 @@ TEST(SingularBodies, FlatSheetsThatMayBuckleAreNone) {
     Points wheel = ring(6, {0.14});
     wheel.push_back({0, 0, 0});
     EXPECT_EQ(find(distances(wheel, within(wheel, 0.15))), none);
+}
+
+/** Largest change of any distance, beside the size, in shapes that points find in space from random places under the
+ *  same lengths (Levenberg-Marquardt). Negative if none fits. */
+static double otherShape(const Points& points, const Pairs& pairs, unsigned seed) {
+    const int n = (int) points.size(), E = (int) pairs.size();
+    Random random(seed);
+    Eigen::VectorXd x(3 * n), r(E);
+    Eigen::MatrixXd J(E, 3 * n);
+    double size = 0;
+    for (const Real3& p : points)
+        size = std::max(size, distance(p, points[0]));
+    for (int i = 0; i < n; i++) {
+        const Real3 d = random.inCube(0.4 * size);
+        x.segment<3>(3 * i) << points[i].x + d.x, points[i].y + d.y, d.z;
+    }
+    const auto residual = [&](const Eigen::VectorXd& at, Eigen::VectorXd& result) {
+        for (int e = 0; e < E; e++) {
+            const auto [i, j] = pairs[e];
+            result[e] = (at.segment<3>(3 * i) - at.segment<3>(3 * j)).norm() - distance(points[i], points[j]);
+        }
+        return result.squaredNorm();
+    };
+    double damping = 1e-2, value = residual(x, r);
+    for (int iteration = 0; iteration < 2000 && value > 1e-20 * size * size; iteration++) {
+        J.setZero();
+        for (int e = 0; e < E; e++) {
+            const auto [i, j] = pairs[e];
+            const Eigen::RowVector3d u = (x.segment<3>(3 * i) - x.segment<3>(3 * j)).normalized();
+            J.block<1, 3>(e, 3 * i) = u;
+            J.block<1, 3>(e, 3 * j) = -u;
+        }
+        Eigen::MatrixXd A = J.transpose() * J;
+        A.diagonal().array() += damping;
+        Eigen::VectorXd trialResidual(E);
+        const Eigen::VectorXd trial = x - A.ldlt().solve(J.transpose() * r);
+        const double trialValue = residual(trial, trialResidual);
+        damping = std::min(1e6, damping * (trialValue < value ? 0.3 : 4));
+        if (trialValue < value) {
+            x = trial;
+            r = trialResidual;
+            value = trialValue;
+        }
+    }
+    if (value > 1e-14 * size * size)
+        return -1;
+    double largest = 0;
+    for (auto [i, j] : allPairs(0, n - 1)) {
+        const double now = (x.segment<3>(3 * i) - x.segment<3>(3 * j)).norm();
+        largest = std::max(largest, std::abs(now - distance(points[i], points[j])));
+    }
+    return largest / size;
+}
+
+TEST(FlatBodies, HaveNoOtherShapeInSpace) {
+    struct Case {
+        Points points;
+        Pairs pairs;
+    };
+    std::vector<Case> cases{{quadrangle, allPairs(0, 3)}};
+    for (int n : {5, 6, 7, 8}) {
+        const Points points = ring(n, {0.07 / std::sin(pi / n)});
+        cases.push_back({points, upToOneThree(points, 0.141)});
+    }
+    for (const Points& points : {benzene(), naphthalene()})
+        cases.push_back({points, upToOneThree(points, 0.15)});
+    // Rings of triangles at random: what is found to be a body is one.
+    Random random(17);
+    int numRings = 0;
+    for (int round = 0; round < 200; round++) {
+        const int n = 5 + random.below(4);
+        Points points;
+        for (int i = 0; i < n; i++) {
+            const double angle = 2 * pi * (i + random.uniform(-0.3, 0.3)) / n, radius = random.uniform(0.08, 0.15);
+            points.push_back({radius * std::cos(angle), radius * std::sin(angle), 0});
+        }
+        Pairs pairs;
+        for (int i = 0; i < n; i++)
+            for (int step : {1, 2})
+                pairs.push_back({i, (i + step) % n});
+        const Found found = find(distances(points, pairs));
+        if (found == plate({range(0, n - 1)})) {
+            cases.push_back({points, pairs});
+            numRings++;
+        }
+    }
+    EXPECT_GT(numRings, 20);
+    EXPECT_LT(numRings, 200);
+    for (const Case& c : cases) {
+        int numFits = 0;
+        for (unsigned seed = 0; seed < 10; seed++) {
+            const double change = otherShape(c.points, c.pairs, seed);
+            EXPECT_LT(change, 0.02) << c.points.size() << " particles, start " << seed;
+            numFits += change >= 0;
+        }
+        EXPECT_GT(numFits, 0);
+    }
+    Points wheel = ring(6, {0.14}); // this one buckles
+    wheel.push_back({0, 0, 0});
+    double largest = 0;
+    for (unsigned seed = 0; seed < 10; seed++)
+        largest = std::max(largest, otherShape(wheel, within(wheel, 0.15), seed));
+    EXPECT_GT(largest, 0.05);
 }
 
 // ---- bodies given by positions --------------------------------------------------------------------------------------
