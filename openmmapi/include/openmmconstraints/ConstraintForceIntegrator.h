@@ -30,7 +30,9 @@ public:
     explicit ConstraintForceIntegrator(double stepSize) : ConstraintIntegrator(stepSize) {
     }
     /** Set the feedback on what violates the constraints. Equal values damp critically; values beyond 1/stepSize are
-     *  unstable; zeros turn it off. Until this is called both are 0.1/stepSize.
+     *  unstable; zeros turn it off. Until this is called both are 0.1/stepSize, which leaves the trajectory of second
+     *  order in the step size and the multipliers, which contain the feedback, of first; with fixed values both are of
+     *  second.
      *
      *  @param alpha  on velocities (1/ps), not negative
      *  @param beta   on positions (1/ps), not negative
