@@ -65,7 +65,9 @@ private:
     /** Grow a set proven rigid as far as it goes. @return whether a plate that was not there came of it */
     bool growInPlane(const PlacedNodes& seed);
     PlacedNodes extend(const PlacedNodes& seed, const std::set<int>& excluded) const;
-    void addPlate(PlacedNodes plate);
+    /** Take a plate in, in place of those that it contains. Of two that share a triangle and yet do not fit into one
+     * plane within the tolerance the larger stays. @return whether it was taken in */
+    bool addPlate(PlacedNodes plate);
 
     long long
         effortLeft; ///< for plates that come to nothing: a clique with one wrong length may fail from each triangle
