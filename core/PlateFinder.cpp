@@ -318,8 +318,7 @@ bool PlateFinder::growInPlane(const PlacedNodes& seed) {
         if (worst.misfit <= tolerance) {
             if (contains(plates, platesOf, plate.nodes))
                 return false;
-            addPlate(std::move(plate));
-            return true;
+            return addPlate(std::move(plate));
         }
         effortLeft -= (long long) plate.size() * plate.size();
         if (seed.find(worst.node) >= 0)
@@ -329,19 +328,22 @@ bool PlateFinder::growInPlane(const PlacedNodes& seed) {
     return false;
 }
 
-/** Add a plate; those that it contains, or that share a triangle with it and yet do not fit, are no longer there. */
-void PlateFinder::addPlate(PlacedNodes plate) {
-    std::unordered_map<int, std::vector<Real3>> shared;
+bool PlateFinder::addPlate(PlacedNodes plate) {
+    std::unordered_map<int, std::vector<Anchor>> shared;
     for (int k = 0; k < plate.size(); k++)
         for (int p : platesOf[plate.nodes[k]])
-            shared[p].push_back(plate.points[k]);
+            shared[p].push_back({plate.points[k], 1});
+    std::vector<int> replaced;
     for (const auto& [p, points] : shared) {
-        std::vector<Anchor> anchors;
-        for (const Real3& point : points)
-            anchors.push_back({point, 1});
+        const bool isInside = (int) points.size() == plates[p].size();
         Real3 unused;
-        if ((int) points.size() < plates[p].size() && !placeByAnchors(anchors, 2, unused))
+        if (!isInside && !placeByAnchors(points, 2, unused))
             continue;
+        if (!isInside && plates[p].size() >= plate.size())
+            return false;
+        replaced.push_back(p);
+    }
+    for (int p : replaced) {
         for (int node : plates[p].nodes)
             platesOf[node].erase(std::find(platesOf[node].begin(), platesOf[node].end(), p));
         plates[p] = {};
@@ -349,6 +351,7 @@ void PlateFinder::addPlate(PlacedNodes plate) {
     for (int node : plate.nodes)
         platesOf[node].push_back((int) plates.size());
     plates.push_back(std::move(plate));
+    return true;
 }
 
 void PlateFinder::growFromPlates() {

@@ -29,9 +29,9 @@ struct PlacedNodes {
  *  @param tolerance  relative difference of lengths up to which they fit */
 std::vector<PlacedNodes> findLines(const LengthGraph& graph, double tolerance);
 
-/** Finds plates: flat sets of nodes that are rigid. Each node added to one hangs by three lengths or more, on nodes
- * that do not lie on one line, and fits in its plane; or it lies on a line with two nodes of the plate. The first nodes
- * are a triangle, or a set that findStressedPlates proves rigid. */
+/** Finds plates: flat sets of nodes that are rigid. A node is added that hangs by three lengths or more on nodes of the
+ *  plate not on one line, and fits in its plane, or that lies on a line with two nodes of the plate. What it starts
+ * from is a triangle, or a set that findStressedPlates proves rigid. */
 class PlateFinder {
 public:
     /** @param graph  lengths, those between any two nodes of a line included; only what every node has three of */
@@ -65,7 +65,9 @@ private:
     /** Grow a set proven rigid as far as it goes. @return whether a plate that was not there came of it */
     bool growInPlane(const PlacedNodes& seed);
     PlacedNodes extend(const PlacedNodes& seed, const std::set<int>& excluded) const;
-    void addPlate(PlacedNodes plate);
+    /** Take a plate in, in place of those that it contains. Of two that share a triangle and yet do not fit into one
+     * plane within the tolerance the larger stays. @return whether it was taken in */
+    bool addPlate(PlacedNodes plate);
 
     long long
         effortLeft; ///< for plates that come to nothing: a clique with one wrong length may fail from each triangle
