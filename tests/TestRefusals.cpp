@@ -59,6 +59,30 @@ TEST_P(Refusals, AndersenThermostatIsRefusedWhereAForceJoinsMassiveParticles) {
     EXPECT_EQ(creating(second), "");
 }
 
+TEST_P(Refusals, AndersenThermostatIsRefusedAlsoAcrossAnImmovableParticle) {
+    system = std::make_unique<System>();
+    for (double mass : {5.0, 0.0, 5.0})
+        system->addParticle(mass);
+    auto* angle = new ConstraintForce();
+    angle->addAngle(0, 1, 2, 2);
+    system->addForce(angle);
+    system->addForce(new AndersenThermostat(300, 1));
+    RattleIntegrator rattle(0.001);
+    expectAll(creating(rattle), {"AndersenThermostat", "0 and 2"});
+}
+
+TEST_P(Refusals, AContextParameterThatIsZeroAtFirstHidesNoSurface) {
+    system = std::make_unique<System>();
+    auto* plane = new CustomConstraintForce(2, "distance(p1,p2)-1+g*z1");
+    plane->addGlobalParameter("g", 0);
+    const int p1 = system->addParticle(5), p2 = system->addParticle(5);
+    plane->addConstraint({p1, p2});
+    system->addForce(plane);
+    system->addForce(new CMMotionRemover());
+    RattleIntegrator rattle(0.001);
+    expectAll(creating(rattle), {"CMMotionRemover", "along z"});
+}
+
 /** A System with one expression of n particles. */
 static std::unique_ptr<System> withExpression(int n, const std::string& sigma) {
     auto system = std::make_unique<System>();
@@ -124,6 +148,8 @@ TEST_P(Refusals, WhatShiftsEverythingIsRefusedWhereASurfaceFixesPlaces) {
     expectAll(creatingWith(1, plane, new CMMotionRemover()), {"along z"});
     expectAll(creatingWith(1, partly, new CMMotionRemover()), {"along x"});
     EXPECT_EQ(creatingWith(2, bond, new CMMotionRemover()), "");
+    for (const char* farAway : {"sqrt(z1-3)-1", "max(z1-3.9, 0)-0.1", "acos((z1-3)/2)-1"}) // no gradient at the origin
+        expectAll(creatingWith(1, farAway, new CMMotionRemover()), {"along z"});
     expectAll(creatingWith(1, sphere, new MonteCarloBarostat(1, 300)), {"MonteCarloBarostat", sphere, "scale"});
     EXPECT_EQ(creatingWith(2, bond, new MonteCarloBarostat(1, 300)), "");
     expectAll(creatingWith(1, sphere, new MonteCarloFlexibleBarostat(1, 300)), {"MonteCarloFlexibleBarostat"});

@@ -52,13 +52,18 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
     for (int f = 0; f < system.getNumForces(); f++) {
         if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) == nullptr)
             continue;
-        for (const auto& [p1, p2] : getBondedParticles())
-            if (system.getParticleMass(p1) > 0 && system.getParticleMass(p2) > 0)
+        for (const vector<int>& group : joinedParticles(owner)) {
+            vector<int> massive;
+            for (int p : group)
+                if (system.getParticleMass(p) > 0)
+                    massive.push_back(p);
+            if (massive.size() > 1)
                 throw OpenMMException(
                     "AndersenThermostat cannot be combined with a ConstraintForce that joins massive particles (" +
-                    to_string(p1) + " and " + to_string(p2) +
+                    to_string(massive[0]) + " and " + to_string(massive[1]) +
                     "): it groups collisions by System constraints only and would sample too low a temperature. Keep "
                     "these constraints in the System, or use another thermostat.");
+        }
     }
 }
 

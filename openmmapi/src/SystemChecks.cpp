@@ -32,17 +32,24 @@ Axes shiftedBy(const Force& force) {
     return {};
 }
 
-/** Along which axes moving all particles of a constraint together changes sigma: somewhere, of several random places.
- */
+/** Along which axes moving all particles of a constraint together changes sigma: somewhere, of several random places,
+ *  near the origin and far from it, for the Context parameters' defaults and for other values. */
 Axes fixedBy(const ConstraintSet& set, const Constraint& c) {
     Axes fixed = {};
+    CustomCoordinate& sigma = *set.custom[c.form];
+    const std::vector<double> defaults = sigma.getGlobals();
     std::mt19937 random(1);
     std::uniform_real_distribution<double> uniform(-1, 1);
     std::vector<Real3> x(c.size()), gradient(c.size());
-    for (int sample = 0; sample < 8; sample++) {
+    for (int sample = 0; sample < 50; sample++) {
+        const double scale = std::array<double, 5>{1, 3, 10, 30, 100}[sample % 5];
         for (Real3& place : x)
-            place = {uniform(random), uniform(random), uniform(random)};
-        set.custom[c.form]->evaluate(x.data(), set.parameters.data() + c.firstParameter, {}, gradient.data());
+            place = {scale * uniform(random), scale * uniform(random), scale * uniform(random)};
+        std::vector<double> globals = defaults;
+        for (double& value : globals)
+            value += sample % 2 * uniform(random);
+        sigma.setGlobals(globals);
+        sigma.evaluate(x.data(), set.parameters.data() + c.firstParameter, {}, gradient.data());
         Real3 sum;
         double squares = 0;
         for (const Real3& g : gradient) {
@@ -53,6 +60,7 @@ Axes fixedBy(const ConstraintSet& set, const Constraint& c) {
         for (int axis = 0; axis < 3; axis++) // false where there is no gradient
             fixed[axis] = fixed[axis] || std::abs(components[axis]) > 1e-8 * std::sqrt(squares);
     }
+    sigma.setGlobals(defaults);
     return fixed;
 }
 
