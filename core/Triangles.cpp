@@ -47,7 +47,7 @@ std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set
     return std::nullopt;
 }
 
-std::optional<BadTriangle> findBadTriangle(const ConstraintSet& set) {
+std::optional<std::array<int, 3>> findImpossibleTriangle(const ConstraintSet& set) {
     // Each edge is listed at its end of lower degree: a hub of a million bonds then costs no more than its bonds.
     std::vector<int> degree(set.numParticles());
     std::vector<int> edges;
@@ -81,9 +81,8 @@ std::optional<BadTriangle> findBadTriangle(const ConstraintSet& set) {
                 auto length = [&](int i) { return set.constraints[t[i]].target; };
                 std::sort(t.begin(), t.end(),
                           [&](int x, int y) { return set.constraints[x].target < set.constraints[y].target; });
-                const double excess = length(2) - length(1) - length(0);
-                if (excess > -roundingOfLengths * length(2))
-                    return BadTriangle{t, excess > roundingOfLengths * length(2)};
+                if (length(2) - length(1) - length(0) > roundingOfLengths * length(2))
+                    return t;
             }
     return std::nullopt;
 }

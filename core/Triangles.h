@@ -9,14 +9,10 @@
 
 namespace ConstraintPlugin {
 
-/** Three distances that close a triangle which cannot be solved. */
-struct BadTriangle {
-    std::array<int, 3> constraints; ///< the longest last
-    bool impossible;                ///< longer than the other two together; else straight within 1e-4
-};
-
-/** Find a triangle of distances that is impossible or straight, from the lengths alone. */
-std::optional<BadTriangle> findBadTriangle(const ConstraintSet& set);
+/** Find three distances that close a triangle of which one is longer than the others together, by more than rounding.
+ *  Straight ones are rigid bodies (SingularBodies.cpp).
+ *  @return constraint indices, the longest last */
+std::optional<std::array<int, 3>> findImpossibleTriangle(const ConstraintSet& set);
 
 /** Find two distances between the same particles whose lengths differ by more than the tolerance (relative). */
 std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set, double tolerance);

@@ -102,20 +102,14 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
             << ". Remove one of them.";
         throw OpenMMException(out.str());
     }
-    if (const auto triangle = findBadTriangle(set)) {
-        const auto& t = triangle->constraints;
+    if (const auto triangle = findImpossibleTriangle(set)) {
+        const auto& t = *triangle;
         auto length = [&](int i) { return set.constraints[t[i]].target; };
         std::ostringstream out;
         out << describeConstraint(set, t[0]) << ", " << describeConstraint(set, t[1]) << " and "
             << describeConstraint(set, t[2]) << " with distances " << length(0) << ", " << length(1) << " and "
-            << length(2) << " nm ";
-        if (triangle->impossible)
-            out << "contradict each other: the longest exceeds the sum of the others, so no positions can hold all "
-                   "three. Correct or remove one of them.";
-        else
-            out << "form a straight set, which is singular: no multipliers exist that keep it straight. Constrain "
-                   "the outer pair only and make the middle particle a virtual site (TwoParticleAverageSite), or "
-                   "leave out the longest distance.";
+            << length(2) << " nm contradict each other: the longest exceeds the sum of the others, so no positions can "
+            << "hold all three. Correct or remove one of them.";
         throw OpenMMException(out.str());
     }
 }

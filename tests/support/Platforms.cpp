@@ -18,10 +18,9 @@ bool isLoaded(const std::string& name) {
 }
 
 bool hasKernels(const Platform& platform) {
-    return platform.supportsKernels({ConstraintPlugin::IntegrateRattleStepName,
-                                     ConstraintPlugin::IntegrateShakeStepName,
-                                     ConstraintPlugin::IntegrateRattleLangevinStepName,
-                                     ConstraintPlugin::IntegrateConstraintForceStepName});
+    return platform.supportsKernels(
+        {ConstraintPlugin::IntegrateRattleStepName, ConstraintPlugin::IntegrateShakeStepName,
+         ConstraintPlugin::IntegrateRattleLangevinStepName, ConstraintPlugin::IntegrateConstraintForceStepName});
 }
 
 } // namespace
