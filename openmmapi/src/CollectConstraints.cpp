@@ -113,9 +113,11 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
             out << "contradict each other: the longest exceeds the sum of the others, so no positions can hold all "
                    "three. Correct or remove one of them.";
         else
-            out << "form a straight set, which is singular: no multipliers exist that keep it straight. Constrain "
-                   "the outer pair only and make the middle particle a virtual site (TwoParticleAverageSite), or "
-                   "leave out the longest distance.";
+            out << "form a straight set, which is singular: no multipliers exist that keep it straight. Straight and "
+                   "flat molecules are recognized where all their lengths agree with such a shape within "
+                   "max(tolerance, 1e-4), relative, and none of them moves; these do not. Give lengths with more "
+                   "digits, declare the molecule with ConstraintForce.addRigidBody(particles, positions), or leave "
+                   "out the longest distance.";
         throw OpenMMException(out.str());
     }
 }
