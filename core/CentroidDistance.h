@@ -30,6 +30,13 @@ public:
         const double q2 = dot(R, R), along = dot(R, V);
         return (dot(V, V) - along * along / q2) / std::sqrt(q2);
     }
+    void addInternalVirial(const Real3* x, const double*, const Moment& moment, double factor,
+                           double* tensor) override {
+        const Real3 R = separation(x, moment);
+        const double r[3] = {R.x, R.y, R.z}, scale = factor / std::sqrt(dot(R, R));
+        for (int i = 0; i < 9; i++)
+            tensor[i] += scale * r[i / 3] * r[i % 3];
+    }
     bool dependsOnTime() const override {
         return false;
     }
@@ -44,6 +51,9 @@ public:
     }
     bool setGlobals(const std::vector<double>&) override {
         return false;
+    }
+    std::vector<double> getGlobals() const override {
+        return {};
     }
     std::string describe() const override {
         return "the distance of two centroids";

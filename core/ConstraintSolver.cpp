@@ -29,21 +29,39 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     if (set.numListed != other.numListed || !std::equal(set.constraints.begin(), set.constraints.end(),
                                                         other.constraints.begin(), other.constraints.end(), isSame))
         return false;
+    const std::vector<double> globals = getGlobals();
     set.constraints = other.constraints;
     set.linear = other.linear;
     set.custom = other.custom;
     set.parameters = other.parameters;
+    setGlobals(globals);
     rebuild();
     return true;
 }
 
 bool ConstraintSolver::setGlobals(const std::function<double(const std::string&)>& valueOf) {
-    bool changed = false;
-    for (const auto& custom : set.custom) {
-        std::vector<double> values;
+    std::vector<double> values;
+    for (const auto& custom : set.custom)
         for (const std::string& name : custom->getGlobalNames())
             values.push_back(valueOf(name));
-        changed = custom->setGlobals(values) || changed;
+    return setGlobals(values);
+}
+
+std::vector<double> ConstraintSolver::getGlobals() const {
+    std::vector<double> values;
+    for (const auto& custom : set.custom)
+        for (double value : custom->getGlobals())
+            values.push_back(value);
+    return values;
+}
+
+bool ConstraintSolver::setGlobals(const std::vector<double>& values) {
+    bool changed = false;
+    auto next = values.begin();
+    for (const auto& custom : set.custom) {
+        const auto last = next + custom->getGlobalNames().size();
+        changed = custom->setGlobals({next, last}) || changed;
+        next = last;
     }
     if (changed)
         startPositions.clear();

@@ -50,6 +50,10 @@ public:
     /** Set the Context parameters that expressions depend on. @param valueOf  (name) -> value
      *  @return whether any changed */
     bool setGlobals(const std::function<double(const std::string&)>& valueOf);
+    /** The same from what getGlobals() gave. */
+    bool setGlobals(const std::vector<double>& values);
+    /** Their present values, those of each expression in turn. */
+    std::vector<double> getGlobals() const;
 
     /** Solve sigma(r + delta) = 0. Positions are not touched.
      *  @param positions  [numParticles] nm, at the start of the step: the gradients' place

@@ -32,6 +32,10 @@ public:
     /** Second derivative of sigma along x + s v, t + s: v^T H v + 2 (d grad/dt) v + d^2 sigma/dt^2.
      *  @param v  [numParticles] nm/ps */
     virtual double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) = 0;
+    /** Add factor * sum_i r_i (x) d sigma/dx_i to a tensor (row-major 3x3), of a sigma that does not change when all
+     * its particles move together: with separations in the minimum image wherever sigma takes it. */
+    virtual void addInternalVirial(const Real3* x, const double* parameters, const Moment& moment, double factor,
+                                   double* tensor) = 0;
     virtual bool dependsOnTime() const = 0;
     /** Whether its value is a distance with a target, whose error is relative; else sigma has the target 0. */
     virtual bool isDistance() const {
@@ -44,6 +48,8 @@ public:
     virtual const std::vector<std::string>& getGlobalNames() const = 0;
     /** @param values  by getGlobalNames(), for all that is asked from now on. @return whether any changed */
     virtual bool setGlobals(const std::vector<double>& values) = 0;
+    /** Their present values. */
+    virtual std::vector<double> getGlobals() const = 0;
     /** What a person calls it, for error messages: the expression. */
     virtual std::string describe() const = 0;
 };

@@ -184,18 +184,19 @@ void Jacobian::addVirial(int row, double multiplier, double* tensor) const {
                 tensor[3 * i + j] += multiplier * x[i] * g[j];
     };
     if (kind[row] == CoordinateKind::Custom) {
-        const std::vector<Real3>& place = specials[special[row]].place;
+        const Special& extra = specials[special[row]];
+        const std::vector<Real3>& place = extra.place;
         Real3 sum;
         double sumOfSquares = 0;
         for (int s = first; s < first + size; s++) {
             sum += start[s];
             sumOfSquares += dot(start[s], start[s]);
         }
-        const bool isInternal = dot(sum, sum) < 1e-16 * sumOfSquares;
-        for (int s = 0; s < size; s++) {
-            const Real3 r = place[s] - place[0];
-            add(!isInternal ? place[s] : periodic[row] ? moment.box.minimumImage(r) : r, start[first + s]);
-        }
+        if (dot(sum, sum) < 1e-16 * sumOfSquares)
+            extra.custom->addInternalVirial(place.data(), extra.parameters.data(), moment, multiplier, tensor);
+        else
+            for (int s = 0; s < size; s++)
+                add(place[s], start[first + s]);
         return;
     }
     Real3 G; // sum_i r_i (x) grad_i q = sum_s b_s (x) G_s

@@ -3,6 +3,7 @@
 #include "RankAnalysis.h"
 #include "MatrixInversionSolver.h"
 #include <cstdint>
+#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -92,6 +93,45 @@ std::vector<int> takeWithoutGradient(const ConstraintSet& set, std::vector<int>&
     return without;
 }
 
+/** Rows of a cluster whose matrix is too large to factor, as where all particles of a large body are joined to all
+ *  others: far more rows than coordinates. Each row in turn is orthogonalized against those taken so far.
+ *  @param[out] pivots  [rows] squared norm of what is left of it
+ *  @return false if that is too much work too */
+bool orthogonalize(const Cluster& cluster, const Jacobian& J, double threshold, std::vector<double>& pivots) {
+    constexpr double mostWork = 3e10;
+    std::vector<int> particles(J.particle.begin() + J.slotStart[cluster.begin],
+                               J.particle.begin() + J.slotStart[cluster.end]);
+    std::sort(particles.begin(), particles.end());
+    particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
+    const std::size_t n = 3 * particles.size(), most = std::min<std::size_t>(n, cluster.size());
+    if (4.0 * cluster.size() * most * n > mostWork)
+        return false;
+    std::vector<double> basis; // rows of n
+    std::vector<double> v(n);
+    for (int row = cluster.begin; row < cluster.end; row++) {
+        std::fill(v.begin(), v.end(), 0.0);
+        for (int s = J.slotStart[row]; s < J.slotStart[row + 1]; s++) {
+            const auto place = std::lower_bound(particles.begin(), particles.end(), J.particle[s]) - particles.begin();
+            const Real3 g = std::sqrt(J.inverseMass[s] / J.diagonal(row, J.start.data())) * J.start[s];
+            v[3 * place] += g.x;
+            v[3 * place + 1] += g.y;
+            v[3 * place + 2] += g.z;
+        }
+        for (int pass = 0; pass < 2; pass++) // once more for what rounding has left
+            for (const double* b = basis.data(); b != basis.data() + basis.size(); b += n) {
+                const double along = std::inner_product(v.begin(), v.end(), b, 0.0);
+                for (std::size_t i = 0; i < n; i++)
+                    v[i] -= along * b[i];
+            }
+        const double left = std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
+        pivots.push_back(left);
+        if (left > threshold)
+            for (double x : v)
+                basis.push_back(x / std::sqrt(left));
+    }
+    return true;
+}
+
 /** Uniform in [0, 1), the same on every machine (splitmix64). */
 double uniform(std::uint64_t index) {
     std::uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
@@ -125,13 +165,30 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
     J.setStart(positions, box, time);
     for (const Cluster& cluster : graph.clusters) {
         auto constraint = [&](int i) { return graph.rows[cluster.begin + i]; };
-        if (cluster.kind != ClusterSolverKind::Sparse) { // too large to factor: taken as independent
-            for (int i = 0; i < cluster.size(); i++)
-                analysis.independent.push_back(constraint(i));
+        std::vector<double> scale(cluster.size()), pivots;
+        auto judge = [&] { // -1, or the row with the smallest pivot
+            int weakest = -1;
+            for (int i = 0; i < cluster.size(); i++) {
+                const bool independent = pivots[i] > threshold;
+                (independent ? analysis.independent : analysis.dependent).push_back(constraint(i));
+                if (!(pivots[i] >= analysis.smallestPivot)) {
+                    analysis.smallestPivot = pivots[i];
+                    weakest = i;
+                }
+            }
+            return weakest;
+        };
+        if (cluster.kind != ClusterSolverKind::Sparse) {       // too large to factor
+            if (!orthogonalize(cluster, J, threshold, pivots)) // taken as independent
+                pivots.assign(cluster.size(), 1.0);
+            const int weakest = judge();
+            if (weakest >= 0 && analysis.smallestPivot < 0.01) {
+                analysis.circuit = {constraint(weakest)};
+                analysis.shape = Shape::Spatial;
+            }
             continue;
         }
         SparseMatrix matrix(graph.factors[cluster.factor]);
-        std::vector<double> scale(cluster.size()), pivots;
         assemble(
             graph, cluster, J, J.start.data(),
             [&](int i, double value) {
@@ -142,15 +199,7 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
                 matrix.lower[c.entry] += scale[c.row - cluster.begin] * element * scale[c.column - cluster.begin];
             });
         matrix.factorizeRankRevealing(threshold, pivots);
-        int weakest = -1;
-        for (int i = 0; i < cluster.size(); i++) {
-            const bool independent = pivots[i] > threshold;
-            (independent ? analysis.independent : analysis.dependent).push_back(constraint(i));
-            if (!(pivots[i] >= analysis.smallestPivot)) {
-                analysis.smallestPivot = pivots[i];
-                weakest = i;
-            }
-        }
+        const int weakest = judge();
         if (weakest >= 0 && analysis.smallestPivot < 0.01)
             describeCircuit(set, graph, cluster, J, matrix, weakest, analysis);
     }

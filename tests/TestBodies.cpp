@@ -331,6 +331,61 @@ TEST(RigidBodies, ChangeTheirShapeInAContext) {
     simulation.integrator->step(1);
 }
 
+TEST(RigidBodies, MayShareParticles) {
+    const Vectors places = {{0.1, 0, 0},      {0, 0.2, 0.05},   {-0.1, 0.1, 0.3},  {0.3, 0.2, -0.1}, {0.25, -0.15, 0.2},
+                            {0.05, 0.3, 0.2}, {0.4, 0.1, 0.15}, {-0.2, -0.1, 0.1}, {0.15, 0.15, 0.4}};
+    for (int shared : {1, 2, 3, 4, 5}) {
+        System system;
+        std::vector<int> first, second;
+        for (int i = 0; i < 9; i++)
+            system.addParticle(1 + i);
+        for (int i = 0; i < 5; i++)
+            first.push_back(i);
+        for (int i = 5 - shared; i < 9; i++)
+            second.push_back(i);
+        auto* constraints = new ConstraintForce();
+        for (const auto& body : {first, second}) {
+            Vectors shape;
+            for (int i : body)
+                shape.push_back(places[i]);
+            constraints->addRigidBody(body, shape);
+        }
+        system.addForce(constraints);
+        RattleIntegrator integrator(0.001);
+        integrator.setConstraintTolerance(1e-10);
+        auto context = makeContext(system, integrator, "Reference");
+        context->setPositions(places);
+        context->setVelocities(Vectors(9, Vec3(0.5, 0, 0)));
+        integrator.step(20);
+        EXPECT_EQ(integrator.getNumDegreesOfFreedom(), shared == 1 ? 9 : shared == 2 ? 7 : 6) << shared;
+        const Vectors x = context->getState(State::Positions).getPositions();
+        for (const auto& body : {first, second})
+            for (int i : body)
+                for (int j : body)
+                    EXPECT_NEAR(length(x[i] - x[j]), length(places[i] - places[j]), 1e-10);
+    }
+}
+
+TEST(RigidBodies, LargerThanHalfThePeriodicBoxAreRefused) {
+    for (bool periodic : {false, true}) {
+        System system;
+        for (int i = 0; i < 3; i++)
+            system.addParticle(1);
+        system.setDefaultPeriodicBoxVectors({2, 0, 0}, {0, 2, 0}, {0, 0, 2});
+        auto* constraints = new ConstraintForce();
+        // In the middle first: no particle is farther than half the box from it.
+        constraints->addRigidBody({0, 1, 2}, {Vec3(0.6, 0.1, 0), Vec3(), Vec3(1.2, 0, 0)});
+        constraints->setUsesPeriodicBoundaryConditions(periodic);
+        system.addForce(constraints);
+        RattleIntegrator integrator(0.001);
+        if (periodic)
+            expectAll(messageOf([&] { makeContext(system, integrator, "Reference"); }),
+                      {"rigid body 0", "1.2", "half the shortest width"});
+        else
+            EXPECT_NO_THROW(makeContext(system, integrator, "Reference"));
+    }
+}
+
 TEST(RigidBodies, RefuseBadShapesByName) {
     const std::vector<std::pair<std::pair<std::vector<int>, Vectors>, std::string>> bad = {
         {{{0}, {Vec3()}}, "at least 2"},

@@ -106,6 +106,19 @@ TEST(Rank, ChoosesABaseThatIsIndependentAtRealPositions) {
     EXPECT_EQ(solver.solvePositions(points.data(), Box(), delta.data(), 1e-10, 50).outcome, Outcome::Converged);
 }
 
+TEST(Rank, IsFoundWhereAllParticlesOfALargeBodyAreJoined) {
+    // 1,225 distances: too many to factor their matrix.
+    Points points;
+    for (int i = 0; i < 50; i++)
+        points.push_back({std::sin(12.9 * i), std::sin(7.3 * i + 1), std::sin(3.7 * i + 2)});
+    const ConstraintSet set = distances(points, allPairs(50));
+    ConstraintSolver solver(set, Method::Automatic);
+    EXPECT_EQ(solver.rank(), 3 * 50 - 6);
+    solver.chooseIndependent(points.data(), Box());
+    EXPECT_EQ(solver.rank(), 3 * 50 - 6);
+    EXPECT_FALSE(solver.checkRank(points.data(), Box()).isSingular());
+}
+
 TEST(Rank, StraightMoleculesAreSingularAndStraight) {
     const Points carbonDioxide{{0, 0, 0}, {0.116, 0, 0}, {-0.116, 0, 0}};
     const RankAnalysis analysis = judge(distances(carbonDioxide, allPairs(3)), carbonDioxide);

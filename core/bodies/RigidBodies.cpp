@@ -98,7 +98,7 @@ RigidBody chooseBase(const std::vector<int>& particles, const std::vector<Real3>
             score -= 1e6;
         for (int b = 0; b < size; b++) {
             score += 1000 * (inverseMass[particles[place[b]]] == 0);
-            if (largest <= moderateWeight) {
+            if (largest <= (preference.holdsForLargeWeights ? largestWeight : moderateWeight)) {
                 score += 10 * preference.isShared(place[b]);
                 for (int c = 0; c < b; c++)
                     score += preference.isKnown(place[c], place[b]);
@@ -145,7 +145,7 @@ RigidBody chooseBase(const std::vector<int>& particles, const std::vector<Real3>
 }
 
 RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
-                        const std::vector<double>& inverseMass) {
+                        const std::vector<double>& inverseMass, const BasePreference& preference) {
     const int n = (int) particles.size();
     if (positions.size() != particles.size())
         throw std::invalid_argument("A rigid body of " + std::to_string(n) + " particles has " +
@@ -204,7 +204,7 @@ RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Rea
             x = x - dot(x, normal) * normal;
         dimension = d;
     }
-    return chooseBase(particles, r, dimension, inverseMass);
+    return chooseBase(particles, r, dimension, inverseMass, preference);
 }
 
 } // namespace ConstraintPlugin

@@ -27,6 +27,15 @@ struct RigidBody {
 /** Relative difference up to which lengths count as rounded: a set that is straight or flat within it is so. */
 constexpr double flatnessBound = 1e-4;
 
+/** What the choice of a base prefers, besides small weights. */
+struct BasePreference {
+    std::function<bool(int)> isShared = [](int) { return false; }; ///< by place in the list of particles
+    std::function<bool(int, int)> isKnown = [](int, int) {
+        return false;
+    };                                 ///< a pair of places whose distance is given
+    bool holdsForLargeWeights = false; ///< rather than giving way to a base with small weights
+};
+
 /** The body that particles at some positions form. Straight or flat within flatnessBound of its size is straight or
  *  flat, and the shape is then that on the line or plane that fits best. Immovable particles come into the base first.
  *
@@ -36,7 +45,7 @@ constexpr double flatnessBound = 1e-4;
  *  @throws std::invalid_argument if there is no such body: the text says why
  */
 RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
-                        const std::vector<double>& inverseMass);
+                        const std::vector<double>& inverseMass, const BasePreference& preference = {});
 
 /** Find every straight or flat body that distances and angles hold rigid, from the lengths alone. Held by plain
  *  distances such a body is singular: its gradients depend on each other at the very solution.
@@ -56,14 +65,6 @@ RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Rea
  */
 std::vector<RigidBody> findSingularBodies(const ConstraintSet& set, double tolerance,
                                           const std::vector<char>& mayReplace = {});
-
-/** What the choice of a base prefers, besides small weights. */
-struct BasePreference {
-    std::function<bool(int)> isShared = [](int) { return false; }; ///< by place in the list of particles
-    std::function<bool(int, int)> isKnown = [](int, int) {
-        return false;
-    }; ///< a pair of places whose distance is given
-};
 
 /** The body of particles in a shape of known dimension.
  *  @param dimension  1, 2 or 3: positions lie on a line, in a plane, or neither */

@@ -25,6 +25,15 @@ double length(const Real3& a, const Real3& b) {
     return std::sqrt(dot(r, r));
 }
 
+/** The longest distance in a body. */
+double diameterOf(const RigidBody& body) {
+    double largest = 0;
+    for (const Real3& a : body.shape)
+        for (const Real3& b : body.shape)
+            largest = std::max(largest, length(a, b));
+    return largest;
+}
+
 /** Constrain the distances among base particles, except those that are constrained already, and the places of all
  *  other particles. */
 void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin, const Box& box,
@@ -35,7 +44,7 @@ void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin,
     Constraint c;
     c.force = origin.force;
     c.index = origin.index;
-    c.periodic = origin.periodic && size <= box.halfWidth();
+    c.periodic = origin.periodic && diameterOf(body) <= box.halfWidth();
     for (std::size_t i = 0; i < body.base.size(); i++)
         for (std::size_t j = i + 1; j < body.base.size(); j++) {
             c.particles = {body.base[i], body.base[j]};
@@ -109,6 +118,18 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
 }
 
 void addRigidBodies(const System& system, ConstraintSet& set, const Box& box) {
+    std::vector<int> numBodies(system.getNumParticles()); // that each particle is in
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
+            std::vector<int> particles;
+            std::vector<Vec3> positions;
+            force->getRigidBodyParameters(i, particles, positions);
+            for (int p : particles)
+                if (p >= 0 && p < system.getNumParticles())
+                    numBodies[p]++;
+        }
+    }
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
         for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
@@ -131,7 +152,18 @@ void addRigidBodies(const System& system, ConstraintSet& set, const Box& box) {
             for (const Vec3& x : positions)
                 shape.push_back({x[0], x[1], x[2]});
             try {
-                const RigidBody body = makeRigidBody(particles, shape, set.inverseMass);
+                // What bodies share is in the base of each: as equal distances their dependence is found, as places
+                // in one body and another it would not be.
+                BasePreference preference;
+                preference.isShared = [&](int k) { return numBodies[particles[k]] > 1; };
+                preference.holdsForLargeWeights = true;
+                const RigidBody body = makeRigidBody(particles, shape, set.inverseMass, preference);
+                if (force->usesPeriodicBoundaryConditions() && diameterOf(body) > box.halfWidth())
+                    refuse("its size " + std::to_string(diameterOf(body)) +
+                           " nm exceeds half the shortest width of the periodic box (" +
+                           std::to_string(box.halfWidth()) +
+                           " nm), so the minimum image cannot represent it. Use a larger box "
+                           "(System.setDefaultPeriodicBoxVectors) or setUsesPeriodicBoundaryConditions(False).");
                 appendBody(set, body, {f, i, force->usesPeriodicBoundaryConditions()}, box, {});
             } catch (const std::invalid_argument& e) {
                 refuse(e.what());

@@ -101,7 +101,7 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
 
 LeptonCoordinate::LeptonCoordinate(const CustomConstraintForce& force)
     : expression(force.getExpression()), numParticles(force.getNumParticlesPerConstraint()),
-      numPerConstraint(force.getNumPerConstraintParameters()) {
+      numPerConstraint(force.getNumPerConstraintParameters()), takesImages(force.usesPeriodicBoundaryConditions()) {
     nameVariables(force);
     parse(force);
     for (int i = 0; i < force.getNumGlobalParameters(); i++) {
@@ -266,6 +266,48 @@ double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double*
     }
     double result;
     second->evaluate(values.data(), &result);
+    return result;
+}
+
+void LeptonCoordinate::addInternalVirial(const Real3* x, const double* parameters, const Moment& moment, double factor,
+                                         double* tensor) {
+    std::vector<Real3> separations, gradient(numParticles);
+    for (int p = 0; p < numParticles; p++)
+        separations.push_back(x[p] - x[0]);
+    auto component = [](auto& v, int axis) -> auto& {
+        return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+    };
+    if (!takesImages) {
+        evaluate(separations.data(), parameters, moment, gradient.data());
+        for (int p = 0; p < numParticles; p++)
+            for (int i = 0; i < 9; i++)
+                tensor[i] += factor * component(separations[p], i / 3) * component(gradient[p], i % 3);
+        return;
+    }
+    // Which images are taken, only the functions in the expression know. Strained together with the box, the images
+    // stay the same: d sigma/d strain by a difference of the fourth order.
+    for (int i = 0; i < 9; i++) {
+        auto atStrain = [&](double strain) {
+            auto strained = [&](Real3 v) {
+                component(v, i % 3) += strain * component(v, i / 3);
+                return v;
+            };
+            std::vector<Real3> moved;
+            for (const Real3& r : separations)
+                moved.push_back(strained(r));
+            const Box& box = moment.box;
+            return evaluate(moved.data(), parameters,
+                            {moment.time, {strained(box.a), strained(box.b), strained(box.c)}}, gradient.data());
+        };
+        constexpr double h = 1e-4;
+        tensor[i] += factor * (8 * (atStrain(h) - atStrain(-h)) - (atStrain(2 * h) - atStrain(-2 * h))) / (12 * h);
+    }
+}
+
+std::vector<double> LeptonCoordinate::getGlobals() const {
+    std::vector<double> result;
+    for (int place : globalPlaces)
+        result.push_back(values[place]);
     return result;
 }
 

@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 
 /** The integrators' part of OpenMM's binary checkpoints: raw values behind a version, the
  *  kernel's name and the number of constraints. */
-constexpr int checkpointVersion = 0x434f4e01;
+constexpr int checkpointVersion = 0x434f4e02;
 
 template <class T>
 void write(std::ostream& stream, const T& value) {

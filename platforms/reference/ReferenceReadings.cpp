@@ -12,6 +12,23 @@ using namespace std;
 
 namespace ConstraintPlugin {
 
+class ReferenceStepKernel::AsInLastStep {
+public:
+    AsInLastStep(ConstraintSolver& solver, const Reading& reading) : solver(solver), now(solver.getGlobals()) {
+        if (reading.globals.size() == now.size())
+            solver.setGlobals(reading.globals);
+    }
+    ~AsInLastStep() {
+        solver.setGlobals(now);
+    }
+    AsInLastStep(const AsInLastStep&) = delete;
+    AsInLastStep& operator=(const AsInLastStep&) = delete;
+
+private:
+    ConstraintSolver& solver;
+    std::vector<double> now;
+};
+
 ReferenceStepKernel::StepMultipliers
 ReferenceStepKernel::getStepMultipliers(const ConstraintIntegrator& integrator) const {
     auto [start, end] = solver->getMultipliers();
@@ -35,6 +52,8 @@ void ReferenceStepKernel::updateReading(ContextImpl& context, const ConstraintIn
     reading.velocityMultipliers.swap(step.end);
     reading.positions.swap(gradientPositions);
     reading.endTime = lastGood.time;
+    reading.globals = solver->getGlobals();
+    frozen.reset();
     if (!solver->moves())
         return;
 
@@ -65,17 +84,29 @@ vector<double> ReferenceStepKernel::listed(const vector<double>& multipliers) co
 }
 
 vector<double> ReferenceStepKernel::getMultipliers() const {
+    if (frozen != nullptr)
+        return frozen->multipliers;
+    const AsInLastStep then(*solver, reading);
     solver->setTime(reading.time);
     return listed(leastNorm(*solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations));
 }
 
 vector<double> ReferenceStepKernel::getVelocityMultipliers() const {
+    if (frozen != nullptr)
+        return frozen->velocityMultipliers;
+    const AsInLastStep then(*solver, reading);
     const vector<Real3>& end = lastGood.positions.empty() ? reading.endPositions : lastGood.positions;
     solver->setTime(reading.endTime);
     return listed(leastNorm(*solver, reading.velocityMultipliers, end.data(), reading.box, maxIterations));
 }
 
 void ReferenceStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& virial) const {
+    if (frozen != nullptr) {
+        forces = frozen->forces;
+        virial = frozen->virial;
+        return;
+    }
+    const AsInLastStep then(*solver, reading);
     const ConstraintForces computed = computeConstraintForces(solver->getSet(), reading.multipliers,
                                                               reading.positions.data(), reading.box, reading.time);
     forces.clear();

@@ -60,10 +60,18 @@ void ReferenceStepKernel::initialize(const System&, const ConstraintIntegrator& 
     reading.multipliers.assign(constraints.constraints.size(), 0.0);
     reading.velocityMultipliers = reading.multipliers;
     reading.positions.assign(numParticles(), Real3());
+    reading.endPositions = reading.positions;
     takeSettings(integrator);
 }
 
 void ReferenceStepKernel::setTargets(const ConstraintSet& constraints) {
+    if (frozen == nullptr) {
+        auto now = make_unique<FrozenReading>();
+        now->multipliers = getMultipliers();
+        now->velocityMultipliers = getVelocityMultipliers();
+        getConstraintForces(now->forces, now->virial);
+        frozen = std::move(now);
+    }
     if (!solver->setTargets(constraints))
         throw OpenMMException("updateParametersInContext: particles or the number of constraints changed, or which "
                               "of them are straight or flat. Only distances, angles, dihedrals, shapes and parameters "
@@ -102,8 +110,11 @@ bool ReferenceStepKernel::holds(const vector<Real3>& kept, const Real3* now) con
 void ReferenceStepKernel::prepare(ContextImpl& context, const ConstraintIntegrator& integrator) {
     takeSettings(integrator);
     solver->setTime(data(context).time);
-    if (solver->setGlobals([&](const string& name) { return context.getParameter(name); }))
-        lastGood.positions.clear(); // no longer on the constraints
+    if (solver->setGlobals([&](const string& name) { return context.getParameter(name); }) &&
+        !lastGood.positions.empty()) { // no longer on the constraints
+        reading.endPositions.swap(lastGood.positions);
+        lastGood.positions.clear();
+    }
 }
 
 void ReferenceStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
@@ -458,6 +469,7 @@ void ReferenceStepKernel::CheckpointRecord::exchange(const Exchange& field) {
     field(reading.time);
     field(reading.endTime);
     field(reading.work);
+    field(reading.globals);
     field(summary.converged);
     field(summary.iterations);
     field(summary.maxError);
@@ -482,8 +494,9 @@ uint64_t ReferenceStepKernel::fingerprintOf(const Snapshot& s) {
 
 void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
     CheckpointRecord record{solver->getMultipliers(), lastStepSize, fingerprintOf(lastGood), reading, summary};
-    record.reading.endPositions = lastGood.positions.empty() ? reading.positions : lastGood.positions;
+    record.reading.endPositions = lastGood.positions.empty() ? reading.endPositions : lastGood.positions;
     writeHeader(stream, getName(), (int) record.multipliers.lambda.size());
+    write(stream, (int) reading.globals.size());
     record.exchange([&](const auto& field) { write(stream, field); });
 }
 
@@ -494,8 +507,13 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) 
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
                               to_string(numConstraints) + " constraints, this one has " +
                               to_string(solver->getSet().constraints.size()) + ".");
+    int numGlobals = 0;
+    read(stream, numGlobals);
+    if (numGlobals < 0)
+        throw OpenMMException("loadCheckpoint: the checkpoint is damaged");
     const vector<double> none(numConstraints);
     CheckpointRecord record{{none, none}, 0, 0, {none, none, reading.positions, reading.positions, {}, 0, 0, 0}, {}};
+    record.reading.globals.resize(numGlobals);
     record.exchange([&](auto& field) { read(stream, field); });
     forcesKept = false;
     if (differs)
@@ -504,6 +522,7 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) 
     lastStepSize = record.stepSize;
     loadedFingerprint = record.fingerprint;
     reading = std::move(record.reading);
+    frozen.reset();
     summary = record.summary;
 }
 

@@ -133,8 +133,16 @@ private:
         std::vector<Real3> endPositions;                      // the last stage's, where a checkpoint was loaded
         Box box;
         double time = 0, endTime = 0;
-        double work = 0; // of moving constraints, since the Context was created
+        double work = 0;             // of moving constraints, since the Context was created
+        std::vector<double> globals; // Context parameters that expressions depend on, as ConstraintSolver::getGlobals()
     };
+    /** What is read when the constraints' parameters have changed since the last step: all of it as it was then. */
+    struct FrozenReading {
+        std::vector<double> multipliers, velocityMultipliers; // [listed constraints]
+        std::vector<OpenMM::Vec3> forces, virial;
+    };
+    /** Context parameters in expressions are those of the last step for as long as it lives. */
+    class AsInLastStep;
     /** What a checkpoint holds besides OpenMM's own. */
     struct CheckpointRecord {
         ConstraintSolver::Multipliers multipliers;
@@ -180,7 +188,8 @@ private:
     Snapshot start;    // the state to return to when the step at hand fails
     Snapshot lastGood; // the state that the last step left
     Reading reading;
-    std::vector<Real3> gradientPositions; // of the position stage at hand
+    std::unique_ptr<FrozenReading> frozen; // until the next step
+    std::vector<Real3> gradientPositions;  // of the position stage at hand
     bool rankChecked = false;
     std::uint64_t loadedFingerprint = 0; // of the state that a checkpoint was written at
     double lastStepSize = 0;

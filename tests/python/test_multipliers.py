@@ -122,3 +122,106 @@ def test_constrained_accelerations_keep_the_constraint():
     a = forces / np.array([[3.0], [5.0]])
     r, v, w = x[0] - x[1], velocities[0] - velocities[1], a[0] - a[1]
     assert v @ v + r @ w == pytest.approx(0, abs=1e-12)
+
+
+def bent_triangle():
+    """A right angle held by three distances and the angle besides, and a plane whose slope is a parameter."""
+    system = mm.System()
+    for _ in range(3):
+        system.addParticle(10)
+    force = mc.ConstraintForce()
+    for i, j, length in ((0, 1, 0.1), (1, 2, 0.1), (0, 2, 0.1 * 2**0.5)):
+        force.addDistance(i, j, length)
+    force.addAngle(0, 1, 2, np.pi / 2)
+    system.addForce(force)
+    plane = mc.CustomConstraintForce(1, "a*g*(z1-0.1*x1)")
+    plane.addPerConstraintParameter("a")
+    plane.addGlobalParameter("g", 1)
+    plane.addConstraint([2], [1])
+    system.addForce(plane)
+    integrator = mc.RattleIntegrator(0.001)
+    context = mm.Context(system, integrator, REFERENCE)
+    context.setPositions([[0.1, 0, 0], [0, 0, 0], [0, 0.1, 0]])
+    context.setVelocities([[1, 1, 0], [0, 1, 0], [0, 0, 1]])
+    return context, integrator, plane
+
+
+def readings(integrator):
+    vectors = [np.array(integrator.getConstraintForces()), np.array(integrator.getConstraintVirial())]
+    return [np.array(integrator.getMultipliers()), np.array(integrator.getVelocityMultipliers()), *vectors]
+
+
+def test_dependent_sets_have_no_multipliers_before_the_first_step():
+    context, integrator, _ = bent_triangle()
+    assert context.getStepCount() == 0
+    assert not any(reading.any() for reading in readings(integrator))
+
+
+def test_readings_of_a_step_outlive_changes_of_parameters():
+    context, integrator, plane = bent_triangle()
+    integrator.step(3)
+    before = readings(integrator)
+    assert all(reading.any() for reading in before)
+
+    def assert_unchanged():
+        for now, then in zip(readings(integrator), before, strict=True):
+            np.testing.assert_allclose(now, then, rtol=1e-12)
+
+    context.setParameter("g", 2)
+    assert_unchanged()
+    integrator.computeMultipliers()  # takes notice of the parameter
+    assert_unchanged()
+    checkpoint = context.createCheckpoint()
+    plane.setConstraintParameters(0, [2], [5])
+    plane.updateParametersInContext(context)
+    assert_unchanged()
+    integrator.step(1)
+    assert not np.allclose(readings(integrator)[0], before[0], rtol=1e-3)
+    plane.setConstraintParameters(0, [2], [1])
+    plane.updateParametersInContext(context)
+    context.setParameter("g", 3)
+    context.loadCheckpoint(checkpoint)
+    assert_unchanged()
+
+
+def virial_of(force, box=4.0, wrapped=False):
+    """After one step of four particles on a line, of which the last two may be in other images than the first."""
+    system = mm.System()
+    system.setDefaultPeriodicBoxVectors([box, 0, 0], [0, box, 0], [0, 0, box])
+    for mass in (5, 6, 7, 8):
+        system.addParticle(mass)
+    system.addForce(force)
+    integrator = mc.RattleIntegrator(0.001)
+    integrator.setConstraintTolerance(1e-10)
+    context = mm.Context(system, integrator, REFERENCE)
+    positions = np.array([[0, 0, 0], [0.3, 0, 0], [1.1, 0, 0], [1.9, 0, 0]])
+    context.setPositions(positions - wrapped * box * np.array([[0], [1], [0], [0]]))
+    context.setVelocities([[0, 0, 0], [0, 2, 1], [1, 0, 0], [0, 1, 0]])
+    integrator.step(1)
+    assert np.abs(integrator.getMultipliers()).max() > 1
+    return np.array(integrator.getConstraintVirial())
+
+
+def centroids():
+    """Groups that reach farther than half the smaller box."""
+    force = mc.ConstraintForce()
+    force.addCentroidDistance([0, 1], [2, 3], (7 * 1.1 + 8 * 1.9) / 15 - 6 * 0.3 / 11)
+    return force
+
+
+def expression():
+    force = mc.CustomConstraintForce(
+        4, "pointdistance(x1,y1,z1,x2,y2,z2)+0.3*pointdistance(x3,y3,z3,x4,y4,z4)+0.1*(x1-x3)-0.43"
+    )
+    force.addConstraint([0, 1, 2, 3])
+    return force
+
+
+@pytest.mark.parametrize("make", [centroids, expression])
+def test_the_virial_takes_the_images_that_the_constraint_takes(make):
+    expected = virial_of(make())
+    assert np.abs(expected).max() > 0.1
+    for box, wrapped in ((4.0, False), (3.2, False), (4.0, make is expression)):
+        force = make()
+        force.setUsesPeriodicBoundaryConditions(True)
+        np.testing.assert_allclose(virial_of(force, box, wrapped), expected, atol=1e-8)

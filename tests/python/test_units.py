@@ -141,3 +141,15 @@ def test_wrong_types_are_type_errors(call):
 def test_what_cplusplus_refuses_is_an_openmm_exception(call):
     with pytest.raises(openmm.OpenMMException):
         call()
+
+
+def test_rates_and_all_other_arguments_may_be_given_by_name():
+    force = mc.ConstraintForce()
+    force.addDistance(0, 1, 0.3, rate=0.01)
+    force.addAngle(particle1=0, particle2=1, particle3=2, angle=1.5, rate=0.2)
+    force.addDihedral(0, 1, 2, 3, angle=1, rate=-0.3 * unit.radian / unit.picosecond)
+    force.addCentroidDistance([0], [1, 2], 0.5, rate=0.04)
+    assert force.getDistanceRate(0) == 0.01 * unit.nanometer / unit.picosecond
+    assert force.getAngleRate(0) == 0.2 * unit.radian / unit.picosecond
+    assert force.getDihedralRate(0) == -0.3 * unit.radian / unit.picosecond
+    assert force.getCentroidDistanceRate(0) == 0.04 * unit.nanometer / unit.picosecond

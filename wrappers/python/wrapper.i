@@ -150,11 +150,11 @@ private:
 %quantity_result(getAngleRate, radian_per_picosecond)
 %quantity_result(getDihedralRate, radian_per_picosecond)
 %include "vectors.i"
-// One wrapper with an optional argument instead of overloads, whose errors say nothing.
-%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addDistance;
-%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addAngle;
-%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addDihedral;
-%feature("compactdefaultargs") ConstraintPlugin::ConstraintForce::addCentroidDistance;
+// One wrapper with an optional argument, also by its name, instead of overloads, whose errors say nothing.
+%feature("kwargs") ConstraintPlugin::ConstraintForce::addDistance;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::addAngle;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::addDihedral;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::addCentroidDistance;
 %apply double& OUTPUT { double& logZ };
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 

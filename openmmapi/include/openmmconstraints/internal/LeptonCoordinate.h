@@ -24,6 +24,8 @@ public:
     double evaluate(const Real3* x, const double* parameters, const Moment& moment, Real3* gradient) override;
     double timeDerivative(const Real3* x, const double* parameters, const Moment& moment) override;
     double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) override;
+    void addInternalVirial(const Real3* x, const double* parameters, const Moment& moment, double factor,
+                           double* tensor) override;
     bool dependsOnTime() const override {
         return timeOccurs;
     }
@@ -34,6 +36,7 @@ public:
         return globalNames;
     }
     bool setGlobals(const std::vector<double>& values) override;
+    std::vector<double> getGlobals() const override;
     std::string describe() const override {
         return expression;
     }
@@ -50,7 +53,7 @@ private:
     std::size_t numPerConstraint;
     std::vector<std::string> globalNames; // of those that occur
     std::vector<int> globalPlaces;        // in `values`
-    bool timeOccurs = false;
+    bool timeOccurs = false, takesImages = false;
 
     // values: 3 numParticles coordinates, time, per-constraint and global parameters, 3 numParticles velocities
     std::vector<double> values;
