@@ -47,6 +47,9 @@ public:
     void setTime(double now) {
         time = now;
     }
+    double getTime() const {
+        return time;
+    }
     /** Set the Context parameters that expressions depend on. @param valueOf  (name) -> value
      *  @return whether any changed */
     bool setGlobals(const std::function<double(const std::string&)>& valueOf);

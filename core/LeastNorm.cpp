@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "LeastNorm.h"
+#include <map>
+#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -23,16 +25,70 @@ void project(const std::vector<std::vector<double>>& null, const std::vector<int
             multipliers[k] -= c[i] * null[i][k];
 }
 
+/** The same where most of a group's rows depend on the others: lambda' = Q Q^T lambda, Q an orthonormal basis of what
+ * J's columns span, by Gram and Schmidt. */
+void projectOntoColumns(const ConstraintSet& set, const std::vector<int>& group, const Real3* positions, const Box& box,
+                        double time, std::vector<double>& multipliers) {
+    Jacobian J(set, group);
+    J.setStart(positions, box, time);
+    const std::size_t K = group.size();
+    std::map<int, std::vector<double>> columns; // three of each movable particle
+    for (std::size_t row = 0; row < K; row++)
+        for (int s = J.slotStart[row]; s < J.slotStart[row + 1]; s++)
+            if (J.inverseMass[s] > 0) {
+                std::vector<double>& three = columns[J.particle[s]];
+                three.resize(3 * K);
+                three[row] += J.start[s].x;
+                three[K + row] += J.start[s].y;
+                three[2 * K + row] += J.start[s].z;
+            }
+    std::vector<double> Q;
+    auto dotK = [K](const double* a, const double* b) { return std::inner_product(a, a + K, b, 0.0); };
+    for (auto& [particle, three] : columns)
+        for (double* column = three.data(); column != three.data() + 3 * K; column += K) {
+            const double before = dotK(column, column);
+            for (int pass = 0; pass < 2; pass++) // once more for what rounding has left
+                for (std::size_t q = 0; q < Q.size(); q += K) {
+                    const double along = dotK(&Q[q], column);
+                    for (std::size_t k = 0; k < K; k++)
+                        column[k] -= along * Q[q + k];
+                }
+            const double left = dotK(column, column);
+            if (left > rankThreshold * before)
+                for (std::size_t k = 0; k < K; k++)
+                    Q.push_back(column[k] / std::sqrt(left));
+        }
+    std::vector<double> given(K), result(K);
+    for (std::size_t k = 0; k < K; k++)
+        given[k] = multipliers[group[k]];
+    for (std::size_t q = 0; q < Q.size(); q += K) {
+        const double along = dotK(&Q[q], given.data());
+        for (std::size_t k = 0; k < K; k++)
+            result[k] += along * Q[q + k];
+    }
+    for (std::size_t k = 0; k < K; k++)
+        multipliers[group[k]] = result[k];
+}
+
+/** Groups with more dependent rows than this are projected onto their columns. */
+constexpr std::size_t manyDependent = 16;
+
 } // namespace
 
 std::vector<double> leastNorm(ConstraintSolver& solver, std::vector<double> multipliers, const Real3* positions,
                               const Box& box, int maxIterations) {
-    const std::vector<std::vector<int>> dependent = solver.dependentByGroup();
-    std::size_t rounds = 0;
-    for (const auto& members : dependent)
-        rounds = std::max(rounds, members.size());
-    if (rounds == 0)
+    std::vector<std::vector<int>> dependent = solver.dependentByGroup();
+    if (dependent.empty())
         return multipliers;
+    const std::vector<std::vector<int>> groups = solver.groups();
+    std::size_t rounds = 0;
+    for (std::size_t g = 0; g < groups.size(); g++) {
+        if (dependent[g].size() > manyDependent) {
+            projectOntoColumns(solver.getSet(), groups[g], positions, box, solver.getTime(), multipliers);
+            dependent[g].clear();
+        }
+        rounds = std::max(rounds, dependent[g].size());
+    }
 
     // Groups do not touch each other: one dependent row of each is resolved at a time.
     std::vector<std::vector<double>> null(rounds);
@@ -43,7 +99,6 @@ std::vector<double> leastNorm(ConstraintSolver& solver, std::vector<double> mult
                 rows.push_back(members[round]);
         null[round] = solver.dependence(rows, positions, box, maxIterations);
     }
-    const std::vector<std::vector<int>> groups = solver.groups();
     for (std::size_t g = 0; g < groups.size(); g++)
         if (!dependent[g].empty())
             project({null.begin(), null.begin() + dependent[g].size()}, groups[g], multipliers);

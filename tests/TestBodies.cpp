@@ -236,6 +236,32 @@ TEST(RigidBodies, RoundedLengthsAreHonestInput) {
     }
 }
 
+TEST(RigidBodies, ThatShareAnEdgeAgreeOnItsLength) {
+    // A hinge of two plates, by lengths rounded to five digits: each plate's fit would give the edge a length of its
+    // own.
+    Vectors x = {{0, 0, 0}, {0, 0.14, 0}, {0.13, 0.02, 0}, {0.12, 0.16, 0}, {0.21, 0.08, 0}};
+    for (const Vec3& r : {Vec3(0, 0.03, 0.13), Vec3(0, 0.15, 0.11), Vec3(0, 0.08, 0.2)})
+        x.push_back(r + Vec3(0.15 * r[2], 0, 0));
+    System system;
+    for (int i = 0; i < 8; i++)
+        system.addParticle(10 + i);
+    auto* constraints = new ConstraintForce();
+    auto add = [&](int i, int j) { constraints->addDistance(i, j, 1e-5 * std::round(1e5 * length(x[i] - x[j]))); };
+    for (const std::vector<int>& plate : {std::vector<int>{0, 1, 2, 3, 4}, std::vector<int>{0, 1, 5, 6, 7}})
+        for (std::size_t a = 0; a < plate.size(); a++)
+            for (std::size_t b = 0; b < a; b++)
+                if (plate[a] != 1 || plate.back() == 4) // the edge once
+                    add(plate[a], plate[b]);
+    system.addForce(constraints);
+    RattleIntegrator integrator(0.001);
+    integrator.setConstraintTolerance(1e-9);
+    auto context = makeContext(system, integrator, "Reference");
+    context->setPositions(x);
+    context->setVelocitiesToTemperature(300, 1);
+    EXPECT_EQ(integrator.getNumDegreesOfFreedom(), 7);
+    integrator.step(100);
+}
+
 TEST(RigidBodies, HaveTheTemperatureOfTheirHeatBath) {
     const Molecule& dioxide = molecules()[0];
     System system;

@@ -76,6 +76,32 @@ bool isRegularRod(const ConstraintSet& set, const RigidBody& body) {
            count(CoordinateKind::Angle) == body.size() - 2;
 }
 
+/** Distances among base particles by pair: where bodies share an edge, the first one's length holds for all. */
+using Edges = std::map<std::pair<int, int>, double>;
+
+/** The body with the lengths that its base gets in fact: rounded lengths give each body slightly different ones. */
+RigidBody withSharedEdges(RigidBody body, Edges& edges) {
+    auto edge = [&](int i, int j) {
+        const std::pair<int, int> pair = std::minmax(body.base[i], body.base[j]);
+        return edges.try_emplace(pair, length(body.shape[i], body.shape[j])).first->second;
+    };
+    const int n = (int) body.base.size();
+    const double d01 = edge(0, 1), d02 = n == 3 ? edge(0, 2) : 0, d12 = n == 3 ? edge(1, 2) : 0;
+    body.shape[0] = {};
+    body.shape[1] = {d01, 0, 0};
+    if (n == 3) {
+        const double along = (d01 * d01 + d02 * d02 - d12 * d12) / (2 * d01);
+        body.shape[2] = {along, std::sqrt(d02 * d02 - along * along), 0};
+    }
+    for (std::size_t a = 0; a < body.others.size(); a++) {
+        Real3 sum;
+        for (int b = 0; b < n; b++)
+            sum += body.weights[a][b] * body.shape[b];
+        body.shape[n + a] = sum;
+    }
+    return body;
+}
+
 /** Bond vectors of a constraint's particles in a body's shape. */
 std::vector<Real3> bondsInShape(const Constraint& c, const std::map<int, Real3>& place) {
     std::vector<Real3> bonds;
@@ -90,9 +116,11 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
     std::vector<char> mayReplace;
     for (const Constraint& c : set.constraints)
         mayReplace.push_back(c.rate == 0);
-    for (const RigidBody& body : findSingularBodies(set, tolerance, mayReplace)) {
-        if (isRegularRod(set, body))
+    Edges edges;
+    for (const RigidBody& found : findSingularBodies(set, tolerance, mayReplace)) {
+        if (isRegularRod(set, found))
             continue;
+        const RigidBody body = withSharedEdges(found, edges);
         std::map<int, Real3> place;
         for (std::size_t i = 0; i < body.base.size(); i++)
             place[body.base[i]] = body.shape[i];

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ReferenceStepKernel.h"
-#include "CheckpointIO.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/reference/ReferencePlatform.h"
@@ -452,78 +451,6 @@ void ReferenceStepKernel::fail(const SolveReport& report, Stage stage, const Con
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
                      describeSolver(solver->getGraph())});
-}
-
-/** The fields of a record in their order, for writing and for reading alike. */
-template <class Exchange>
-void ReferenceStepKernel::CheckpointRecord::exchange(const Exchange& field) {
-    field(multipliers.lambda);
-    field(multipliers.mu);
-    field(stepSize);
-    field(fingerprint);
-    field(reading.multipliers);
-    field(reading.velocityMultipliers);
-    field(reading.positions);
-    field(reading.endPositions);
-    field(reading.box);
-    field(reading.time);
-    field(reading.endTime);
-    field(reading.work);
-    field(reading.globals);
-    field(summary.converged);
-    field(summary.iterations);
-    field(summary.maxError);
-    field(summary.worstConstraint);
-}
-
-/** FNV-1a of a state's bits; 0 if there is none. */
-uint64_t ReferenceStepKernel::fingerprintOf(const Snapshot& s) {
-    if (s.positions.empty())
-        return 0;
-    uint64_t hash = 14695981039346656037u;
-    auto take = [&](const void* data, size_t bytes) {
-        for (size_t i = 0; i < bytes; i++)
-            hash = (hash ^ ((const unsigned char*) data)[i]) * 1099511628211u;
-    };
-    take(s.positions.data(), s.positions.size() * sizeof(Real3));
-    take(s.velocities.data(), s.velocities.size() * sizeof(Real3));
-    take(&s.box, sizeof(Box));
-    take(&s.time, sizeof(double));
-    return hash;
-}
-
-void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
-    CheckpointRecord record{solver->getMultipliers(), lastStepSize, fingerprintOf(lastGood), reading, summary};
-    record.reading.endPositions = lastGood.positions.empty() ? reading.endPositions : lastGood.positions;
-    writeHeader(stream, getName(), (int) record.multipliers.lambda.size());
-    write(stream, (int) reading.globals.size());
-    record.exchange([&](const auto& field) { write(stream, field); });
-}
-
-void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
-    const size_t numConstraints = readHeader(stream, getName());
-    const bool differs = numConstraints != solver->getSet().constraints.size();
-    if (differs && !systemMayDiffer)
-        throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
-                              to_string(numConstraints) + " constraints, this one has " +
-                              to_string(solver->getSet().constraints.size()) + ".");
-    int numGlobals = 0;
-    read(stream, numGlobals);
-    if (numGlobals < 0)
-        throw OpenMMException("loadCheckpoint: the checkpoint is damaged");
-    const vector<double> none(numConstraints);
-    CheckpointRecord record{{none, none}, 0, 0, {none, none, reading.positions, reading.positions, {}, 0, 0, 0}, {}};
-    record.reading.globals.resize(numGlobals);
-    record.exchange([&](auto& field) { read(stream, field); });
-    forcesKept = false;
-    if (differs)
-        return; // nothing that was solved then applies now
-    solver->setMultipliers(record.multipliers);
-    lastStepSize = record.stepSize;
-    loadedFingerprint = record.fingerprint;
-    reading = std::move(record.reading);
-    frozen.reset();
-    summary = record.summary;
 }
 
 } // namespace ConstraintPlugin
