@@ -26,15 +26,18 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
         return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index &&
                a.isReplaced == b.isReplaced;
     };
-    if (set.numListed != other.numListed || !std::equal(set.constraints.begin(), set.constraints.end(),
-                                                        other.constraints.begin(), other.constraints.end(), isSame))
+    if (set.numListed != other.numListed || set.custom.size() != other.custom.size() ||
+        !std::equal(set.constraints.begin(), set.constraints.end(), other.constraints.begin(), other.constraints.end(),
+                    isSame))
         return false;
-    const std::vector<double> globals = getGlobals();
+    // Context parameters keep their values, not those that the Force has for a new Context.
+    for (std::size_t i = 0; i < set.custom.size(); i++)
+        if (other.custom[i]->getGlobalNames() == set.custom[i]->getGlobalNames())
+            other.custom[i]->setGlobals(set.custom[i]->getGlobals());
     set.constraints = other.constraints;
     set.linear = other.linear;
     set.custom = other.custom;
     set.parameters = other.parameters;
-    setGlobals(globals);
     rebuild();
     return true;
 }
@@ -293,11 +296,15 @@ SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, dou
                                           std::vector<double>& multipliers, int maxIterations) {
     // Errors are relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
     const double timeScale = largest > 0 ? 1 / largest : 1;
-    return solve(1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol) {
+    SolveReport report = solve(1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol) {
         StageInput input{*jacobian, tol, maxIterations};
         input.rateOffset = offset.data();
         return s.solveVelocities(c, input, timeScale, x, multipliers.data());
     });
+    // Rounding may keep the error above what was asked for; a singular or non-finite system may not pass.
+    if (report.outcome == Outcome::NotConverged && report.maxError < 1e-8)
+        report.outcome = Outcome::Converged;
+    return report;
 }
 
 std::vector<double> ConstraintSolver::byConstraint(const std::vector<double>& byRow) const {
@@ -317,8 +324,7 @@ bool ConstraintSolver::solveUnitColumn(int constraint, const Real3* positions, c
     unit[row] = -1;
     const SolveReport report = solveLinear(unit, jacobian->inverseScale[row], b, byRow, maxIterations);
     column = byConstraint(byRow);
-    // Rounding may keep the error above what was asked for.
-    return report.outcome == Outcome::Converged || (report.outcome == Outcome::NotConverged && report.maxError < 1e-8);
+    return report.outcome == Outcome::Converged;
 }
 
 std::vector<std::vector<int>> ConstraintSolver::dependentByGroup() const {

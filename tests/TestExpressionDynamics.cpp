@@ -297,6 +297,21 @@ TEST_P(ExpressionDynamics, AStartOffTheSurfaceIsProjected) {
     }
 }
 
+TEST_P(ExpressionDynamics, AnExpressionMayChangeToOneWithOtherParameters) {
+    auto* force = new CustomConstraintForce(1, "z1 - a");
+    force->addGlobalParameter("a", 0.5);
+    force->addGlobalParameter("b", 0.25);
+    force->addConstraint({0});
+    Simulation s = make(1, 4, {force}, {Vec3(0.1, 0, 0.5)}, {Vec3(1, 0, 0)});
+    s.context->setParameter("a", 0.6);
+    s.integrator->step(1);
+    EXPECT_NEAR(s.positions()[0][2], 0.6, 1e-9);
+    force->setExpression("z1 - a - b");
+    force->updateParametersInContext(*s.context);
+    s.integrator->step(1);
+    EXPECT_NEAR(s.positions()[0][2], 0.85, 1e-9);
+}
+
 TEST_P(ExpressionDynamics, AGlobalParameterMovesASurfaceAtTheNextStep) {
     auto* sphere = new CustomConstraintForce(1, "sqrt(x1^2 + y1^2 + z1^2) - r");
     sphere->addGlobalParameter("r", 0.5);
