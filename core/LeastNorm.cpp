@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "LeastNorm.h"
+#include "OrthonormalBasis.h"
 #include <map>
-#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -42,30 +42,18 @@ void projectOntoColumns(const ConstraintSet& set, const std::vector<int>& group,
                 three[K + row] += J.start[s].y;
                 three[2 * K + row] += J.start[s].z;
             }
-    std::vector<double> Q;
-    auto dotK = [K](const double* a, const double* b) { return std::inner_product(a, a + K, b, 0.0); };
+    OrthonormalBasis Q(K);
     for (auto& [particle, three] : columns)
-        for (double* column = three.data(); column != three.data() + 3 * K; column += K) {
-            const double before = dotK(column, column);
-            for (int pass = 0; pass < 2; pass++) // once more for what rounding has left
-                for (std::size_t q = 0; q < Q.size(); q += K) {
-                    const double along = dotK(&Q[q], column);
-                    for (std::size_t k = 0; k < K; k++)
-                        column[k] -= along * Q[q + k];
-                }
-            const double left = dotK(column, column);
-            if (left > rankThreshold * before)
-                for (std::size_t k = 0; k < K; k++)
-                    Q.push_back(column[k] / std::sqrt(left));
-        }
+        for (double* column = three.data(); column != three.data() + 3 * K; column += K)
+            Q.add(column, rankThreshold * Q.inner(column, column));
     std::vector<double> given(K), result(K);
     for (std::size_t k = 0; k < K; k++)
         given[k] = multipliers[group[k]];
-    for (std::size_t q = 0; q < Q.size(); q += K) {
-        const double along = dotK(&Q[q], given.data());
+    Q.forEach([&](const double* q) {
+        const double along = Q.inner(q, given.data());
         for (std::size_t k = 0; k < K; k++)
-            result[k] += along * Q[q + k];
-    }
+            result[k] += along * q[k];
+    });
     for (std::size_t k = 0; k < K; k++)
         multipliers[group[k]] = result[k];
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "RankAnalysis.h"
 #include "MatrixInversionSolver.h"
+#include "OrthonormalBasis.h"
 #include <cstdint>
-#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -106,7 +106,7 @@ bool orthogonalize(const Cluster& cluster, const Jacobian& J, double threshold, 
     const std::size_t n = 3 * particles.size(), most = std::min<std::size_t>(n, cluster.size());
     if (4.0 * cluster.size() * most * n > mostWork)
         return false;
-    std::vector<double> basis; // rows of n
+    OrthonormalBasis basis(n);
     std::vector<double> v(n);
     for (int row = cluster.begin; row < cluster.end; row++) {
         std::fill(v.begin(), v.end(), 0.0);
@@ -117,17 +117,7 @@ bool orthogonalize(const Cluster& cluster, const Jacobian& J, double threshold, 
             v[3 * place + 1] += g.y;
             v[3 * place + 2] += g.z;
         }
-        for (int pass = 0; pass < 2; pass++) // once more for what rounding has left
-            for (const double* b = basis.data(); b != basis.data() + basis.size(); b += n) {
-                const double along = std::inner_product(v.begin(), v.end(), b, 0.0);
-                for (std::size_t i = 0; i < n; i++)
-                    v[i] -= along * b[i];
-            }
-        const double left = std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
-        pivots.push_back(left);
-        if (left > threshold)
-            for (double x : v)
-                basis.push_back(x / std::sqrt(left));
+        pivots.push_back(basis.add(v.data(), threshold));
     }
     return true;
 }

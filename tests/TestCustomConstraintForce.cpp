@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "OpenMM.h"
 #include "OpenMMConstraints.h"
-#include "openmm/serialization/XmlSerializer.h"
 #include "openmmconstraints/internal/LeptonCoordinate.h"
 #include "support/Messages.h"
+#include "support/Xml.h"
 #include <functional>
 #include <gtest/gtest.h>
 #include <limits>
@@ -147,19 +147,6 @@ TEST(CustomConstraintForce, RefusesIndicesOutOfRange) {
 
 // ---- serialization
 // ---------------------------------------------------------------------------------------------------
-
-template <class T>
-static std::string toXml(const T& object, const std::string& root) {
-    std::stringstream stream;
-    XmlSerializer::serialize(&object, root, stream);
-    return stream.str();
-}
-
-template <class T>
-static std::unique_ptr<T> fromXml(const std::string& xml) {
-    std::stringstream stream(xml);
-    return std::unique_ptr<T>(XmlSerializer::deserialize<T>(stream));
-}
 
 TEST(CustomConstraintForce, IsSerializedWithEveryField) {
     const auto force = someForce();

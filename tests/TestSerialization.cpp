@@ -3,7 +3,7 @@
 #include "OpenMMConstraints.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
-#include "openmm/serialization/XmlSerializer.h"
+#include "support/Xml.h"
 #include <gtest/gtest.h>
 #include <memory>
 #include <sstream>
@@ -11,20 +11,8 @@
 #include <type_traits>
 
 using namespace ConstraintPlugin;
+using namespace ConstraintTests;
 using namespace OpenMM;
-
-template <class T>
-static std::string toXml(const T& object, const std::string& root) {
-    std::stringstream stream;
-    XmlSerializer::serialize(&object, root, stream);
-    return stream.str();
-}
-
-template <class T>
-static std::unique_ptr<T> fromXml(const std::string& xml) {
-    std::stringstream stream(xml);
-    return std::unique_ptr<T>(XmlSerializer::deserialize<T>(stream));
-}
 
 /** The message of the exception that reading `xml` throws, with `from` replaced by `to` first. */
 template <class T>

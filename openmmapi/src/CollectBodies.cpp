@@ -5,6 +5,7 @@
 #include "coordinates.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/internal/SystemChecks.h"
 #include <map>
 #include <stdexcept>
 
@@ -23,6 +24,11 @@ struct Origin {
 double length(const Real3& a, const Real3& b) {
     const Real3 r = a - b;
     return std::sqrt(dot(r, r));
+}
+
+[[noreturn]] void refuse(int force, int index, const std::string& why) {
+    throw OpenMMException("rigid body " + std::to_string(index) + " of the ConstraintForce with index " +
+                          std::to_string(force) + ": " + why);
 }
 
 /** The longest distance in a body. */
@@ -146,57 +152,49 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
 }
 
 void addRigidBodies(const System& system, ConstraintSet& set, const Box& box) {
+    struct Declared {
+        int force, index;
+        bool periodic;
+        std::vector<int> particles;
+        std::vector<Vec3> positions;
+    };
+    std::vector<Declared> bodies;
     std::vector<int> numBodies(system.getNumParticles()); // that each particle is in
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
         for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
-            std::vector<int> particles;
-            std::vector<Vec3> positions;
-            force->getRigidBodyParameters(i, particles, positions);
-            for (int p : particles)
-                if (p >= 0 && p < system.getNumParticles())
-                    numBodies[p]++;
+            bodies.push_back({f, i, force->usesPeriodicBoundaryConditions(), {}, {}});
+            force->getRigidBodyParameters(i, bodies.back().particles, bodies.back().positions);
+            for (int p : bodies.back().particles) {
+                const std::string why = whyNotConstrainable(system, p);
+                if (!why.empty())
+                    refuse(f, i, why);
+                numBodies[p]++;
+            }
         }
     }
-    for (int f = 0; f < system.getNumForces(); f++) {
-        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
-        for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
-            std::vector<int> particles;
-            std::vector<Vec3> positions;
-            force->getRigidBodyParameters(i, particles, positions);
-            auto refuse = [&](const std::string& why) {
-                throw OpenMMException("rigid body " + std::to_string(i) + " of the ConstraintForce with index " +
-                                      std::to_string(f) + ": " + why);
-            };
-            for (int p : particles) {
-                if (p < 0 || p >= system.getNumParticles())
-                    refuse("particle index " + std::to_string(p) + " is out of range: the System has " +
-                           std::to_string(system.getNumParticles()) + " particles.");
-                if (system.isVirtualSite(p))
-                    refuse("particle " + std::to_string(p) +
-                           " is a virtual site, which follows other particles and cannot be constrained.");
-            }
-            std::vector<Real3> shape;
-            for (const Vec3& x : positions)
-                shape.push_back({x[0], x[1], x[2]});
-            try {
-                // What bodies share is in the base of each: as equal distances their dependence is found, as places
-                // in one body and another it would not be.
-                BasePreference preference;
-                preference.isShared = [&](int k) { return numBodies[particles[k]] > 1; };
-                preference.holdsForLargeWeights = true;
-                const RigidBody body = makeRigidBody(particles, shape, set.inverseMass, preference);
-                if (force->usesPeriodicBoundaryConditions() && diameterOf(body) > box.halfWidth())
-                    refuse("its size " + std::to_string(diameterOf(body)) +
-                           " nm exceeds half the shortest width of the periodic box (" +
-                           std::to_string(box.halfWidth()) +
-                           " nm), so the minimum image cannot represent it. Use a larger box "
-                           "(System.setDefaultPeriodicBoxVectors) or setUsesPeriodicBoundaryConditions(False).");
-                appendBody(set, body, {f, i, force->usesPeriodicBoundaryConditions()}, box, {});
-            } catch (const std::invalid_argument& e) {
-                refuse(e.what());
-            }
+    for (const Declared& declared : bodies) {
+        std::vector<Real3> shape;
+        for (const Vec3& x : declared.positions)
+            shape.push_back({x[0], x[1], x[2]});
+        // What bodies share is in the base of each: as equal distances their dependence is found, as places in one body
+        // and another it would not be.
+        BasePreference preference;
+        preference.isShared = [&](int k) { return numBodies[declared.particles[k]] > 1; };
+        preference.holdsForLargeWeights = true;
+        RigidBody body;
+        try {
+            body = makeRigidBody(declared.particles, shape, set.inverseMass, preference);
+        } catch (const std::invalid_argument& e) {
+            refuse(declared.force, declared.index, e.what());
         }
+        if (declared.periodic && diameterOf(body) > box.halfWidth())
+            refuse(declared.force, declared.index,
+                   "its size " + std::to_string(diameterOf(body)) +
+                       " nm exceeds half the shortest width of the periodic box (" + std::to_string(box.halfWidth()) +
+                       " nm), so the minimum image cannot represent it. Use a larger box "
+                       "(System.setDefaultPeriodicBoxVectors) or setUsesPeriodicBoundaryConditions(False).");
+        appendBody(set, body, {declared.force, declared.index, declared.periodic}, box, {});
     }
 }
 

@@ -9,6 +9,7 @@
 #include "openmmconstraints/internal/CollectBodies.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include "openmmconstraints/internal/LeptonCoordinate.h"
+#include "openmmconstraints/internal/SystemChecks.h"
 #include <map>
 #include <sstream>
 
@@ -61,16 +62,9 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
     const Constraint& c = set.constraints[k];
     for (int s = 0; s < c.size(); s++) {
         const int p = c.particles[s];
-        if (p < 0 || p >= system.getNumParticles())
-            refuse(set, k,
-                   "particle index " + std::to_string(p) + " is out of range: the System has " +
-                       std::to_string(system.getNumParticles()) + " particles, 0 to " +
-                       std::to_string(system.getNumParticles() - 1) + ".");
-        if (system.isVirtualSite(p))
-            refuse(set, k,
-                   "particle " + std::to_string(p) +
-                       " is a virtual site, which follows other particles and cannot be constrained. Constrain the "
-                       "particles that define it.");
+        const std::string why = whyNotConstrainable(system, p);
+        if (!why.empty())
+            refuse(set, k, why);
         if (!(system.getParticleMass(p) >= 0) || std::isinf(system.getParticleMass(p)))
             refuse(set, k, "the mass of particle " + std::to_string(p) + " is negative or not a number.");
         for (int t = 0; t < s; t++)

@@ -90,4 +90,16 @@ void refuseShiftsOfSurfaces(const System& system, const ConstraintSet& set) {
     }
 }
 
+std::string whyNotConstrainable(const System& system, int particle) {
+    if (particle < 0 || particle >= system.getNumParticles())
+        return "particle index " + std::to_string(particle) + " is out of range: the System has " +
+               std::to_string(system.getNumParticles()) + " particles, 0 to " +
+               std::to_string(system.getNumParticles() - 1) + ".";
+    if (system.isVirtualSite(particle))
+        return "particle " + std::to_string(particle) +
+               " is a virtual site, which follows other particles and cannot be constrained. Constrain the particles "
+               "that define it.";
+    return "";
+}
+
 } // namespace ConstraintPlugin

@@ -5,6 +5,7 @@
 
 #include "ConstraintSet.h"
 #include "openmm/System.h"
+#include <string>
 
 namespace ConstraintPlugin {
 
@@ -13,6 +14,10 @@ namespace ConstraintPlugin {
  * by energies of another state.
  *  @throws OpenMMException that names both */
 void refuseShiftsOfSurfaces(const OpenMM::System& system, const ConstraintSet& set);
+
+/** Why a particle cannot take part in a constraint: its index is out of range, or it is a virtual site. Empty if it
+ * can. */
+std::string whyNotConstrainable(const OpenMM::System& system, int particle);
 
 } // namespace ConstraintPlugin
 
