@@ -6,6 +6,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/CustomCompoundBondForceImpl.h"
 #include "openmm/reference/ReferenceTabulatedFunction.h"
+#include "openmmconstraints/internal/Motion.h"
 #include "openmmconstraints/internal/PointFunctions.h"
 #include "openmmconstraints/internal/SplineFunction.h"
 #include <functional>
@@ -42,31 +43,17 @@ void visit(const ExpressionTreeNode& node, const std::function<void(const Operat
         visit(child, visitor);
 }
 
-bool hasVariable(const ParsedExpression& expression, const std::set<std::string>& names) {
+/** Whether a variable or a function of one of these names does. */
+bool occurs(const ParsedExpression& expression, Operation::Id id, const std::set<std::string>& names) {
     bool found = false;
     visit(expression.getRootNode(), [&](const Operation& operation) {
-        found = found || (operation.getId() == Operation::VARIABLE && names.count(operation.getName()) > 0);
+        found = found || (operation.getId() == id && names.count(operation.getName()) > 0);
     });
     return found;
 }
 
-bool isZero(const ParsedExpression& expression) {
-    const auto* constant = dynamic_cast<const Operation::Constant*>(&expression.getRootNode().getOperation());
-    return constant != nullptr && constant->getValue() == 0;
-}
-
-/** Rate of change while variables change.
- *  @param rates  of those that do */
-ExpressionTreeNode rateOf(const ExpressionTreeNode& node, const std::map<std::string, ExpressionTreeNode>& rates) {
-    const Operation& operation = node.getOperation();
-    if (operation.getId() == Operation::VARIABLE) {
-        const auto found = rates.find(operation.getName());
-        return found == rates.end() ? ExpressionTreeNode(new Operation::Constant(0)) : found->second;
-    }
-    std::vector<ExpressionTreeNode> ofChildren;
-    for (const ExpressionTreeNode& child : node.getChildren())
-        ofChildren.push_back(rateOf(child, rates));
-    return operation.differentiate(node.getChildren(), ofChildren, "");
+bool hasVariable(const ParsedExpression& expression, const std::set<std::string>& names) {
+    return occurs(expression, Operation::VARIABLE, names);
 }
 
 /** Tabulated functions by name; the discrete ones' names besides. */
@@ -87,13 +74,12 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
     }
     // As in OpenMM, a table of such a name gives way.
     const Box* const images = force.usesPeriodicBoundaryConditions() ? &box : nullptr;
-    const auto add = [&](const char* name, CoordinateKind kind) {
-        functions[name] = std::make_unique<PointFunction>(kind, images);
+    for (CoordinateKind kind : {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral}) {
+        const PointFunction::Meaning meaning{kind, PointFunction::Result::Value};
+        const std::string name = PointFunction::nameOf(meaning);
+        functions[name] = std::make_unique<PointFunction>(meaning, images);
         discrete.erase(name);
-    };
-    add("pointdistance", CoordinateKind::Distance);
-    add("pointangle", CoordinateKind::Angle);
-    add("pointdihedral", CoordinateKind::Dihedral);
+    }
     return functions;
 }
 
@@ -200,7 +186,7 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
     bool isConstant = true;
     for (const std::string& name : coordinates) {
         joint.push_back(parsed.differentiate(name).optimize());
-        isConstant = isConstant && isZero(joint.back());
+        isConstant = isConstant && isZero(joint.back().getRootNode());
     }
     if (isConstant)
         refuse("its derivatives with respect to all coordinates vanish everywhere, so that no force can keep it");
@@ -248,16 +234,21 @@ double LeptonCoordinate::timeDerivative(const Real3* x, const double* parameters
     return result;
 }
 
-double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) {
+const JointExpression& LeptonCoordinate::secondDerivative() {
     if (second == nullptr) { // few ask for it
         std::map<std::string, ExpressionTreeNode> rates;
         for (const std::string& name : coordinateNames(numParticles))
             rates.emplace(name, ExpressionTreeNode(new Operation::Variable(rateName(name))));
         rates.emplace("t", ExpressionTreeNode(new Operation::Constant(1)));
-        const ParsedExpression first = ParsedExpression(rateOf(parsed.getRootNode(), rates)).optimize();
-        const ParsedExpression twice = ParsedExpression(rateOf(first.getRootNode(), rates)).optimize();
-        second = std::make_unique<JointExpression>(std::vector<ParsedExpression>{twice}, variables);
+        const Motion motion(std::move(rates), takesImages ? &box : nullptr);
+        second = std::make_unique<JointExpression>(std::vector<ParsedExpression>{motion.rateOf(motion.rateOf(parsed))},
+                                                   variables);
     }
+    return *second;
+}
+
+double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) {
+    secondDerivative();
     setValues(x, parameters, moment);
     for (int p = 0; p < numParticles; p++) {
         values[ratePlace + 3 * p] = v[p].x;

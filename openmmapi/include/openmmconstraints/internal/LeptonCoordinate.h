@@ -47,6 +47,7 @@ private:
     void nameVariables(const CustomConstraintForce& force);
     void parse(const CustomConstraintForce& force);
     void setValues(const Real3* x, const double* parameters, const Moment& moment);
+    const JointExpression& secondDerivative();
 
     std::string expression;
     int numParticles;
