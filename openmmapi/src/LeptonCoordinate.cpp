@@ -165,6 +165,11 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
         for (int i = 0; i < force.getNumGlobalParameters(); i++)
             model.addGlobalParameter(force.getGlobalParameterName(i), 0);
         parsed = CustomCompoundBondForceImpl::prepareExpression(model, functions);
+        for (int i = 0; i < force.getNumTabulatedFunctions(); i++) {
+            const std::string& name = force.getTabulatedFunctionName(i);
+            if (occurs(parsed, Operation::CUSTOM, {name}) && !PointFunction::find(name))
+                tables.add(name, force.getTabulatedFunction(i), *functions[name]);
+        }
     } catch (const std::exception& error) {
         std::string why = error.what();
         const std::string prefixes[] = {"CustomCompoundBondForce: ",
@@ -310,6 +315,45 @@ bool LeptonCoordinate::setGlobals(const std::vector<double>& given) {
         value = given[i];
     }
     return changed;
+}
+
+std::string LeptonCoordinate::body(const JointExpression& derivatives, std::vector<std::string>& results) const {
+    std::vector<std::string> names(values.size());
+    const auto element = [](const char* array, std::size_t i) { return array + ("[" + std::to_string(i) + "]"); };
+    for (int i = 0; i < 3 * numParticles; i++) {
+        const std::string axis = {'.', "xyz"[i % 3]};
+        names[i] = element("x", i / 3) + axis;
+        names[ratePlace + i] = element("v", i / 3) + axis;
+    }
+    names[timePlace] = "moment.time";
+    for (std::size_t i = 0; i < numPerConstraint; i++)
+        names[parameterPlace + i] = element("parameters", i);
+    for (std::size_t i = 0; i < globalPlaces.size(); i++)
+        names[globalPlaces[i]] = element("globals", i);
+    return writeKernelText(derivatives, names, tables, takesImages, results);
+}
+
+static const char* const sharedArguments =
+    "GLOBAL const mixed* parameters, GLOBAL const mixed* globals, GLOBAL const mixed* tables, Moment moment";
+
+std::string LeptonCoordinate::kernelText(const std::string& name) {
+    std::vector<std::string> results;
+    std::string text = "DEVICE mixed " + name + "(const mixed3* x, " + sharedArguments + ", mixed3* gradient) {\n";
+    text += body(*sigmaAndGradient, results);
+    for (int i = 0; i < 3 * numParticles; i++)
+        text += "    gradient[" + std::to_string(i / 3) + "]." + "xyz"[i % 3] + " = " + results[1 + i] + ";\n";
+    text += "    return " + results[0] + ";\n}\n\n";
+    text += "DEVICE mixed " + name + "Rate(const mixed3* x, " + sharedArguments + ") {\n";
+    text += body(*rate, results);
+    return text + "    return " + results[0] + ";\n}\n\n";
+}
+
+std::string LeptonCoordinate::curvatureKernelText(const std::string& name) {
+    std::vector<std::string> results;
+    std::string text =
+        "DEVICE mixed " + name + "Curvature(const mixed3* x, const mixed3* v, " + sharedArguments + ") {\n";
+    text += body(secondDerivative(), results);
+    return text + "    return " + results[0] + ";\n}\n\n";
 }
 
 } // namespace ConstraintPlugin
