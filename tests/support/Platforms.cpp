@@ -10,13 +10,6 @@ namespace ConstraintTests {
 
 namespace {
 
-bool isLoaded(const std::string& name) {
-    for (int i = 0; i < Platform::getNumPlatforms(); i++)
-        if (Platform::getPlatform(i).getName() == name)
-            return true;
-    return false;
-}
-
 bool hasKernels(const Platform& platform) {
     return platform.supportsKernels(
         {ConstraintPlugin::IntegrateRattleStepName, ConstraintPlugin::IntegrateShakeStepName,
@@ -30,13 +23,7 @@ std::vector<std::string> platformsUnderTest() {
 }
 
 Platform& requirePlatform(const std::string& name) {
-    // All before ours: a plugin adds its kernels to the platforms that are there when it is loaded.
-    for (const std::string& each : platformsUnderTest())
-        if (!isLoaded(each))
-            Platform::loadPluginLibrary(std::string(OPENMM_PLUGIN_DIR) + "/libOpenMM" + each + ".so");
     Platform& platform = Platform::getPlatformByName(name);
-    if (!hasKernels(platform))
-        Platform::loadPluginLibrary(std::string(PLUGIN_DIR) + "/libOpenMMConstraintsReference.so");
     if (!hasKernels(platform))
         throw OpenMM::OpenMMException("Platform " + name + " has no kernels of this plugin");
     return platform;

@@ -12,7 +12,7 @@ namespace ConstraintTests {
 /** Platforms that every platform test runs on. */
 std::vector<std::string> platformsUnderTest();
 
-/** Get a platform, with this plugin's kernels; loads what is not loaded yet, from OPENMM_PLUGIN_DIR and PLUGIN_DIR.
+/** Get a platform, with this plugin's kernels; main.cpp loads them from OPENMM_PLUGIN_DIR and PLUGIN_DIR.
  *  @throws OpenMMException if the platform or its kernels are absent: a required platform is never skipped */
 OpenMM::Platform& requirePlatform(const std::string& name);
 

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
+#define CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
+
+#include "CommonStepKernel.h"
+#include "openmm/KernelFactory.h"
+#include "openmm/OpenMMException.h"
+
+namespace ConstraintPlugin {
+
+/** Makes the step kernels on OpenCL or CUDA: platforms whose PlatformData has contexts. */
+template <class PlatformData>
+class CommonKernelFactory : public OpenMM::KernelFactory {
+public:
+    OpenMM::KernelImpl* createKernelImpl(std::string name, const OpenMM::Platform& platform,
+                                         OpenMM::ContextImpl& context) const override {
+        for (const std::string& known : names())
+            if (name == known) {
+                // All that we need lives on the first device, whatever the number of devices that compute forces.
+                OpenMM::ComputeContext& device = *static_cast<PlatformData*>(context.getPlatformData())->contexts[0];
+                return new CommonStepKernel(name, platform, context, device);
+            }
+        throw OpenMM::OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
+    }
+    /** Add the kernels to the platform of that name. No error where OpenMM has none: its library may be there and find
+     *  that the machine does not suit it. */
+    static void registerWith(const std::string& platformName) {
+        for (int i = 0; i < OpenMM::Platform::getNumPlatforms(); i++) {
+            OpenMM::Platform& platform = OpenMM::Platform::getPlatform(i);
+            if (platform.getName() != platformName)
+                continue;
+            auto* factory = new CommonKernelFactory(); // the platform owns it
+            for (const std::string& name : names())
+                platform.registerKernelFactory(name, factory);
+        }
+    }
+
+private:
+    static std::vector<std::string> names() {
+        return {IntegrateRattleStepName, IntegrateShakeStepName, IntegrateRattleLangevinStepName,
+                IntegrateConstraintForceStepName};
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif
