@@ -52,6 +52,24 @@ public:
     virtual std::vector<double> getGlobals() const = 0;
     /** What a person calls it, for error messages: the expression. */
     virtual std::string describe() const = 0;
+
+    /** The same as functions for kernels, in OpenCL C and CUDA C++ alike; empty where they are written by hand.
+     *  evaluate() as    mixed NAME(const mixed3* x, GLOBAL const mixed* parameters, GLOBAL const mixed* globals,
+     *                              GLOBAL const mixed* tables, Moment moment, mixed3* gradient)
+     *  timeDerivative() as   mixed NAMERate(x, parameters, globals, tables, moment)
+     *  with globals by getGlobals() and tables as below. It stands after platforms/common/kernels/moment.cc,
+     *  core/coordinates.cc and core/functions.cc. */
+    virtual std::string kernelText(const std::string& /*name*/) {
+        return "";
+    }
+    /** curvature() as   mixed NAMECurvature(x, const mixed3* v, parameters, globals, tables, moment) */
+    virtual std::string curvatureKernelText(const std::string& /*name*/) {
+        return "";
+    }
+    /** Numbers that those functions look up. */
+    virtual std::vector<double> tableData() const {
+        return {};
+    }
 };
 
 } // namespace ConstraintPlugin

@@ -155,24 +155,14 @@ double Jacobian::curvature(int row, const Real3* velocity) const {
             v[s] = velocityOf(first + (int) s, velocity);
         return extra.custom->curvature(extra.place.data(), v.data(), extra.parameters.data(), moment);
     }
-    // sum_s dG_s/dt . db_s/dt
     const Real3* b = &bond[first - row];
     const int numBonds = slotStart[row + 1] - first - 1;
-    Vector3<Dual> moving[3], G[3];
     Real3 rate[3];
-    for (int s = 0; s < numBonds; s++) {
-        rate[s] = velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity);
-        moving[s] = {{b[s].x, rate[s].x}, {b[s].y, rate[s].y}, {b[s].z, rate[s].z}};
-    }
-    if (kind[row] == CoordinateKind::Straight) {
-        const Real3& e = specials[special[row]].direction;
-        differentiated::straightCoordinate(moving, {e.x, e.y, e.z}, G);
-    } else
-        coordinate(kind[row], moving, G);
-    double sum = 0;
     for (int s = 0; s < numBonds; s++)
-        sum += G[s].x.rate * rate[s].x + G[s].y.rate * rate[s].y + G[s].z.rate * rate[s].z;
-    return sum;
+        rate[s] = velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity);
+    if (kind[row] == CoordinateKind::Straight)
+        return plain::straightCurvature(b, rate, specials[special[row]].direction);
+    return coordinateCurvature(kind[row], b, rate);
 }
 
 void Jacobian::addVirial(int row, double multiplier, double* tensor) const {

@@ -4,27 +4,20 @@
 #define CONSTRAINTS_CORE_COORDINATES_H_
 
 #include "ConstraintSet.h"
-#include "Dual.h"
 #include "Real3.h"
 #include <cmath>
 
 namespace ConstraintPlugin {
 
-// The text is compiled twice: for numbers, and for numbers with their rates of change.
-#define DEVICE inline
 namespace plain {
 using mixed = double;
-using mixed3 = Vector3<double>;
+using mixed3 = Real3;
 using std::atan2;
 using std::sqrt;
+#define DEVICE inline
 #include "coordinates.cc"
-} // namespace plain
-namespace differentiated {
-using mixed = Dual;
-using mixed3 = Vector3<Dual>;
-#include "coordinates.cc"
-} // namespace differentiated
 #undef DEVICE
+} // namespace plain
 
 /** q of a distance, an angle or a dihedral from its bond vectors, and G = dq/db. */
 inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
@@ -40,15 +33,15 @@ inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
     }
 }
 
-/** The same with rates of change: of G, given those of the bond vectors. */
-inline Dual coordinate(CoordinateKind kind, const Vector3<Dual>* bonds, Vector3<Dual>* G) {
+/** d^2 q/dt^2 where its bond vectors change at constant rates. */
+inline double coordinateCurvature(CoordinateKind kind, const Real3* bonds, const Real3* rates) {
     switch (kind) {
     case CoordinateKind::Distance:
-        return differentiated::distanceCoordinate(bonds, G);
+        return plain::distanceCurvature(bonds, rates);
     case CoordinateKind::Angle:
-        return differentiated::angleCoordinate(bonds, G);
+        return plain::angleCurvature(bonds, rates);
     case CoordinateKind::Dihedral:
-        return differentiated::dihedralCoordinate(bonds, G);
+        return plain::dihedralCurvature(bonds, rates);
     default:
         return 0.0;
     }

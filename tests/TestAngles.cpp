@@ -4,6 +4,7 @@
 #include "OpenMM.h"
 #include "OpenMMConstraints.h"
 #include "coordinates.h"
+#include "support/Dual.h"
 #include "support/Platforms.h"
 #include "support/SystemTable.h"
 #include <gtest/gtest.h>
@@ -16,6 +17,14 @@ using OpenMM::State;
 using OpenMM::Vec3;
 
 namespace {
+
+namespace differentiated {
+using mixed = Dual;
+using mixed3 = Vector3<Dual>;
+#define DEVICE [[maybe_unused]] inline
+#include "coordinates.cc"
+#undef DEVICE
+} // namespace differentiated
 
 constexpr CoordinateKind allKinds[] = {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral};
 constexpr int maxBonds = 3;
@@ -49,26 +58,49 @@ TEST_P(Coordinate, GradientAgreesWithFiniteDifferences) {
     }
 }
 
-TEST_P(Coordinate, DualNumbersGiveTheRateAndTheGradientsRate) {
-    for (int trial = 0; trial < 50; trial++) {
-        Real3 b[maxBonds], rate[maxBonds], G[maxBonds], up[maxBonds], down[maxBonds], GUp[maxBonds], GDown[maxBonds];
-        Vector3<Dual> bDual[maxBonds], GDual[maxBonds];
+/** The referee of curvatures: sum_s G_s'.V_s, with the gradient's rates of change from numbers that carry theirs. */
+template <class Gradient>
+double curvatureByDuals(int numBonds, const Real3* b, const Real3* V, Gradient gradient) {
+    Vector3<Dual> moving[maxBonds], G[maxBonds];
+    for (int s = 0; s < numBonds; s++)
+        moving[s] = {{b[s].x, V[s].x}, {b[s].y, V[s].y}, {b[s].z, V[s].z}};
+    gradient(moving, G);
+    double sum = 0;
+    for (int s = 0; s < numBonds; s++)
+        sum += G[s].x.rate * V[s].x + G[s].y.rate * V[s].y + G[s].z.rate * V[s].z;
+    return sum;
+}
+
+TEST_P(Coordinate, CurvatureIsTheRateOfTheGradientAlongTheRates) {
+    for (int trial = 0; trial < 200; trial++) {
+        Real3 b[maxBonds], V[maxBonds];
         drawBonds(b);
-        drawBonds(rate);
-        const double h = 1e-7;
-        double expected = 0;
-        coordinate(kind, b, G);
-        for (int s = 0; s < numBonds; s++) {
-            bDual[s] = {{b[s].x, rate[s].x}, {b[s].y, rate[s].y}, {b[s].z, rate[s].z}};
-            up[s] = b[s] + h * rate[s];
-            down[s] = b[s] - h * rate[s];
-            expected += dot(G[s], rate[s]);
+        drawBonds(V);
+        const double expected = curvatureByDuals(numBonds, b, V, [&](Vector3<Dual>* moving, Vector3<Dual>* G) {
+            if (kind == CoordinateKind::Distance)
+                differentiated::distanceCoordinate(moving, G);
+            else if (kind == CoordinateKind::Angle)
+                differentiated::angleCoordinate(moving, G);
+            else
+                differentiated::dihedralCoordinate(moving, G);
+        });
+        EXPECT_NEAR(coordinateCurvature(kind, b, V), expected, 1e-10 * (1 + std::abs(expected)));
+    }
+}
+
+TEST(StraightCoordinate, CurvatureIsTheRateOfTheGradientAlongTheRates) {
+    Random random{12};
+    for (int trial = 0; trial < 200; trial++) {
+        Real3 b[2], V[2];
+        for (int s = 0; s < 2; s++) {
+            b[s] = random.uniform(0.1, 0.3) * random.direction();
+            V[s] = random.direction();
         }
-        EXPECT_NEAR(coordinate(kind, bDual, GDual).rate, expected, 1e-12 * (1 + std::abs(expected)));
-        coordinate(kind, up, GUp);
-        coordinate(kind, down, GDown);
-        for (int s = 0; s < numBonds; s++)
-            EXPECT_NEAR(GDual[s].x.rate, (GUp[s].x - GDown[s].x) / (2 * h), 1e-5 * (1 + std::abs(GDual[s].x.rate)));
+        const Real3 e = random.direction();
+        const double expected = curvatureByDuals(2, b, V, [&](Vector3<Dual>* moving, Vector3<Dual>* G) {
+            differentiated::straightCoordinate(moving, {e.x, e.y, e.z}, G);
+        });
+        EXPECT_NEAR(plain::straightCurvature(b, V, e), expected, 1e-10 * (1 + std::abs(expected)));
     }
 }
 

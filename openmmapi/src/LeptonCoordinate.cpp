@@ -6,6 +6,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/CustomCompoundBondForceImpl.h"
 #include "openmm/reference/ReferenceTabulatedFunction.h"
+#include "openmmconstraints/internal/Motion.h"
 #include "openmmconstraints/internal/PointFunctions.h"
 #include "openmmconstraints/internal/SplineFunction.h"
 #include <functional>
@@ -42,31 +43,17 @@ void visit(const ExpressionTreeNode& node, const std::function<void(const Operat
         visit(child, visitor);
 }
 
-bool hasVariable(const ParsedExpression& expression, const std::set<std::string>& names) {
+/** Whether a variable or a function of one of these names does. */
+bool occurs(const ParsedExpression& expression, Operation::Id id, const std::set<std::string>& names) {
     bool found = false;
     visit(expression.getRootNode(), [&](const Operation& operation) {
-        found = found || (operation.getId() == Operation::VARIABLE && names.count(operation.getName()) > 0);
+        found = found || (operation.getId() == id && names.count(operation.getName()) > 0);
     });
     return found;
 }
 
-bool isZero(const ParsedExpression& expression) {
-    const auto* constant = dynamic_cast<const Operation::Constant*>(&expression.getRootNode().getOperation());
-    return constant != nullptr && constant->getValue() == 0;
-}
-
-/** Rate of change while variables change.
- *  @param rates  of those that do */
-ExpressionTreeNode rateOf(const ExpressionTreeNode& node, const std::map<std::string, ExpressionTreeNode>& rates) {
-    const Operation& operation = node.getOperation();
-    if (operation.getId() == Operation::VARIABLE) {
-        const auto found = rates.find(operation.getName());
-        return found == rates.end() ? ExpressionTreeNode(new Operation::Constant(0)) : found->second;
-    }
-    std::vector<ExpressionTreeNode> ofChildren;
-    for (const ExpressionTreeNode& child : node.getChildren())
-        ofChildren.push_back(rateOf(child, rates));
-    return operation.differentiate(node.getChildren(), ofChildren, "");
+bool hasVariable(const ParsedExpression& expression, const std::set<std::string>& names) {
+    return occurs(expression, Operation::VARIABLE, names);
 }
 
 /** Tabulated functions by name; the discrete ones' names besides. */
@@ -87,13 +74,12 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
     }
     // As in OpenMM, a table of such a name gives way.
     const Box* const images = force.usesPeriodicBoundaryConditions() ? &box : nullptr;
-    const auto add = [&](const char* name, CoordinateKind kind) {
-        functions[name] = std::make_unique<PointFunction>(kind, images);
+    for (CoordinateKind kind : {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral}) {
+        const PointFunction::Meaning meaning{kind, PointFunction::Result::Value};
+        const std::string name = PointFunction::nameOf(meaning);
+        functions[name] = std::make_unique<PointFunction>(meaning, images);
         discrete.erase(name);
-    };
-    add("pointdistance", CoordinateKind::Distance);
-    add("pointangle", CoordinateKind::Angle);
-    add("pointdihedral", CoordinateKind::Dihedral);
+    }
     return functions;
 }
 
@@ -179,6 +165,11 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
         for (int i = 0; i < force.getNumGlobalParameters(); i++)
             model.addGlobalParameter(force.getGlobalParameterName(i), 0);
         parsed = CustomCompoundBondForceImpl::prepareExpression(model, functions);
+        for (int i = 0; i < force.getNumTabulatedFunctions(); i++) {
+            const std::string& name = force.getTabulatedFunctionName(i);
+            if (occurs(parsed, Operation::CUSTOM, {name}) && !PointFunction::find(name))
+                tables.add(name, force.getTabulatedFunction(i), *functions[name]);
+        }
     } catch (const std::exception& error) {
         std::string why = error.what();
         const std::string prefixes[] = {"CustomCompoundBondForce: ",
@@ -200,7 +191,7 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
     bool isConstant = true;
     for (const std::string& name : coordinates) {
         joint.push_back(parsed.differentiate(name).optimize());
-        isConstant = isConstant && isZero(joint.back());
+        isConstant = isConstant && isZero(joint.back().getRootNode());
     }
     if (isConstant)
         refuse("its derivatives with respect to all coordinates vanish everywhere, so that no force can keep it");
@@ -248,16 +239,21 @@ double LeptonCoordinate::timeDerivative(const Real3* x, const double* parameters
     return result;
 }
 
-double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) {
+const JointExpression& LeptonCoordinate::secondDerivative() {
     if (second == nullptr) { // few ask for it
         std::map<std::string, ExpressionTreeNode> rates;
         for (const std::string& name : coordinateNames(numParticles))
             rates.emplace(name, ExpressionTreeNode(new Operation::Variable(rateName(name))));
         rates.emplace("t", ExpressionTreeNode(new Operation::Constant(1)));
-        const ParsedExpression first = ParsedExpression(rateOf(parsed.getRootNode(), rates)).optimize();
-        const ParsedExpression twice = ParsedExpression(rateOf(first.getRootNode(), rates)).optimize();
-        second = std::make_unique<JointExpression>(std::vector<ParsedExpression>{twice}, variables);
+        const Motion motion(std::move(rates), takesImages ? &box : nullptr);
+        second = std::make_unique<JointExpression>(std::vector<ParsedExpression>{motion.rateOf(motion.rateOf(parsed))},
+                                                   variables);
     }
+    return *second;
+}
+
+double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) {
+    secondDerivative();
     setValues(x, parameters, moment);
     for (int p = 0; p < numParticles; p++) {
         values[ratePlace + 3 * p] = v[p].x;
@@ -319,6 +315,45 @@ bool LeptonCoordinate::setGlobals(const std::vector<double>& given) {
         value = given[i];
     }
     return changed;
+}
+
+std::string LeptonCoordinate::body(const JointExpression& derivatives, std::vector<std::string>& results) const {
+    std::vector<std::string> names(values.size());
+    const auto element = [](const char* array, std::size_t i) { return array + ("[" + std::to_string(i) + "]"); };
+    for (int i = 0; i < 3 * numParticles; i++) {
+        const std::string axis = {'.', "xyz"[i % 3]};
+        names[i] = element("x", i / 3) + axis;
+        names[ratePlace + i] = element("v", i / 3) + axis;
+    }
+    names[timePlace] = "moment.time";
+    for (std::size_t i = 0; i < numPerConstraint; i++)
+        names[parameterPlace + i] = element("parameters", i);
+    for (std::size_t i = 0; i < globalPlaces.size(); i++)
+        names[globalPlaces[i]] = element("globals", i);
+    return writeKernelText(derivatives, names, tables, takesImages, results);
+}
+
+static const char* const sharedArguments =
+    "GLOBAL const mixed* parameters, GLOBAL const mixed* globals, GLOBAL const mixed* tables, Moment moment";
+
+std::string LeptonCoordinate::kernelText(const std::string& name) {
+    std::vector<std::string> results;
+    std::string text = "DEVICE mixed " + name + "(const mixed3* x, " + sharedArguments + ", mixed3* gradient) {\n";
+    text += body(*sigmaAndGradient, results);
+    for (int i = 0; i < 3 * numParticles; i++)
+        text += "    gradient[" + std::to_string(i / 3) + "]." + "xyz"[i % 3] + " = " + results[1 + i] + ";\n";
+    text += "    return " + results[0] + ";\n}\n\n";
+    text += "DEVICE mixed " + name + "Rate(const mixed3* x, " + sharedArguments + ") {\n";
+    text += body(*rate, results);
+    return text + "    return " + results[0] + ";\n}\n\n";
+}
+
+std::string LeptonCoordinate::curvatureKernelText(const std::string& name) {
+    std::vector<std::string> results;
+    std::string text =
+        "DEVICE mixed " + name + "Curvature(const mixed3* x, const mixed3* v, " + sharedArguments + ") {\n";
+    text += body(secondDerivative(), results);
+    return text + "    return " + results[0] + ";\n}\n\n";
 }
 
 } // namespace ConstraintPlugin

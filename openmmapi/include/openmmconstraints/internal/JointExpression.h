@@ -27,17 +27,27 @@ public:
      *  @param[out] results  [expressions] */
     void evaluate(const double* values, double* results);
 
-private:
+    /** What evaluate() does, for those who write it down. Places are those of the variables, then of the steps' results
+     *  in turn. */
     struct Step {
         std::unique_ptr<Lepton::Operation> operation;
-        std::vector<int> arguments; // places in `workspace`
-        int result;                 // and of what it computes
+        std::vector<int> arguments; ///< places
+        int result;                 ///< and of what it computes
     };
+    const std::vector<Step>& getSteps() const {
+        return steps;
+    }
+    /** [expressions] places */
+    const std::vector<int>& getOutputs() const {
+        return outputs;
+    }
+
+private:
     int compile(const Lepton::ExpressionTreeNode& node, const std::map<std::string, int>& variables);
 
     int numVariables = 0;
     std::vector<Step> steps;
-    std::vector<double> workspace; // variables, then constants and results of steps
+    std::vector<double> workspace; // by place
     std::vector<double> argumentBuffer;
     std::vector<int> outputs;
     std::map<std::vector<int>, std::vector<int>> stepsByArguments; // while compiling

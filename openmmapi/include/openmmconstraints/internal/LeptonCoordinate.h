@@ -5,6 +5,7 @@
 
 #include "CustomCoordinate.h"
 #include "JointExpression.h"
+#include "KernelText.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include <map>
 #include <memory>
@@ -40,6 +41,11 @@ public:
     std::string describe() const override {
         return expression;
     }
+    std::string kernelText(const std::string& name) override;
+    std::string curvatureKernelText(const std::string& name) override;
+    std::vector<double> tableData() const override {
+        return tables.data();
+    }
 
 private:
     [[noreturn]] void refuse(const std::string& why) const;
@@ -47,6 +53,8 @@ private:
     void nameVariables(const CustomConstraintForce& force);
     void parse(const CustomConstraintForce& force);
     void setValues(const Real3* x, const double* parameters, const Moment& moment);
+    const JointExpression& secondDerivative();
+    std::string body(const JointExpression& derivatives, std::vector<std::string>& results) const;
 
     std::string expression;
     int numParticles;
@@ -62,6 +70,7 @@ private:
     Box box; // that functions with minimum images look at
 
     Lepton::ParsedExpression parsed;
+    KernelTables tables; // that occur in it
     std::unique_ptr<JointExpression> sigmaAndGradient, rate, second;
     std::vector<double> results;
 };

@@ -6,22 +6,33 @@
 #include "ConstraintSet.h"
 #include "lepton/CustomFunction.h"
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace ConstraintPlugin {
 
-/** pointdistance, pointangle or pointdihedral of expressions: a coordinate of core as a function of the coordinates of
- *  its points, with first and second derivatives. OpenMM's own functions of these names have no second derivatives, and
- *  say 0 where there is no first. */
+/** pointdistance, pointangle or pointdihedral of expressions: a coordinate q of core as a function of the coordinates
+ *  x of its points. OpenMM's own functions of these names say 0 where there is no derivative, and have no second ones.
+ *
+ *  Second derivatives are only ever needed along a motion x(t), so they come as functions of x and its rates x', which
+ *  stand behind x in the arguments: q' = G.x' and the curvature C = x'.H.x', of which q'' = C + G.x''. */
 class PointFunction : public Lepton::CustomFunction {
 public:
-    /** @param kind  Distance, Angle or Dihedral
-     *  @param box   where the minimum image is taken of the points' differences; null: nowhere */
-    PointFunction(CoordinateKind kind, const Box* box);
-    int getNumArguments() const override {
-        return 3 * numParticlesOf(kind);
-    }
+    enum class Result { Value, Rate, Curvature };
+    /** What stands in an expression, and what derivatives of it are called. */
+    struct Meaning {
+        CoordinateKind kind; ///< Distance, Angle or Dihedral
+        Result result;
+    };
+    static std::string nameOf(const Meaning& meaning);
+    /** Nothing if a name is none of these functions'. */
+    static std::optional<Meaning> find(const std::string& name);
+
+    /** @param box  where the minimum image is taken of the points' differences; null: nowhere */
+    PointFunction(const Meaning& meaning, const Box* box);
+    int getNumArguments() const override;
     double evaluate(const double* arguments) const override;
-    /** @param order  by argument; of sum 1 or 2 */
+    /** @param order  by argument; of sum 1, and of a Value only */
     double evaluateDerivative(const double* arguments, const int* order) const override;
     Lepton::CustomFunction* clone() const override {
         return new PointFunction(*this);
@@ -31,7 +42,7 @@ private:
     struct Last;
     Last& at(const double* arguments) const;
 
-    CoordinateKind kind;
+    Meaning meaning;
     const Box* box;
     std::shared_ptr<Last> last; // shared by the clones in an expression and in its derivatives
 };

@@ -17,10 +17,10 @@ public:
     /** @return null if the function is none of OpenMM's continuous ones */
     static std::unique_ptr<Lepton::CustomFunction> create(const OpenMM::TabulatedFunction& function);
     int getNumArguments() const override {
-        return (int) table->axes.size();
+        return (int) table->size.size();
     }
     double evaluate(const double* arguments) const override {
-        const int none[maxArguments] = {};
+        const int none[3] = {};
         return evaluateDerivative(arguments, none);
     }
     double evaluateDerivative(const double* arguments, const int* order) const override;
@@ -28,21 +28,18 @@ public:
         return new SplineFunction(*this);
     }
 
-private:
-    static constexpr int maxArguments = 3;
-    struct Axis {
-        int size; ///< points
-        double min, max;
-        double spacing() const {
-            return (max - min) / (size - 1);
-        }
-        std::vector<double> points() const;
-    };
+    /** What a kernel needs to know as well. */
     struct Table {
-        std::vector<Axis> axes;
+        std::vector<int> size; ///< by axis
+        std::vector<double> low, high;
         bool periodic;
-        std::vector<std::vector<double>> patches; ///< first axis fastest; each [4^axes], of powers, first axis fastest
+        std::vector<double> patches; ///< as spline() in core/functions.cc takes them
     };
+    const std::shared_ptr<const Table>& getTable() const {
+        return table;
+    }
+
+private:
     explicit SplineFunction(Table table) : table(std::make_shared<const Table>(std::move(table))) {
     }
     std::shared_ptr<const Table> table; // shared by clones

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef CONSTRAINTS_CORE_DUAL_H_
-#define CONSTRAINTS_CORE_DUAL_H_
+#ifndef CONSTRAINTS_TESTS_DUAL_H_
+#define CONSTRAINTS_TESTS_DUAL_H_
 
 #include <cmath>
 
-namespace ConstraintPlugin {
+namespace ConstraintTests {
 
 /** A number and its derivative with respect to time: arithmetic with it differentiates exactly. */
 struct Dual {
@@ -41,6 +41,6 @@ inline Dual atan2(const Dual& y, const Dual& x) {
             (y.rate * x.value - y.value * x.rate) / (x.value * x.value + y.value * y.value)};
 }
 
-} // namespace ConstraintPlugin
+} // namespace ConstraintTests
 
 #endif

@@ -1,0 +1,333 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ConstraintProgram.h"
+#include "ConstraintKernelSources.h"
+
+using namespace OpenMM;
+using std::string;
+using std::to_string;
+using std::vector;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+constexpr int blockSize = 128; // of a team that is a thread block
+
+bool isSolve(const string& step) {
+    return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
+}
+
+string replaced(string text, const string& what, const string& with) {
+    for (size_t i = text.find(what); i != string::npos; i = text.find(what, i + with.size()))
+        text.replace(i, what.size(), with);
+    return text;
+}
+
+string define(const string& name, const string& value) {
+    return "#define " + name + " " + value + "\n";
+}
+
+} // namespace
+
+vector<int> Stage::reports() const {
+    vector<int> result;
+    for (const string& step : steps)
+        if (isSolve(step))
+            result.push_back(step.compare(0, 7, "project") == 0                                    ? 3
+                             : step == "solveHeatedVelocities"                                     ? 2
+                             : step == "solveVelocities" || step == "solveEndAccelerations"        ? 1
+                                                                                                   : 0);
+    return result;
+}
+
+ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver& solver, bool smallInRegisters,
+                                     const vector<Stage>& stages)
+    : arguments(cc), cc(cc), constraintTables(solver, smallInRegisters),
+      isIterative(solver.getMethod() == Method::Iterative) {
+    addArrays(solver.getSet());
+    const ConstraintTables& t = constraintTables;
+    const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
+    if (numSmall > 0)
+        compile(smallText(stages), "smallCluster", stages, numSmall, 64);
+    if (t.numThreadClusters > 0)
+        compile(teamText(stages, false, solver.getSet()), "threadCluster", stages, t.numThreadClusters, 64);
+    const int numBlocks = t.numGeneralClusters - t.numThreadClusters;
+    if (numBlocks > 0)
+        compile(teamText(stages, true, solver.getSet()), "blockCluster", stages, numBlocks * blockSize, blockSize);
+    const string text = commonText() + customText(solver.getSet()) + ConstraintKernelSources::rows +
+                        ConstraintKernelSources::afterwards;
+    const ComputeProgram program = cc.compileProgram(
+        replaced(replaced(text, "PARAMETERS", arguments.parameters()), "INITIALIZER", arguments.initializer()));
+    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "returnToStart"}) {
+        Launch& launch = afterwards[name];
+        launch.kernel = program->createKernel(name);
+        arguments.bind(launch.kernel);
+    }
+}
+
+void ConstraintProgram::addArrays(const ConstraintSet& set) {
+    const ConstraintTables& t = constraintTables;
+    const int numParticles = set.numParticles(), numRows = t.numRows, numAll = t.numAllRows();
+    const int numSlots = (int) t.slotParticle.size(), numEntries = (int) t.entryRow.size();
+    const string mixed4 = "mixed4", real4 = "real4";
+    const auto zeros = [](int n) { return vector<double>(std::max(n, 1)); };
+
+    arguments.add("posq", real4, cc.getPosq());
+    arguments.add("posqCorrection", real4, cc.getUseMixedPrecision() ? cc.getPosqCorrection() : cc.getPosq());
+    arguments.add("velm", mixed4, cc.getVelm());
+    arguments.add("force", "const mm_long", cc.getLongForceBuffer());
+    arguments.add("random", "const float4", cc.getIntegrationUtilities().getRandom());
+
+    // what a step leaves behind
+    arguments.addReals("startPosq", 4 * numParticles, 4);
+    arguments.addReals("startCorrection", cc.getUseMixedPrecision() ? 4 * numParticles : 4, 4);
+    arguments.addMixed("startVelm", zeros(4 * numParticles), 4);
+    arguments.addMixed("lambda", zeros(numRows));
+    arguments.addMixed("mu", zeros(numRows));
+    arguments.addMixed("projection", zeros(numRows));
+    arguments.addMixed("workRate", zeros(2 * numRows));
+    arguments.addMixed("work", zeros(2 * (int) t.movingRows.size()), 2);
+    arguments.addMixed("reportErrors", zeros(2 * numReports * t.numClusters()), 2);
+    arguments.addInts("reportRows", vector<int>(std::max(4 * numReports * t.numClusters(), 4)), 4);
+    arguments.addMixed("checkErrors", zeros(2 * (int) t.checked.size()), 2);
+    arguments.addInts("failure", {noFailure, noFailure});
+
+    arguments.addInts("smallGroups", t.smallGroups);
+    arguments.addInts("smallParticles", t.smallParticles);
+    arguments.addInts("smallClusterType", t.smallClusterType);
+    arguments.addInts("smallTypes", t.smallTypes);
+    arguments.addMixed("smallLengths", t.smallLengths);
+
+    arguments.addInts("clusterIsIterative", t.clusterIsIterative);
+    arguments.addInts("rowStart", t.rowStart);
+    arguments.addInts("particleStart", t.particleStart);
+    arguments.addInts("clusterParticle", t.clusterParticle);
+    arguments.addInts("meetingStart", t.meetingStart);
+    arguments.addInts("meetingSlot", t.meetingSlot);
+    arguments.addInts("slotStart", t.slotStart);
+    arguments.addInts("slotParticle", t.slotParticle);
+    arguments.addInts("slotRow", t.slotRow);
+    arguments.addMixed("slotWeight", t.slotWeight);
+    arguments.addInts("rowKind", t.rowKind);
+    arguments.addInts("rowForm", t.rowForm);
+    arguments.addInts("rowPeriodic", t.rowPeriodic);
+    arguments.addInts("rowFirstParameter", t.rowFirstParameter);
+    arguments.addMixed("rowTarget", t.rowTarget);
+    arguments.addMixed("rowRate", t.rowRate);
+    arguments.addMixed("rowInverseScale", t.rowInverseScale);
+    arguments.addMixed("rowDirection", t.rowDirection);
+    arguments.addInts("movingRows", t.movingRows);
+    arguments.addInts("columnStart", t.columnStart);
+    arguments.addInts("entryRow", t.entryRow);
+    arguments.addInts("couplingStart", t.couplingStart);
+    arguments.addInts("couplingSlots", t.couplingSlots);
+    arguments.addInts("levelStart", t.levelStart);
+    arguments.addInts("levelRowStart", t.levelRowStart);
+    arguments.addInts("levelRow", t.levelRow);
+    arguments.addInts("levelTargetStart", t.levelTargetStart);
+    arguments.addInts("updateTarget", t.updateTarget);
+    arguments.addInts("updateStart", t.updateStart);
+    arguments.addInts("updateSource", t.updateSource);
+    arguments.addInts("rowEntryStart", t.rowEntryStart);
+    arguments.addInts("rowEntry", t.rowEntry);
+    arguments.addInts("colourStart", t.colourStart);
+    arguments.addInts("colourRowStart", t.colourRowStart);
+    arguments.addInts("colourRow", t.colourRow);
+
+    // what general clusters work on
+    arguments.addMixed("displacement", zeros(4 * numParticles), 4);
+    arguments.addMixed("impulse", zeros(3 * numParticles));
+    arguments.addMixed("startBond", zeros(3 * numSlots));
+    arguments.addMixed("startGradient", zeros(3 * numSlots));
+    arguments.addMixed("gradient", zeros(3 * numSlots));
+    arguments.addMixed("rowValue", zeros(numAll));
+    arguments.addMixed("rowRateOffset", zeros(numAll));
+    arguments.addInts("rowFolded", vector<int>(numAll));
+    arguments.addMixed("change", zeros(numRows));
+    arguments.addMixed("offset", zeros(numRows));
+    arguments.addMixed("diagonal", zeros(numRows));
+    arguments.addMixed("originalDiagonal", zeros(numRows));
+    arguments.addMixed("lower", zeros(numEntries));
+    arguments.addMixed("upper", zeros(numEntries));
+
+    // expressions
+    vector<double> tables, globals;
+    for (const auto& custom : set.custom) {
+        const vector<double> table = custom->tableData(), values = custom->getGlobals();
+        tables.insert(tables.end(), table.begin(), table.end());
+        globals.insert(globals.end(), values.begin(), values.end());
+    }
+    arguments.addMixed("customParameters", set.parameters);
+    arguments.addMixed("customGlobals", globals);
+    arguments.addMixed("customTables", tables);
+    arguments.addInts("cellOffsets", vector<int>(4 * numParticles), 4);
+
+    arguments.set("numParticles", numParticles);
+    arguments.set("paddedNumAtoms", cc.getPaddedNumAtoms());
+    arguments.set("numClusters", t.numClusters());
+    arguments.set("firstCluster", t.numSmallClusters);
+    arguments.set("firstBlockCluster", t.numThreadClusters);
+    arguments.set("numGeneralClusters", t.numGeneralClusters);
+    arguments.set("numRows", numRows);
+    arguments.set("numChecked", (int) t.checked.size());
+    arguments.set("numMoving", (int) t.movingRows.size());
+    for (const char* name : {"launch", "randomIndex", "maxIterations", "warmStart"})
+        arguments.set(name, 0);
+    for (const char* name : {"dt", "time", "tolerance", "innerTolerance", "timeScale", "rounding", "velocityRounding",
+                             "farOff", "alpha", "beta", "maxDrift", "velocityScale", "velocityNoise", "lambdaToWork",
+                             "muToWork"})
+        arguments.set(name, 0.0);
+    for (const char* name : {"boxA", "boxB", "boxC"})
+        arguments.set(name, Vec3());
+}
+
+string ConstraintProgram::commonText() const {
+    const bool mixedIsDouble = cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
+    const auto number = [&](const char* inDouble, const char* inSingle) {
+        return mixedIsDouble ? string("(") + inDouble + ")" : string("(") + inSingle + "f)";
+    };
+    return "#ifdef __OPENCL_VERSION__\n#define INLINE __attribute__((always_inline))\n#else\n"
+           "#define INLINE __forceinline__\n#endif\n" +
+           define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
+           define("LINEAR_TOLERANCE", number("1e-12", "1e-6")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
+           define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
+           define("NO_FAILURE", to_string(noFailure)) + define("ITERATIVE", isIterative ? "1" : "0") + arguments.definition() + ConstraintKernelSources::moment +
+           ConstraintKernelSources::coordinates + ConstraintKernelSources::functions + ConstraintKernelSources::state;
+}
+
+string ConstraintProgram::smallText(const vector<Stage>& stages) const {
+    string text = commonText() + ConstraintKernelSources::steps;
+    for (int size : constraintTables.sizes)
+        text += replaced(ConstraintKernelSources::smallClusters, "SIZE", to_string(size));
+    for (const Stage& stage : stages) {
+        string choice;
+        for (int size : constraintTables.sizes) {
+            string steps;
+            for (const string& step : stage.steps)
+                if (!isSolve(step))
+                    steps += "\n#pragma unroll\n    for (int i = 0; i <= SIZE; i++)\n        if (c.index[i] >= 0)\n"
+                             "            " + step + "(a, c.index[i], &c.particle[i]);\n";
+                else if (size > 0)
+                    steps += "    " + step + "SIZE(a, &c, cluster);\n";
+            text += replaced(
+                replaced(replaced(ConstraintKernelSources::smallStage, "STEPS", steps), "STAGE", stage.name), "SIZE",
+                to_string(size));
+            const string s = to_string(size);
+            choice += "        const int4 group" + s + " = a->smallGroups[" + s + "];\n        if (cluster >= group" + s +
+                      ".x && cluster < group" + s + ".x + group" + s + ".y)\n            " + stage.name + s +
+                      "(a, cluster, group" + s + ");\n";
+        }
+        text += "KERNEL void smallCluster_" + stage.name + "(" + arguments.parameters() +
+                ") {\n    const Arguments values = " + arguments.initializer() +
+                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n"
+                "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
+                "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +
+                choice + "    }\n}\n";
+    }
+    return text;
+}
+
+string ConstraintProgram::teamText(const vector<Stage>& stages, bool isBlock, const ConstraintSet& set) const {
+    string text = isBlock ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
+                                define("TEAM_SIZE", to_string(blockSize)) + define("TEAM_SYNC", "SYNC_THREADS") +
+                                define("TEAM_SHARED", ", shared") +
+                                define("TEAM_SHARED_PARAMETER", ", LOCAL_ARG Report* shared")
+                          : define("TEAM_IS_BLOCK", "0") + define("TEAM_MEMBER", "0") + define("TEAM_SIZE", "1") +
+                                define("TEAM_SYNC", "") + define("TEAM_SHARED", "") +
+                                define("TEAM_SHARED_PARAMETER", "");
+    text += commonText() + ConstraintKernelSources::steps + customText(set) + ConstraintKernelSources::rows +
+            ConstraintKernelSources::clusters;
+    const string range = isBlock ? "(int c = a->firstBlockCluster + GROUP_ID; c < a->numGeneralClusters; c += NUM_GROUPS)"
+                                 : "(int c = GLOBAL_ID; c < a->firstBlockCluster; c += GLOBAL_SIZE)";
+    for (const Stage& stage : stages) {
+        string steps;
+        for (const string& step : stage.steps)
+            steps += isSolve(step) ? "        " + step + "(a, c TEAM_SHARED);\n"
+                                   : "        EACH_PARTICLE(n) {\n            const int i = a->clusterParticle[n];\n"
+                                     "            Particle p = loadParticle(a, i);\n            " + step +
+                                         "(a, i, &p);\n            storeParticle(a, i, &p);\n        }\n"
+                                         "        TEAM_SYNC\n";
+        text += string("KERNEL void ") + (isBlock ? "blockCluster_" : "threadCluster_") + stage.name + "(" +
+                arguments.parameters() + ") {\n" + (isBlock ? "    LOCAL Report shared[TEAM_SIZE];\n" : "") +
+                "    const Arguments values = " + arguments.initializer() +
+                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n    for " + range +
+                " {\n" + steps + "    }\n}\n";
+    }
+    return text;
+}
+
+/** evaluateCustom(), customRate() and customCurvature(): a case for every expression. */
+string ConstraintProgram::customText(const ConstraintSet& set) const {
+    const string declaration = "(const Arguments* a, int row, ";
+    string functions, evaluate, rate, curvature;
+    int firstGlobal = 0, firstTable = 0;
+    for (size_t form = 0; form < set.custom.size(); form++) {
+        const CustomCoordinate& custom = *set.custom[form];
+        const string name = "custom" + to_string(form), text = custom.kernelText(name);
+        const int numTables = (int) custom.tableData().size(), numGlobals = (int) custom.getGlobals().size();
+        if (!text.empty()) {
+            functions += text;
+            const string n = to_string(custom.numParticles());
+            const string common = "a->customParameters + a->rowFirstParameter[row], a->customGlobals + " +
+                                  to_string(firstGlobal) + ", a->customTables + " + to_string(firstTable) + ", moment";
+            const string begin = "    case " + to_string(form) + ": {\n        mixed3 x[" + n + "], y[" + n +
+                                 "];\n        for (int s = 0; s < " + n + "; s++) {\n"
+                                 "            x[s] = unwrappedPosition(a, a->slotStart[row] + s, moment);\n";
+            evaluate += begin +
+                        "            if (isDisplaced)\n"
+                        "                x[s] = x[s] + displacementOf(a, a->slotStart[row] + s);\n        }\n"
+                        "        const mixed sigma = " + name + "(x, " + common + ", y);\n        for (int s = 0; s < " +
+                        n + "; s++)\n            store3(gradients, a->slotStart[row] + s, y[s]);\n"
+                        "        return sigma;\n    }\n";
+            rate += begin + "        }\n        return " + name + "Rate(x, " + common + ");\n    }\n";
+            curvature += begin + "            y[s] = velocityOf(a, a->slotStart[row] + s);\n        }\n        return " +
+                         name + "Curvature(x, y, " + common + ");\n    }\n";
+        }
+        firstGlobal += numGlobals;
+        firstTable += numTables;
+    }
+    const auto function = [&](const string& name, const string& parameters, const string& cases) {
+        return "DEVICE mixed " + name + declaration + parameters + ") {\n    switch (a->rowForm[row]) {\n" + cases +
+               "    default:\n        return 0;\n    }\n}\n";
+    };
+    return "// rows.cc defines these\n"
+           "DEVICE mixed3 displacementOf(const Arguments* a, int slot);\n"
+           "DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, Moment box);\n"
+           "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n"
+           "DEVICE void store3(GLOBAL mixed* x, int i, mixed3 value);\n" +
+           functions + function("evaluateCustom", "bool isDisplaced, Moment moment, GLOBAL mixed* gradients", evaluate) +
+           function("customRate", "Moment moment", rate) + function("customCurvature", "Moment moment", curvature);
+}
+
+void ConstraintProgram::compile(const string& text, const string& prefix, const vector<Stage>& stages, int threads,
+                                int size) {
+    const ComputeProgram program = cc.compileProgram(text);
+    for (const Stage& stage : stages) {
+        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size};
+        arguments.bind(launch.kernel);
+        launches[stage.name].push_back(launch);
+    }
+}
+
+void ConstraintProgram::execute(Launch& launch, int number) {
+    arguments.set("launch", number);
+    arguments.update(launch.kernel);
+    launch.kernel->execute(launch.threads, launch.blockSize);
+}
+
+void ConstraintProgram::launch(const string& stage, int number) {
+    for (Launch& launch : launches[stage])
+        execute(launch, number);
+}
+
+void ConstraintProgram::launchAfterwards(const string& kernel, int items, int number) {
+    if (items == 0)
+        return;
+    Launch& launch = afterwards.at(kernel);
+    launch.threads = items;
+    launch.blockSize = 64;
+    execute(launch, number);
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_CONSTRAINT_PROGRAM_H_
+#define OPENMM_CONSTRAINTS_CONSTRAINT_PROGRAM_H_
+
+#include "ConstraintTables.h"
+#include "KernelArguments.h"
+
+namespace ConstraintPlugin {
+
+/** A part of a time step between two force evaluations: what is done to each particle and which solves, in order.
+ *  Names are functions of kernels/steps.cc and, if they begin with "solve" or "project", of the solvers. */
+struct Stage {
+    std::string name;
+    std::vector<std::string> steps;
+
+    /** Where the solves write their reports, in order; see writeReport(). */
+    std::vector<int> reports() const;
+};
+
+/** Solves of a step write their reports apart: of positions, velocities, velocities fresh from the heat bath, and of
+ *  projections. */
+constexpr int numReports = 4;
+
+/** What a launch number is compared with where nothing has failed; as one, it belongs to a launch that cannot fail. */
+constexpr int noFailure = 0x7fffffff;
+
+/** The kernels that solve a set of constraints, compiled for an integrator's stages. Texts are put together here, so
+ *  that kick, solve and update of a cluster are one launch; all constraints small: one launch a stage. */
+class ConstraintProgram {
+public:
+    /** @param stages  that launch() will be called for */
+    ConstraintProgram(OpenMM::ComputeContext& cc, const ConstraintSolver& solver, bool smallInRegisters,
+                      const std::vector<Stage>& stages);
+    /** Launch a stage. @param number  ascending from launch to launch; see fail() in kernels/state.cc */
+    void launch(const std::string& stage, int number);
+    /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
+    void launchAfterwards(const std::string& kernel, int items, int number);
+
+    const ConstraintTables& tables() const {
+        return constraintTables;
+    }
+    KernelArguments arguments;
+
+private:
+    struct Launch {
+        OpenMM::ComputeKernel kernel;
+        int threads, blockSize;
+    };
+    void addArrays(const ConstraintSet& set);
+    std::string commonText() const;
+    std::string smallText(const std::vector<Stage>& stages) const;
+    std::string teamText(const std::vector<Stage>& stages, bool isBlock, const ConstraintSet& set) const;
+    std::string customText(const ConstraintSet& set) const;
+    void compile(const std::string& text, const std::string& prefix, const std::vector<Stage>& stages, int threads,
+                 int blockSize);
+    void execute(Launch& launch, int number);
+
+    OpenMM::ComputeContext& cc;
+    ConstraintTables constraintTables;
+    bool isIterative;
+    std::map<std::string, std::vector<Launch>> launches; // by stage
+    std::map<std::string, Launch> afterwards;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

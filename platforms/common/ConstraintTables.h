@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_CONSTRAINT_TABLES_H_
+#define OPENMM_CONSTRAINTS_CONSTRAINT_TABLES_H_
+
+#include "ConstraintSolver.h"
+#include <array>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** Largest cluster that one thread solves in registers (kernels/smallClusters.cc). */
+constexpr int maxSmallCluster = 8;
+
+/** Kinds of rows, as kernels/rows.cc numbers them. */
+enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expression };
+
+/** A ConstraintSet and its graph as the flat arrays that kernels read.
+ *
+ *  Clusters of few distances are `small`: by size, largest first, with their particles planar (all first particles,
+ *  all second ones, ...). All others are `general`, first those that a thread serves, then those for a thread block.
+ *  Rows are numbered small ones first; behind the general ones come those that are only checked. */
+class ConstraintTables {
+public:
+    /** @param smallInRegisters  whether there may be small clusters */
+    ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters);
+
+    using Int2 = std::array<int, 2>;
+    using Int4 = std::array<int, 4>;
+
+    int numSmallClusters = 0;
+    int numRows = 0;                 ///< small and general
+    std::vector<int> constraintOf;   ///< [numRows + checked] the constraint of each row
+    std::vector<int> checked;        ///< constraints that are only checked
+    std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles without constraints
+    std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
+    std::vector<int> smallParticles; ///< -1: none
+    std::vector<int> smallClusterType;
+    std::vector<Int4> smallTypes;    ///< first and second particles, 4 bits a row; periodic rows; first length
+    std::vector<double> smallLengths;
+
+    int numThreadClusters = 0, numGeneralClusters = 0;
+    std::vector<int> clusterIsIterative;
+    std::vector<int> rowStart, particleStart; ///< [general clusters + 1]
+    std::vector<int> clusterParticle;         ///< movable particles of each cluster in turn
+    std::vector<int> meetingStart, meetingSlot; ///< by place in clusterParticle: slots that are this particle
+
+    // Rows of general clusters and checked ones; indexed by row, those of small clusters are empty.
+    std::vector<int> slotStart, slotParticle, slotRow;
+    std::vector<double> slotWeight;
+    std::vector<int> rowKind, rowForm, rowPeriodic, rowFirstParameter;
+    std::vector<double> rowTarget, rowRate, rowInverseScale, rowDirection; ///< rowDirection [rows][3]
+    std::vector<int> movingRows;
+
+    // Factor: columns are rows of A, entries below the diagonal.
+    std::vector<int> columnStart, entryRow;              ///< [numRows + 1], [entries]
+    std::vector<int> couplingStart;                      ///< [entries + 1]
+    std::vector<Int2> couplingSlots;                     ///< of the entry's row and column
+    std::vector<int> levelStart, levelRowStart, levelRow; ///< [general clusters + 1], [levels + 1], [rows]
+    std::vector<int> levelTargetStart, updateTarget;     ///< [levels + 1]; entry, or ~row for a diagonal element
+    std::vector<int> updateStart;                        ///< [targets + 1]
+    std::vector<Int4> updateSource;                      ///< entries of the target's row and column, the pivot's row, 0
+    std::vector<int> rowEntryStart;                      ///< [numRows + 1]
+    std::vector<Int2> rowEntry;                          ///< entries of a row, and their columns
+
+    // Iterative clusters: rows of one colour share no movable particle.
+    std::vector<int> colourStart, colourRowStart, colourRow;
+
+    int numClusters() const {
+        return numSmallClusters + numGeneralClusters;
+    }
+    int numAllRows() const {
+        return (int) constraintOf.size();
+    }
+
+private:
+    bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
+    bool smallInRegisters;
+    void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
+    void addRow(const ConstraintSet& set, int constraint);
+    void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
+    void addParticles(const ConstraintSet& set, int firstRow, int lastRow);
+    void addFactor(const ConstraintGraph& graph, const Cluster& cluster, int firstRow);
+    void addColours(const ConstraintSet& set, int firstRow, int lastRow);
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "KernelArguments.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+KernelArguments::Item& KernelArguments::find(const std::string& name, const std::string& type) {
+    const auto [place, isNew] = indices.emplace(name, (int) items.size());
+    if (isNew) {
+        items.emplace_back();
+        items.back().name = name;
+        items.back().type = type;
+    }
+    return items[place->second];
+}
+
+void KernelArguments::add(const std::string& name, const std::string& type, ArrayInterface& array) {
+    find(name, "GLOBAL " + type + "*").array = &array;
+}
+
+ComputeArray& KernelArguments::create(const std::string& name, const std::string& type, std::size_t size,
+                                      int elementSize) {
+    auto& array = owned[name];
+    array = std::make_unique<ComputeArray>();
+    array->initialize(cc, std::max<std::size_t>(size, 1), elementSize, name); // there are no empty ones
+    add(name, type, array->getArray());
+    return *array;
+}
+
+static std::string vectorType(const std::string& type, int width) {
+    return width == 1 ? type : type + std::to_string(width);
+}
+
+ComputeArray& KernelArguments::addInts(const std::string& name, const std::vector<int>& values, int width) {
+    ComputeArray& array = create(name, vectorType("int", width), values.size() / width, width * (int) sizeof(int));
+    if (!values.empty())
+        array.upload(values.data());
+    return array;
+}
+
+ComputeArray& KernelArguments::addMixed(const std::string& name, const std::vector<double>& values, int width) {
+    const int size = mixedIsDouble() ? sizeof(double) : sizeof(float);
+    ComputeArray& array = create(name, vectorType("mixed", width), values.size() / width, width * size);
+    if (values.empty())
+        return array;
+    if (mixedIsDouble())
+        array.upload(values.data());
+    else
+        array.upload(std::vector<float>(values.begin(), values.end()).data());
+    return array;
+}
+
+ComputeArray& KernelArguments::addReals(const std::string& name, std::size_t size, int width) {
+    const int bytes = cc.getUseDoublePrecision() ? sizeof(double) : sizeof(float);
+    return create(name, vectorType("real", width), size / width, width * bytes);
+}
+
+void KernelArguments::set(const std::string& name, int value) {
+    find(name, "int").intValue = value;
+}
+
+void KernelArguments::set(const std::string& name, double value) {
+    find(name, "mixed").mixedValue.x = value;
+}
+
+void KernelArguments::set(const std::string& name, const Vec3& value) {
+    find(name, "mixed4").mixedValue = mm_double4(value[0], value[1], value[2], 0);
+}
+
+std::string KernelArguments::definition() const {
+    std::string text = "typedef struct {\n";
+    for (const Item& item : items)
+        text += "    " + item.type + " " + item.name + ";\n";
+    return text + "} Arguments;\n";
+}
+
+std::string KernelArguments::parameters() const {
+    std::string text;
+    for (const Item& item : items)
+        text += (text.empty() ? "" : ", ") + item.type + " " + item.name;
+    return text;
+}
+
+std::string KernelArguments::initializer() const {
+    std::string text;
+    for (const Item& item : items)
+        text += (text.empty() ? "{" : ", ") + item.name;
+    return text + "}";
+}
+
+/** apply(index, array or number) */
+template <class Apply>
+void KernelArguments::forEach(Apply apply) const {
+    for (int i = 0; i < (int) items.size(); i++) {
+        const Item& item = items[i];
+        const mm_double4& v = item.mixedValue;
+        if (item.array != nullptr)
+            apply(i, *item.array);
+        else if (item.type == "int")
+            apply(i, item.intValue);
+        else if (item.type == "mixed" && mixedIsDouble())
+            apply(i, v.x);
+        else if (item.type == "mixed")
+            apply(i, (float) v.x);
+        else if (mixedIsDouble())
+            apply(i, v);
+        else
+            apply(i, mm_float4((float) v.x, (float) v.y, (float) v.z, 0));
+    }
+}
+
+void KernelArguments::bind(ComputeKernel& kernel) const {
+    forEach([&](int, auto&& value) { kernel->addArg(value); });
+}
+
+void KernelArguments::update(ComputeKernel& kernel) const {
+    forEach([&](int i, auto&& value) {
+        if constexpr (!std::is_base_of_v<ArrayInterface, std::decay_t<decltype(value)>>)
+            kernel->setArg(i, value);
+    });
+}
+
+} // namespace ConstraintPlugin

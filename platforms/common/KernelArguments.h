@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_KERNEL_ARGUMENTS_H_
+#define OPENMM_CONSTRAINTS_KERNEL_ARGUMENTS_H_
+
+#include "openmm/common/ComputeArray.h"
+#include "openmm/common/ComputeContext.h"
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** The arrays and numbers that all kernels of a program are given, by name. Kernels take them all in one order and see
+ *  them as members of a struct `Arguments`, whose definition is written here: no list of them stands twice. */
+class KernelArguments {
+public:
+    explicit KernelArguments(OpenMM::ComputeContext& cc) : cc(cc) {
+    }
+    /** An array of someone else's. @param type  of an element, as kernels know it: "real4", "const mm_long" */
+    void add(const std::string& name, const std::string& type, OpenMM::ArrayInterface& array);
+    /** A new array of `int`s, or of `mixed`s; `width` of them make an element ("int2", "mixed4"). */
+    OpenMM::ComputeArray& addInts(const std::string& name, const std::vector<int>& values, int width = 1);
+    OpenMM::ComputeArray& addMixed(const std::string& name, const std::vector<double>& values, int width = 1);
+    template <std::size_t N>
+    OpenMM::ComputeArray& addInts(const std::string& name, const std::vector<std::array<int, N>>& values);
+    /** A new array of `real`s, not initialized. */
+    OpenMM::ComputeArray& addReals(const std::string& name, std::size_t size, int width);
+    /** Numbers, which may change from launch to launch. */
+    void set(const std::string& name, int value);
+    void set(const std::string& name, double value);
+    void set(const std::string& name, const OpenMM::Vec3& value);
+
+    OpenMM::ComputeArray& operator[](const std::string& name) {
+        return *owned.at(name);
+    }
+    bool hasArray(const std::string& name) const {
+        return owned.count(name) > 0;
+    }
+    /** typedef struct {...} Arguments; */
+    std::string definition() const;
+    /** What stands between a kernel's parentheses. */
+    std::string parameters() const;
+    /** The initializer of an Arguments. */
+    std::string initializer() const;
+    /** Give a new kernel its arguments. */
+    void bind(OpenMM::ComputeKernel& kernel) const;
+    /** Give it the numbers as they are now. */
+    void update(OpenMM::ComputeKernel& kernel) const;
+
+private:
+    struct Item {
+        std::string name, type;
+        OpenMM::ArrayInterface* array = nullptr; // or a number:
+        int intValue = 0;
+        OpenMM::mm_double4 mixedValue;
+    };
+    Item& find(const std::string& name, const std::string& type);
+    OpenMM::ComputeArray& create(const std::string& name, const std::string& type, std::size_t size, int elementSize);
+    template <class Apply>
+    void forEach(Apply apply) const;
+    bool mixedIsDouble() const {
+        return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
+    }
+    OpenMM::ComputeContext& cc;
+    std::vector<Item> items;
+    std::map<std::string, int> indices;
+    std::map<std::string, std::unique_ptr<OpenMM::ComputeArray>> owned;
+};
+
+template <std::size_t N>
+OpenMM::ComputeArray& KernelArguments::addInts(const std::string& name, const std::vector<std::array<int, N>>& values) {
+    std::vector<int> flat;
+    for (const auto& each : values)
+        flat.insert(flat.end(), each.begin(), each.end());
+    return addInts(name, flat, (int) N);
+}
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What follows the solves of a step: checks of constraints that were not solved, work, and the way back from a failure.
+
+/** Constraints that depend on others have to hold where the others do. */
+KERNEL void checkPositions(PARAMETERS) {
+    const Arguments values = INITIALIZER;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int n = GLOBAL_ID; n < a->numChecked; n += GLOBAL_SIZE) {
+        const int row = a->numRows + n;
+        const mixed time = a->time + a->dt;
+        startRow(a, row, time);
+        mixed largest = 0;
+        for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
+            largest = max(largest, largestComponent(positionOf(a, a->slotParticle[s])));
+        const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, time));
+        const mixed sigma = residualOf(a, row, a->rowValue[row], time);
+        const mixed error = errorOf(a, row, sigma, time, a->startGradient);
+        mixed2 result;
+        result.x = error;
+        result.y = a->rowValue[row];
+        a->checkErrors[n] = result;
+        if (!(error <= a->tolerance + slack))
+            fail(a, a->numClusters + a->numParticles + n);
+    }
+}
+
+KERNEL void checkVelocities(PARAMETERS) {
+    const Arguments values = INITIALIZER;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int n = GLOBAL_ID; n < a->numChecked; n += GLOBAL_SIZE) {
+        const int row = a->numRows + n;
+        startRow(a, row, a->time);
+        mixed rate = a->rowRateOffset[row], largest = 0;
+        for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++) {
+            rate += dot(load3(a->startGradient, s), velocityOf(a, s));
+            largest = max(largest, largestComponent(velocityOf(a, s)));
+        }
+        const mixed error = errorOf(a, row, rate, a->time, a->startGradient) * a->timeScale;
+        const mixed slack = a->velocityRounding * largest * a->timeScale * inverseScaleOf(a, row, a->time);
+        mixed2 result;
+        result.x = error;
+        result.y = rate;
+        a->checkErrors[n] = result;
+        if (!(error <= a->tolerance + slack))
+            fail(a, a->numClusters + a->numParticles + n);
+    }
+}
+
+/** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt. Sums are
+ *  compensated (Kahan), since single precision would lose small steps of a long run. */
+KERNEL void addWork(PARAMETERS) {
+    const Arguments values = INITIALIZER;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
+        const int row = a->movingRows[n];
+        mixed2 sum = a->work[n];
+        const mixed term = -a->lambdaToWork * a->lambda[row] * a->workRate[row] -
+                           a->muToWork * a->mu[row] * a->workRate[a->numRows + row] - sum.y;
+        const mixed next = sum.x + term;
+        sum.y = (next - sum.x) - term;
+        sum.x = next;
+        a->work[n] = sum;
+    }
+}
+
+/** Return to the start of the step that failed, if one did. */
+KERNEL void returnToStart(PARAMETERS) {
+    const Arguments values = INITIALIZER;
+    const Arguments* a = &values;
+    if (!hasFailed(a))
+        return;
+    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
+        a->posq[i] = a->startPosq[i];
+#ifdef USE_MIXED_PRECISION
+        a->posqCorrection[i] = a->startCorrection[i];
+#endif
+        a->velm[i] = a->startVelm[i];
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What all constraints share at one moment, and minimum images in its box: core/Box.h as kernel text.
+
+typedef struct {
+    mixed time;      // ps
+    mixed3 a, b, c;  // box vectors in OpenMM's reduced form, nm; all zero without a box
+} Moment;
+
+DEVICE mixed3 minimumImage(mixed3 r, Moment moment) {
+    const mixed3 a = moment.a, b = moment.b, c = moment.c;
+    if (2 * fabs(r.x) < a.x && 2 * fabs(r.y) < b.y && 2 * fabs(r.z) < c.z)
+        return r; // as below, without three divisions: nearly all bonds are here
+    const mixed half = (mixed) 0.5;
+    r = r - floor(r.z / c.z + half) * c;
+    r = r - floor(r.y / b.y + half) * b;
+    return r - floor(r.x / a.x + half) * a;
+}
+
+/** The same where there may be no box. */
+DEVICE mixed3 nearestImage(mixed3 r, Moment moment) {
+    if (moment.a.x > 0)
+        return minimumImage(r, moment);
+    return r;
+}

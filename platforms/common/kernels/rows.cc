@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// sigma and grad sigma of constraints of any kind, on arrays in global memory. A row has one slot per particle, as in
+// core/Jacobian.h: start and current gradients are stored by slot, bond vectors at the start too (a row's last is not
+// used). evaluateCustom() is written by the host, a case for every expression.
+
+enum { DISTANCE, ANGLE, DIHEDRAL, STRAIGHT, LINEAR, CENTROID, EXPRESSION };
+
+DEVICE mixed3 load3(GLOBAL const mixed* x, int i) {
+    return make_mixed3(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+}
+
+DEVICE void store3(GLOBAL mixed* x, int i, mixed3 value) {
+    x[3 * i] = value.x;
+    x[3 * i + 1] = value.y;
+    x[3 * i + 2] = value.z;
+}
+
+/** Displacement of a slot's particle since the start: what the step wants, and what constraints add. */
+DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
+    const int i = a->slotParticle[slot];
+    const mixed4 d = a->displacement[i];
+    return make_mixed3(d.x, d.y, d.z) + load3(a->impulse, i);
+}
+
+/** Position of a slot's particle that does not jump where OpenMM wraps it into the periodic box. */
+DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, Moment box) {
+    const int i = a->slotParticle[slot];
+    const int4 cell = a->cellOffsets[i];
+    return positionOf(a, i) - ((mixed) cell.x) * box.a - ((mixed) cell.y) * box.b - ((mixed) cell.z) * box.c;
+}
+
+DEVICE mixed3 velocityOf(const Arguments* a, int slot) {
+    const mixed4 v = a->velm[a->slotParticle[slot]];
+    return v.w > 0 ? make_mixed3(v.x, v.y, v.z) : make_mixed3(0, 0, 0);
+}
+
+DEVICE mixed inverseMassOf(const Arguments* a, int slot) {
+    return a->velm[a->slotParticle[slot]].w;
+}
+
+/** One of two unit vectors perpendicular to a vector and to each other. */
+DEVICE mixed3 perpendicular(mixed3 r, int component) {
+    const mixed x = fabs(r.x), y = fabs(r.y), z = fabs(r.z);
+    const mixed3 farthest = x <= y && x <= z ? make_mixed3(1, 0, 0) : y <= z ? make_mixed3(0, 1, 0) : make_mixed3(0, 0, 1);
+    const mixed3 first = cross(r, farthest);
+    const mixed3 chosen = component == 0 ? first : cross(r, first);
+    return (1 / sqrt(dot(chosen, chosen))) * chosen;
+}
+
+DEVICE mixed targetAt(const Arguments* a, int row, mixed time) {
+    return a->rowTarget[row] + a->rowRate[row] * time;
+}
+
+/** sigma from q: a dihedral's is wrapped into [-pi, pi]. */
+DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
+    const mixed difference = q - targetAt(a, row, time);
+    return a->rowKind[row] == DIHEDRAL ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
+}
+
+/** What an error is divided by. */
+DEVICE mixed inverseScaleOf(const Arguments* a, int row, mixed time) {
+    const int kind = a->rowKind[row];
+    return kind == DISTANCE || kind == CENTROID ? 1 / targetAt(a, row, time) : a->rowInverseScale[row];
+}
+
+DEVICE mixed sumOfSquares(const Arguments* a, int row, GLOBAL const mixed* gradients) {
+    mixed sum = 0;
+    for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
+        sum += dot(load3(gradients, s), load3(gradients, s));
+    return sum;
+}
+
+/** sum_i (1/m_i) g_i . grad_i sigma(0): a diagonal element of A. */
+DEVICE mixed diagonalOf(const Arguments* a, int row, GLOBAL const mixed* gradients) {
+    mixed sum = 0;
+    for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
+        sum += inverseMassOf(a, s) * dot(load3(gradients, s), load3(a->startGradient, s));
+    return sum;
+}
+
+/** Error, in units of the tolerance, of a row whose gradients are given. */
+DEVICE mixed errorOf(const Arguments* a, int row, mixed sigma, mixed time, GLOBAL const mixed* gradients) {
+    return fabs(sigma) * (a->rowKind[row] == EXPRESSION ? 1 / sqrt(sumOfSquares(a, row, gradients))
+                                                        : inverseScaleOf(a, row, time));
+}
+
+/** grad_s q = G_s - G_(s-1) */
+DEVICE void storeGradients(GLOBAL mixed* gradients, int first, int size, const mixed3* G) {
+    store3(gradients, first, G[0]);
+    for (int s = 1; s < size - 1; s++)
+        store3(gradients, first + s, G[s] - G[s - 1]);
+    store3(gradients, first + size - 1, make_mixed3(0, 0, 0) - G[size - 2]);
+}
+
+/** q of a row, and its gradients by slot.
+ *  @param isDisplaced  whether to take displacements since the start into account */
+DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
+    const int kind = a->rowKind[row], first = a->slotStart[row], size = a->slotStart[row + 1] - first;
+    if (kind == EXPRESSION)
+        return evaluateCustom(a, row, isDisplaced, momentOf(a, time), gradients);
+    if (kind == CENTROID || kind == LINEAR) {
+        // sum_s w_s b_s, with the weights of bond vectors: b_s = x_s - x_(s+1)
+        mixed3 sum = make_mixed3(0, 0, 0);
+        for (int s = first; s < first + size - 1; s++) {
+            mixed3 b = load3(a->startBond, s);
+            if (isDisplaced)
+                b = b + (displacementOf(a, s) - displacementOf(a, s + 1));
+            sum = sum + a->slotWeight[s] * b;
+        }
+        mixed3 along;
+        mixed q;
+        if (kind == LINEAR) {
+            along = load3(a->rowDirection, row);
+            q = dot(along, sum);
+        } else {
+            if (a->rowPeriodic[row])
+                sum = minimumImage(sum, momentOf(a, time));
+            q = sqrt(dot(sum, sum));
+            along = (1 / q) * sum;
+        }
+        for (int s = first; s < first + size; s++) {
+            const mixed before = s > first ? a->slotWeight[s - 1] : 0;
+            const mixed here = s < first + size - 1 ? a->slotWeight[s] : 0;
+            store3(gradients, s, (here - before) * along);
+        }
+        return q;
+    }
+    mixed3 b[3], G[3];
+    for (int s = 0; s < size - 1; s++) {
+        b[s] = load3(a->startBond, first + s);
+        if (isDisplaced)
+            b[s] = b[s] + (displacementOf(a, first + s) - displacementOf(a, first + s + 1));
+    }
+    mixed q;
+    if (kind == DISTANCE)
+        q = distanceCoordinate(b, G);
+    else if (kind == ANGLE)
+        q = angleCoordinate(b, G);
+    else if (kind == DIHEDRAL)
+        q = dihedralCoordinate(b, G);
+    else {
+        if (!isDisplaced)
+            store3(a->rowDirection, row, perpendicular(b[0] + b[1], a->rowForm[row]));
+        q = straightCoordinate(b, load3(a->rowDirection, row), G);
+        a->rowFolded[row] = !(dot(b[0], b[1]) > 0);
+    }
+    storeGradients(gradients, first, size, G);
+    return q;
+}
+
+/** Take the present positions as the start: bond vectors, q, gradients and d sigma/dt.
+ *  @return whether the row has a gradient there */
+DEVICE bool startRow(const Arguments* a, int row, mixed time) {
+    const int kind = a->rowKind[row], first = a->slotStart[row], last = a->slotStart[row + 1] - 1;
+    const Moment moment = momentOf(a, time);
+    if (kind != EXPRESSION)
+        for (int s = first; s < last; s++) {
+            mixed3 b = positionOf(a, a->slotParticle[s]) - positionOf(a, a->slotParticle[s + 1]);
+            if (a->rowPeriodic[row] && kind != CENTROID)
+                b = minimumImage(b, moment);
+            if (kind == CENTROID)
+                b = unwrappedPosition(a, s, moment) - unwrappedPosition(a, s + 1, moment);
+            store3(a->startBond, s, b);
+        }
+    const mixed q = evaluateRow(a, row, false, time, a->startGradient);
+    a->rowValue[row] = q;
+    a->rowRateOffset[row] = kind == EXPRESSION ? customRate(a, row, moment) : -a->rowRate[row];
+    const mixed size = diagonalOf(a, row, a->startGradient);
+    return fabs(size + q) < INFINITE_ERROR && (size > 0 || kind != EXPRESSION);
+}
+
+/** J v of a row at the start, by slot of whatever is given: 0 velocities, 1 accelerations; with what constraints add. */
+DEVICE mixed rateOf(const Arguments* a, int row, bool isAcceleration) {
+    mixed sum = 0;
+    for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
+        if (inverseMassOf(a, s) > 0) {
+            const mixed3 change = isAcceleration ? displacementOf(a, s)
+                                                 : velocityOf(a, s) + load3(a->impulse, a->slotParticle[s]);
+            sum += dot(load3(a->startGradient, s), change);
+        }
+    return sum;
+}
+
+/** J-dot v of a row at the start. */
+DEVICE mixed curvatureOf(const Arguments* a, int row) {
+    const int kind = a->rowKind[row], first = a->slotStart[row], size = a->slotStart[row + 1] - first;
+    if (kind == LINEAR)
+        return 0;
+    if (kind == EXPRESSION)
+        return customCurvature(a, row, momentOf(a, a->time));
+    mixed3 b[3], V[3];
+    if (kind == CENTROID) {
+        b[0] = V[0] = make_mixed3(0, 0, 0);
+        for (int s = first; s < first + size - 1; s++) {
+            b[0] = b[0] + a->slotWeight[s] * load3(a->startBond, s);
+            V[0] = V[0] + a->slotWeight[s] * (velocityOf(a, s) - velocityOf(a, s + 1));
+        }
+        if (a->rowPeriodic[row])
+            b[0] = minimumImage(b[0], momentOf(a, a->time));
+        return distanceCurvature(b, V);
+    }
+    for (int s = 0; s < size - 1; s++) {
+        b[s] = load3(a->startBond, first + s);
+        V[s] = velocityOf(a, first + s) - velocityOf(a, first + s + 1);
+    }
+    return kind == DISTANCE   ? distanceCurvature(b, V)
+           : kind == ANGLE    ? angleCurvature(b, V)
+           : kind == DIHEDRAL ? dihedralCurvature(b, V)
+                              : straightCurvature(b, V, load3(a->rowDirection, row));
+}
+
+/** Whether a gradient has turned by 90 degrees or more since the start: beyond lies another root. */
+DEVICE bool hasTurned(const Arguments* a, int row) {
+    const int kind = a->rowKind[row];
+    if (kind == DISTANCE || kind == CENTROID || kind == EXPRESSION)
+        return !(diagonalOf(a, row, a->gradient) > PIVOT_THRESHOLD * diagonalOf(a, row, a->startGradient));
+    return kind == STRAIGHT && a->rowFolded[row];
+}

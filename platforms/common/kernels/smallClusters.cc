@@ -1,0 +1,374 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Clusters of SIZE distances that do not move in time: one thread each, everything in registers. This text is compiled
+// once for every size that occurs; with SIZE 0 it serves particles without constraints.
+//
+// Unknowns are impulses kappa_k along the bonds b_k at the start of the step. With w_kl = sum_i (e_ki e_li)/m_i, where
+// e_ki is 1 for the first and -1 for the second particle of row k, differences s_k of whatever is solved for obey
+// s_k += sum_l w_kl kappa_l b_l: particles need not be touched before the end. lambda_k = kappa_k |b_k|.
+
+typedef struct {
+    int index[SIZE + 1]; // -1: none
+    Particle particle[SIZE + 1];
+#if SIZE > 0
+    int firsts, seconds;    // four bits a row: which of the particles it joins
+    int firstRow;           // number of its first row among all
+    mixed3 b[SIZE];         // bonds at the start, nm
+    mixed length[SIZE];     // wanted
+    mixed w[SIZE][SIZE];    // only l <= k is used
+#endif
+} ClusterSIZE;
+
+#if SIZE > 0
+/** e_ki */
+DEVICE INLINE int endSIZE(const ClusterSIZE* c, int k, int i) {
+    return ((c->firsts >> (4 * k)) & 15) == i ? 1 : ((c->seconds >> (4 * k)) & 15) == i ? -1 : 0;
+}
+
+/** Difference of some property of a row's two particles. */
+#define DIFFERENCESIZE(result, c, k, property)                                                                             \
+    {                                                                                                                  \
+        mixed3 first = make_mixed3(0, 0, 0), second = first;                                                           \
+        _Pragma("unroll") for (int i = 0; i <= SIZE; i++) {                                                            \
+            if (((c->firsts >> (4 * k)) & 15) == i)                                                                    \
+                first = property;                                                                                      \
+            if (((c->seconds >> (4 * k)) & 15) == i)                                                                   \
+                second = property;                                                                                     \
+        }                                                                                                              \
+        result = first - second;                                                                                       \
+    }
+
+DEVICE INLINE mixed weightSIZE(const ClusterSIZE* c, int k, int l) {
+    return c->w[k > l ? k : l][k > l ? l : k];
+}
+
+/** A = L U in place, without pivoting: A is symmetric and positive definite, or nearly so.
+ *  @return -1, or the row whose pivot vanished */
+DEVICE INLINE int factorizeSIZE(mixed A[SIZE][SIZE]) {
+    int failed = -1;
+    mixed original[SIZE];
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+        original[k] = A[k][k];
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        if (failed < 0 && !(fabs(A[k][k]) > PIVOT_THRESHOLD * fabs(original[k])))
+            failed = k;
+        A[k][k] = 1 / A[k][k];
+#pragma unroll
+        for (int i = k + 1; i < SIZE; i++) {
+            A[i][k] *= A[k][k];
+#pragma unroll
+            for (int j = k + 1; j < SIZE; j++)
+                A[i][j] -= A[i][k] * A[k][j];
+        }
+    }
+    return failed;
+}
+
+DEVICE INLINE void substituteSIZE(mixed A[SIZE][SIZE], mixed* x) {
+#pragma unroll
+    for (int i = 1; i < SIZE; i++)
+#pragma unroll
+        for (int k = 0; k < i; k++)
+            x[i] -= A[i][k] * x[k];
+#pragma unroll
+    for (int i = SIZE - 1; i >= 0; i--) {
+#pragma unroll
+        for (int k = i + 1; k < SIZE; k++)
+            x[i] -= A[i][k] * x[k];
+        x[i] *= A[i][i];
+    }
+}
+
+/** s_k += sum_l w_kl x_l b_l */
+DEVICE INLINE void addImpulsesSIZE(const ClusterSIZE* c, const mixed* x, mixed3* s) {
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+#pragma unroll
+        for (int l = 0; l < SIZE; l++)
+            s[k] = s[k] + (weightSIZE(c, k, l) * x[l]) * c->b[l];
+}
+
+/** c_i = 1/m_i sum_k e_ki kappa_k b_k, and the multipliers. */
+DEVICE INLINE void finishSIZE(ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* multipliers) {
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++) {
+        mixed3 sum = make_mixed3(0, 0, 0);
+#pragma unroll
+        for (int k = 0; k < SIZE; k++)
+            sum = sum + (endSIZE(c, k, i) * kappa[k]) * c->b[k];
+        c->particle[i].c = c->particle[i].w * sum;
+    }
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+        multipliers[c->firstRow + k] = kappa[k] * sqrt(dot(c->b[k], c->b[k]));
+}
+
+/** Repeat A x = -r, s_k += sum_l w_kl x_l b_l until no row's error exceeds the tolerance.
+ *  @param s         differences; in: without constraints, out: with
+ *  @param isLinear  r_k = b_k.s_k + offset_k, errors |r_k|/|b_k| * errorScale_k; else r_k = |s_k| - length_k */
+DEVICE INLINE Report solveSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear,
+                        const mixed* offset, const mixed* errorScale, mixed tolerance, int maxIterations) {
+    mixed A[SIZE][SIZE];
+    Report report;
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+        kappa[k] = 0;
+    for (int iteration = 0;; iteration++) {
+        report = newReport();
+        report.iterations = iteration;
+        mixed x[SIZE], scale[SIZE];
+#pragma unroll
+        for (int k = 0; k < SIZE; k++) {
+            mixed r;
+            if (isLinear) {
+                scale[k] = 1;
+                r = dot(c->b[k], s[k]) + offset[k];
+                note(&report, c->firstRow + k, fabs(r) * errorScale[k], r / sqrt(dot(c->b[k], c->b[k])));
+            } else {
+                const mixed q = sqrt(dot(s[k], s[k]));
+                scale[k] = 1 / q;
+                r = q - c->length[k];
+                note(&report, c->firstRow + k, fabs(r) / c->length[k], q);
+            }
+            x[k] = -r;
+        }
+        if (report.outcome != CONVERGED)
+            return report;
+        // At least one correction: errors left below the tolerance would be off to the same side step after step.
+        if (report.error == 0 || (report.error <= tolerance && iteration > 0))
+            break;
+        if (iteration == maxIterations) {
+            report.outcome = NOT_CONVERGED;
+            return report;
+        }
+#if ITERATIVE
+        // One row in turn, with what the rows before it have done.
+#pragma unroll
+        for (int k = 0; k < SIZE; k++) {
+            const mixed3 g = isLinear ? c->b[k] : (1 / sqrt(dot(s[k], s[k]))) * s[k];
+            const mixed r = isLinear ? dot(g, s[k]) + offset[k] : sqrt(dot(s[k], s[k])) - c->length[k];
+            const mixed dk = -r / (weightSIZE(c, k, k) * dot(g, c->b[k]));
+            kappa[k] += dk;
+#pragma unroll
+            for (int l = 0; l < SIZE; l++)
+                s[l] = s[l] + (weightSIZE(c, l, k) * dk) * c->b[k];
+        }
+#else
+        if (!isLinear || iteration == 0) {
+#pragma unroll
+            for (int k = 0; k < SIZE; k++)
+#pragma unroll
+                for (int l = 0; l < SIZE; l++)
+                    A[k][l] = weightSIZE(c, k, l) * scale[k] * dot(isLinear ? c->b[k] : s[k], c->b[l]);
+            const int failed = factorizeSIZE(A);
+            if (failed >= 0) {
+                report.outcome = SINGULAR;
+                report.row = c->firstRow + failed;
+                return report;
+            }
+        }
+        substituteSIZE(A, x);
+#pragma unroll
+        for (int k = 0; k < SIZE; k++)
+            kappa[k] += x[k];
+        addImpulsesSIZE(c, x, s);
+#endif
+    }
+    if (!isLinear) {
+#pragma unroll
+        for (int k = 0; k < SIZE; k++) // where a bond has turned, the solution found is another root
+            if (!(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * dot(c->b[k], c->b[k]))) {
+                report.outcome = SINGULAR;
+                report.row = c->firstRow + k;
+            }
+    }
+    return report;
+}
+
+/** Errors at the start. */
+DEVICE INLINE Report measureSIZE(const ClusterSIZE* c) {
+    Report report = newReport();
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        const mixed q = sqrt(dot(c->b[k], c->b[k]));
+        note(&report, c->firstRow + k, fabs(q - c->length[k]) / c->length[k], q);
+    }
+    return report;
+}
+
+/** Find kappa with |b_k + d_i - d_j + ...| = length_k. */
+DEVICE INLINE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    mixed3 s[SIZE];
+    mixed kappa[SIZE];
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        DIFFERENCESIZE(s[k], c, k, c->particle[i].d)
+        s[k] = c->b[k] + s[k];
+    }
+    const Report report = solveSIZE(a, c, s, kappa, false, 0, 0, a->innerTolerance, a->maxIterations);
+    finishSIZE(c, kappa, a->lambda);
+    writeReport(a, 0, cluster, report);
+}
+
+/** Solve positions where they are off by more than the tolerance; elsewhere they stay as they are. */
+DEVICE INLINE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    mixed largest = 0, kappa[SIZE];
+    mixed3 s[SIZE];
+    Report report = measureSIZE(c);
+    mixed shortest = c->length[0];
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        shortest = min(shortest, c->length[k]);
+        kappa[k] = 0;
+        s[k] = c->b[k];
+    }
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++)
+        if (c->index[i] >= 0)
+            largest = max(largest, largestComponent(positionOf(a, c->index[i])));
+    if (report.outcome == CONVERGED && report.error > a->farOff)
+        report.outcome = FAR_OFF; // for the host
+    if (report.outcome == CONVERGED && report.error > a->tolerance + roundingOf(a, largest, 1 / shortest))
+        report = solveSIZE(a, c, s, kappa, false, 0, 0, a->innerTolerance, a->maxIterations);
+    finishSIZE(c, kappa, a->projection);
+    writeReport(a, 3, cluster, report);
+}
+
+DEVICE INLINE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers,
+                                           bool onlyIfViolated) {
+    mixed3 s[SIZE];
+    mixed kappa[SIZE], errorScale[SIZE], zero[SIZE];
+    bool isViolated = !onlyIfViolated;
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        DIFFERENCESIZE(s[k], c, k, c->particle[i].v)
+        errorScale[k] = a->timeScale / (c->length[k] * sqrt(dot(c->b[k], c->b[k])));
+        zero[k] = kappa[k] = 0;
+        isViolated = isViolated || !(fabs(dot(c->b[k], s[k])) * errorScale[k] <= a->tolerance);
+    }
+    Report report = newReport();
+    if (isViolated)
+        report = solveSIZE(a, c, s, kappa, true, zero, errorScale, a->innerTolerance, a->maxIterations);
+    finishSIZE(c, kappa, multipliers);
+    return report;
+}
+
+/** Find kappa with b_k.(v_i - v_j + ...) = 0. */
+DEVICE INLINE void solveVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    writeReport(a, 1, cluster, solveVelocityDifferencesSIZE(a, c, a->mu, false));
+}
+
+/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. */
+DEVICE INLINE void solveHeatedVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    writeReport(a, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, false));
+}
+
+DEVICE INLINE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    writeReport(a, 3, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, true));
+}
+
+/** Find kappa with J a + J-dot v + 2 alpha J v + beta^2 sigma = 0, for accelerations in d. */
+DEVICE INLINE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int stage,
+                                   GLOBAL mixed* multipliers) {
+    mixed3 s[SIZE];
+    mixed kappa[SIZE], offset[SIZE], errorScale[SIZE];
+    mixed largest = 0;
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        mixed3 V;
+        DIFFERENCESIZE(s[k], c, k, c->particle[i].d)
+        DIFFERENCESIZE(V, c, k, c->particle[i].v)
+        const mixed q = sqrt(dot(c->b[k], c->b[k])), rate = dot(c->b[k], V) / q;
+        const mixed feedback = 2 * a->alpha * rate + a->beta * a->beta * (q - c->length[k]);
+        offset[k] = dot(V, V) - rate * rate + q * feedback; // all times |b_k|
+        largest = max(largest, (fabs(offset[k]) + fabs(dot(c->b[k], s[k]))) / (q * c->length[k]));
+    }
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+        errorScale[k] = (largest > 0 ? 1 / largest : 1) / (sqrt(dot(c->b[k], c->b[k])) * c->length[k]);
+    Report report = solveSIZE(a, c, s, kappa, true, offset, errorScale, LINEAR_TOLERANCE, a->maxIterations);
+    // Rounding may keep the error above what was asked for.
+    if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
+        report.outcome = CONVERGED;
+    finishSIZE(c, kappa, multipliers);
+    const Report drift = measureSIZE(c);
+    if (report.outcome == CONVERGED && stage > 0) {
+        report.row = drift.row;
+        report.error = drift.error;
+        report.value = drift.value;
+        report.outcome = drift.error <= a->maxDrift ? CONVERGED : DRIFTED;
+    }
+    writeReport(a, stage, cluster, report);
+}
+
+DEVICE INLINE void solveStartAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    solveAccelerationsSIZE(a, c, cluster, 0, a->lambda);
+}
+
+DEVICE INLINE void solveEndAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    solveAccelerationsSIZE(a, c, cluster, 1, a->mu);
+}
+#endif
+
+DEVICE INLINE void loadSIZE(const Arguments* a, ClusterSIZE* c, int number, int count, int firstParticle) {
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++) {
+        const int index = a->smallParticles[firstParticle + i * count + number];
+        Particle* p = &c->particle[i];
+        c->index[i] = index;
+        p->v = p->d = p->c = make_mixed3(0, 0, 0);
+        p->w = 0;
+        if (index >= 0) {
+            const mixed4 v = a->velm[index];
+            p->w = v.w;
+            if (v.w > 0)
+                p->v = make_mixed3(v.x, v.y, v.z);
+        }
+    }
+}
+
+#if SIZE > 0
+DEVICE INLINE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int firstRow) {
+    const int4 type = a->smallTypes[a->smallClusterType[cluster]];
+    const Moment moment = momentOf(a, 0);
+    mixed3 x[SIZE + 1];
+    c->firsts = type.x;
+    c->seconds = type.y;
+    c->firstRow = firstRow;
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++)
+        x[i] = c->index[i] >= 0 ? positionOf(a, c->index[i]) : make_mixed3(0, 0, 0);
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        c->length[k] = a->smallLengths[type.w + k];
+        DIFFERENCESIZE(c->b[k], c, k, x[i])
+        if ((type.z >> k) & 1)
+            c->b[k] = minimumImage(c->b[k], moment);
+#pragma unroll
+        for (int l = 0; l <= k; l++) {
+            mixed sum = 0;
+#pragma unroll
+            for (int i = 0; i <= SIZE; i++)
+                sum += (endSIZE(c, k, i) * endSIZE(c, l, i)) * c->particle[i].w;
+            c->w[k][l] = sum;
+        }
+    }
+}
+#endif
+
+DEVICE INLINE void storeSIZE(const Arguments* a, ClusterSIZE* c) {
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++) {
+        const Particle* p = &c->particle[i];
+        if (c->index[i] >= 0 && p->w > 0) {
+            mixed4 v;
+            v.x = p->v.x;
+            v.y = p->v.y;
+            v.z = p->v.z;
+            v.w = p->w;
+            a->velm[c->index[i]] = v;
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What all kernels share: a particle in the course of a stage, and the record of failures. `Arguments` holds every
+// array and number that kernels are given; the host writes its definition (KernelArguments.h).
+
+/** A particle in the course of a stage. EACH(f) calls f(a, i, p) for all of them; solvers set c. */
+typedef struct {
+    mixed3 v; // nm/ps
+    mixed3 d; // nm, displacement in this step as if there were no constraints; explicit force: acceleration, nm/ps^2
+    mixed3 c; // what constraints add to v or d
+    mixed w;  // 1/amu, 0 for an immovable particle
+} Particle;
+
+enum { CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, INCONSISTENT, NO_GRADIENT, FAR_OFF, DRIFTED };
+
+/** How the solve of one cluster ended. */
+typedef struct {
+    int outcome, iterations;
+    int row;            // the worst or the failing one
+    mixed error, value; // of that row: in units of the tolerance; q or dq/dt
+} Report;
+
+DEVICE Report newReport() {
+    Report report;
+    report.outcome = CONVERGED;
+    report.iterations = 0;
+    report.row = -1;
+    report.error = 0;
+    report.value = 0;
+    return report;
+}
+
+/** Take a row's error into a report, which keeps the largest; one that is not finite stays. */
+DEVICE void note(Report* report, int row, mixed error, mixed value) {
+    const bool isFinite = error < INFINITE_ERROR; // false for NaN
+    if (report->outcome == NOT_FINITE || (report->row >= 0 && isFinite && error <= report->error))
+        return;
+    if (!isFinite)
+        report->outcome = NOT_FINITE;
+    report->row = row;
+    report->error = error;
+    report->value = value;
+}
+
+DEVICE void atomicMinimum(GLOBAL int* place, int value) {
+#ifdef __OPENCL_VERSION__
+    atomic_min(place, value);
+#else
+    atomicMin(place, value);
+#endif
+}
+
+/** Record that something failed in the launch at hand. Launches are numbered: later ones return at once, and threads
+ *  of this one go on, so that the lowest code of all that failed is kept. */
+DEVICE void fail(const Arguments* a, int code) {
+    if (a->launch == NO_FAILURE)
+        return;
+    atomicMinimum(&a->failure[0], a->launch);
+    atomicMinimum(&a->failure[1], code);
+}
+
+DEVICE bool hasFailed(const Arguments* a) {
+    return a->failure[0] < a->launch;
+}
+
+/** Write how a cluster's solve ended where the host finds it. */
+DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report report) {
+    const int place = stage * a->numClusters + cluster;
+    mixed2 errorAndValue;
+    errorAndValue.x = report.error;
+    errorAndValue.y = report.value;
+    a->reportErrors[place] = errorAndValue;
+    a->reportRows[place] = make_int4(report.outcome, report.iterations, report.row, 0);
+    if (report.outcome != CONVERGED)
+        fail(a, cluster);
+}
+
+DEVICE mixed3 positionOf(const Arguments* a, int i) {
+    const real4 x = a->posq[i];
+#ifdef USE_MIXED_PRECISION
+    const real4 correction = a->posqCorrection[i];
+    return make_mixed3(x.x + (mixed) correction.x, x.y + (mixed) correction.y, x.z + (mixed) correction.z);
+#else
+    return make_mixed3(x.x, x.y, x.z);
+#endif
+}
+
+DEVICE void setPosition(const Arguments* a, int i, mixed3 x) {
+    const real4 rounded = make_real4((real) x.x, (real) x.y, (real) x.z, a->posq[i].w);
+    a->posq[i] = rounded;
+#ifdef USE_MIXED_PRECISION
+    a->posqCorrection[i] = make_real4((real) (x.x - rounded.x), (real) (x.y - rounded.y), (real) (x.z - rounded.z), 0);
+#endif
+}
+
+DEVICE mixed3 forceOn(const Arguments* a, int i) {
+    const mixed scale = 1 / (mixed) 0x100000000;
+    const int n = a->paddedNumAtoms;
+    return make_mixed3(scale * a->force[i], scale * a->force[i + n], scale * a->force[i + 2 * n]);
+}
+
+DEVICE Moment momentOf(const Arguments* a, mixed time) {
+    Moment moment;
+    moment.time = time;
+    moment.a = make_mixed3(a->boxA.x, a->boxA.y, a->boxA.z);
+    moment.b = make_mixed3(a->boxB.x, a->boxB.y, a->boxB.z);
+    moment.c = make_mixed3(a->boxC.x, a->boxC.y, a->boxC.z);
+    return moment;
+}
+
+DEVICE mixed largestComponent(mixed3 x) {
+    return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
+}
+
+/** What rounding of stored positions may add to an error. */
+DEVICE mixed roundingOf(const Arguments* a, mixed largestCoordinate, mixed inverseScale) {
+    return a->rounding * largestCoordinate * inverseScale;
+}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What a time step does to each particle, between solves. The order in which these are called stands with each
+// integrator's step (CommonSteps.cpp). Immovable particles are not written back.
+
+/** Keep the state at the start of a step: a failed step returns to it, and readings take gradients there. */
+DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
+    a->startPosq[i] = a->posq[i];
+#ifdef USE_MIXED_PRECISION
+    a->startCorrection[i] = a->posqCorrection[i];
+#endif
+    a->startVelm[i] = a->velm[i];
+}
+
+/** v += dt/2 f/m */
+DEVICE void halfKick(const Arguments* a, int i, Particle* p) {
+    p->v = p->v + (0.5f * a->dt * p->w) * forceOn(a, i);
+}
+
+/** v += dt f/m */
+DEVICE void kick(const Arguments* a, int i, Particle* p) {
+    p->v = p->v + (a->dt * p->w) * forceOn(a, i);
+}
+
+/** delta = dt v */
+DEVICE void drift(const Arguments* a, int i, Particle* p) {
+    p->d = a->dt * p->v;
+}
+
+/** delta += dt/2 v */
+DEVICE void halfDrift(const Arguments* a, int i, Particle* p) {
+    p->d = p->d + (0.5f * a->dt) * p->v;
+}
+
+DEVICE void stay(const Arguments* a, int i, Particle* p) {
+    p->d = make_mixed3(0, 0, 0);
+}
+
+/** Both get the constraint impulse: r += delta + c, v += c/dt  (3.9.16). */
+DEVICE void move(const Arguments* a, int i, Particle* p) {
+    if (p->w == 0)
+        return;
+    if (a->dt > 0)
+        p->v = p->v + (1 / a->dt) * p->c;
+    const mixed3 x = positionOf(a, i) + p->d + p->c;
+    if (!(largestComponent(x) + largestComponent(p->v) < INFINITE_ERROR))
+        fail(a, a->numClusters + i);
+    setPosition(a, i, x);
+}
+
+/** r += c */
+DEVICE void shift(const Arguments* a, int i, Particle* p) {
+    if (p->w > 0)
+        setPosition(a, i, positionOf(a, i) + p->c);
+}
+
+/** v += c */
+DEVICE void becomeTangent(const Arguments* a, int i, Particle* p) {
+    p->v = p->v + p->c;
+    if (p->w > 0 && !(largestComponent(p->v) < INFINITE_ERROR))
+        fail(a, a->numClusters + i);
+}
+
+/** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. */
+DEVICE void exchangeHeat(const Arguments* a, int i, Particle* p) {
+    if (a->velocityNoise == 0) // no friction: no random numbers either
+        return;
+    const float4 R = a->random[a->randomIndex + i];
+    p->v = a->velocityScale * p->v + (a->velocityNoise * sqrt(p->w)) * make_mixed3(R.x, R.y, R.z);
+}
+
+/** a = f/m */
+DEVICE void accelerate(const Arguments* a, int i, Particle* p) {
+    p->d = p->w * forceOn(a, i);
+}
+
+/** r += dt v + dt^2/2 a and v += dt/2 a, with the constraint force in a. */
+DEVICE void moveAccelerated(const Arguments* a, int i, Particle* p) {
+    if (p->w == 0)
+        return;
+    const mixed3 acceleration = p->d + p->c;
+    p->v = p->v + (0.5f * a->dt) * acceleration;
+    const mixed3 x = positionOf(a, i) + a->dt * p->v;
+    if (!(largestComponent(x) + largestComponent(p->v) < INFINITE_ERROR))
+        fail(a, a->numClusters + i);
+    setPosition(a, i, x);
+}
+
+/** A first guess of v(t+dt) = v + dt a for the force that depends on it, from v(t+dt/2) = v + dt/2 a. */
+DEVICE void predictVelocity(const Arguments* a, int i, Particle* p) {
+    const mixed4 start = a->startVelm[i];
+    p->v = 2 * p->v - make_mixed3(start.x, start.y, start.z);
+}
+
+/** v(t+dt) = v(t+dt/2) + dt/2 a(t+dt); v is the guess, twice v(t+dt/2) less v(t). */
+DEVICE void finishVelocity(const Arguments* a, int i, Particle* p) {
+    const mixed4 start = a->startVelm[i];
+    p->v = 0.5f * (p->v + make_mixed3(start.x, start.y, start.z)) + (0.5f * a->dt) * (p->d + p->c);
+    if (p->w > 0 && !(largestComponent(p->v) < INFINITE_ERROR))
+        fail(a, a->numClusters + i);
+}
