@@ -3,8 +3,9 @@
 //
 // A stand-in for NVIDIA's driver (libcuda.so.1): OpenMM's CUDA platform starts without a GPU, and NVRTC compiles every
 // kernel with OpenMM's real options. There is one device, whose memory is the host's. Copies are real; kernels are
-// looked up, their launches checked and counted, but not run. See fakecuda.h for what a test can ask.
-#include "fakecuda.h"
+// looked up, their launches checked and noted, but not run. The environment variable FAKECUDA_CAPABILITY is the compute
+// capability, times 10 (90).
+#include "calls.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -164,7 +165,7 @@ extern "C" {
 // ---- what tests ask
 // ---------------------------------------------------------------------------------------------------
 
-const char* fakecudaTakeCalls() {
+const char* takeCalls() {
     static std::string taken;
     std::lock_guard<std::mutex> guard(lock);
     taken.swap(calls);
@@ -172,7 +173,7 @@ const char* fakecudaTakeCalls() {
     return taken.c_str();
 }
 
-void fakecudaKeepModules(const char* path) {
+void keepModules(const char* path) {
     folder = path;
 }
 
