@@ -70,7 +70,7 @@ void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     record.reading.multipliers = record.reading.velocityMultipliers = none;
     record.reading.globals.resize(numGlobals);
     record.exchange([&](auto& field) { read(stream, field); });
-    invalidateForces();
+    invalidateForces(true);
     if (differs)
         return; // nothing that was solved then applies now
     solver->setMultipliers(record.multipliers);

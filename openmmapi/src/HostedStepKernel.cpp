@@ -127,8 +127,12 @@ void HostedStepKernel::checkDrift(ContextImpl& context, const ConstraintIntegrat
     solver->setTime(currentTime(context));
     const SolveReport drift = solver->measurePositions(positions(context), box(context));
     note(drift);
-    if (drift.maxError <= bound)
-        return;
+    if (!(drift.maxError <= bound))
+        throwDrift(drift, integrator);
+}
+
+void HostedStepKernel::throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const {
+    const double bound = dynamic_cast<const ConstraintForceIntegrator&>(integrator).getMaxDrift();
     ostringstream out;
     out << "The constraints drifted beyond the bound " << bound << " in " << activity << ": "
         << describeConstraint(solver->getSet(), drift.constraint) << " has the value " << drift.value

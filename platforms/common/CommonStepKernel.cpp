@@ -292,7 +292,7 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
     if (done == launched) {
         const double dt = integrator.getStepSize(), now = currentTime(context);
         noteStep(lastStepTime, now, deviceBox());
-        lastStepSize = dt;
+        readingStepSize = dt;
         readingIsStale = true;
         // Where constraints depend on each other, reading multipliers takes the positions as they are now.
         if (!program->tables().checked.empty())
@@ -311,16 +311,23 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
             mayHaveMoved = true;
         }
     }
-    if (step == 0)
+    if (step == 0) {
+        if (integrator.getWarmStart())
+            refreshReading(); // a new step size rescales multipliers
         prepare(context, integrator);
-    const bool globalsChanged = step == 0 && solver->getGlobals() != lastGlobals;
-    if (stateWasSet || globalsChanged)
+    }
+    if (solver->moves() && currentTime(context) != endTime)
+        stateWasSet = true;
+    if (stateWasSet)
         projectOnHost(context, integrator);
     prepareProgram(integrator);
     if (orderHasChanged)
         reorder(integrator);
-    if (step == 0)
+    if (step == 0) {
         setNumbers(integrator);
+        if (integrator.getWarmStart())
+            uploadMultipliers();
+    }
     setMoment();
     nextLaunch = step * launchesPerStep;
     lastStepTime = currentTime(context);
@@ -361,7 +368,6 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     projectState(context, integrator, isKnown, isKnown);
     activity = "step " + to_string(cc.getStepCount() + 1);
     stateWasSet = mayHaveMoved = forcesAreKept = false;
-    lastGlobals = solver->getGlobals();
     forceCount = cc.getComputeForceCount();
     forceBox = deviceBox();
 }
@@ -407,6 +413,7 @@ void CommonStepKernel::endStep(ContextImpl&, const ConstraintIntegrator&, bool i
     if (isLast || mayReorder)
         program->launchAfterwards("returnToStart", numParticles(), nextLaunch++);
     cc.setStepCount(cc.getStepCount() + 1);
+    endTime = cc.getTime();
     cc.reorderAtoms();
     if (orderHasChanged && cc.getUseMixedPrecision()) {
         // Atoms were wrapped in single precision.
@@ -509,7 +516,7 @@ void CommonStepKernel::refreshReading() const {
         ofStep.mu[constraintOf(row)] = mu[row];
     }
     solver->setMultipliers(ofStep);
-    readMultipliers(ofStep, lastStepSize);
+    readMultipliers(ofStep, readingStepSize);
     reading.positions = downloadStart();
     reading.endPositions = reading.positions;
     if (!tables.checked.empty()) {

@@ -95,8 +95,7 @@ private:
     bool orderHasChanged = true, forcesAreKept = false;
     bool isOwnChange = false; // the state is being set by this kernel
     int forceCount = -1, forceGroups = 0, nextLaunch = 0;
-    double forceTime = 0, lastStepTime = 0, lastStepSize = 0, workBefore = 0;
-    std::vector<double> lastGlobals;
+    double forceTime = 0, lastStepTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0;
     Box forceBox;
     Order order; // in the last step
     mutable bool readingIsStale = false;

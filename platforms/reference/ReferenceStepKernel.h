@@ -18,7 +18,7 @@ public:
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
     void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) override;
-    void invalidateForces() override {
+    void invalidateForces(bool) override {
         forcesKept = false;
     }
 

@@ -109,6 +109,7 @@ protected:
                             const Stabilization& feedback = {});
     /** @throws OpenMMException if constraints drifted beyond the bound of an integrator that is explicit */
     void checkDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    [[noreturn]] void throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const;
     /** @throws OpenMMException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
     void requireFinite(const Real3* v, const char* what) const;
     /** Take a stage's report into the summary of the step. */
