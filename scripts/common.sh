@@ -169,7 +169,7 @@ setup_venv() {
 setup_package() {
     local testing=OFF stamp=$venv/.installed
     [ "${1:-}" != tests ] || testing=ON stamp=$venv/.installed-with-tests
-    if [ -e "$stamp" ] && [ -z "$(cd "$root" && find pyproject.toml CMakeLists.txt README.md core openmmapi platforms \
+    if [ -e "$stamp" ] && [ -z "$(cd "$root" && find pyproject.toml CMakeLists.txt README.md cmake core openmmapi platforms \
         serialization wrappers ${1:+tests} -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null)" ]; then
         return
     fi

@@ -62,24 +62,52 @@ def print_installation(console: Console) -> None:
     if failures:
         console.print("Libraries that OpenMM could not load:")
     for failure in failures:
-        ours = "OpenMMConstraints" in failure
-        console.print(Text(f"  {failure.strip()}", style="bold red" if ours else ""))
-        if ours:
+        console.print(Text(f"  {failure.strip()}", style="bold red" if _is_broken(failure) else ""))
+        if _is_broken(failure):
             console.print(Text("  ^ this one is a library of openmm-constraints", style="bold red"))
 
 
+def _is_broken(failure: str) -> bool:
+    """Whether a library of ours is not loaded although OpenMM has its platform."""
+    return any(f"libOpenMMConstraints{name}." in failure for name in found_platforms())
+
+
 def _platform_table():
-    table = make_table("Platforms", ["Platform", "OpenMM has it", "Library of this plugin", "Integrators work"], [])
+    columns = ["Platform", "OpenMM has it", "Devices", "Library of this plugin", "Integrators work"]
+    table = make_table("Platforms", columns, [])
     found = found_platforms()
     for name in dict.fromkeys([*found, *_build_info.PLATFORMS]):
-        if name not in _build_info.PLATFORMS:
-            library = "that of Reference" if name == "CPU" else "none"
-        else:
-            reason = _build_info.PLATFORMS[name]
-            library = "built" if reason is None else f"not built: {reason}"
-        works = name in found and supports_plugin(found[name])
-        table.add_row(name, "yes" if name in found else "no", library, "yes" if works else "no")
+        platform = found.get(name)
+        table.add_row(
+            name,
+            "no" if platform is None else "yes",
+            "-" if platform is None else _devices(platform),
+            _library(name, platform),
+            "yes" if platform is not None and supports_plugin(platform) else "no",
+        )
     return table
+
+
+def _devices(platform: mm.Platform) -> str:
+    """Names of the devices, for platforms that have them."""
+    if "DeviceName" not in platform.getPropertyNames():
+        return "-"
+    try:
+        return ", ".join(device["DeviceName"] for device in platform.getDevices()) or "none"
+    except mm.OpenMMException as error:  # what a broken driver says
+        return str(error)
+
+
+def _library(name: str, platform: mm.Platform | None) -> str:
+    """What became of the library for a platform."""
+    if name not in _build_info.PLATFORMS:
+        return "that of Reference" if name == "CPU" else "none"
+    reason = _build_info.PLATFORMS[name]
+    if reason is not None:
+        return f"not built: {reason}"
+    if platform is None:
+        return f"built, not loaded: OpenMM could not load its {name} platform, or has none"
+    return "loaded" if supports_plugin(platform) else "built, but could not be loaded"
 
 
 def print_clusters(console: Console, system: mm.System, name: str, solver: str) -> None:

@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+//
+// The CUDA platform without a GPU: Contexts are created, all their kernels compiled by NVRTC, and steps enqueued.
+// Nothing is computed; what is looked at is what the host does. CONSTRAINTS_PTX_FOLDER, if set, receives the PTX of all
+// modules: in builtin/ what OpenMM's own integrators load, in plugin/ what ours do.
+#include "fakecuda.h"
+#include "support/Simulation.h"
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+#include <set>
+#include <sstream>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+template <class Signature>
+Signature* findInDriver(const char* name) {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+    auto* found = driver == nullptr ? nullptr : (Signature*) dlsym(driver, name);
+    if (found == nullptr)
+        throw std::runtime_error("this is not the fake driver: put its folder into LD_LIBRARY_PATH");
+    return found;
+}
+
+struct Calls {
+    std::vector<std::string> launches, waits;
+    bool waitsBeforeLastLaunch = false;
+};
+
+Calls takeCalls() {
+    std::istringstream lines(findInDriver<decltype(fakecudaTakeCalls)>("fakecudaTakeCalls")());
+    Calls calls;
+    std::string what, name;
+    while (lines >> what && std::getline(lines >> std::ws, name))
+        if (what == "launch") {
+            calls.launches.push_back(name);
+            calls.waitsBeforeLastLaunch = !calls.waits.empty();
+        } else
+            calls.waits.push_back(name);
+    return calls;
+}
+
+void keepModules(const std::string& whose) {
+    const char* folder = std::getenv("CONSTRAINTS_PTX_FOLDER");
+    if (folder == nullptr)
+        return;
+    static std::set<std::string> fresh; // what an earlier run left has no business there
+    const std::string path = std::string(folder) + "/" + whose;
+    if (fresh.insert(path).second)
+        std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+    findInDriver<decltype(fakecudaKeepModules)>("fakecudaKeepModules")(path.c_str());
+}
+
+// ---- Systems, one for each kind of constraint
+// -------------------------------------------------------------------------
+
+struct Example {
+    std::unique_ptr<System> system = std::make_unique<System>();
+    std::vector<Vec3> positions;
+};
+
+/** Some of the table's systems side by side. */
+Example table(std::initializer_list<const char*> names, Declared declared) {
+    Example example;
+    auto force = std::make_unique<ConstraintForce>();
+    for (const char* name : names) {
+        const TestSystem& part = findSystem(name);
+        const int first = example.system->getNumParticles();
+        for (int i = 0; i < part.numParticles(); i++) {
+            example.system->addParticle(part.masses[i]);
+            const Real3 x = part.positions[i];
+            example.positions.push_back(Vec3(x.x + first, x.y, x.z));
+        }
+        for (const auto& bond : part.bonds)
+            if (declared == Declared::InSystem)
+                example.system->addConstraint(first + bond.i, first + bond.j, bond.length);
+            else
+                force->addDistance(first + bond.i, first + bond.j, bond.length);
+    }
+    if (declared == Declared::InForce)
+        example.system->addForce(force.release());
+    auto* springs = new HarmonicBondForce(); // a System without forces would launch nothing for them
+    springs->addBond(0, example.system->getNumParticles() - 1, 1, 1);
+    example.system->addForce(springs);
+    return example;
+}
+
+/** Eight particles that bend and twist, for constraints of a Force. */
+Example zigzag(const std::function<Force*()>& makeForce) {
+    Example example;
+    for (int i = 0; i < 8; i++) {
+        example.system->addParticle(1 + i);
+        example.positions.push_back(Vec3(0.1 * i, 0.07 * (i % 2), 0.05 * (i % 3)));
+    }
+    auto* springs = new HarmonicBondForce();
+    springs->addBond(0, 7, 0.7, 100);
+    example.system->addForce(springs);
+    example.system->addForce(makeForce());
+    return example;
+}
+
+double length(const Vec3& a) {
+    return std::sqrt(a.dot(a));
+}
+
+Example angles() {
+    return zigzag([] {
+        auto* force = new ConstraintForce();
+        const Vec3 a(0.1, 0.07, 0.05), b(0.1, -0.07, 0.05); // of bonds 0-1 and 1-2
+        force->addDistance(0, 1, length(a));
+        force->addAngle(0, 1, 2, std::acos(-a.dot(b) / (length(a) * length(b))));
+        force->addDihedral(4, 5, 6, 7, 1.5);
+        return force;
+    });
+}
+
+Example bodies() {
+    return zigzag([] {
+        auto* force = new ConstraintForce();
+        force->addRigidBody({0, 1, 2}, {Vec3(0, 0, 0), Vec3(0.1, 0, 0), Vec3(0.25, 0, 0)});
+        force->addRigidBody({3, 4, 5, 6, 7},
+                            {Vec3(0, 0, 0), Vec3(0.1, 0, 0), Vec3(0, 0.1, 0), Vec3(0.1, 0.1, 0), Vec3(0.05, 0.05, 0)});
+        return force;
+    });
+}
+
+Example centroids() {
+    return zigzag([] {
+        auto* force = new ConstraintForce();
+        force->addCentroidDistance({0, 1, 2}, {5, 6, 7}, 0.5);
+        return force;
+    });
+}
+
+Example moving() {
+    return zigzag([] {
+        auto* force = new ConstraintForce();
+        force->addDistance(0, 1, length(Vec3(0.1, 0.07, 0.05)), 0.01);
+        return force;
+    });
+}
+
+Example expressions() {
+    return zigzag([] {
+        auto* force = new CustomConstraintForce(3, "distance(p1, p2) - scale*distance(p2, p3) - r0");
+        force->addPerConstraintParameter("r0");
+        force->addGlobalParameter("scale", 1);
+        force->addConstraint({0, 1, 2}, {0.0});
+        force->addConstraint({3, 4, 5}, {0.0});
+        return force;
+    });
+}
+
+Example surfaces() {
+    return zigzag([] {
+        auto* force = new CustomConstraintForce(1, "x1^2 + y1^2 + z1^2 - (0.5 + 0.001*t)^2");
+        force->addConstraint({5}, {});
+        return force;
+    });
+}
+
+struct Kind {
+    const char* name;
+    std::function<Example()> make;
+};
+const std::vector<Kind>& kinds() {
+    static const auto hydrogens = {"water", "OH", "CH2", "CH3", "methane"};
+    static const auto clusters = {"water", "CH3", "chain", "ring", "branched", "star"};
+    static const std::vector<Kind> all{
+        {"hydrogens", [] { return table(hydrogens, Declared::InSystem); }},
+        {"clusters", [] { return table(clusters, Declared::InSystem); }},
+        {"distances", [] { return table(clusters, Declared::InForce); }},
+        {"special",
+         [] {
+             return table({"triangle", "disjoint", "anchor", "duplicates"}, Declared::InForce);
+         }},
+        {"angles", angles},
+        {"bodies", bodies},
+        {"centroids", centroids},
+        {"moving", moving},
+        {"expressions", expressions},
+        {"surfaces", surfaces},
+    };
+    return all;
+}
+Example makeExample(const std::string& kind) {
+    for (const Kind& each : kinds())
+        if (each.name == kind)
+            return each.make();
+    throw std::out_of_range(kind);
+}
+
+// ---- tests
+// ------------------------------------------------------------------------------------------------------------
+
+struct FakeSimulation {
+    Example example;
+    std::unique_ptr<Context> context;
+    Integrator& integrator;
+
+    FakeSimulation(const std::string& kind, Integrator& integrator, const std::string& precision)
+        : example(makeExample(kind)), integrator(integrator) {
+        context = std::make_unique<Context>(*example.system, integrator, Platform::getPlatformByName("CUDA"),
+                                            std::map<std::string, std::string>{{"Precision", precision}});
+        context->setPositions(example.positions);
+        integrator.step(3);
+        takeCalls();
+    }
+    /** What one call of step() does. */
+    Calls step(int steps) {
+        integrator.step(steps);
+        return takeCalls();
+    }
+    /** Launches of a step that computing forces does not need, on average. */
+    double launchesBesidesForces(int steps) {
+        context->getState(State::Forces);
+        const auto forForces = takeCalls().launches;
+        double count = 0;
+        for (const std::string& name : step(steps).launches)
+            if (std::find(forForces.begin(), forForces.end(), name) == forForces.end())
+                count++;
+        return count / steps;
+    }
+};
+
+const char* const precisions[] = {"single", "mixed", "double"};
+
+class Builtin : public testing::TestWithParam<const char*> {};
+class Plugin : public testing::TestWithParam<std::tuple<const char*, std::string, Solver, const char*>> {};
+
+TEST(Driver, KeepsPositions) {
+    for (const char* precision : precisions) {
+        VerletIntegrator integrator(0.001);
+        FakeSimulation simulation("hydrogens", integrator, precision);
+        const auto positions = simulation.context->getState(State::Positions).getPositions();
+        EXPECT_LT(distance(positions, simulation.example.positions), 1e-5) << precision;
+    }
+}
+
+TEST_P(Builtin, StepsWithoutWaiting) {
+    keepModules(std::string(GetParam()) + "/builtin");
+    VerletIntegrator verlet(0.001);
+    LangevinMiddleIntegrator langevin(300, 1, 0.001);
+    for (Integrator* integrator : std::initializer_list<Integrator*>{&verlet, &langevin}) {
+        FakeSimulation simulation("hydrogens", *integrator, GetParam());
+        EXPECT_GT(simulation.launchesBesidesForces(4), 1);
+        EXPECT_TRUE(simulation.step(4).waits.empty());
+    }
+}
+
+TEST_P(Plugin, StepsWaitingOnceAtTheEnd) {
+    const auto& [precision, kind, solver, name] = GetParam();
+    keepModules(std::string(precision) + "/plugin");
+    auto integrator = makeIntegrator({"CUDA", solver, name}, 0.001, 1e-5);
+    FakeSimulation simulation(kind, *integrator, precision);
+    const Calls calls = simulation.step(10);
+    EXPECT_GE(calls.launches.size(), 10u);
+    EXPECT_LE(calls.waits.size(), 1u) << testing::PrintToString(calls.waits);
+    EXPECT_FALSE(calls.waitsBeforeLastLaunch) << testing::PrintToString(calls.waits);
+    EXPECT_EQ(simulation.context->getStepCount(), 13);
+    if (kind == "hydrogens" && std::string(name) != "ConstraintForce") {
+        EXPECT_LE(simulation.launchesBesidesForces(10), 5);
+    }
+    integrator->getSolverSummary();
+    simulation.context->getState(State::Energy | State::Velocities);
+}
+
+std::vector<std::string> kindNames() {
+    std::vector<std::string> names;
+    for (const Kind& kind : kinds())
+        names.push_back(kind.name);
+    return names;
+}
+
+std::string describe(const testing::TestParamInfo<Plugin::ParamType>& info) {
+    const auto& [precision, kind, solver, name] = info.param;
+    return kind + "_" + nameOf({precision, solver, name});
+}
+
+INSTANTIATE_TEST_SUITE_P(Precision, Builtin, testing::ValuesIn(precisions),
+                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, Plugin,
+                         testing::Combine(testing::ValuesIn(precisions), testing::ValuesIn(kindNames()),
+                                          testing::Values(ConstraintIntegrator::Iterative,
+                                                          ConstraintIntegrator::MatrixInversion),
+                                          testing::Values("Rattle", "Shake", "RattleLangevin", "ConstraintForce")),
+                         describe);
+
+} // namespace

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Compile the PTX that TestFakeCuda kept: registers and spills of every kernel of this plugin, without a GPU.
+
+A kernel of a small cluster lives in registers, so that a spill there is a failure; elsewhere it is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PRECISIONS = ("single", "mixed", "double")
+NO_SPILLS = "smallCluster"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a kernel needs. Compiled more than once under one name, as for several cluster sizes: the most."""
+
+    kernel: str
+    precision: str
+    target: str
+    registers: int
+    spills: int  # bytes
+    stack: int  # bytes
+
+
+def find_ptxas() -> str:
+    """The one that fits NVRTC, which is in the same PyPI packages; a toolkit's may be older and refuse its PTX."""
+    spec = importlib.util.find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        candidate = Path(folder) / "cu13" / "bin" / "ptxas"
+        if candidate.is_file():
+            return str(candidate)
+    found = shutil.which("ptxas")
+    if found is None:
+        raise SystemExit("ptxas was not found: pip install nvidia-cuda-nvcc")
+    return found
+
+
+def entries(ptx: Path) -> frozenset[str]:
+    """Names of a module's kernels."""
+    return frozenset(re.findall(r"\.entry\s+(\w+)", ptx.read_text()))
+
+
+def modules_of_plugin(folder: Path) -> list[Path]:
+    """What our integrators load and OpenMM's do not, told by the names of the kernels."""
+    builtin = {entries(path) for path in (folder / "builtin").glob("*.ptx")}
+    if not builtin:
+        raise SystemExit(f"no modules of OpenMM in {folder}: did TestFakeCuda run?")
+    return [path for path in sorted((folder / "plugin").glob("*.ptx")) if entries(path) not in builtin]
+
+
+def measure(ptxas: str, ptx: Path, target: str, precision: str) -> list[Usage]:
+    """Compile a module; what ptxas says of each kernel.
+
+    :raises SystemExit: if it cannot be compiled
+    """
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as output:
+        command = [ptxas, "-v", f"-arch={target}", "-o", output.name, str(ptx)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise SystemExit(f"ptxas fails for {target}, {precision}: {', '.join(sorted(entries(ptx)))}\n{result.stderr}")
+    usages = []
+    for block in re.split(r"Compiling entry function '", result.stderr)[1:]:
+        stack, stores, loads = (
+            max(map(int, re.findall(rf"(\d+) bytes {what}", block)), default=0)
+            for what in ("stack frame", "spill stores", "spill loads")
+        )
+        registers = re.search(r"Used (\d+) registers", block)
+        if registers is None:
+            raise SystemExit(f"no registers in what ptxas says:\n{block}")
+        name = block.split("'", 1)[0]
+        usages.append(Usage(name, precision, target, int(registers[1]), max(stores, loads), stack))
+    return usages
+
+
+def most(usages: Iterable[Usage]) -> list[Usage]:
+    """One entry for each kernel, precision and target."""
+    table: dict[tuple[str, str, str], Usage] = {}
+    for each in usages:
+        key = (each.kernel, each.precision, each.target)
+        old = table.get(key, each)
+        table[key] = Usage(
+            *key, max(old.registers, each.registers), max(old.spills, each.spills), max(old.stack, each.stack)
+        )
+    return [table[key] for key in sorted(table)]
+
+
+def report(usages: list[Usage]) -> str:
+    """A line for each kernel: registers, and spills where there are any."""
+    columns = sorted({(u.target, PRECISIONS.index(u.precision)) for u in usages})
+    cells = {(u.kernel, u.target, PRECISIONS.index(u.precision)): u for u in usages}
+    lines = [f"{'registers (bytes spilled)':40}" + "".join(f"{f'{t} {PRECISIONS[p]}':>14}" for t, p in columns)]
+    for kernel in sorted({u.kernel for u in usages}):
+        line = f"{kernel:40}"
+        for column in columns:
+            u = cells.get((kernel, *column))
+            line += f"{'-' if u is None else f'{u.registers} ({u.spills})' if u.spills else u.registers:>14}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Returns 1 if a kernel that must not spill does."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, help="named sm_80, sm_90, ...")
+    parser.add_argument("--json", type=Path, help="write all numbers there")
+    options = parser.parse_args()
+    ptxas = find_ptxas()
+    jobs = []
+    for folder in options.folders:
+        for precision in PRECISIONS:
+            modules = modules_of_plugin(folder / precision)
+            if not modules:
+                raise SystemExit(f"no kernels of this plugin in {folder}/{precision}")
+            jobs += [(ptxas, module, folder.name, precision) for module in modules]
+    with ThreadPoolExecutor(2) as pool:
+        usages = most(usage for usages in pool.map(lambda job: measure(*job), jobs) for usage in usages)
+    print(report(usages))
+    if options.json is not None:
+        options.json.write_text(json.dumps([asdict(usage) for usage in usages], indent=1) + "\n")
+    failures = [usage for usage in usages if usage.kernel.startswith(NO_SPILLS) and usage.spills]
+    for usage in failures:
+        print(f"{usage.kernel} spills {usage.spills} bytes on {usage.target} in {usage.precision} precision")
+    print(f"{len({u.kernel for u in usages})} kernels, {len(jobs)} modules, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

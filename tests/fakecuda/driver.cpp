@@ -1,0 +1,418 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+//
+// A stand-in for NVIDIA's driver (libcuda.so.1): OpenMM's CUDA platform starts without a GPU, and NVRTC compiles every
+// kernel with OpenMM's real options. There is one device, whose memory is the host's. Copies are real; kernels are
+// looked up, their launches checked and counted, but not run. See fakecuda.h for what a test can ask.
+#include "fakecuda.h"
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+#include <fstream>
+#include <iomanip>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Parameter {
+    size_t size;
+    bool pointer;
+};
+struct Function {
+    std::string name;
+    std::vector<Parameter> parameters;
+};
+struct Module {
+    std::map<std::string, Function> functions;
+};
+
+std::mutex lock; // OpenMM may call from several threads
+std::map<std::uintptr_t, size_t> allocations, pinned;
+std::vector<std::unique_ptr<Module>> modules;
+std::string calls, folder;
+thread_local std::vector<CUcontext> contexts;
+
+/** For handles of things that need no state. */
+template <class Handle>
+Handle newHandle() {
+    static std::uintptr_t last = 0x1000;
+    return (Handle) (last += 16);
+}
+
+void record(const std::string& call) {
+    std::lock_guard<std::mutex> guard(lock);
+    calls += call + "\n";
+}
+
+CUresult refuse(CUresult result, const std::string& why) {
+    std::fprintf(stderr, "fakecuda: %s\n", why.c_str());
+    return result;
+}
+
+bool within(const std::map<std::uintptr_t, size_t>& blocks, std::uintptr_t p, size_t size) {
+    auto next = blocks.upper_bound(p);
+    if (next == blocks.begin())
+        return false;
+    const auto& [start, length] = *--next;
+    return p + size <= start + length;
+}
+bool onDevice(CUdeviceptr p, size_t size) {
+    std::lock_guard<std::mutex> guard(lock);
+    return within(allocations, p, size) || within(pinned, p, size);
+}
+bool isPinned(const void* p, size_t size) {
+    std::lock_guard<std::mutex> guard(lock);
+    return within(pinned, (std::uintptr_t) p, size);
+}
+
+CUresult allocate(std::map<std::uintptr_t, size_t>& blocks, void** p, size_t size) {
+    if (size == 0)
+        return refuse(CUDA_ERROR_INVALID_VALUE, "memory of no size was asked for");
+    *p = std::calloc(1, size);
+    if (*p == nullptr)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    std::lock_guard<std::mutex> guard(lock);
+    blocks[(std::uintptr_t) *p] = size;
+    return CUDA_SUCCESS;
+}
+CUresult release(std::map<std::uintptr_t, size_t>& blocks, std::uintptr_t p) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (p != 0 && blocks.erase(p) == 0)
+        return refuse(CUDA_ERROR_INVALID_VALUE, "memory is released that was not allocated");
+    std::free((void*) p);
+    return CUDA_SUCCESS;
+}
+
+CUresult copy(CUdeviceptr device, void* to, const void* from, size_t size) {
+    if (!onDevice(device, size))
+        return refuse(CUDA_ERROR_INVALID_VALUE, "a copy of " + std::to_string(size) + " bytes leaves device memory");
+    std::memmove(to, from, size);
+    return CUDA_SUCCESS;
+}
+
+int capability() {
+    const char* wanted = std::getenv("FAKECUDA_CAPABILITY");
+    return wanted == nullptr ? 90 : std::atoi(wanted);
+}
+
+/** "(.param .u64 .ptr .align 1 name, .param .align 16 .b8 name[32])" */
+std::vector<Parameter> readParameters(const std::string& text) {
+    static const std::regex declaration(R"(\.param([^,)]*))"), type(R"(\.[a-z](\d+)\b)"), array(R"(\[(\d+)\])");
+    std::vector<Parameter> parameters;
+    for (std::sregex_iterator each(text.begin(), text.end(), declaration), end; each != end; ++each) {
+        const std::string words = (*each)[1];
+        std::smatch match;
+        size_t size = 0;
+        if (std::regex_search(words, match, type))
+            size = std::stoul(match[1]) / 8;
+        if (std::regex_search(words, match, array))
+            size *= std::stoul(match[1]);
+        parameters.push_back({size, words.find(".ptr") != std::string::npos});
+    }
+    return parameters;
+}
+
+/** The text under a name made from itself, so that a module appears once however often it is loaded. */
+void keep(const std::string& ptx) {
+    if (folder.empty())
+        return;
+    std::uint64_t hash = 14695981039346656037u; // FNV-1a
+    for (unsigned char c : ptx)
+        hash = (hash ^ c) * 1099511628211u;
+    std::ostringstream name;
+    name << folder << "/" << std::hex << std::setw(16) << std::setfill('0') << hash << ".ptx";
+    std::ofstream(name.str()) << ptx;
+}
+
+/** OpenMM's copyFloatBuffer and copyDoubleBuffer: by them it sets positions and velocities, which the host side of an
+ *  integrator may read again. */
+template <class Real>
+void copyCoordinates(void** arguments) {
+    const Real* source = *(const Real**) arguments[0];
+    Real* destination = *(Real**) arguments[1];
+    for (int i = 0; i < *(const int*) arguments[2]; i++)
+        for (int k = 0; k < 3; k++)
+            destination[4 * i + k] = source[3 * i + k];
+}
+
+CUresult load(CUmodule* result, const std::string& ptx) {
+    static const std::regex entry(R"(\.entry\s+(\w+)\s*(\([^)]*\))?)");
+    auto module = std::make_unique<Module>();
+    for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each)
+        module->functions[(*each)[1]] = {(*each)[1], readParameters((*each)[2])};
+    if (module->functions.empty())
+        return refuse(CUDA_ERROR_INVALID_PTX, "a module has no kernel");
+    keep(ptx);
+    std::lock_guard<std::mutex> guard(lock);
+    *result = (CUmodule) module.get();
+    modules.push_back(std::move(module));
+    return CUDA_SUCCESS;
+}
+
+} // namespace
+
+extern "C" {
+
+// ---- what tests ask
+// ---------------------------------------------------------------------------------------------------
+
+const char* fakecudaTakeCalls() {
+    static std::string taken;
+    std::lock_guard<std::mutex> guard(lock);
+    taken.swap(calls);
+    calls.clear();
+    return taken.c_str();
+}
+
+void fakecudaKeepModules(const char* path) {
+    folder = path;
+}
+
+// ---- device and contexts
+// ----------------------------------------------------------------------------------------------
+
+CUresult cuInit(unsigned int) {
+    return CUDA_SUCCESS;
+}
+CUresult cuDriverGetVersion(int* version) {
+    *version = 13000;
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int* count) {
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceGet(CUdevice* device, int) {
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetName(char* name, int length, CUdevice) {
+    std::snprintf(name, length, "fakecuda sm_%d", capability());
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = capability() / 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = capability() % 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = 8;
+        break;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+        *value = 1000000;
+        break;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+        *value = 32;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+        *value = 1024;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
+        *value = 48 * 1024;
+        break;
+    default:
+        return refuse(CUDA_ERROR_INVALID_VALUE, "unknown device attribute " + std::to_string(attribute));
+    }
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
+    *can = 0;
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int) {
+    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+}
+// cuda.h names the newest form by a macro, and older ones are called by older OpenMMs.
+#undef cuCtxCreate
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned int, CUdevice) {
+    contexts.push_back(*context = newHandle<CUcontext>());
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned int flags, CUdevice device) {
+    return cuCtxCreate_v2(context, flags, device);
+}
+CUresult cuCtxDestroy(CUcontext) {
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent(CUcontext context) {
+    contexts.push_back(context);
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent(CUcontext* context) {
+    if (contexts.empty())
+        return refuse(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+    *context = contexts.back();
+    contexts.pop_back();
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+    if (!contexts.empty())
+        contexts.pop_back();
+    contexts.push_back(context);
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCacheConfig(CUfunc_cache) {
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+    record("wait cuCtxSynchronize");
+    return CUDA_SUCCESS;
+}
+CUresult cuProfilerStop() {
+    return CUDA_SUCCESS;
+}
+CUresult cuGetErrorName(CUresult result, const char** name) {
+    static thread_local std::string text;
+    text = "error " + std::to_string(result) + " of the fake driver";
+    *name = text.c_str();
+    return CUDA_SUCCESS;
+}
+// NVRTC and the CUDA runtime ask for undocumented tables, and do without them.
+CUresult cuGetExportTable(const void** table, const CUuuid*) {
+    *table = nullptr;
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+// ---- memory
+// -----------------------------------------------------------------------------------------------------------
+
+CUresult cuMemAlloc(CUdeviceptr* p, size_t size) {
+    return allocate(allocations, (void**) p, size);
+}
+CUresult cuMemFree(CUdeviceptr p) {
+    return release(allocations, p);
+}
+CUresult cuMemHostAlloc(void** p, size_t size, unsigned int) {
+    return allocate(pinned, p, size);
+}
+CUresult cuMemFreeHost(void* p) {
+    return release(pinned, (std::uintptr_t) p);
+}
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* device, void* host, unsigned int) {
+    *device = (CUdeviceptr) host;
+    return CUDA_SUCCESS;
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, size_t size) {
+    record("wait cuMemcpyHtoD");
+    return copy(to, (void*) to, from, size);
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t size, CUstream) {
+    return copy(to, (void*) to, from, size);
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, size_t size) {
+    record("wait cuMemcpyDtoH");
+    return copy(from, to, (const void*) from, size);
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t size, CUstream) {
+    if (!isPinned(to, size))
+        record("wait cuMemcpyDtoHAsync to pageable memory");
+    return copy(from, to, (const void*) from, size);
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream) {
+    return onDevice(from, size) ? copy(to, (void*) to, (const void*) from, size) : copy(from, nullptr, nullptr, size);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
+    return cuMemcpyDtoDAsync(to, from, size, stream);
+}
+
+// ---- streams and events
+// -----------------------------------------------------------------------------------------------
+
+CUresult cuStreamCreate(CUstream* stream, unsigned int) {
+    *stream = newHandle<CUstream>();
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamDestroy(CUstream) {
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream) {
+    record("wait cuStreamSynchronize");
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned int) {
+    return CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent* event, unsigned int) {
+    *event = newHandle<CUevent>();
+    return CUDA_SUCCESS;
+}
+CUresult cuEventDestroy(CUevent) {
+    return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent, CUstream) {
+    return CUDA_SUCCESS;
+}
+CUresult cuEventSynchronize(CUevent) {
+    record("wait cuEventSynchronize");
+    return CUDA_SUCCESS;
+}
+
+// ---- modules and kernels
+// ----------------------------------------------------------------------------------------------
+
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+    std::ifstream file(path);
+    if (!file)
+        return CUDA_ERROR_FILE_NOT_FOUND; // OpenMM tries its cache first
+    std::ostringstream text;
+    text << file.rdbuf();
+    return load(module, text.str());
+}
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, CUjit_option*, void**) {
+    return load(module, (const char*) image);
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+    auto& functions = ((Module*) module)->functions;
+    auto found = functions.find(name);
+    if (found == functions.end())
+        return refuse(CUDA_ERROR_NOT_FOUND, std::string("the module has no kernel ") + name);
+    *function = (CUfunction) &found->second;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction) {
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+        return refuse(CUDA_ERROR_INVALID_VALUE, "unknown function attribute " + std::to_string(attribute));
+    *value = 1024;
+    return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
+                        unsigned int blockY, unsigned int blockZ, unsigned int shared, CUstream, void** arguments,
+                        void**) {
+    const Function& function = *(const Function*) f;
+    const unsigned int threads = blockX * blockY * blockZ;
+    if (gridX * gridY * gridZ == 0 || threads == 0 || threads > 1024 || shared > 48 * 1024)
+        return refuse(CUDA_ERROR_INVALID_VALUE, function.name + " is launched with " + std::to_string(gridX) +
+                                                    " blocks of " + std::to_string(threads) + " threads and " +
+                                                    std::to_string(shared) + " bytes");
+    for (size_t i = 0; i < function.parameters.size(); i++) {
+        if (arguments[i] == nullptr)
+            return refuse(CUDA_ERROR_INVALID_VALUE, function.name + " has no argument " + std::to_string(i));
+        if (!function.parameters[i].pointer)
+            continue;
+        CUdeviceptr p;
+        std::memcpy(&p, arguments[i], sizeof(p));
+        if (p != 0 && !onDevice(p, 1))
+            return refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
+                          function.name + ": argument " + std::to_string(i) + " does not point to device memory");
+    }
+    if (function.name == "copyFloatBuffer")
+        copyCoordinates<float>(arguments);
+    if (function.name == "copyDoubleBuffer")
+        copyCoordinates<double>(arguments);
+    record("launch " + function.name);
+    return CUDA_SUCCESS;
+}
+
+} // extern "C"
