@@ -15,6 +15,9 @@ public:
      *  @param periodic  whether R takes the minimum image; each group's centre is of its unwrapped positions */
     CentroidDistance(std::vector<double> weights, bool periodic) : weights(std::move(weights)), periodic(periodic) {
     }
+    const std::vector<double>& getWeights() const {
+        return weights;
+    }
     double evaluate(const Real3* x, const double*, const Moment& moment, Real3* gradient) override {
         const Real3 R = separation(x, moment);
         const double q = std::sqrt(dot(R, R));

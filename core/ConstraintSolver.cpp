@@ -78,6 +78,7 @@ void ConstraintSolver::rebuild() {
 }
 
 void ConstraintSolver::build() {
+    revision++;
     graph = std::make_unique<ConstraintGraph>(set, active, method);
     std::vector<char> isActive(set.constraints.size(), 0);
     for (int k : active)

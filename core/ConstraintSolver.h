@@ -131,6 +131,17 @@ public:
     const ConstraintGraph& getGraph() const {
         return *graph;
     }
+    Method getMethod() const {
+        return method;
+    }
+    /** Constraints that are not solved, because they depend on others, are immovable, or a rigid body keeps them. */
+    const std::vector<int>& getChecked() const {
+        return checked;
+    }
+    /** Changes whenever the graph, the set or the choice of what is solved does. */
+    int getRevision() const {
+        return revision;
+    }
     /** Multipliers of the last stages, which a warm start takes up. */
     struct Multipliers {
         std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
@@ -160,6 +171,7 @@ private:
     ConstraintSet set;
     Method method;
     bool warmStart = false;
+    int revision = 0;
     double time = 0;
     std::vector<int> movable; // constraints with a movable particle that no rigid body replaces
     std::vector<int> active;  // the independent ones among them

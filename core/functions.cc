@@ -67,6 +67,6 @@ DEVICE mixed power(mixed x, mixed y) {
         return y > 0 ? x * x : 1 / (x * x);
     if (floor(y) != y)
         return sqrt(x); // not a number
-    const mixed size = pow(-x, y), half = y / 2;
-    return floor(half) == half ? size : -size;
+    const mixed size = pow(-x, y);
+    return 2 * floor(y / 2) == y ? size : -size;
 }

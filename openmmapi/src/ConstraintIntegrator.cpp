@@ -228,7 +228,7 @@ double ConstraintIntegrator::computeKineticEnergy() {
 void ConstraintIntegrator::stateChanged(State::DataType changed) {
     if (changed == State::Positions)
         hasPositions = true;
-    stepKernel().invalidateForces();
+    stepKernel().invalidateForces(changed == State::Positions || changed == State::Velocities);
 }
 
 void ConstraintIntegrator::createCheckpoint(ostream& stream) const {

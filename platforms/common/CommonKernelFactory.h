@@ -3,7 +3,7 @@
 #ifndef CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
 #define CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
 
-#include "CommonStepKernel.h"
+#include "CommonSteps.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
 
@@ -15,12 +15,16 @@ class CommonKernelFactory : public OpenMM::KernelFactory {
 public:
     OpenMM::KernelImpl* createKernelImpl(std::string name, const OpenMM::Platform& platform,
                                          OpenMM::ContextImpl& context) const override {
-        for (const std::string& known : names())
-            if (name == known) {
-                // All that we need lives on the first device, whatever the number of devices that compute forces.
-                OpenMM::ComputeContext& device = *static_cast<PlatformData*>(context.getPlatformData())->contexts[0];
-                return new CommonStepKernel(name, platform, context, device);
-            }
+        // All that we need lives on the first device, whatever the number of devices that compute forces.
+        OpenMM::ComputeContext& device = *static_cast<PlatformData*>(context.getPlatformData())->contexts[0];
+        if (name == IntegrateRattleStepName)
+            return new CommonRattleStep(name, platform, context, device);
+        if (name == IntegrateShakeStepName)
+            return new CommonShakeStep(name, platform, context, device);
+        if (name == IntegrateRattleLangevinStepName)
+            return new CommonRattleLangevinStep(name, platform, context, device);
+        if (name == IntegrateConstraintForceStepName)
+            return new CommonConstraintForceStep(name, platform, context, device);
         throw OpenMM::OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
     /** Add the kernels to the platform of that name. No error where OpenMM has none: its library may be there and find

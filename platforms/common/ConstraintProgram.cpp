@@ -30,7 +30,7 @@ string define(const string& name, const string& value) {
 
 } // namespace
 
-vector<int> Stage::reports() const {
+vector<int> StageText::reports() const {
     vector<int> result;
     for (const string& step : steps)
         if (isSolve(step))
@@ -42,7 +42,7 @@ vector<int> Stage::reports() const {
 }
 
 ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver& solver, bool smallInRegisters,
-                                     const vector<Stage>& stages)
+                                     const vector<StageText>& stages)
     : arguments(cc), cc(cc), constraintTables(solver, smallInRegisters),
       isIterative(solver.getMethod() == Method::Iterative) {
     addArrays(solver.getSet());
@@ -55,11 +55,11 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
     const int numBlocks = t.numGeneralClusters - t.numThreadClusters;
     if (numBlocks > 0)
         compile(teamText(stages, true, solver.getSet()), "blockCluster", stages, numBlocks * blockSize, blockSize);
-    const string text = commonText() + customText(solver.getSet()) + ConstraintKernelSources::rows +
-                        ConstraintKernelSources::afterwards;
+    const string text = commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) +
+                        ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
     const ComputeProgram program = cc.compileProgram(
         replaced(replaced(text, "PARAMETERS", arguments.parameters()), "INITIALIZER", arguments.initializer()));
-    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "returnToStart"}) {
+    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState", "returnToStart"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);
@@ -77,6 +77,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set) {
     arguments.add("posqCorrection", real4, cc.getUseMixedPrecision() ? cc.getPosqCorrection() : cc.getPosq());
     arguments.add("velm", mixed4, cc.getVelm());
     arguments.add("force", "const mm_long", cc.getLongForceBuffer());
+    arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
     arguments.add("random", "const float4", cc.getIntegrationUtilities().getRandom());
 
     // what a step leaves behind
@@ -91,7 +92,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set) {
     arguments.addMixed("reportErrors", zeros(2 * numReports * t.numClusters()), 2);
     arguments.addInts("reportRows", vector<int>(std::max(4 * numReports * t.numClusters(), 4)), 4);
     arguments.addMixed("checkErrors", zeros(2 * (int) t.checked.size()), 2);
-    arguments.addInts("failure", {noFailure, noFailure});
+    arguments.addInts("failure", {noFailure, noFailure, noFailure});
 
     arguments.addInts("smallGroups", t.smallGroups);
     arguments.addInts("smallParticles", t.smallParticles);
@@ -196,11 +197,11 @@ string ConstraintProgram::commonText() const {
            ConstraintKernelSources::coordinates + ConstraintKernelSources::functions + ConstraintKernelSources::state;
 }
 
-string ConstraintProgram::smallText(const vector<Stage>& stages) const {
+string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     string text = commonText() + ConstraintKernelSources::steps;
     for (int size : constraintTables.sizes)
         text += replaced(ConstraintKernelSources::smallClusters, "SIZE", to_string(size));
-    for (const Stage& stage : stages) {
+    for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {
             string steps;
@@ -228,7 +229,7 @@ string ConstraintProgram::smallText(const vector<Stage>& stages) const {
     return text;
 }
 
-string ConstraintProgram::teamText(const vector<Stage>& stages, bool isBlock, const ConstraintSet& set) const {
+string ConstraintProgram::teamText(const vector<StageText>& stages, bool isBlock, const ConstraintSet& set) const {
     string text = isBlock ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
                                 define("TEAM_SIZE", to_string(blockSize)) + define("TEAM_SYNC", "SYNC_THREADS") +
                                 define("TEAM_SHARED", ", shared") +
@@ -240,7 +241,7 @@ string ConstraintProgram::teamText(const vector<Stage>& stages, bool isBlock, co
             ConstraintKernelSources::clusters;
     const string range = isBlock ? "(int c = a->firstBlockCluster + GROUP_ID; c < a->numGeneralClusters; c += NUM_GROUPS)"
                                  : "(int c = GLOBAL_ID; c < a->firstBlockCluster; c += GLOBAL_SIZE)";
-    for (const Stage& stage : stages) {
+    for (const StageText& stage : stages) {
         string steps;
         for (const string& step : stage.steps)
             steps += isSolve(step) ? "        " + step + "(a, c TEAM_SHARED);\n"
@@ -262,13 +263,17 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
     const string declaration = "(const Arguments* a, int row, ";
     string functions, evaluate, rate, curvature;
     int firstGlobal = 0, firstTable = 0;
+    vector<int> numParticles(set.custom.size());
+    for (const Constraint& c : set.constraints)
+        if (c.kind == CoordinateKind::Custom)
+            numParticles[c.form] = c.size();
     for (size_t form = 0; form < set.custom.size(); form++) {
-        const CustomCoordinate& custom = *set.custom[form];
+        CustomCoordinate& custom = *set.custom[form];
         const string name = "custom" + to_string(form), text = custom.kernelText(name);
         const int numTables = (int) custom.tableData().size(), numGlobals = (int) custom.getGlobals().size();
-        if (!text.empty()) {
-            functions += text;
-            const string n = to_string(custom.numParticles());
+        if (!text.empty() && numParticles[form] > 0) {
+            functions += text + custom.curvatureKernelText(name);
+            const string n = to_string(numParticles[form]);
             const string common = "a->customParameters + a->rowFirstParameter[row], a->customGlobals + " +
                                   to_string(firstGlobal) + ", a->customTables + " + to_string(firstTable) + ", moment";
             const string begin = "    case " + to_string(form) + ": {\n        mixed3 x[" + n + "], y[" + n +
@@ -300,10 +305,10 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
            function("customRate", "Moment moment", rate) + function("customCurvature", "Moment moment", curvature);
 }
 
-void ConstraintProgram::compile(const string& text, const string& prefix, const vector<Stage>& stages, int threads,
+void ConstraintProgram::compile(const string& text, const string& prefix, const vector<StageText>& stages, int threads,
                                 int size) {
     const ComputeProgram program = cc.compileProgram(text);
-    for (const Stage& stage : stages) {
+    for (const StageText& stage : stages) {
         Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size};
         arguments.bind(launch.kernel);
         launches[stage.name].push_back(launch);

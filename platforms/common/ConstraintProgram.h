@@ -10,7 +10,7 @@ namespace ConstraintPlugin {
 
 /** A part of a time step between two force evaluations: what is done to each particle and which solves, in order.
  *  Names are functions of kernels/steps.cc and, if they begin with "solve" or "project", of the solvers. */
-struct Stage {
+struct StageText {
     std::string name;
     std::vector<std::string> steps;
 
@@ -31,7 +31,7 @@ class ConstraintProgram {
 public:
     /** @param stages  that launch() will be called for */
     ConstraintProgram(OpenMM::ComputeContext& cc, const ConstraintSolver& solver, bool smallInRegisters,
-                      const std::vector<Stage>& stages);
+                      const std::vector<StageText>& stages);
     /** Launch a stage. @param number  ascending from launch to launch; see fail() in kernels/state.cc */
     void launch(const std::string& stage, int number);
     /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
@@ -49,10 +49,10 @@ private:
     };
     void addArrays(const ConstraintSet& set);
     std::string commonText() const;
-    std::string smallText(const std::vector<Stage>& stages) const;
-    std::string teamText(const std::vector<Stage>& stages, bool isBlock, const ConstraintSet& set) const;
+    std::string smallText(const std::vector<StageText>& stages) const;
+    std::string teamText(const std::vector<StageText>& stages, bool isBlock, const ConstraintSet& set) const;
     std::string customText(const ConstraintSet& set) const;
-    void compile(const std::string& text, const std::string& prefix, const std::vector<Stage>& stages, int threads,
+    void compile(const std::string& text, const std::string& prefix, const std::vector<StageText>& stages, int threads,
                  int blockSize);
     void execute(Launch& launch, int number);
 

@@ -43,13 +43,30 @@ ComputeArray& KernelArguments::addInts(const std::string& name, const std::vecto
 ComputeArray& KernelArguments::addMixed(const std::string& name, const std::vector<double>& values, int width) {
     const int size = mixedIsDouble() ? sizeof(double) : sizeof(float);
     ComputeArray& array = create(name, vectorType("mixed", width), values.size() / width, width * size);
-    if (values.empty())
-        return array;
-    if (mixedIsDouble())
-        array.upload(values.data());
-    else
-        array.upload(std::vector<float>(values.begin(), values.end()).data());
+    upload(name, values);
     return array;
+}
+
+void KernelArguments::upload(const std::string& name, const std::vector<double>& values) {
+    if (values.empty())
+        return;
+    if (mixedIsDouble())
+        owned.at(name)->upload(values.data());
+    else
+        owned.at(name)->upload(std::vector<float>(values.begin(), values.end()).data());
+}
+
+std::vector<double> KernelArguments::download(const std::string& name) {
+    ComputeArray& array = *owned.at(name);
+    const std::size_t bytes = array.getSize() * array.getElementSize();
+    if (mixedIsDouble()) {
+        std::vector<double> values(bytes / sizeof(double));
+        array.download(values.data());
+        return values;
+    }
+    std::vector<float> values(bytes / sizeof(float));
+    array.download(values.data());
+    return {values.begin(), values.end()};
 }
 
 ComputeArray& KernelArguments::addReals(const std::string& name, std::size_t size, int width) {

@@ -33,11 +33,12 @@ public:
     void set(const std::string& name, double value);
     void set(const std::string& name, const OpenMM::Vec3& value);
 
+    /** New values of an array of `mixed`s, and its present ones. */
+    void upload(const std::string& name, const std::vector<double>& values);
+    std::vector<double> download(const std::string& name);
+
     OpenMM::ComputeArray& operator[](const std::string& name) {
         return *owned.at(name);
-    }
-    bool hasArray(const std::string& name) const {
-        return owned.count(name) > 0;
     }
     /** typedef struct {...} Arguments; */
     std::string definition() const;

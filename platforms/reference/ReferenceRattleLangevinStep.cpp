@@ -68,8 +68,4 @@ void ReferenceRattleLangevinStep::exchangeHeat(ContextImpl& context, const Const
     solver->setMultipliers(ofTheKick);
 }
 
-double ReferenceRattleLangevinStep::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    return projectedKineticEnergy(context, integrator, 0);
-}
-
 } // namespace ConstraintPlugin

@@ -22,8 +22,4 @@ void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrat
     movePositions(context, integrator, delta.data());
 }
 
-double ReferenceShakeStep::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    return projectedKineticEnergy(context, integrator, 0.5 * integrator.getStepSize());
-}
-
 } // namespace ConstraintPlugin

@@ -32,7 +32,7 @@ public:
     virtual void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                                    std::vector<OpenMM::Vec3>& velocities) = 0;
     /** Something outside positions, velocities and box changed, so that forces kept from the last step are stale. */
-    virtual void invalidateForces() = 0;
+    virtual void invalidateForces(bool stateToo) = 0;
     virtual SolverSummary getSummary() const = 0;
     /** All constraints, as they are solved. */
     virtual const ConstraintSet& getConstraints() const = 0;

@@ -70,12 +70,24 @@ KERNEL void addWork(PARAMETERS) {
     }
 }
 
-/** Return to the start of the step that failed, if one did. */
+/** Keep the state as the start of a step, before it is projected. */
+KERNEL void keepState(PARAMETERS) {
+    const Arguments values = INITIALIZER;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE)
+        keepStart(a, i, 0);
+}
+
+/** Return to the start of the step that failed, if one did: once, since atoms may be reordered afterwards. */
 KERNEL void returnToStart(PARAMETERS) {
     const Arguments values = INITIALIZER;
     const Arguments* a = &values;
-    if (!hasFailed(a))
+    const int returned = a->failure[2]; // in which launch; this one, if another thread came first
+    if (!hasFailed(a) || (returned != NO_FAILURE && returned != a->launch))
         return;
+    a->failure[2] = a->launch;
     for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
         a->posq[i] = a->startPosq[i];
 #ifdef USE_MIXED_PRECISION

@@ -37,6 +37,12 @@ DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
 #endif
 }
 
+DEVICE void writeTeamReport(const Arguments* a, int stage, int c, Report report) {
+    if (TEAM_MEMBER == 0)
+        writeReport(a, stage, a->firstCluster + c, report,
+                    report.row < 0 ? -1 : a->slotParticle[a->slotStart[report.row]]);
+}
+
 /** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */
 DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change) {
     EACH_PARTICLE(n) {
@@ -284,8 +290,7 @@ DEVICE void solvePositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     EACH_ROW(row) a->workRate[row] = a->rowRateOffset[row];
     if (report.outcome == CONVERGED)
         report = solveCluster(a, c, POSITIONS, a->time + a->dt, 1, a->innerTolerance, a->lambda TEAM_SHARED);
-    if (TEAM_MEMBER == 0)
-        writeReport(a, 0, a->firstCluster + c, report);
+    writeTeamReport(a, 0, c, report);
 }
 
 /** Errors at the start, and whether any is above the tolerance plus what rounding of positions adds. */
@@ -316,8 +321,7 @@ DEVICE void projectPositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
         report = measureStart(a, c, &isViolated TEAM_SHARED);
     if (report.outcome == CONVERGED && isViolated)
         report = solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection TEAM_SHARED);
-    if (TEAM_MEMBER == 0)
-        writeReport(a, 3, a->firstCluster + c, report);
+    writeTeamReport(a, 3, c, report);
 }
 
 DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
@@ -344,21 +348,18 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
 DEVICE void solveVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->mu, false TEAM_SHARED);
     EACH_ROW(row) a->workRate[a->numRows + row] = a->rowRateOffset[row];
-    if (TEAM_MEMBER == 0)
-        writeReport(a, 1, a->firstCluster + c, report);
+    writeTeamReport(a, 1, c, report);
 }
 
 /** The same for velocities fresh from the heat bath, whose multipliers nobody reads. */
 DEVICE void solveHeatedVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->projection, false TEAM_SHARED);
-    if (TEAM_MEMBER == 0)
-        writeReport(a, 2, a->firstCluster + c, report);
+    writeTeamReport(a, 2, c, report);
 }
 
 DEVICE void projectVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->projection, true TEAM_SHARED);
-    if (TEAM_MEMBER == 0)
-        writeReport(a, 3, a->firstCluster + c, report);
+    writeTeamReport(a, 3, c, report);
 }
 
 /** J a + J-dot v + 2 alpha J v + beta^2 sigma = 0 for accelerations in `displacement`. */
@@ -392,8 +393,7 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
                 report.outcome = DRIFTED;
         }
     }
-    if (TEAM_MEMBER == 0)
-        writeReport(a, stage, a->firstCluster + c, report);
+    writeTeamReport(a, stage, c, report);
 }
 
 DEVICE void solveStartAccelerations(const Arguments* a, int c TEAM_SHARED_PARAMETER) {

@@ -11,10 +11,10 @@ DEVICE mixed3 minimumImage(mixed3 r, Moment moment) {
     const mixed3 a = moment.a, b = moment.b, c = moment.c;
     if (2 * fabs(r.x) < a.x && 2 * fabs(r.y) < b.y && 2 * fabs(r.z) < c.z)
         return r; // as below, without three divisions: nearly all bonds are here
-    const mixed half = (mixed) 0.5;
-    r = r - floor(r.z / c.z + half) * c;
-    r = r - floor(r.y / b.y + half) * b;
-    return r - floor(r.x / a.x + half) * a;
+    const mixed rounding = (mixed) 0.5;
+    r = r - floor(r.z / c.z + rounding) * c;
+    r = r - floor(r.y / b.y + rounding) * b;
+    return r - floor(r.x / a.x + rounding) * a;
 }
 
 /** The same where there may be no box. */

@@ -25,6 +25,15 @@ DEVICE INLINE int endSIZE(const ClusterSIZE* c, int k, int i) {
     return ((c->firsts >> (4 * k)) & 15) == i ? 1 : ((c->seconds >> (4 * k)) & 15) == i ? -1 : 0;
 }
 
+DEVICE INLINE void writeReportSIZE(const Arguments* a, const ClusterSIZE* c, int stage, int cluster, Report report) {
+    int particle = -1;
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++)
+        if (report.row >= 0 && ((c->firsts >> (4 * (report.row - c->firstRow))) & 15) == i)
+            particle = c->index[i];
+    writeReport(a, stage, cluster, report, particle);
+}
+
 /** Difference of some property of a row's two particles. */
 #define DIFFERENCESIZE(result, c, k, property)                                                                             \
     {                                                                                                                  \
@@ -209,7 +218,7 @@ DEVICE INLINE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cl
     }
     const Report report = solveSIZE(a, c, s, kappa, false, 0, 0, a->innerTolerance, a->maxIterations);
     finishSIZE(c, kappa, a->lambda);
-    writeReport(a, 0, cluster, report);
+    writeReportSIZE(a, c, 0, cluster, report);
 }
 
 /** Solve positions where they are off by more than the tolerance; elsewhere they stay as they are. */
@@ -233,7 +242,7 @@ DEVICE INLINE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int 
     if (report.outcome == CONVERGED && report.error > a->tolerance + roundingOf(a, largest, 1 / shortest))
         report = solveSIZE(a, c, s, kappa, false, 0, 0, a->innerTolerance, a->maxIterations);
     finishSIZE(c, kappa, a->projection);
-    writeReport(a, 3, cluster, report);
+    writeReportSIZE(a, c, 3, cluster, report);
 }
 
 DEVICE INLINE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers,
@@ -257,16 +266,16 @@ DEVICE INLINE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZ
 
 /** Find kappa with b_k.(v_i - v_j + ...) = 0. */
 DEVICE INLINE void solveVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReport(a, 1, cluster, solveVelocityDifferencesSIZE(a, c, a->mu, false));
+    writeReportSIZE(a, c, 1, cluster, solveVelocityDifferencesSIZE(a, c, a->mu, false));
 }
 
 /** The same for velocities fresh from the heat bath, whose multipliers nobody reads. */
 DEVICE INLINE void solveHeatedVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReport(a, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, false));
+    writeReportSIZE(a, c, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, false));
 }
 
 DEVICE INLINE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReport(a, 3, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, true));
+    writeReportSIZE(a, c, 3, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, true));
 }
 
 /** Find kappa with J a + J-dot v + 2 alpha J v + beta^2 sigma = 0, for accelerations in d. */
@@ -300,7 +309,7 @@ DEVICE INLINE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, in
         report.value = drift.value;
         report.outcome = drift.error <= a->maxDrift ? CONVERGED : DRIFTED;
     }
-    writeReport(a, stage, cluster, report);
+    writeReportSIZE(a, c, stage, cluster, report);
 }
 
 DEVICE INLINE void solveStartAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {

@@ -63,14 +63,16 @@ DEVICE bool hasFailed(const Arguments* a) {
     return a->failure[0] < a->launch;
 }
 
-/** Write how a cluster's solve ended where the host finds it. */
-DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report report) {
+/** Write how a cluster's solve ended where the host finds it.
+ *  @param particle  first one of the row reported: its number as users know it says later which molecule it was */
+DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report report, int particle) {
     const int place = stage * a->numClusters + cluster;
     mixed2 errorAndValue;
     errorAndValue.x = report.error;
     errorAndValue.y = report.value;
     a->reportErrors[place] = errorAndValue;
-    a->reportRows[place] = make_int4(report.outcome, report.iterations, report.row, 0);
+    a->reportRows[place] = make_int4(report.outcome, report.iterations, report.row,
+                                    particle < 0 ? -1 : a->atomIndex[particle]);
     if (report.outcome != CONVERGED)
         fail(a, cluster);
 }

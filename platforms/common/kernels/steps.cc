@@ -63,7 +63,7 @@ DEVICE void becomeTangent(const Arguments* a, int i, Particle* p) {
 
 /** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. */
 DEVICE void exchangeHeat(const Arguments* a, int i, Particle* p) {
-    if (a->velocityNoise == 0) // no friction: no random numbers either
+    if (a->velocityScale == 1) // no friction
         return;
     const float4 R = a->random[a->randomIndex + i];
     p->v = a->velocityScale * p->v + (a->velocityNoise * sqrt(p->w)) * make_mixed3(R.x, R.y, R.z);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // What a checkpoint holds of an integrator, besides OpenMM's own.
-#include "CheckpointIO.h"
-#include "ReferenceStepKernel.h"
 #include "openmm/OpenMMException.h"
+#include "openmmconstraints/internal/CheckpointIO.h"
+#include "openmmconstraints/internal/HostedStepKernel.h"
 
 using namespace OpenMM;
 using namespace std;
@@ -12,7 +12,7 @@ namespace ConstraintPlugin {
 
 /** The fields of a record in their order, for writing and for reading alike. */
 template <class Exchange>
-void ReferenceStepKernel::CheckpointRecord::exchange(const Exchange& field) {
+void HostedStepKernel::CheckpointRecord::exchange(const Exchange& field) {
     field(multipliers.lambda);
     field(multipliers.mu);
     field(stepSize);
@@ -32,31 +32,28 @@ void ReferenceStepKernel::CheckpointRecord::exchange(const Exchange& field) {
     field(summary.worstConstraint);
 }
 
-/** FNV-1a of a state's bits; 0 if there is none. */
-uint64_t ReferenceStepKernel::fingerprintOf(const Snapshot& s) {
-    if (s.positions.empty())
-        return 0;
+uint64_t HostedStepKernel::fingerprintOf(const Real3* x, const Real3* v, const Box& box, double time) const {
     uint64_t hash = 14695981039346656037u;
     auto take = [&](const void* data, size_t bytes) {
         for (size_t i = 0; i < bytes; i++)
             hash = (hash ^ ((const unsigned char*) data)[i]) * 1099511628211u;
     };
-    take(s.positions.data(), s.positions.size() * sizeof(Real3));
-    take(s.velocities.data(), s.velocities.size() * sizeof(Real3));
-    take(&s.box, sizeof(Box));
-    take(&s.time, sizeof(double));
+    take(x, numParticles() * sizeof(Real3));
+    take(v, numParticles() * sizeof(Real3));
+    take(&box, sizeof(Box));
+    take(&time, sizeof(double));
     return hash;
 }
 
-void ReferenceStepKernel::createCheckpoint(ostream& stream) const {
-    CheckpointRecord record{solver->getMultipliers(), lastStepSize, fingerprintOf(lastGood), reading, summary};
-    record.reading.endPositions = lastGood.positions.empty() ? reading.endPositions : lastGood.positions;
+void HostedStepKernel::createCheckpoint(ostream& stream) const {
+    refreshReading();
+    CheckpointRecord record{solver->getMultipliers(), lastStepSize, lastStateFingerprint(), reading, summary};
     writeHeader(stream, getName(), (int) record.multipliers.lambda.size());
     write(stream, (int) reading.globals.size());
     record.exchange([&](const auto& field) { write(stream, field); });
 }
 
-void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
+void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     const size_t numConstraints = readHeader(stream, getName());
     const bool differs = numConstraints != solver->getSet().constraints.size();
     if (differs && !systemMayDiffer)
@@ -73,7 +70,7 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) 
     record.reading.multipliers = record.reading.velocityMultipliers = none;
     record.reading.globals.resize(numGlobals);
     record.exchange([&](auto& field) { read(stream, field); });
-    forcesKept = false;
+    invalidateForces(true);
     if (differs)
         return; // nothing that was solved then applies now
     solver->setMultipliers(record.multipliers);
@@ -82,6 +79,7 @@ void ReferenceStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) 
     reading = std::move(record.reading);
     frozen.reset();
     summary = record.summary;
+    forgetLastState();
 }
 
 } // namespace ConstraintPlugin

@@ -4,15 +4,15 @@
 #include "BlueMoon.h"
 #include "ConstraintForces.h"
 #include "LeastNorm.h"
-#include "ReferenceStepKernel.h"
 #include "openmm/OpenMMException.h"
+#include "openmmconstraints/internal/HostedStepKernel.h"
 
 using namespace OpenMM;
 using namespace std;
 
 namespace ConstraintPlugin {
 
-class ReferenceStepKernel::AsInLastStep {
+class HostedStepKernel::AsInLastStep {
 public:
     AsInLastStep(ConstraintSolver& solver, const Reading& reading) : solver(solver), now(solver.getGlobals()) {
         if (reading.globals.size() == now.size())
@@ -29,31 +29,33 @@ private:
     std::vector<double> now;
 };
 
-ReferenceStepKernel::StepMultipliers
-ReferenceStepKernel::getStepMultipliers(const ConstraintIntegrator& integrator) const {
-    auto [start, end] = solver->getMultipliers();
-    double position = 0, velocity = 0;
-    if (integrator.getStepSize() > 0)
-        multiplierFactors(integrator.getStepSize(), position, velocity);
+void HostedStepKernel::noteStep(double startTime, double endTime, const Box& box) {
+    reading.time = startTime;
+    reading.endTime = endTime;
+    reading.box = box;
+    reading.globals = solver->getGlobals();
+    frozen.reset();
+}
+
+void HostedStepKernel::readMultipliers(const ConstraintSolver::Multipliers& ofStep, double dt) const {
+    vector<double>&start = reading.multipliers, &end = reading.velocityMultipliers;
+    start = ofStep.lambda;
+    end = ofStep.mu;
+    if (scheme.isExplicit)
+        return;
+    const double position = dt > 0 ? scheme.positionFactor / (dt * dt) : 0,
+                 velocity = dt > 0 ? scheme.velocityFactor / dt : 0;
     for (size_t k = 0; k < start.size(); k++) {
         start[k] *= position;
         end[k] *= velocity;
-        if (solvesVelocitiesFirst()) {
+        if (scheme.solvesVelocitiesFirst) {
             start[k] += end[k];
             end[k] = 0;
         }
     }
-    return {start, end};
 }
 
-void ReferenceStepKernel::updateReading(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    StepMultipliers step = getStepMultipliers(integrator);
-    reading.multipliers.swap(step.start);
-    reading.velocityMultipliers.swap(step.end);
-    reading.positions.swap(gradientPositions);
-    reading.endTime = lastGood.time;
-    reading.globals = solver->getGlobals();
-    frozen.reset();
+void HostedStepKernel::addWork(const Real3* end, double dt) {
     if (!solver->moves())
         return;
 
@@ -66,15 +68,14 @@ void ReferenceStepKernel::updateReading(ContextImpl& context, const ConstraintIn
             sum -= multipliers[k] * derivative[k];
         return sum;
     };
-    const double dt = integrator.getStepSize(),
-                 atStart = power(reading.multipliers, reading.positions.data(), reading.time);
-    if (hasTwoHalves())
-        reading.work += 0.5 * dt * (atStart + power(reading.velocityMultipliers, positions(context), lastGood.time));
+    const double atStart = power(reading.multipliers, reading.positions.data(), reading.time);
+    if (scheme.hasTwoHalves)
+        reading.work += 0.5 * dt * (atStart + power(reading.velocityMultipliers, end, reading.endTime));
     else
         reading.work += dt * atStart;
 }
 
-vector<double> ReferenceStepKernel::listed(const vector<double>& multipliers) const {
+vector<double> HostedStepKernel::listed(const vector<double>& multipliers) const {
     const ConstraintSet& set = solver->getSet();
     vector<double> result(multipliers.begin(), multipliers.begin() + set.numListed);
     for (size_t k = set.numListed; k < multipliers.size(); k++) // both components of a bend
@@ -83,29 +84,32 @@ vector<double> ReferenceStepKernel::listed(const vector<double>& multipliers) co
     return result;
 }
 
-vector<double> ReferenceStepKernel::getMultipliers() const {
+vector<double> HostedStepKernel::getMultipliers() const {
     if (frozen != nullptr)
         return frozen->multipliers;
+    refreshReading();
     const AsInLastStep then(*solver, reading);
     solver->setTime(reading.time);
     return listed(leastNorm(*solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations));
 }
 
-vector<double> ReferenceStepKernel::getVelocityMultipliers() const {
+vector<double> HostedStepKernel::getVelocityMultipliers() const {
     if (frozen != nullptr)
         return frozen->velocityMultipliers;
+    refreshReading();
     const AsInLastStep then(*solver, reading);
-    const vector<Real3>& end = lastGood.positions.empty() ? reading.endPositions : lastGood.positions;
     solver->setTime(reading.endTime);
-    return listed(leastNorm(*solver, reading.velocityMultipliers, end.data(), reading.box, maxIterations));
+    return listed(
+        leastNorm(*solver, reading.velocityMultipliers, reading.endPositions.data(), reading.box, maxIterations));
 }
 
-void ReferenceStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& virial) const {
+void HostedStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& virial) const {
     if (frozen != nullptr) {
         forces = frozen->forces;
         virial = frozen->virial;
         return;
     }
+    refreshReading();
     const AsInLastStep then(*solver, reading);
     const ConstraintForces computed = computeConstraintForces(solver->getSet(), reading.multipliers,
                                                               reading.positions.data(), reading.box, reading.time);
@@ -117,27 +121,33 @@ void ReferenceStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>
         virial.emplace_back(computed.virial[3 * i], computed.virial[3 * i + 1], computed.virial[3 * i + 2]);
 }
 
-vector<double> ReferenceStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
+double HostedStepKernel::getConstraintWork() const {
+    refreshReading();
+    return reading.work;
+}
+
+vector<double> HostedStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
     prepare(context, integrator);
     activity = "computeMultipliers()";
     const double shift = velocityTimeOffset(integrator);
     const Real3* f = forces(context, integrator);
-    vector<Real3> v(velocities(context), velocities(context) + numParticles()), a(numParticles());
+    vector<Real3> v = copyOf(velocities(context)), a(numParticles());
     for (int i = 0; i < numParticles(); i++) {
         a[i] = inverseMass[i] * f[i];
         v[i] += shift * a[i];
     }
+    const Real3* x = positions(context);
     const SolverSummary ofLastStep = summary;
-    projectTangent(context, integrator, positions(context), v.data());
+    projectTangent(context, integrator, x, v.data());
     vector<double> multipliers;
-    solveAccelerations(context, integrator, v.data(), a.data(), multipliers);
+    solveAccelerations(context, integrator, x, v.data(), a.data(), multipliers);
     summary = ofLastStep;
-    return listed(leastNorm(*solver, multipliers, positions(context), box(context), maxIterations));
+    return listed(leastNorm(*solver, multipliers, x, box(context), maxIterations));
 }
 
-void ReferenceStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintIntegrator& integrator,
-                                          const vector<int>& coordinates, vector<double>& multipliers,
-                                          vector<double>& corrections, double& logZ) {
+void HostedStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                       const vector<int>& coordinates, vector<double>& multipliers,
+                                       vector<double>& corrections, double& logZ) {
     if (solver->moves())
         throw OpenMMException("computeBlueMoon: constraints that move in time have no ensemble of their own; set their "
                               "rates to zero.");

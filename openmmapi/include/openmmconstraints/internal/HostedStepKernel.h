@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_HOSTED_STEP_KERNEL_H_
+#define OPENMM_CONSTRAINTS_HOSTED_STEP_KERNEL_H_
+
+#include "ConstraintErrors.h"
+#include "ConstraintSolver.h"
+#include "StepScheme.h"
+#include "openmmconstraints/ConstraintKernels.h"
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+namespace ConstraintPlugin {
+
+/** What the kernels of all integrators and platforms share: everything but the time step, on the host and in double
+ *  precision. Projections of states that someone else left, kinetic energies that need one, readings, checkpoints and
+ *  the translation of failures.
+ *
+ *  A platform gives access to its state by the protected virtual functions, and takes the steps: execute(),
+ *  invalidateForces(). */
+class HostedStepKernel : public IntegrateConstraintsStepKernel {
+public:
+    HostedStepKernel(const std::string& name, const OpenMM::Platform& platform)
+        : IntegrateConstraintsStepKernel(name, platform), scheme(stepSchemeOf(name)) {
+    }
+    void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
+                    const ConstraintSet& constraints) override;
+    void setTargets(const ConstraintSet& constraints) override;
+    double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                           std::vector<OpenMM::Vec3>& velocities) override;
+    SolverSummary getSummary() const override;
+    const ConstraintSet& getConstraints() const override {
+        return solver->getSet();
+    }
+    std::vector<double> getMultipliers() const override;
+    std::vector<double> getVelocityMultipliers() const override;
+    double getConstraintWork() const override;
+    void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const override;
+    std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
+                                           const ConstraintIntegrator& integrator) override;
+    void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                         const std::vector<int>& coordinates, std::vector<double>& multipliers,
+                         std::vector<double>& corrections, double& logZ) override;
+    int getConstraintRank() const override {
+        return solver->rank();
+    }
+    void createCheckpoint(std::ostream& stream) const override;
+    void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
+
+protected:
+    // ---- what a platform implements ----
+
+    /** The Context's positions (nm) and velocities (nm/ps), [numParticles] in the System's order, molecules whole.
+     *  Good until the next call of the same function or of its set function. */
+    virtual const Real3* positions(OpenMM::ContextImpl& context) const = 0;
+    virtual const Real3* velocities(OpenMM::ContextImpl& context) const = 0;
+    /** Neither tells the integrator, nor places virtual sites. */
+    virtual void setPositions(OpenMM::ContextImpl& context, const Real3* x) = 0;
+    virtual void setVelocities(OpenMM::ContextImpl& context, const Real3* v) = 0;
+    /** Forces (kJ/mol/nm, [numParticles]) at the present state. Good until the next call. */
+    virtual const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    virtual Box box(OpenMM::ContextImpl& context) const;
+    virtual double currentTime(OpenMM::ContextImpl& context) const;
+    /** Relative rounding error of the positions that the platform stores. */
+    virtual double positionEpsilon() const {
+        return std::numeric_limits<double>::epsilon();
+    }
+    /** Complete `reading`, `summary` and the solver's multipliers (a warm start's) with what the platform has not
+     *  fetched of the last step. Called before any of them is read. */
+    virtual void refreshReading() const = 0;
+    /** fingerprintOf() the state that the last step left, 0 where there is none or forgetLastState() was called since.
+     */
+    virtual std::uint64_t lastStateFingerprint() const = 0;
+    /** The state that the last step left may be off the constraints from now on, whether it is still there or not,
+     *  because they or it were exchanged: the next step has to call projectState(). What a checkpoint had is in
+     *  `reading`, `summary` and the solver's multipliers, and nothing is left to fetch. */
+    virtual void forgetLastState() = 0;
+
+    // ---- what a step uses, in this order ----
+
+    /** Take over the integrator's settings, the time and the Context's parameters. */
+    void prepare(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** The step at hand has solved nothing yet. */
+    void resetSummary();
+    /** Whether the state is the one that a loaded checkpoint was written at, thus on the constraints. True only once
+     *  per checkpoint. */
+    bool isStateOfCheckpoint(OpenMM::ContextImpl& context);
+    /** Project the state before a step, as far as it is not known to be on the constraints.
+     *  @param positionsKnown   positions and box (and with moving constraints, the time) are those of the last step
+     *  @param velocitiesKnown  so are the velocities */
+    void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
+                      bool velocitiesKnown);
+    /** @throws OpenMMException where a constraint cannot be moved to its target at a time (ps) */
+    void checkMovingTargets(const Box& box, double time) const;
+    /** Position stage of a step from x: delta in: unconstrained, out: constrained. Throws where it fails. */
+    void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                        Real3* delta);
+    /** Velocity stage at positions x. Throws where it fails. */
+    void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                         Real3* velocity);
+    /** Accelerations (nm/ps^2) at positions x with velocities v; in: without constraints. Throws where it fails.
+     *  @param[out] multipliers  [constraints] */
+    void solveAccelerations(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                            const Real3* v, Real3* acceleration, std::vector<double>& multipliers,
+                            const Stabilization& feedback = {});
+    /** @throws OpenMMException if constraints drifted beyond the bound of an integrator that is explicit */
+    void checkDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    [[noreturn]] void throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const;
+    /** @throws OpenMMException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
+    void requireFinite(const Real3* v, const char* what) const;
+    /** Take a stage's report into the summary of the step. */
+    void note(const SolveReport& report);
+    [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
+    /** A step succeeded: what is read from now on is its, the rest by readMultipliers(), reading.positions and
+     *  reading.endPositions, now or in refreshReading(). */
+    void noteStep(double startTime, double endTime, const Box& box);
+    /** Fill in multipliers from a step's, both [constraints]: the solver's of both stages or, where they are explicit,
+     *  forces at the start and at the end. */
+    void readMultipliers(const ConstraintSolver::Multipliers& ofStep, double dt) const;
+    /** Add the work of moving constraints in the step that was noted, its multipliers and positions read.
+     *  @param end  positions [numParticles] at its end */
+    void addWork(const Real3* end, double dt);
+
+    int numParticles() const {
+        return (int) inverseMass.size();
+    }
+    /** Where velocity errors are measured: the step size; where that is zero, a femtosecond. */
+    static double velocityTimeScale(const ConstraintIntegrator& integrator) {
+        return integrator.getStepSize() > 0 ? integrator.getStepSize() : 0.001;
+    }
+    /** FNV-1a of a state's bits. */
+    std::uint64_t fingerprintOf(const Real3* x, const Real3* v, const Box& box, double time) const;
+
+    /** What users read of the last good step. */
+    struct Reading {
+        std::vector<double> multipliers, velocityMultipliers; // [constraints], as forces
+        std::vector<Real3> positions;                         // where the position stage took gradients
+        std::vector<Real3> endPositions;                      // the last stage's
+        Box box;
+        double time = 0, endTime = 0;
+        double work = 0;             // of moving constraints, since the Context was created
+        std::vector<double> globals; // Context parameters that expressions depend on, as ConstraintSolver::getGlobals()
+    };
+
+    const StepScheme& scheme;
+    std::vector<double> inverseMass; ///< [numParticles] 1/amu
+    std::unique_ptr<ConstraintSolver> solver;
+    std::string activity;          // what is being done, for error messages
+    mutable SolverSummary summary; // of the last step; what describes the graph, getSummary() fills in
+    mutable Reading reading;
+    double targetTime = 0; // of the targets of the stage at hand
+
+private:
+    /** What is read when the constraints' parameters have changed since the last step: all of it as it was then. */
+    struct FrozenReading {
+        std::vector<double> multipliers, velocityMultipliers; // [listed constraints]
+        std::vector<OpenMM::Vec3> forces, virial;
+    };
+    /** Context parameters in expressions are those of the last step for as long as it lives. */
+    class AsInLastStep;
+    /** What a checkpoint holds besides OpenMM's own. */
+    struct CheckpointRecord {
+        ConstraintSolver::Multipliers multipliers;
+        double stepSize;
+        std::uint64_t fingerprint;
+        Reading reading;
+        SolverSummary summary;
+
+        template <class Exchange>
+        void exchange(const Exchange& field);
+    };
+    std::vector<Real3> copyOf(const Real3* array) const {
+        return {array, array + numParticles()};
+    }
+    void takeSettings(const ConstraintIntegrator& integrator);
+    /** Multipliers by listed constraint, from those by constraint. */
+    std::vector<double> listed(const std::vector<double>& multipliers) const;
+    /** How far velocities are behind the positions (ps). */
+    double velocityTimeOffset(const ConstraintIntegrator& integrator) const {
+        return scheme.velocityLag * integrator.getStepSize();
+    }
+    /** Error from which on a state is projected before a step. */
+    double projectionThreshold(const ConstraintIntegrator& integrator) const;
+    /** @param force  also where they are so far off that something else is wrong */
+    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool force);
+    void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
+    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x, bool force);
+    /** Where the gradients of the start do not lead back to the constraints: renew them.
+     *  @param report  of the failure; in the end of what went well */
+    void approachOrFail(Real3* x, const Box& box, SolveReport& report, const ConstraintIntegrator& integrator);
+    void checkRank(const Real3* x, const Box& box);
+    void refuseFarOff(const SolveReport& report, double time) const;
+    void checkPeriodicLengths(const Box& box, double time) const;
+    /** Return velocities v to the tangent space at x. @return false if they were in it, and are unchanged */
+    bool projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
+    /** What rounding of the positions alone may add to a solved constraint's error. */
+    double roundingSlack(const Real3* x) const;
+    double kineticEnergy(const Real3* v) const;
+
+    std::unique_ptr<FrozenReading> frozen; // until the next step
+    bool rankChecked = false;
+    std::uint64_t loadedFingerprint = 0; // of the state that a checkpoint was written at
+    double lastStepSize = 0;
+    int maxIterations = 0;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// States that someone else left are returned to the constraints, and velocities for what is computed from them.
+#include "openmm/OpenMMException.h"
+#include "openmmconstraints/ConstraintForceIntegrator.h"
+#include "openmmconstraints/internal/HostedStepKernel.h"
+#include <cmath>
+#include <sstream>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+static_assert(sizeof(Real3) == sizeof(Vec3), "arrays of Vec3 are handed to core as arrays of Real3");
+
+static Real3* asReal3(vector<Vec3>& v) {
+    return reinterpret_cast<Real3*>(v.data());
+}
+
+bool HostedStepKernel::isStateOfCheckpoint(ContextImpl& context) {
+    if (loadedFingerprint == 0)
+        return false;
+    const Real3* x = positions(context);
+    const Box now = box(context);
+    const bool same = loadedFingerprint == fingerprintOf(x, velocities(context), now, currentTime(context));
+    if (same)
+        checkRank(x, now);
+    loadedFingerprint = 0;
+    return same;
+}
+
+void HostedStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
+                                    bool velocitiesKnown) {
+    positionsKnown &= rankChecked;
+    if (!positionsKnown)
+        projectContextPositions(context, integrator, false);
+    if (scheme.constrainsVelocities && !(positionsKnown && velocitiesKnown))
+        projectContextVelocities(context, integrator);
+}
+
+double HostedStepKernel::projectionThreshold(const ConstraintIntegrator& integrator) const {
+    const double tolerance = integrator.getConstraintTolerance();
+    return scheme.isExplicit ? max(dynamic_cast<const ConstraintForceIntegrator&>(integrator).getMaxDrift(), tolerance)
+                             : tolerance;
+}
+
+double HostedStepKernel::roundingSlack(const Real3* positions) const {
+    const ConstraintSet& set = solver->getSet();
+    double largest = 0, shortest = numeric_limits<double>::max();
+    for (const Constraint& c : set.constraints) {
+        for (int i = 0; i < c.size(); i++) {
+            const Real3& x = positions[c.particles[i]];
+            largest = max({largest, abs(x.x), abs(x.y), abs(x.z)});
+        }
+        shortest = min(shortest, set.scale(c));
+    }
+    return 8 * positionEpsilon() * largest / shortest;
+}
+
+bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
+                                        bool force) {
+    const Box now = box(context);
+    const double tolerance = integrator.getConstraintTolerance();
+    const double time = targetTime = currentTime(context);
+    solver->setTime(time);
+    checkPeriodicLengths(now, time);
+    if (!rankChecked)
+        solver->chooseIndependent(x, now);
+    const SolveReport before = solver->measurePositions(x, now);
+    const double threshold = force ? tolerance : projectionThreshold(integrator);
+    const bool violated = !(before.maxError <= threshold + roundingSlack(x));
+    if (violated && !force)
+        refuseFarOff(before, time);
+    if (violated) {
+        const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
+        vector<Real3> shift(numParticles());
+        solver->forgetMultipliers();
+        SolveReport report = solver->solvePositions(x, now, shift.data(), tolerance, integrator.getMaxIterations());
+        if (report.outcome == Outcome::Converged)
+            for (int i = 0; i < numParticles(); i++)
+                x[i] += shift[i];
+        else if (report.outcome != Outcome::NotFinite)
+            approachOrFail(x, now, report, integrator);
+        solver->setMultipliers(kept);
+        if (report.outcome != Outcome::Converged)
+            fail(report, Stage::Positions, integrator);
+        note(report);
+    }
+    checkRank(x, now);
+    return violated;
+}
+
+void HostedStepKernel::approachOrFail(Real3* x, const Box& now, SolveReport& report,
+                                      const ConstraintIntegrator& integrator) {
+    vector<Real3> closer = copyOf(x);
+    const SolveReport second =
+        solver->approach(closer.data(), now, integrator.getConstraintTolerance(), integrator.getMaxIterations());
+    if (second.outcome == Outcome::Converged) {
+        copy(closer.begin(), closer.end(), x);
+        report = second;
+        return;
+    }
+    const RankAnalysis analysis = solver->checkRank(x, now);
+    if (analysis.isSingular())
+        throwSingularSet(solver->getSet(), analysis);
+}
+
+void HostedStepKernel::checkRank(const Real3* x, const Box& now) {
+    if (rankChecked)
+        return;
+    const RankAnalysis analysis = solver->checkRank(x, now);
+    if (analysis.isSingular())
+        throwSingularSet(solver->getSet(), analysis);
+    rankChecked = true;
+}
+
+void HostedStepKernel::refuseFarOff(const SolveReport& report, double time) const {
+    const Constraint& c = solver->getSet().constraints[report.constraint];
+    const double ratio = report.value / c.targetAt(time);
+    // NaN and particles at one place are the solver's to report.
+    if (!solver->getSet().hasLengthScale(c) || ratio == 0 || !(ratio < 0.2 || ratio > 2.5))
+        return;
+    ostringstream out;
+    out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
+        << c.targetAt(time) << " nm. Positions that far off are not projected unasked, in " << activity
+        << ".\nRemedy: wrapped positions need setUsesPeriodicBoundaryConditions(True) on the ConstraintForce; OpenMM's "
+           "minimizer does not know ConstraintForces, so minimize before they are added; or call "
+           "integrator.applyConstraints() to project all the same.";
+    throw OpenMMException(out.str());
+}
+
+void HostedStepKernel::checkPeriodicLengths(const Box& now, double time) const {
+    const ConstraintSet& set = solver->getSet();
+    for (size_t k = 0; k < set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        if (set.hasLengthScale(c) && c.periodic && c.force >= 0 && c.targetAt(time) > now.halfWidth())
+            throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.targetAt(time)) +
+                                  " nm exceeds half the shortest width of the periodic box, " +
+                                  to_string(now.halfWidth()) + " nm. Use a larger box.");
+    }
+}
+
+void HostedStepKernel::checkMovingTargets(const Box& now, double time) const {
+    const ConstraintSet& set = solver->getSet();
+    for (int k = 0; k < set.numListed; k++) {
+        const Constraint& c = set.constraints[k];
+        const double target = c.targetAt(time);
+        const bool isAngle = c.kind == CoordinateKind::Angle;
+        if (c.rate == 0 || c.kind == CoordinateKind::Dihedral || (target > 0 && (!isAngle || target < M_PI)))
+            continue;
+        ostringstream out;
+        out << describeConstraint(set, k) << " would be moved to " << target << " " << unitOf(c.kind)
+            << " by its rate at " << time << " ps. Remedy: stop before, or change its rate.";
+        throw OpenMMException(out.str());
+    }
+    checkPeriodicLengths(now, time);
+}
+
+void HostedStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    prepare(context, integrator);
+    activity = "the projection of the positions";
+    projectContextPositions(context, integrator, true);
+    context.computeVirtualSites(); // also where no constraint was violated
+}
+
+void HostedStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                               bool force) {
+    vector<Real3> x = copyOf(positions(context));
+    if (projectPositions(context, integrator, x.data(), force)) {
+        setPositions(context, x.data());
+        context.computeVirtualSites();
+    }
+}
+
+void HostedStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    prepare(context, integrator);
+    activity = "the projection of the velocities";
+    projectContextVelocities(context, integrator);
+}
+
+void HostedStepKernel::projectContextVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    vector<Real3> v = copyOf(velocities(context));
+    if (projectTangent(context, integrator, positions(context), v.data()))
+        setVelocities(context, v.data());
+}
+
+void HostedStepKernel::projectVelocities(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                         vector<Vec3>& v) {
+    prepare(context, integrator);
+    activity = "the projection of the velocities";
+    // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
+    vector<Real3> x = copyOf(positions(context));
+    projectPositions(context, integrator, x.data(), true);
+    projectTangent(context, integrator, x.data(), asReal3(v));
+}
+
+bool HostedStepKernel::projectTangent(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                      Real3* v) {
+    solver->setTime(currentTime(context));
+    const SolveReport before = solver->measureVelocities(x, box(context), v, velocityTimeScale(integrator));
+    if (before.maxError <= integrator.getConstraintTolerance())
+        return false;
+    const auto kept = solver->getMultipliers();
+    solver->forgetMultipliers();
+    solveVelocities(context, integrator, x, v);
+    solver->setMultipliers(kept);
+    return true;
+}
+
+double HostedStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    if (scheme.kineticEnergy == StepScheme::KineticEnergy::Plain)
+        return kineticEnergy(velocities(context));
+
+    const double shift =
+        scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected ? velocityTimeOffset(integrator) : 0;
+    vector<Vec3> v(numParticles());
+    copy_n(velocities(context), numParticles(), asReal3(v));
+    if (shift != 0) {
+        const Real3* f = forces(context, integrator);
+        for (int i = 0; i < numParticles(); i++)
+            asReal3(v)[i] += (shift * inverseMass[i]) * f[i];
+    }
+    const SolverSummary ofLastStep = summary;
+    projectVelocities(context, integrator, v);
+    summary = ofLastStep;
+    return kineticEnergy(asReal3(v));
+}
+
+double HostedStepKernel::kineticEnergy(const Real3* v) const {
+    double energy = 0;
+    for (int i = 0; i < numParticles(); i++)
+        if (inverseMass[i] > 0)
+            energy += 0.5 * dot(v[i], v[i]) / inverseMass[i];
+    return energy;
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/HostedStepKernel.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/System.h"
+#include "openmmconstraints/ConstraintForceIntegrator.h"
+#include "openmmconstraints/internal/ClusterReport.h"
+#include <sstream>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+void HostedStepKernel::initialize(const System&, const ConstraintIntegrator& integrator,
+                                  const ConstraintSet& constraints) {
+    inverseMass = constraints.inverseMass;
+    solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
+    lastStepSize = integrator.getStepSize();
+    reading.multipliers.assign(constraints.constraints.size(), 0.0);
+    reading.velocityMultipliers = reading.multipliers;
+    reading.positions.assign(numParticles(), Real3());
+    reading.endPositions = reading.positions;
+    takeSettings(integrator);
+}
+
+void HostedStepKernel::setTargets(const ConstraintSet& constraints) {
+    refreshReading();
+    if (frozen == nullptr) {
+        auto now = make_unique<FrozenReading>();
+        now->multipliers = getMultipliers();
+        now->velocityMultipliers = getVelocityMultipliers();
+        getConstraintForces(now->forces, now->virial);
+        frozen = std::move(now);
+    }
+    if (!solver->setTargets(constraints))
+        throw OpenMMException("updateParametersInContext: particles or the number of constraints changed, or which "
+                              "of them are straight or flat. Only distances, angles, dihedrals, shapes and parameters "
+                              "may change; otherwise call Context.reinitialize(True).");
+    rankChecked = false;
+    forgetLastState();
+}
+
+Box HostedStepKernel::box(ContextImpl& context) const {
+    Vec3 v[3];
+    context.getPeriodicBoxVectors(v[0], v[1], v[2]);
+    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
+}
+
+double HostedStepKernel::currentTime(ContextImpl& context) const {
+    return context.getTime();
+}
+
+void HostedStepKernel::prepare(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    takeSettings(integrator);
+    solver->setTime(currentTime(context));
+    if (solver->setGlobals([&](const string& name) { return context.getParameter(name); })) {
+        refreshReading();
+        forgetLastState();
+    }
+}
+
+void HostedStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
+    solver->setMethod((Method) integrator.getSolver());
+    solver->setWarmStart(integrator.getWarmStart());
+    maxIterations = integrator.getMaxIterations();
+    const double dt = integrator.getStepSize();
+    if (dt != lastStepSize) {
+        if (lastStepSize > 0)
+            solver->rescaleMultipliers((dt * dt) / (lastStepSize * lastStepSize));
+        lastStepSize = dt;
+    }
+}
+
+void HostedStepKernel::resetSummary() {
+    summary.iterations = 0;
+    summary.maxError = 0;
+    summary.worstConstraint = -1;
+}
+
+SolverSummary HostedStepKernel::getSummary() const {
+    refreshReading();
+    SolverSummary now = summary;
+    now.solver = describeSolver(solver->getGraph());
+    now.clusters = (int) solver->getGraph().clusters.size();
+    return now;
+}
+
+void HostedStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                      Real3* displacement) {
+    requireFinite(displacement, "displacement");
+    solver->setTime(currentTime(context));
+    targetTime = solver->getTime() + integrator.getStepSize();
+    const SolveReport report =
+        solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
+                               integrator.getMaxIterations(), integrator.getStepSize());
+    if (report.outcome != Outcome::Converged)
+        fail(report, Stage::Positions, integrator);
+    note(report);
+}
+
+void HostedStepKernel::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                       Real3* velocity) {
+    targetTime = currentTime(context);
+    solver->setTime(targetTime);
+    const SolveReport report =
+        solver->solveVelocities(x, box(context), velocity, velocityTimeScale(integrator),
+                                integrator.getConstraintTolerance(), integrator.getMaxIterations());
+    if (report.outcome != Outcome::Converged)
+        fail(report, Stage::Velocities, integrator);
+    note(report);
+}
+
+void HostedStepKernel::solveAccelerations(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                          const Real3* v, Real3* a, vector<double>& multipliers,
+                                          const Stabilization& feedback) {
+    targetTime = currentTime(context);
+    solver->setTime(targetTime);
+    const SolveReport report =
+        solver->solveAccelerations(x, box(context), v, a, multipliers, integrator.getMaxIterations(), feedback);
+    if (report.outcome != Outcome::Converged)
+        fail(report, Stage::Velocities, integrator);
+}
+
+void HostedStepKernel::checkDrift(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const double bound = dynamic_cast<const ConstraintForceIntegrator&>(integrator).getMaxDrift();
+    solver->setTime(currentTime(context));
+    const SolveReport drift = solver->measurePositions(positions(context), box(context));
+    note(drift);
+    if (!(drift.maxError <= bound))
+        throwDrift(drift, integrator);
+}
+
+void HostedStepKernel::throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const {
+    const double bound = dynamic_cast<const ConstraintForceIntegrator&>(integrator).getMaxDrift();
+    ostringstream out;
+    out << "The constraints drifted beyond the bound " << bound << " in " << activity << ": "
+        << describeConstraint(solver->getSet(), drift.constraint) << " has the value " << drift.value
+        << ", an error of " << drift.maxError
+        << ".\nRemedy: stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
+           "setMaxDrift(), call applyConstraints() now and then, or use RattleIntegrator, which does not drift.";
+    throw OpenMMException(out.str());
+}
+
+void HostedStepKernel::requireFinite(const Real3* v, const char* what) const {
+    for (int i = 0; i < numParticles(); i++)
+        if (!isfinite(v[i].x + v[i].y + v[i].z))
+            throw OpenMMException("The " + string(what) + " of particle " + to_string(i) +
+                                  " would become NaN or infinite in " + activity +
+                                  ". Its force, velocity or position is not finite: look for overlapping particles, "
+                                  "minimize the energy, or reduce the step size.");
+}
+
+void HostedStepKernel::note(const SolveReport& report) {
+    summary.converged = true;
+    summary.iterations = max(summary.iterations, report.iterations);
+    if (report.constraint >= 0 && (report.maxError >= summary.maxError || summary.worstConstraint < 0)) {
+        summary.maxError = report.maxError;
+        summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
+    }
+}
+
+void HostedStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
+    solver->forgetMultipliers();
+    summary.converged = false;
+    summary.iterations = report.iterations;
+    summary.maxError = report.maxError;
+    summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
+    throwSolveError(solver->getSet(), report,
+                    {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
+                     describeSolver(solver->getGraph())});
+}
+
+} // namespace ConstraintPlugin

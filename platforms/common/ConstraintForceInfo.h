@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_INFO_H_
+#define OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_INFO_H_
+
+#include "ConstraintSet.h"
+#include "openmm/common/ComputeForceInfo.h"
+
+namespace ConstraintPlugin {
+
+/** Tells OpenMM which particles our constraints join and which of them are alike, so that it does not exchange
+ *  molecules with different constraints when it reorders atoms, nor wraps parts of one apart. System constraints it
+ *  knows by itself. */
+class ConstraintForceInfo : public OpenMM::ComputeForceInfo {
+public:
+    explicit ConstraintForceInfo(const ConstraintSet& set) {
+        take(set);
+    }
+    void take(const ConstraintSet& given) {
+        set = given;
+        groups.clear();
+        for (std::size_t k = 0; k < set.constraints.size(); k++)
+            if (set.constraints[k].force >= 0 || (int) k >= set.numListed)
+                groups.push_back((int) k);
+    }
+    int getNumParticleGroups() override {
+        return (int) groups.size();
+    }
+    void getParticlesInGroup(int index, std::vector<int>& particles) override {
+        particles = set.constraints[groups[index]].particles;
+    }
+    bool areGroupsIdentical(int group1, int group2) override {
+        const Constraint &a = set.constraints[groups[group1]], &b = set.constraints[groups[group2]];
+        if (a.kind != b.kind || a.size() != b.size() || a.target != b.target || a.rate != b.rate ||
+            a.periodic != b.periodic || a.force != b.force || a.isReplaced != b.isReplaced)
+            return false;
+        if (a.kind == CoordinateKind::Linear) {
+            const LinearForm &f = set.linear[a.form], &g = set.linear[b.form];
+            return f.axis.x == g.axis.x && f.axis.y == g.axis.y && f.axis.z == g.axis.z && f.weights == g.weights;
+        }
+        if (a.form != b.form)
+            return false;
+        if (a.kind != CoordinateKind::Custom)
+            return true;
+        const auto first = set.parameters.begin() + a.firstParameter;
+        return std::equal(first, first + (int) set.custom[a.form]->numParameters(),
+                          set.parameters.begin() + b.firstParameter);
+    }
+
+private:
+    ConstraintSet set;
+    std::vector<int> groups; // constraints
+};
+
+} // namespace ConstraintPlugin
+
+#endif
