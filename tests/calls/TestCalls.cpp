@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// What a step asks of the device: how many kernels are launched, and whether the host waits. With OpenCL,
-// countcalls.cpp is preloaded. With CUDA (CONSTRAINTS_TEST_CUDA is set), the driver is fakecuda.cpp: Contexts are
-// created, all their kernels compiled by NVRTC, and steps enqueued, but nothing is computed. CONSTRAINTS_PTX_FOLDER, if
-// set, then receives the PTX of all modules: in <precision>/builtin what OpenMM's own integrators load, in
-// <precision>/plugin what ours do.
+// What a step asks of the device: how many kernels are launched, and whether the host waits. With OpenCL, and with CUDA
+// on a GPU, countcalls.cpp is preloaded; CONSTRAINTS_TEST_CUDA chooses CUDA. Without a GPU, the driver is fakecuda.cpp:
+// Contexts are created, all their kernels compiled by NVRTC, and steps enqueued, but nothing is computed.
+// CONSTRAINTS_PTX_FOLDER, if set, then receives the PTX of all modules: in <precision>/builtin what OpenMM's own
+// integrators load, in <precision>/plugin what ours do.
 #include "calls.h"
 #include "support/Simulation.h"
 #include <algorithm>
@@ -27,10 +27,13 @@ bool isCuda() {
     return std::getenv("CONSTRAINTS_TEST_CUDA") != nullptr;
 }
 
+/** In what is preloaded, else in the driver that OpenMM loaded. */
 template <class Function>
 Function* find(const char* name) {
-    void* library = isCuda() ? dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY) : RTLD_DEFAULT;
-    auto* found = (Function*) dlsym(library, name);
+    auto* found = (Function*) dlsym(RTLD_DEFAULT, name);
+    if (found == nullptr)
+        if (void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY))
+            found = (Function*) dlsym(driver, name);
     if (found == nullptr)
         throw std::runtime_error("calls are not noted: preload countcalls, or let LD_LIBRARY_PATH lead to fakecuda");
     return found;
@@ -244,7 +247,7 @@ const char* const precisions[] = {"single", "mixed", "double"};
 class Builtin : public testing::TestWithParam<const char*> {};
 class Plugin : public testing::TestWithParam<std::tuple<const char*, std::string, Solver, const char*>> {};
 
-TEST(FakeDriver, KeepsPositions) {
+TEST(Device, KeepsPositions) {
     for (const char* precision : precisions) {
         VerletIntegrator integrator(0.001);
         DeviceSimulation simulation("hydrogens", integrator, precision);

@@ -388,6 +388,10 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
     *value = 1024;
     return CUDA_SUCCESS;
 }
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+    *name = ((const Function*) function)->name.c_str();
+    return CUDA_SUCCESS;
+}
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
                         unsigned int blockY, unsigned int blockZ, unsigned int shared, CUstream, void** arguments,
                         void**) {
