@@ -218,6 +218,7 @@ double HostedStepKernel::computeKineticEnergy(ContextImpl& context, const Constr
         for (int i = 0; i < numParticles(); i++)
             asReal3(v)[i] += (shift * inverseMass[i]) * f[i];
     }
+    refreshReading();
     const SolverSummary ofLastStep = summary;
     projectVelocities(context, integrator, v);
     summary = ofLastStep;
