@@ -158,8 +158,7 @@ void HostedStepKernel::checkMovingTargets(const Box& now, double time) const {
 }
 
 void HostedStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    prepare(context, integrator);
-    activity = "the projection of the positions";
+    beginRequest(context, integrator, "the projection of the positions");
     projectContextPositions(context, integrator, true);
     context.computeVirtualSites(); // also where no constraint was violated
 }
@@ -174,8 +173,7 @@ void HostedStepKernel::projectContextPositions(ContextImpl& context, const Const
 }
 
 void HostedStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    prepare(context, integrator);
-    activity = "the projection of the velocities";
+    beginRequest(context, integrator, "the projection of the velocities");
     projectContextVelocities(context, integrator);
 }
 
@@ -187,8 +185,7 @@ void HostedStepKernel::projectContextVelocities(ContextImpl& context, const Cons
 
 void HostedStepKernel::projectVelocities(ContextImpl& context, const ConstraintIntegrator& integrator,
                                          vector<Vec3>& v) {
-    prepare(context, integrator);
-    activity = "the projection of the velocities";
+    beginRequest(context, integrator, "the projection of the velocities");
     // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
     vector<Real3> x = copyOf(positions(context));
     projectPositions(context, integrator, x.data(), true);
@@ -221,6 +218,7 @@ double HostedStepKernel::computeKineticEnergy(ContextImpl& context, const Constr
         for (int i = 0; i < numParticles(); i++)
             asReal3(v)[i] += (shift * inverseMass[i]) * f[i];
     }
+    refreshReading();
     const SolverSummary ofLastStep = summary;
     projectVelocities(context, integrator, v);
     summary = ofLastStep;

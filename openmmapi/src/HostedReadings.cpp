@@ -127,8 +127,7 @@ double HostedStepKernel::getConstraintWork() const {
 }
 
 vector<double> HostedStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    prepare(context, integrator);
-    activity = "computeMultipliers()";
+    beginRequest(context, integrator, "computeMultipliers()");
     const double shift = velocityTimeOffset(integrator);
     const Real3* f = forces(context, integrator);
     vector<Real3> v = copyOf(velocities(context)), a(numParticles());

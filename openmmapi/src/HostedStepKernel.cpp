@@ -60,6 +60,12 @@ void HostedStepKernel::prepare(ContextImpl& context, const ConstraintIntegrator&
     }
 }
 
+void HostedStepKernel::beginRequest(ContextImpl& context, const ConstraintIntegrator& integrator, const char* name) {
+    refreshReading();
+    prepare(context, integrator);
+    activity = name;
+}
+
 void HostedStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
     solver->setMethod((Method) integrator.getSolver());
     solver->setWarmStart(integrator.getWarmStart());

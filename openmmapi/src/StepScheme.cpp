@@ -3,7 +3,6 @@
 #include "openmmconstraints/internal/StepScheme.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintKernels.h"
-#include <vector>
 
 namespace ConstraintPlugin {
 
@@ -46,9 +45,13 @@ static StepScheme constraintForce() {
     return s;
 }
 
-const StepScheme& stepSchemeOf(const std::string& kernelName) {
+const std::vector<StepScheme>& stepSchemes() {
     static const std::vector<StepScheme> schemes = {rattle(), shake(), rattleLangevin(), constraintForce()};
-    for (const StepScheme& scheme : schemes)
+    return schemes;
+}
+
+const StepScheme& stepSchemeOf(const std::string& kernelName) {
+    for (const StepScheme& scheme : stepSchemes())
         if (scheme.kernelName == kernelName)
             return scheme;
     throw OpenMM::OpenMMException("There is no integrator with the kernel '" + kernelName + "'");

@@ -236,7 +236,7 @@ void CommonStepKernel::setMoment() {
 void CommonStepKernel::takeOrder() {
     order.atomIndex = cc.getAtomIndex();
     order.cells = cc.getPosCellOffsets();
-    program->arguments["cellOffsets"].uploadSubArray(order.cells.data(), 0, (int) order.cells.size());
+    program->arguments["cellOffsets"].uploadSubArray(order.cells.data(), 0, numParticles());
     orderHasChanged = false;
 }
 

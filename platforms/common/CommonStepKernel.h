@@ -31,7 +31,7 @@ protected:
     /** Launch one time step. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Numbers that only this integrator's kernels need. */
-    virtual void setOwnNumbers(const ConstraintIntegrator& integrator) {
+    virtual void setOwnNumbers(const ConstraintIntegrator&) {
     }
 
     void launch(const std::string& stage);

@@ -45,7 +45,10 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
                                      const vector<StageText>& stages)
     : arguments(cc), cc(cc), constraintTables(solver, smallInRegisters),
       isIterative(solver.getMethod() == Method::Iterative) {
-    addArrays(solver.getSet());
+    const bool takesRandom = std::any_of(stages.begin(), stages.end(), [](const StageText& stage) {
+        return std::count(stage.steps.begin(), stage.steps.end(), "exchangeHeat") > 0;
+    });
+    addArrays(solver.getSet(), takesRandom);
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
@@ -66,7 +69,7 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
     }
 }
 
-void ConstraintProgram::addArrays(const ConstraintSet& set) {
+void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     const ConstraintTables& t = constraintTables;
     const int numParticles = set.numParticles(), numRows = t.numRows, numAll = t.numAllRows();
     const int numSlots = (int) t.slotParticle.size(), numEntries = (int) t.entryRow.size();
@@ -78,7 +81,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set) {
     arguments.add("velm", mixed4, cc.getVelm());
     arguments.add("force", "const mm_long", cc.getLongForceBuffer());
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
-    arguments.add("random", "const float4", cc.getIntegrationUtilities().getRandom());
+    // Random numbers exist only for integrators that asked for them.
+    arguments.add("random", "const float4", takesRandom ? cc.getIntegrationUtilities().getRandom() : cc.getPosq());
 
     // what a step leaves behind
     arguments.addReals("startPosq", 4 * numParticles, 4);
@@ -216,7 +220,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
                 to_string(size));
             const string s = to_string(size);
             choice += "        const int4 group" + s + " = a->smallGroups[" + s + "];\n        if (cluster >= group" + s +
-                      ".x && cluster < group" + s + ".x + group" + s + ".y)\n            " + stage.name + s +
+                      ".x && cluster < group" + s + ".x + group" + s + ".y)\n            run_" + stage.name + s +
                       "(a, cluster, group" + s + ");\n";
         }
         text += "KERNEL void smallCluster_" + stage.name + "(" + arguments.parameters() +

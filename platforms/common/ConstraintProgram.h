@@ -47,7 +47,7 @@ private:
         OpenMM::ComputeKernel kernel;
         int threads, blockSize;
     };
-    void addArrays(const ConstraintSet& set);
+    void addArrays(const ConstraintSet& set, bool takesRandom);
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
     std::string teamText(const std::vector<StageText>& stages, bool isBlock, const ConstraintSet& set) const;

@@ -36,9 +36,7 @@ extern "C" void registerKernelFactories() {
         if (dynamic_cast<ReferencePlatform*>(&platform) == nullptr)
             continue;
         auto* factory = new ConstraintPlugin::ReferenceKernelFactory(); // the platforms own it, one each
-        for (const std::string& name :
-             {ConstraintPlugin::IntegrateRattleStepName, ConstraintPlugin::IntegrateShakeStepName,
-              ConstraintPlugin::IntegrateRattleLangevinStepName, ConstraintPlugin::IntegrateConstraintForceStepName})
-            platform.registerKernelFactory(name, factory);
+        for (const ConstraintPlugin::StepScheme& scheme : ConstraintPlugin::stepSchemes())
+            platform.registerKernelFactory(scheme.kernelName, factory);
     }
 }

@@ -3,6 +3,8 @@
 #include "support/Platforms.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include <cctype>
+#include <cstdlib>
 
 using OpenMM::Platform;
 
@@ -18,12 +20,56 @@ bool hasKernels(const Platform& platform) {
 
 } // namespace
 
+namespace {
+
+const std::map<std::string, Precision>& precisions() {
+    // OpenMM's forces are fixed-point numbers of 2^-32 at best; in mixed precision they are computed in single.
+    static const std::map<std::string, Precision> table = {{"Single", {5e-7, 1e-6, 1e-6, 1e-5}},
+                                                           {"Mixed", {1e-13, 1e-13, 1e-13, 1e-5}},
+                                                           {"Double", {1e-15, 1e-15, 1e-15, 1e-9}}};
+    return table;
+}
+
+/** "OpenCLMixed" -> "OpenCL", "Mixed"; "CPU" -> "CPU", "" */
+std::pair<std::string, std::string> split(const std::string& name) {
+    for (const auto& each : precisions())
+        if (name.size() > each.first.size() && name.substr(name.size() - each.first.size()) == each.first)
+            return {name.substr(0, name.size() - each.first.size()), each.first};
+    return {name, ""};
+}
+
+} // namespace
+
 std::vector<std::string> platformsUnderTest() {
-    return {"Reference", "CPU"};
+    std::vector<std::string> names = {"Reference", "CPU"}, devices = {"OpenCL"};
+    if (std::getenv("CONSTRAINTS_TEST_CUDA") != nullptr)
+        devices.emplace_back("CUDA");
+    for (const std::string& device : devices)
+        for (const char* precision : {"Single", "Mixed", "Double"})
+            names.push_back(device + precision);
+    return names;
+}
+
+std::map<std::string, std::string> propertiesOf(const std::string& name) {
+    auto [platform, precision] = split(name);
+    if (platform == "CPU")
+        return {{"Threads", "1"}};
+    if (precision.empty())
+        return {};
+    precision[0] = (char) std::tolower(precision[0]);
+    std::map<std::string, std::string> properties = {{"Precision", precision}};
+    if (platform == "CUDA")
+        properties["DeterministicForces"] = "true";
+    return properties;
+}
+
+Precision precisionOf(const std::string& name) {
+    const auto found = precisions().find(split(name).second);
+    return found == precisions().end() ? Precision{0, 0, 0, 0} : found->second;
 }
 
 Platform& requirePlatform(const std::string& name) {
-    Platform& platform = Platform::getPlatformByName(name);
+    Platform& platform = Platform::getPlatformByName(split(name).first);
     if (!hasKernels(platform))
         throw OpenMM::OpenMMException("Platform " + name + " has no kernels of this plugin");
     return platform;

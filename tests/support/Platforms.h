@@ -4,17 +4,31 @@
 #define CONSTRAINTS_TESTS_PLATFORMS_H_
 
 #include "openmm/Platform.h"
+#include <map>
 #include <string>
 #include <vector>
 
 namespace ConstraintTests {
 
-/** Platforms that every platform test runs on. */
+/** Platforms that every platform test runs on; those with precisions once for each: "OpenCLSingle", "OpenCLMixed",
+ *  "OpenCLDouble", and the same of CUDA where CONSTRAINTS_TEST_CUDA is set. */
 std::vector<std::string> platformsUnderTest();
 
 /** Get a platform, with this plugin's kernels; main.cpp loads them from OPENMM_PLUGIN_DIR and PLUGIN_DIR.
+ *  @param name  of platformsUnderTest()
  *  @throws OpenMMException if the platform or its kernels are absent: a required platform is never skipped */
 OpenMM::Platform& requirePlatform(const std::string& name);
+/** What a Context on it has to be given: its precision, one thread. */
+std::map<std::string, std::string> propertiesOf(const std::string& name);
+
+/** How exact a platform is. Bounds of tests are for double precision, and grow by these. */
+struct Precision {
+    double position;   ///< nm, rounding of a stored coordinate of some nm
+    double velocity;   ///< nm/ps, rounding of a velocity
+    double constraint; ///< smallest relative error of a solve
+    double force;      ///< relative error of forces and energies
+};
+Precision precisionOf(const std::string& name);
 
 } // namespace ConstraintTests
 

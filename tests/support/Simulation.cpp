@@ -118,10 +118,7 @@ Vectors tangentVelocities(const TestSystem& system, double size, unsigned seed) 
 }
 
 std::unique_ptr<Context> makeContext(const System& system, Integrator& integrator, const std::string& platform) {
-    std::map<std::string, std::string> properties;
-    if (platform == "CPU")
-        properties["Threads"] = "1";
-    return std::make_unique<Context>(system, integrator, requirePlatform(platform), properties);
+    return std::make_unique<Context>(system, integrator, requirePlatform(platform), propertiesOf(platform));
 }
 
 Simulation::Simulation(std::unique_ptr<System> givenSystem, IntegratorPointer givenIntegrator,

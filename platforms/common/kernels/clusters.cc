@@ -15,9 +15,9 @@ DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
     TEAM_SYNC
     shared[TEAM_MEMBER] = mine;
     TEAM_SYNC
-    for (int half = TEAM_SIZE / 2; half > 0; half /= 2) {
-        if (TEAM_MEMBER < half) {
-            const Report other = shared[TEAM_MEMBER + half];
+    for (int stride = TEAM_SIZE / 2; stride > 0; stride /= 2) {
+        if (TEAM_MEMBER < stride) {
+            const Report other = shared[TEAM_MEMBER + stride];
             const Report own = shared[TEAM_MEMBER];
             const bool otherIsBad = other.outcome != CONVERGED, ownIsBad = own.outcome != CONVERGED;
             const bool isWorse = otherIsBad != ownIsBad ? otherIsBad

@@ -70,7 +70,8 @@ protected:
         return std::numeric_limits<double>::epsilon();
     }
     /** Complete `reading`, `summary` and the solver's multipliers (a warm start's) with what the platform has not
-     *  fetched of the last step. Called before any of them is read. */
+     *  fetched of the last good step. Called before any of them is read, and before anything but a step changes
+     *  them; by then someone may have exchanged the Context's state. Evaluates no constraint. */
     virtual void refreshReading() const = 0;
     /** fingerprintOf() the state that the last step left, 0 where there is none or forgetLastState() was called since.
      */
@@ -176,6 +177,8 @@ private:
     std::vector<Real3> copyOf(const Real3* array) const {
         return {array, array + numParticles()};
     }
+    /** What users ask for between steps begins with this. */
+    void beginRequest(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const char* name);
     void takeSettings(const ConstraintIntegrator& integrator);
     /** Multipliers by listed constraint, from those by constraint. */
     std::vector<double> listed(const std::vector<double>& multipliers) const;

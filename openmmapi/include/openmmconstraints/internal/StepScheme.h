@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_STEP_SCHEME_H_
 
 #include <string>
+#include <vector>
 
 namespace ConstraintPlugin {
 
@@ -32,6 +33,9 @@ struct StepScheme {
      *  the step, and the factors do not apply; the constraints may drift as far as getMaxDrift(). */
     bool isExplicit;
 };
+
+/** One for each integrator. */
+const std::vector<StepScheme>& stepSchemes();
 
 /** @param kernelName  IntegrateRattleStepName, ...
  *  @throws OpenMMException if there is no such integrator */
