@@ -74,7 +74,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     const int numParticles = set.numParticles(), numRows = t.numRows, numAll = t.numAllRows();
     const int numSlots = (int) t.slotParticle.size(), numEntries = (int) t.entryRow.size();
     const string mixed4 = "mixed4", real4 = "real4";
-    const auto zeros = [](int n) { return vector<double>(std::max(n, 1)); };
+    const auto zeros = [](int n) { return vector<double>(std::max(n, 4)); };
 
     arguments.add("posq", real4, cc.getPosq());
     arguments.add("posqCorrection", real4, cc.getUseMixedPrecision() ? cc.getPosqCorrection() : cc.getPosq());
