@@ -116,7 +116,9 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
             std::vector<double> key;
             for (int k = 0; k < size; k++) {
                 const Constraint& c = set.constraints[clusters[number][k]];
-                auto place = [&](int p) { return int(std::find(particles.begin(), particles.end(), p) - particles.begin()); };
+                auto place = [&](int p) {
+                    return int(std::find(particles.begin(), particles.end(), p) - particles.begin());
+                };
                 firsts |= int((unsigned) place(c.particles[0]) << (4 * k));
                 seconds |= int((unsigned) place(c.particles[1]) << (4 * k));
                 periodic |= c.periodic ? 1 << k : 0;

@@ -36,13 +36,13 @@ public:
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none
     std::vector<int> smallClusterType;
-    std::vector<Int4> smallTypes;    ///< first and second particles, 4 bits a row; periodic rows; first length
+    std::vector<Int4> smallTypes; ///< first and second particles, 4 bits a row; periodic rows; first length
     std::vector<double> smallLengths;
 
     int numThreadClusters = 0, numGeneralClusters = 0;
     std::vector<int> clusterIsIterative;
-    std::vector<int> rowStart, particleStart; ///< [general clusters + 1]
-    std::vector<int> clusterParticle;         ///< movable particles of each cluster in turn
+    std::vector<int> rowStart, particleStart;   ///< [general clusters + 1]
+    std::vector<int> clusterParticle;           ///< movable particles of each cluster in turn
     std::vector<int> meetingStart, meetingSlot; ///< by place in clusterParticle: slots that are this particle
 
     // Rows of general clusters and checked ones; indexed by row, those of small clusters are empty.
@@ -53,15 +53,15 @@ public:
     std::vector<int> movingRows;
 
     // Factor: columns are rows of A, entries below the diagonal.
-    std::vector<int> columnStart, entryRow;              ///< [numRows + 1], [entries]
-    std::vector<int> couplingStart;                      ///< [entries + 1]
-    std::vector<Int2> couplingSlots;                     ///< of the entry's row and column
+    std::vector<int> columnStart, entryRow;               ///< [numRows + 1], [entries]
+    std::vector<int> couplingStart;                       ///< [entries + 1]
+    std::vector<Int2> couplingSlots;                      ///< of the entry's row and column
     std::vector<int> levelStart, levelRowStart, levelRow; ///< [general clusters + 1], [levels + 1], [rows]
-    std::vector<int> levelTargetStart, updateTarget;     ///< [levels + 1]; entry, or ~row for a diagonal element
-    std::vector<int> updateStart;                        ///< [targets + 1]
-    std::vector<Int4> updateSource;                      ///< entries of the target's row and column, the pivot's row, 0
-    std::vector<int> rowEntryStart;                      ///< [numRows + 1]
-    std::vector<Int2> rowEntry;                          ///< entries of a row, and their columns
+    std::vector<int> levelTargetStart, updateTarget;      ///< [levels + 1]; entry, or ~row for a diagonal element
+    std::vector<int> updateStart;                         ///< [targets + 1]
+    std::vector<Int4> updateSource; ///< entries of the target's row and column, the pivot's row, 0
+    std::vector<int> rowEntryStart; ///< [numRows + 1]
+    std::vector<Int2> rowEntry;     ///< entries of a row, and their columns
 
     // Iterative clusters: rows of one colour share no movable particle.
     std::vector<int> colourStart, colourRowStart, colourRow;
