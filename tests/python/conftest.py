@@ -1,5 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
+import os
+
+# Where a test names no platform: not OpenCL on a CPU, which is slow, in single precision, and crashes in OpenMM's
+# minimizer (PoCL 3.1). Commands that tests start inherit it.
+os.environ.setdefault("OPENMM_DEFAULT_PLATFORM", "CPU")
+
 import openmm
 import pytest
 

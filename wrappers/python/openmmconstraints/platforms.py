@@ -29,7 +29,7 @@ def choose_platform(name: str | None) -> mm.Platform:
     usable = {key: platform for key, platform in found_platforms().items() if supports_plugin(platform)}
     if name is not None and name not in usable:
         raise UserError(f"platform '{name}' is not available here; choose from {', '.join(usable) or 'none'}.")
-    ranked = sorted(usable.values(), key=lambda platform: platform.getSpeed(), reverse=True)
+    ranked = sorted(usable.values(), key=_speed, reverse=True)
     failures = []
     for platform in ranked if name is None else [usable[name]]:
         try:
@@ -39,6 +39,19 @@ def choose_platform(name: str | None) -> mm.Platform:
             continue
         return platform
     raise UserError(f"no platform works here ({'; '.join(failures) or 'none supports this plugin'}).")
+
+
+def _speed(platform: mm.Platform) -> float:
+    """OpenMM's guess, but for OpenCL on a CPU, which is slower than the CPU platform."""
+    return 0.5 if runs_on_pocl(platform) else platform.getSpeed()
+
+
+def runs_on_pocl(platform: mm.Platform) -> bool:
+    """Whether a platform's device is a CPU that PoCL (Portable Computing Language) makes an OpenCL device of."""
+    if platform.getName() != "OpenCL":
+        return False
+    devices = [dict(device) for device in platform.getDevices()]
+    return bool(devices) and devices[0].get("OpenCLPlatformName") == "Portable Computing Language"
 
 
 def _try_platform(platform: mm.Platform) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Compile the PTX that TestFakeCuda kept: registers and spills of every kernel of this plugin, without a GPU.
+"""Compile the PTX that TestCalls kept: registers and spills of every kernel of this plugin, without a GPU.
 
 A kernel of a small cluster lives in registers, so that a spill there is a failure; elsewhere it is reported.
 """
@@ -58,7 +58,7 @@ def modules_of_plugin(folder: Path) -> list[Path]:
     """What our integrators load and OpenMM's do not, told by the names of the kernels."""
     builtin = {entries(path) for path in (folder / "builtin").glob("*.ptx")}
     if not builtin:
-        raise SystemExit(f"no modules of OpenMM in {folder}: did TestFakeCuda run?")
+        raise SystemExit(f"no modules of OpenMM in {folder}: did TestCalls run?")
     return [path for path in sorted((folder / "plugin").glob("*.ptx")) if entries(path) not in builtin]
 
 

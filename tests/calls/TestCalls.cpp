@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// The CUDA platform without a GPU: Contexts are created, all their kernels compiled by NVRTC, and steps enqueued.
-// Nothing is computed; what is looked at is what the host does. CONSTRAINTS_PTX_FOLDER, if set, receives the PTX of all
-// modules: in builtin/ what OpenMM's own integrators load, in plugin/ what ours do.
-#include "fakecuda.h"
+// What a step asks of the device: how many kernels are launched, and whether the host waits. With OpenCL, and with CUDA
+// on a GPU, countcalls.cpp is preloaded; CONSTRAINTS_TEST_CUDA chooses CUDA. Without a GPU, the driver is fakecuda.cpp:
+// Contexts are created, all their kernels compiled by NVRTC, and steps enqueued, but nothing is computed.
+// CONSTRAINTS_PTX_FOLDER, if set, then receives the PTX of all modules: in <precision>/builtin what OpenMM's own
+// integrators load, in <precision>/plugin what ours do.
+#include "calls.h"
 #include "support/Simulation.h"
 #include <algorithm>
 #include <cstdlib>
@@ -21,12 +23,19 @@ using namespace OpenMM;
 
 namespace {
 
-template <class Signature>
-Signature* findInDriver(const char* name) {
-    void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-    auto* found = driver == nullptr ? nullptr : (Signature*) dlsym(driver, name);
+bool isCuda() {
+    return std::getenv("CONSTRAINTS_TEST_CUDA") != nullptr;
+}
+
+/** In what is preloaded, else in the driver that OpenMM loaded. */
+template <class Function>
+Function* find(const char* name) {
+    auto* found = (Function*) dlsym(RTLD_DEFAULT, name);
     if (found == nullptr)
-        throw std::runtime_error("this is not the fake driver: put its folder into LD_LIBRARY_PATH");
+        if (void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY))
+            found = (Function*) dlsym(driver, name);
+    if (found == nullptr)
+        throw std::runtime_error("calls are not noted: preload countcalls, or let LD_LIBRARY_PATH lead to fakecuda");
     return found;
 }
 
@@ -35,20 +44,20 @@ struct Calls {
     bool waitsBeforeLastLaunch = false;
 };
 
-Calls takeCalls() {
-    std::istringstream lines(findInDriver<decltype(fakecudaTakeCalls)>("fakecudaTakeCalls")());
-    Calls calls;
+Calls calls() {
+    std::istringstream lines(find<decltype(takeCalls)>("takeCalls")());
+    Calls result;
     std::string what, name;
     while (lines >> what && std::getline(lines >> std::ws, name))
         if (what == "launch") {
-            calls.launches.push_back(name);
-            calls.waitsBeforeLastLaunch = !calls.waits.empty();
+            result.launches.push_back(name);
+            result.waitsBeforeLastLaunch = !result.waits.empty();
         } else
-            calls.waits.push_back(name);
-    return calls;
+            result.waits.push_back(name);
+    return result;
 }
 
-void keepModules(const std::string& whose) {
+void keepPtx(const std::string& whose) {
     const char* folder = std::getenv("CONSTRAINTS_PTX_FOLDER");
     if (folder == nullptr)
         return;
@@ -57,7 +66,7 @@ void keepModules(const std::string& whose) {
     if (fresh.insert(path).second)
         std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
-    findInDriver<decltype(fakecudaKeepModules)>("fakecudaKeepModules")(path.c_str());
+    find<decltype(keepModules)>("keepModules")(path.c_str());
 }
 
 // ---- Systems, one for each kind of constraint
@@ -202,28 +211,29 @@ Example makeExample(const std::string& kind) {
 // ---- tests
 // ------------------------------------------------------------------------------------------------------------
 
-struct FakeSimulation {
+struct DeviceSimulation {
     Example example;
     std::unique_ptr<Context> context;
     Integrator& integrator;
 
-    FakeSimulation(const std::string& kind, Integrator& integrator, const std::string& precision)
+    DeviceSimulation(const std::string& kind, Integrator& integrator, const std::string& precision)
         : example(makeExample(kind)), integrator(integrator) {
-        context = std::make_unique<Context>(*example.system, integrator, Platform::getPlatformByName("CUDA"),
+        context = std::make_unique<Context>(*example.system, integrator,
+                                            Platform::getPlatformByName(isCuda() ? "CUDA" : "OpenCL"),
                                             std::map<std::string, std::string>{{"Precision", precision}});
         context->setPositions(example.positions);
         integrator.step(3);
-        takeCalls();
+        calls();
     }
     /** What one call of step() does. */
     Calls step(int steps) {
         integrator.step(steps);
-        return takeCalls();
+        return calls();
     }
     /** Launches of a step that computing forces does not need, on average. */
     double launchesBesidesForces(int steps) {
         context->getState(State::Forces);
-        const auto forForces = takeCalls().launches;
+        const auto forForces = calls().launches;
         double count = 0;
         for (const std::string& name : step(steps).launches)
             if (std::find(forForces.begin(), forForces.end(), name) == forForces.end())
@@ -237,35 +247,37 @@ const char* const precisions[] = {"single", "mixed", "double"};
 class Builtin : public testing::TestWithParam<const char*> {};
 class Plugin : public testing::TestWithParam<std::tuple<const char*, std::string, Solver, const char*>> {};
 
-TEST(Driver, KeepsPositions) {
+TEST(Device, KeepsPositions) {
     for (const char* precision : precisions) {
         VerletIntegrator integrator(0.001);
-        FakeSimulation simulation("hydrogens", integrator, precision);
+        DeviceSimulation simulation("hydrogens", integrator, precision);
         const auto positions = simulation.context->getState(State::Positions).getPositions();
         EXPECT_LT(distance(positions, simulation.example.positions), 1e-5) << precision;
     }
 }
 
 TEST_P(Builtin, StepsWithoutWaiting) {
-    keepModules(std::string(GetParam()) + "/builtin");
+    keepPtx(std::string(GetParam()) + "/builtin");
     VerletIntegrator verlet(0.001);
     LangevinMiddleIntegrator langevin(300, 1, 0.001);
     for (Integrator* integrator : std::initializer_list<Integrator*>{&verlet, &langevin}) {
-        FakeSimulation simulation("hydrogens", *integrator, GetParam());
+        DeviceSimulation simulation("hydrogens", *integrator, GetParam());
         EXPECT_GT(simulation.launchesBesidesForces(4), 1);
         EXPECT_TRUE(simulation.step(4).waits.empty());
+        simulation.context->getState(State::Positions);
+        EXPECT_FALSE(calls().waits.empty());
     }
 }
 
 TEST_P(Plugin, StepsWaitingOnceAtTheEnd) {
     const auto& [precision, kind, solver, name] = GetParam();
-    keepModules(std::string(precision) + "/plugin");
-    auto integrator = makeIntegrator({"CUDA", solver, name}, 0.001, 1e-5);
-    FakeSimulation simulation(kind, *integrator, precision);
-    const Calls calls = simulation.step(10);
-    EXPECT_GE(calls.launches.size(), 10u);
-    EXPECT_LE(calls.waits.size(), 1u) << testing::PrintToString(calls.waits);
-    EXPECT_FALSE(calls.waitsBeforeLastLaunch) << testing::PrintToString(calls.waits);
+    keepPtx(std::string(precision) + "/plugin");
+    auto integrator = makeIntegrator({"", solver, name}, 0.001, 1e-5);
+    DeviceSimulation simulation(kind, *integrator, precision);
+    const Calls noted = simulation.step(10);
+    EXPECT_GE(noted.launches.size(), 10u);
+    EXPECT_LE(noted.waits.size(), 1u) << testing::PrintToString(noted.waits);
+    EXPECT_FALSE(noted.waitsBeforeLastLaunch) << testing::PrintToString(noted.waits);
     EXPECT_EQ(simulation.context->getStepCount(), 13);
     if (kind == "hydrogens" && std::string(name) != "ConstraintForce") {
         EXPECT_LE(simulation.launchesBesidesForces(10), 5);

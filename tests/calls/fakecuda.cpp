@@ -3,8 +3,9 @@
 //
 // A stand-in for NVIDIA's driver (libcuda.so.1): OpenMM's CUDA platform starts without a GPU, and NVRTC compiles every
 // kernel with OpenMM's real options. There is one device, whose memory is the host's. Copies are real; kernels are
-// looked up, their launches checked and counted, but not run. See fakecuda.h for what a test can ask.
-#include "fakecuda.h"
+// looked up, their launches checked and noted, but not run. The environment variable FAKECUDA_CAPABILITY is the compute
+// capability, times 10 (90).
+#include "calls.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -164,7 +165,7 @@ extern "C" {
 // ---- what tests ask
 // ---------------------------------------------------------------------------------------------------
 
-const char* fakecudaTakeCalls() {
+const char* takeCalls() {
     static std::string taken;
     std::lock_guard<std::mutex> guard(lock);
     taken.swap(calls);
@@ -172,7 +173,7 @@ const char* fakecudaTakeCalls() {
     return taken.c_str();
 }
 
-void fakecudaKeepModules(const char* path) {
+void keepModules(const char* path) {
     folder = path;
 }
 
@@ -385,6 +386,10 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
         return refuse(CUDA_ERROR_INVALID_VALUE, "unknown function attribute " + std::to_string(attribute));
     *value = 1024;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+    *name = ((const Function*) function)->name.c_str();
     return CUDA_SUCCESS;
 }
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Compare the speed of this plugin's integrators with OpenMM's own, on villin in water (8,867 atoms).
+
+All integrators run in one process, in turns: a ratio is that of two runs that follow each other, and medians of ratios
+are what counts. Where libcountcalls is preloaded (see tests/calls), launches and waits of a step are counted as well:
+
+    LD_PRELOAD=build/tests/calls/libcountcalls.so python benchmarks/platforms.py --platform OpenCL --precision mixed
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import platform as machine
+import re
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from time import perf_counter
+
+import openmm as mm
+from rich.progress import track
+
+import openmmconstraints as mc
+from openmmconstraints.bonds import BondMeter
+from openmmconstraints.comparison import make_context
+from openmmconstraints.platforms import choose_platform
+from openmmconstraints.table import make_console, make_table
+from openmmconstraints.versions import openmm_version, plugin_version
+from openmmconstraints.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState, build_villin, equilibrate
+
+#: Of ours -> the built-in integrator that does the same.
+PARTNERS = {"Shake": "Verlet", "Rattle": "Verlet", "RattleLangevin": "LangevinMiddle"}
+ROUND_SECONDS = 0.3  # of each integrator, where the number of steps is not given
+COUNTED_STEPS = 20
+
+
+@dataclass
+class Result:
+    """What was measured of one integrator in one setting."""
+
+    platform: str
+    precision: str
+    constraints: str
+    integrator: str
+    device: str = ""
+    steps: int = 0  # a round
+    seconds: list[float] = field(default_factory=list)  # each round
+    ms_per_step: float = 0.0  # median
+    ratio: float | None = None  # median over the rounds, of the time to that of the built-in partner
+    ratio_range: tuple[float, float] | None = None
+    bond_error: float = 0.0  # relative, at the end
+    solver: str | None = None  # what the solver says of the last step
+    launches: float | None = None  # a step
+    launches_besides_forces: float | None = None
+    waits: float | None = None  # a step, in calls of many steps
+    failure: str | None = None
+
+
+def make_integrator(name: str, solver: str, tolerance: float) -> mm.Integrator:
+    """A new one of that name, ours or OpenMM's."""
+    ours = name in PARTNERS
+    thermal = name in ("RattleLangevin", "LangevinMiddle")
+    cls = getattr(mc if ours else mm, f"{name}Integrator")
+    integrator = cls(TEMPERATURE, FRICTION, STEP_SIZE) if thermal else cls(STEP_SIZE)
+    if ours:
+        integrator.setSolver(getattr(mc.ConstraintIntegrator, solver))
+    if thermal:
+        integrator.setRandomNumberSeed(SEED)
+    integrator.setConstraintTolerance(tolerance)
+    return integrator
+
+
+# ---- counting --------------------------------------------------------------------------------------------------------
+
+
+def take_calls() -> list[tuple[str, str]] | None:
+    """What the device was asked for since the last time, as ("launch" or "wait", name); None where it is not noted."""
+    function = getattr(ctypes.CDLL(None), "takeCalls", None)
+    if function is None:
+        return None
+    function.restype = ctypes.c_char_p
+    return [(words[0], words[2]) for words in (line.partition(" ") for line in function().decode().splitlines())]
+
+
+def count(context: mm.Context, result: Result) -> None:
+    """Launches and waits of a step, where they are noted. All steps are in one call: its end may wait."""
+    take_calls()
+    context.getState(forces=True)
+    forces = take_calls()
+    if forces is None:
+        return
+    context.getIntegrator().step(COUNTED_STEPS)
+    calls = take_calls() or []
+    launches = [name for what, name in calls if what == "launch"]
+    for_forces = {name for what, name in forces if what == "launch"}
+    result.launches = len(launches) / COUNTED_STEPS
+    result.launches_besides_forces = sum(name not in for_forces for name in launches) / COUNTED_STEPS
+    result.waits = (len(calls) - len(launches)) / COUNTED_STEPS
+
+
+# ---- timing ----------------------------------------------------------------------------------------------------------
+
+
+def run_steps(context: mm.Context, steps: int) -> float:
+    """Seconds that some steps take, until the device has done them."""
+    start = perf_counter()
+    context.getIntegrator().step(steps)
+    context.getState(positions=True)
+    return perf_counter() - start
+
+
+def measure(
+    constraints: str, platform: mm.Platform, precision: str, names: Sequence[str], options: argparse.Namespace
+) -> list[Result]:
+    """All integrators in one setting."""
+    properties = {"Precision": precision} if "Precision" in platform.getPropertyNames() else {}
+    villin = build_villin(constraints)
+    start: StartState = equilibrate(villin, platform, properties, options.equilibration)
+    meter = BondMeter(villin.system)
+    contexts: dict[str, mm.Context] = {}
+    results: dict[str, Result] = {}
+    for name in names:
+        result = results[name] = Result(platform.getName(), precision if properties else "double", constraints, name)
+        try:
+            integrator = make_integrator(name, options.solver, options.tolerance)
+            context = make_context(villin.system, integrator, start, platform, properties)
+            run_steps(context, 2)
+            if "DeviceName" in platform.getPropertyNames():
+                result.device = platform.getPropertyValue(context, "DeviceName")
+            trial = run_steps(context, 3) / 3
+            result.steps = options.steps or max(3, int(ROUND_SECONDS / trial))
+            contexts[name] = context
+        except mm.OpenMMException as error:
+            result.failure = str(error)
+    time_rounds(contexts, results, options.rounds, f"{platform.getName()} {precision} {constraints}")
+    for name, context in contexts.items():
+        result = results[name]
+        if result.failure is not None:
+            continue
+        count(context, result)
+        result.bond_error = meter.largest_error(context.getState(positions=True))
+        if name in PARTNERS:
+            result.solver = context.getIntegrator().getSolverSummary().str()
+    summarize(results)
+    return list(results.values())
+
+
+def time_rounds(contexts: dict[str, mm.Context], results: dict[str, Result], rounds: int, title: str) -> None:
+    """Every integrator once a round, the first one in turn."""
+    order = list(contexts)
+    for turn in track(range(rounds), description=title, transient=True):
+        for name in order[turn % len(order) :] + order[: turn % len(order)] if order else []:
+            if results[name].failure is not None:
+                continue
+            try:
+                results[name].seconds.append(run_steps(contexts[name], results[name].steps))
+            except mm.OpenMMException as error:
+                results[name].failure = str(error)
+
+
+def summarize(results: dict[str, Result]) -> None:
+    """Medians, from the rounds."""
+    for name, result in results.items():
+        if not result.seconds:
+            continue
+        per_step = [1000 * seconds / result.steps for seconds in result.seconds]
+        result.ms_per_step = statistics.median(per_step)
+        partner = results.get(PARTNERS.get(name, ""))
+        if partner is not None and partner.seconds:
+            pairs = zip(per_step, (1000 * seconds / partner.steps for seconds in partner.seconds), strict=False)
+            ratios = [ours / theirs for ours, theirs in pairs]
+            result.ratio = statistics.median(ratios)
+            result.ratio_range = (min(ratios), max(ratios))
+
+
+# ---- report ----------------------------------------------------------------------------------------------------------
+
+
+def print_results(results: Sequence[Result]) -> None:
+    """A table of one setting."""
+    first = results[0]
+    title = f"{first.platform} ({first.device or machine.processor() or 'CPU'}), {first.precision}, {first.constraints}"
+    right = ["ms/step", "ratio", "range", "bond error", "launches", "besides forces", "waits"]
+    table = make_table(title, ["Integrator"], right, caption="ratio: time to that of OpenMM's; counts: a step")
+    for r in results:
+        if r.failure is not None:
+            table.add_row(r.integrator, "failed", *["-"] * (len(right) - 1))
+            continue
+        numbers = (r.launches, r.launches_besides_forces, r.waits)
+        table.add_row(
+            r.integrator,
+            f"{r.ms_per_step:.3f}",
+            "-" if r.ratio is None else f"{r.ratio:.3f}",
+            "-" if r.ratio_range is None else f"{r.ratio_range[0]:.3f}-{r.ratio_range[1]:.3f}",
+            f"{r.bond_error:.1e}",
+            *("-" if number is None else f"{number:.2f}" for number in numbers),
+        )
+    console = make_console()
+    console.print(table)
+    for r in results:
+        if r.failure is not None:
+            console.print(f"{r.integrator}: {r.failure}", style="red")
+
+
+def default_output(results: Sequence[Result], folder: Path) -> Path:
+    """Named by the day and the device."""
+    device = next((r.device for r in results if r.device), "") or machine.processor() or machine.machine()
+    slug = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+    return folder / f"{datetime.now(timezone.utc):%Y-%m-%d}-{slug}.json"
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    everyone = [*dict.fromkeys(PARTNERS.values()), *PARTNERS]
+    parser.add_argument("--platform", nargs="+", metavar="NAME", help="default: the fastest that works")
+    parser.add_argument("--precision", nargs="+", choices=("single", "mixed", "double"), default=["mixed"])
+    parser.add_argument("--constraints", nargs="+", choices=("HBonds", "AllBonds"), default=["HBonds", "AllBonds"])
+    parser.add_argument("--integrators", nargs="+", choices=everyone, default=everyone)
+    parser.add_argument("--solver", choices=("Automatic", "Iterative", "MatrixInversion"), default="Automatic")
+    parser.add_argument("--tolerance", type=float, default=1e-5)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--steps", type=int, help=f"of a round (default: what takes {ROUND_SECONDS} s)")
+    parser.add_argument("--equilibration", type=int, default=100, metavar="STEPS")
+    parser.add_argument("--note", action="append", default=[], help="kept in the file")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: <day>-<device>.json beside this script, in results/"
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 1 if an integrator failed."""
+    options = parse(arguments)
+    results: list[Result] = []
+    for name in options.platform or [None]:
+        platform = choose_platform(name)
+        precisions = options.precision if "Precision" in platform.getPropertyNames() else ["double"]
+        for precision in precisions:
+            for constraints in options.constraints:
+                some = measure(constraints, platform, precision, options.integrators, options)
+                print_results(some)
+                results += some
+    described = {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "device": next((r.device for r in results if r.device), None),
+        "machine": f"{machine.system()} {machine.machine()}",
+        "openmm": openmm_version(),
+        "openmm_constraints": plugin_version(),
+        "tolerance": options.tolerance,
+        "solver": options.solver,
+        "step_size_ps": STEP_SIZE,
+        "rounds": options.rounds,
+        "notes": options.note,
+        "results": [asdict(result) for result in results],
+    }
+    output = options.output or default_output(results, Path(__file__).resolve().parent / "results")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(described, indent=1) + "\n")
+    print(f"wrote {output}")
+    return 1 if any(result.failure for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

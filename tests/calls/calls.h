@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_TESTS_CALLS_H_
+#define CONSTRAINTS_TESTS_CALLS_H_
+
+/** What a platform of OpenMM asks of its device, as countcalls.cpp (for LD_PRELOAD, with a real device) or fakecuda.cpp
+ *  (instead of NVIDIA's driver) notes it. Tests find these functions by dlsym. */
+extern "C" {
+
+/** What was called since the last time, a line each: "launch <kernel>", or "wait <function>" for what makes the host
+ *  wait for the device. Valid until the next call. */
+const char* takeCalls();
+/** fakecuda only: keep the PTX of modules that are loaded from now on in an existing folder, as <hash>.ptx. */
+void keepModules(const char* folder);
+}
+
+#endif
