@@ -52,12 +52,13 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
-        compile(smallText(stages), "smallCluster", stages, numSmall, 64);
-    if (t.numThreadClusters > 0)
-        compile(teamText(stages, false, solver.getSet()), "threadCluster", stages, t.numThreadClusters, 64);
-    const int numBlocks = t.numGeneralClusters - t.numThreadClusters;
-    if (numBlocks > 0)
-        compile(teamText(stages, true, solver.getSet()), "blockCluster", stages, numBlocks * blockSize, blockSize);
+        compile(smallText(stages), "smallCluster", stages, numSmall, 64, 0, 0);
+    for (const ConstraintTables::Range& range : t.ranges) {
+        const int numTeams = range.last - range.first;
+        compile(teamText(stages, range, solver.getSet()), range.isBlock ? "blockCluster" : "threadCluster", stages,
+                range.isBlock ? numTeams * blockSize : numTeams, range.isBlock ? blockSize : 64, range.first,
+                range.last);
+    }
     const string text = commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) +
                         ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
     const ComputeProgram program = cc.compileProgram(
@@ -104,7 +105,6 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.poolInts("smallTypes", t.smallTypes);
     arguments.poolMixed("smallLengths", t.smallLengths);
 
-    arguments.poolInts("clusterIsIterative", t.clusterIsIterative);
     arguments.poolInts("rowStart", t.rowStart);
     arguments.poolInts("particleStart", t.particleStart);
     arguments.poolInts("clusterParticle", t.clusterParticle);
@@ -173,12 +173,10 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.set("paddedNumAtoms", cc.getPaddedNumAtoms());
     arguments.set("numClusters", t.numClusters());
     arguments.set("firstCluster", t.numSmallClusters);
-    arguments.set("firstBlockCluster", t.numThreadClusters);
-    arguments.set("numGeneralClusters", t.numGeneralClusters);
     arguments.set("numRows", numRows);
     arguments.set("numChecked", (int) t.checked.size());
     arguments.set("numMoving", (int) t.movingRows.size());
-    for (const char* name : {"launch", "randomIndex", "maxIterations", "warmStart"})
+    for (const char* name : {"launch", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart"})
         arguments.set(name, 0);
     for (const char* name :
          {"dt", "time", "tolerance", "innerTolerance", "timeScale", "rounding", "velocityRounding", "farOff", "alpha",
@@ -198,13 +196,12 @@ string ConstraintProgram::commonText() const {
            define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-6")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
-           define("NO_FAILURE", to_string(noFailure)) + define("ITERATIVE", isIterative ? "1" : "0") +
-           arguments.definition() + ConstraintKernelSources::moment + ConstraintKernelSources::coordinates +
-           ConstraintKernelSources::functions + ConstraintKernelSources::state;
+           define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::moment +
+           ConstraintKernelSources::coordinates + ConstraintKernelSources::functions + ConstraintKernelSources::state;
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {
-    string text = commonText() + ConstraintKernelSources::steps;
+    string text = define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
     for (int size : constraintTables.sizes)
         text += replaced(ConstraintKernelSources::smallClusters, "SIZE", to_string(size));
     for (const StageText& stage : stages) {
@@ -236,18 +233,19 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     return text;
 }
 
-string ConstraintProgram::teamText(const vector<StageText>& stages, bool isBlock, const ConstraintSet& set) const {
+string ConstraintProgram::teamText(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                                   const ConstraintSet& set) const {
+    const bool isBlock = range.isBlock;
     string text =
         isBlock ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
                       define("TEAM_SIZE", to_string(blockSize)) + define("TEAM_SYNC", "SYNC_THREADS") +
                       define("TEAM_SHARED", ", shared") + define("TEAM_SHARED_PARAMETER", ", LOCAL_ARG Report* shared")
                 : define("TEAM_IS_BLOCK", "0") + define("TEAM_MEMBER", "0") + define("TEAM_SIZE", "1") +
                       define("TEAM_SYNC", "") + define("TEAM_SHARED", "") + define("TEAM_SHARED_PARAMETER", "");
-    text += commonText() + ConstraintKernelSources::steps + customText(set) + ConstraintKernelSources::rows +
-            ConstraintKernelSources::clusters;
-    const string range = isBlock
-                             ? "(int c = a->firstBlockCluster + GROUP_ID; c < a->numGeneralClusters; c += NUM_GROUPS)"
-                             : "(int c = GLOBAL_ID; c < a->firstBlockCluster; c += GLOBAL_SIZE)";
+    text += define("ITERATIVE", range.isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps +
+            customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::clusters;
+    const string loop = isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
+                                : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
     for (const StageText& stage : stages) {
         string steps;
         for (const string& step : stage.steps)
@@ -260,7 +258,7 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, bool isBlock
         text += string("KERNEL void ") + (isBlock ? "blockCluster_" : "threadCluster_") + stage.name + "(" +
                 arguments.parameters() + ") {\n" + (isBlock ? "    LOCAL Report shared[TEAM_SIZE];\n" : "") +
                 "    const Arguments values = " + arguments.initializer() +
-                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n    for " + range +
+                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n    for " + loop +
                 " {\n" + steps + "    }\n}\n";
     }
     return text;
@@ -318,10 +316,10 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
 }
 
 void ConstraintProgram::compile(const string& text, const string& prefix, const vector<StageText>& stages, int threads,
-                                int size) {
+                                int size, int first, int last) {
     const ComputeProgram program = cc.compileProgram(text);
     for (const StageText& stage : stages) {
-        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size};
+        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size, first, last};
         arguments.bind(launch.kernel);
         launches[stage.name].push_back(launch);
     }
@@ -329,6 +327,8 @@ void ConstraintProgram::compile(const string& text, const string& prefix, const 
 
 void ConstraintProgram::execute(Launch& launch, int number) {
     arguments.set("launch", number);
+    arguments.set("firstOfRange", launch.first);
+    arguments.set("lastOfRange", launch.last);
     arguments.update(launch.kernel);
     launch.kernel->execute(launch.threads, launch.blockSize);
 }

@@ -18,7 +18,7 @@ enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expr
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
  *  Clusters of few distances are `small`: by size, largest first, with their particles planar (all first particles,
- *  all second ones, ...). All others are `general`, first those that a thread serves, then those for a thread block.
+ *  all second ones, ...). All others are `general`, in ranges by what serves them.
  *  Rows are numbered small ones first; behind the general ones come those that are only checked. */
 class ConstraintTables {
 public:
@@ -39,8 +39,13 @@ public:
     std::vector<Int4> smallTypes; ///< first and second particles, 4 bits a row; periodic rows; first length
     std::vector<double> smallLengths;
 
-    int numThreadClusters = 0, numGeneralClusters = 0;
-    std::vector<int> clusterIsIterative;
+    /** General clusters first ... last-1 that one kernel serves. */
+    struct Range {
+        bool isBlock, isIterative;
+        int first, last;
+    };
+    int numGeneralClusters = 0;
+    std::vector<Range> ranges;
     std::vector<int> rowStart, particleStart;   ///< [general clusters + 1]
     std::vector<int> clusterParticle;           ///< movable particles of each cluster in turn
     std::vector<int> meetingStart, meetingSlot; ///< by place in clusterParticle: slots that are this particle
