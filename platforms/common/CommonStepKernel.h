@@ -83,7 +83,7 @@ private:
     Box deviceBox() const;
 
     OpenMM::ContextImpl& owner;
-    Listener* listener = nullptr;       // the ComputeContext's
+    Listener* listener = nullptr;        // the ComputeContext's
     ConstraintForceInfo* info = nullptr; // likewise
     std::vector<std::vector<int>> constraintsByFirstParticle;
     std::vector<int> placeByFirstParticle; // [constraints]

@@ -34,10 +34,10 @@ vector<int> StageText::reports() const {
     vector<int> result;
     for (const string& step : steps)
         if (isSolve(step))
-            result.push_back(step.compare(0, 7, "project") == 0                                    ? 3
-                             : step == "solveHeatedVelocities"                                     ? 2
-                             : step == "solveVelocities" || step == "solveEndAccelerations"        ? 1
-                                                                                                   : 0);
+            result.push_back(step.compare(0, 7, "project") == 0                             ? 3
+                             : step == "solveHeatedVelocities"                              ? 2
+                             : step == "solveVelocities" || step == "solveEndAccelerations" ? 1
+                                                                                            : 0);
     return result;
 }
 
@@ -52,12 +52,13 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
-        compile(smallText(stages), "smallCluster", stages, numSmall, 64);
-    if (t.numThreadClusters > 0)
-        compile(teamText(stages, false, solver.getSet()), "threadCluster", stages, t.numThreadClusters, 64);
-    const int numBlocks = t.numGeneralClusters - t.numThreadClusters;
-    if (numBlocks > 0)
-        compile(teamText(stages, true, solver.getSet()), "blockCluster", stages, numBlocks * blockSize, blockSize);
+        compile(smallText(stages), "smallCluster", stages, numSmall, 64, 0, 0);
+    for (const ConstraintTables::Range& range : t.ranges) {
+        const int numTeams = range.last - range.first;
+        compile(teamText(stages, range, solver.getSet()), range.isBlock ? "blockCluster" : "threadCluster", stages,
+                range.isBlock ? numTeams * blockSize : numTeams, range.isBlock ? blockSize : 64, range.first,
+                range.last);
+    }
     const string text = commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) +
                         ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
     const ComputeProgram program = cc.compileProgram(
@@ -87,74 +88,73 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     // what a step leaves behind
     arguments.addReals("startPosq", 4 * numParticles, 4);
     arguments.addReals("startCorrection", cc.getUseMixedPrecision() ? 4 * numParticles : 4, 4);
-    arguments.addMixed("startVelm", zeros(4 * numParticles), 4);
+    arguments.poolMixed("startVelm", zeros(4 * numParticles), 4);
     arguments.addMixed("lambda", zeros(numRows));
     arguments.addMixed("mu", zeros(numRows));
-    arguments.addMixed("projection", zeros(numRows));
-    arguments.addMixed("workRate", zeros(2 * numRows));
+    arguments.poolMixed("projection", zeros(numRows));
+    arguments.poolMixed("workRate", zeros(2 * numRows));
     arguments.addMixed("work", zeros(2 * (int) t.movingRows.size()), 2);
     arguments.addMixed("reportErrors", zeros(2 * numReports * t.numClusters()), 2);
     arguments.addInts("reportRows", vector<int>(std::max(4 * numReports * t.numClusters(), 4)), 4);
     arguments.addMixed("checkErrors", zeros(2 * (int) t.checked.size()), 2);
     arguments.addInts("failure", {noFailure, noFailure, noFailure});
 
-    arguments.addInts("smallGroups", t.smallGroups);
-    arguments.addInts("smallParticles", t.smallParticles);
-    arguments.addInts("smallClusterType", t.smallClusterType);
-    arguments.addInts("smallTypes", t.smallTypes);
-    arguments.addMixed("smallLengths", t.smallLengths);
+    arguments.poolInts("smallGroups", t.smallGroups);
+    arguments.poolInts("smallParticles", t.smallParticles);
+    arguments.poolInts("smallClusterType", t.smallClusterType);
+    arguments.poolInts("smallTypes", t.smallTypes);
+    arguments.poolMixed("smallLengths", t.smallLengths);
 
-    arguments.addInts("clusterIsIterative", t.clusterIsIterative);
-    arguments.addInts("rowStart", t.rowStart);
-    arguments.addInts("particleStart", t.particleStart);
-    arguments.addInts("clusterParticle", t.clusterParticle);
-    arguments.addInts("meetingStart", t.meetingStart);
-    arguments.addInts("meetingSlot", t.meetingSlot);
-    arguments.addInts("slotStart", t.slotStart);
-    arguments.addInts("slotParticle", t.slotParticle);
-    arguments.addInts("slotRow", t.slotRow);
-    arguments.addMixed("slotWeight", t.slotWeight);
-    arguments.addInts("rowKind", t.rowKind);
-    arguments.addInts("rowForm", t.rowForm);
-    arguments.addInts("rowPeriodic", t.rowPeriodic);
-    arguments.addInts("rowFirstParameter", t.rowFirstParameter);
-    arguments.addMixed("rowTarget", t.rowTarget);
-    arguments.addMixed("rowRate", t.rowRate);
-    arguments.addMixed("rowInverseScale", t.rowInverseScale);
-    arguments.addMixed("rowDirection", t.rowDirection);
-    arguments.addInts("movingRows", t.movingRows);
-    arguments.addInts("columnStart", t.columnStart);
-    arguments.addInts("entryRow", t.entryRow);
-    arguments.addInts("couplingStart", t.couplingStart);
-    arguments.addInts("couplingSlots", t.couplingSlots);
-    arguments.addInts("levelStart", t.levelStart);
-    arguments.addInts("levelRowStart", t.levelRowStart);
-    arguments.addInts("levelRow", t.levelRow);
-    arguments.addInts("levelTargetStart", t.levelTargetStart);
-    arguments.addInts("updateTarget", t.updateTarget);
-    arguments.addInts("updateStart", t.updateStart);
-    arguments.addInts("updateSource", t.updateSource);
-    arguments.addInts("rowEntryStart", t.rowEntryStart);
-    arguments.addInts("rowEntry", t.rowEntry);
-    arguments.addInts("colourStart", t.colourStart);
-    arguments.addInts("colourRowStart", t.colourRowStart);
-    arguments.addInts("colourRow", t.colourRow);
+    arguments.poolInts("rowStart", t.rowStart);
+    arguments.poolInts("particleStart", t.particleStart);
+    arguments.poolInts("clusterParticle", t.clusterParticle);
+    arguments.poolInts("meetingStart", t.meetingStart);
+    arguments.poolInts("meetingSlot", t.meetingSlot);
+    arguments.poolInts("slotStart", t.slotStart);
+    arguments.poolInts("slotParticle", t.slotParticle);
+    arguments.poolInts("slotRow", t.slotRow);
+    arguments.poolMixed("slotWeight", t.slotWeight);
+    arguments.poolInts("rowKind", t.rowKind);
+    arguments.poolInts("rowForm", t.rowForm);
+    arguments.poolInts("rowPeriodic", t.rowPeriodic);
+    arguments.poolInts("rowFirstParameter", t.rowFirstParameter);
+    arguments.poolMixed("rowTarget", t.rowTarget);
+    arguments.poolMixed("rowRate", t.rowRate);
+    arguments.poolMixed("rowInverseScale", t.rowInverseScale);
+    arguments.poolMixed("rowDirection", t.rowDirection);
+    arguments.poolInts("movingRows", t.movingRows);
+    arguments.poolInts("columnStart", t.columnStart);
+    arguments.poolInts("entryRow", t.entryRow);
+    arguments.poolInts("couplingStart", t.couplingStart);
+    arguments.poolInts("couplingSlots", t.couplingSlots);
+    arguments.poolInts("levelStart", t.levelStart);
+    arguments.poolInts("levelRowStart", t.levelRowStart);
+    arguments.poolInts("levelRow", t.levelRow);
+    arguments.poolInts("levelTargetStart", t.levelTargetStart);
+    arguments.poolInts("updateTarget", t.updateTarget);
+    arguments.poolInts("updateStart", t.updateStart);
+    arguments.poolInts("updateSource", t.updateSource);
+    arguments.poolInts("rowEntryStart", t.rowEntryStart);
+    arguments.poolInts("rowEntry", t.rowEntry);
+    arguments.poolInts("colourStart", t.colourStart);
+    arguments.poolInts("colourRowStart", t.colourRowStart);
+    arguments.poolInts("colourRow", t.colourRow);
 
     // what general clusters work on
-    arguments.addMixed("displacement", zeros(4 * numParticles), 4);
-    arguments.addMixed("impulse", zeros(3 * numParticles));
-    arguments.addMixed("startBond", zeros(3 * numSlots));
-    arguments.addMixed("startGradient", zeros(3 * numSlots));
-    arguments.addMixed("gradient", zeros(3 * numSlots));
-    arguments.addMixed("rowValue", zeros(numAll));
-    arguments.addMixed("rowRateOffset", zeros(numAll));
-    arguments.addInts("rowFolded", vector<int>(numAll));
-    arguments.addMixed("change", zeros(numRows));
-    arguments.addMixed("offset", zeros(numRows));
-    arguments.addMixed("diagonal", zeros(numRows));
-    arguments.addMixed("originalDiagonal", zeros(numRows));
-    arguments.addMixed("lower", zeros(numEntries));
-    arguments.addMixed("upper", zeros(numEntries));
+    arguments.poolMixed("displacement", zeros(4 * numParticles), 4);
+    arguments.poolMixed("impulse", zeros(3 * numParticles));
+    arguments.poolMixed("startBond", zeros(3 * numSlots));
+    arguments.poolMixed("startGradient", zeros(3 * numSlots));
+    arguments.poolMixed("gradient", zeros(3 * numSlots));
+    arguments.poolMixed("rowValue", zeros(numAll));
+    arguments.poolMixed("rowRateOffset", zeros(numAll));
+    arguments.poolInts("rowFolded", vector<int>(numAll));
+    arguments.poolMixed("change", zeros(numRows));
+    arguments.poolMixed("offset", zeros(numRows));
+    arguments.poolMixed("diagonal", zeros(numRows));
+    arguments.poolMixed("originalDiagonal", zeros(numRows));
+    arguments.poolMixed("lower", zeros(numEntries));
+    arguments.poolMixed("upper", zeros(numEntries));
 
     // expressions
     vector<double> tables, globals;
@@ -163,25 +163,24 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
         tables.insert(tables.end(), table.begin(), table.end());
         globals.insert(globals.end(), values.begin(), values.end());
     }
-    arguments.addMixed("customParameters", set.parameters);
+    arguments.poolMixed("customParameters", set.parameters);
     arguments.addMixed("customGlobals", globals);
-    arguments.addMixed("customTables", tables);
+    arguments.poolMixed("customTables", tables);
+    arguments.finishPools();
     arguments.addInts("cellOffsets", vector<int>(4 * numParticles), 4);
 
     arguments.set("numParticles", numParticles);
     arguments.set("paddedNumAtoms", cc.getPaddedNumAtoms());
     arguments.set("numClusters", t.numClusters());
     arguments.set("firstCluster", t.numSmallClusters);
-    arguments.set("firstBlockCluster", t.numThreadClusters);
-    arguments.set("numGeneralClusters", t.numGeneralClusters);
     arguments.set("numRows", numRows);
     arguments.set("numChecked", (int) t.checked.size());
     arguments.set("numMoving", (int) t.movingRows.size());
-    for (const char* name : {"launch", "randomIndex", "maxIterations", "warmStart"})
+    for (const char* name : {"launch", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart"})
         arguments.set(name, 0);
-    for (const char* name : {"dt", "time", "tolerance", "innerTolerance", "timeScale", "rounding", "velocityRounding",
-                             "farOff", "alpha", "beta", "maxDrift", "velocityScale", "velocityNoise", "lambdaToWork",
-                             "muToWork"})
+    for (const char* name :
+         {"dt", "time", "tolerance", "innerTolerance", "timeScale", "rounding", "velocityRounding", "farOff", "alpha",
+          "beta", "maxDrift", "velocityScale", "velocityNoise", "lambdaToWork", "muToWork"})
         arguments.set(name, 0.0);
     for (const char* name : {"boxA", "boxB", "boxC"})
         arguments.set(name, Vec3());
@@ -197,12 +196,12 @@ string ConstraintProgram::commonText() const {
            define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-6")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
-           define("NO_FAILURE", to_string(noFailure)) + define("ITERATIVE", isIterative ? "1" : "0") + arguments.definition() + ConstraintKernelSources::moment +
+           define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::moment +
            ConstraintKernelSources::coordinates + ConstraintKernelSources::functions + ConstraintKernelSources::state;
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {
-    string text = commonText() + ConstraintKernelSources::steps;
+    string text = define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
     for (int size : constraintTables.sizes)
         text += replaced(ConstraintKernelSources::smallClusters, "SIZE", to_string(size));
     for (const StageText& stage : stages) {
@@ -212,15 +211,16 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
             for (const string& step : stage.steps)
                 if (!isSolve(step))
                     steps += "\n#pragma unroll\n    for (int i = 0; i <= SIZE; i++)\n        if (c.index[i] >= 0)\n"
-                             "            " + step + "(a, c.index[i], &c.particle[i]);\n";
+                             "            " +
+                             step + "(a, c.index[i], &c.particle[i]);\n";
                 else if (size > 0)
                     steps += "    " + step + "SIZE(a, &c, cluster);\n";
-            text += replaced(
-                replaced(replaced(ConstraintKernelSources::smallStage, "STEPS", steps), "STAGE", stage.name), "SIZE",
-                to_string(size));
+            text +=
+                replaced(replaced(replaced(ConstraintKernelSources::smallStage, "STEPS", steps), "STAGE", stage.name),
+                         "SIZE", to_string(size));
             const string s = to_string(size);
-            choice += "        const int4 group" + s + " = a->smallGroups[" + s + "];\n        if (cluster >= group" + s +
-                      ".x && cluster < group" + s + ".x + group" + s + ".y)\n            run_" + stage.name + s +
+            choice += "        const int4 group" + s + " = a->smallGroups[" + s + "];\n        if (cluster >= group" +
+                      s + ".x && cluster < group" + s + ".x + group" + s + ".y)\n            run_" + stage.name + s +
                       "(a, cluster, group" + s + ");\n";
         }
         text += "KERNEL void smallCluster_" + stage.name + "(" + arguments.parameters() +
@@ -233,30 +233,32 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     return text;
 }
 
-string ConstraintProgram::teamText(const vector<StageText>& stages, bool isBlock, const ConstraintSet& set) const {
-    string text = isBlock ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
-                                define("TEAM_SIZE", to_string(blockSize)) + define("TEAM_SYNC", "SYNC_THREADS") +
-                                define("TEAM_SHARED", ", shared") +
-                                define("TEAM_SHARED_PARAMETER", ", LOCAL_ARG Report* shared")
-                          : define("TEAM_IS_BLOCK", "0") + define("TEAM_MEMBER", "0") + define("TEAM_SIZE", "1") +
-                                define("TEAM_SYNC", "") + define("TEAM_SHARED", "") +
-                                define("TEAM_SHARED_PARAMETER", "");
-    text += commonText() + ConstraintKernelSources::steps + customText(set) + ConstraintKernelSources::rows +
-            ConstraintKernelSources::clusters;
-    const string range = isBlock ? "(int c = a->firstBlockCluster + GROUP_ID; c < a->numGeneralClusters; c += NUM_GROUPS)"
-                                 : "(int c = GLOBAL_ID; c < a->firstBlockCluster; c += GLOBAL_SIZE)";
+string ConstraintProgram::teamText(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                                   const ConstraintSet& set) const {
+    const bool isBlock = range.isBlock;
+    string text =
+        isBlock ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
+                      define("TEAM_SIZE", to_string(blockSize)) + define("TEAM_SYNC", "SYNC_THREADS") +
+                      define("TEAM_SHARED", ", shared") + define("TEAM_SHARED_PARAMETER", ", LOCAL_ARG Report* shared")
+                : define("TEAM_IS_BLOCK", "0") + define("TEAM_MEMBER", "0") + define("TEAM_SIZE", "1") +
+                      define("TEAM_SYNC", "") + define("TEAM_SHARED", "") + define("TEAM_SHARED_PARAMETER", "");
+    text += define("ITERATIVE", range.isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps +
+            customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::clusters;
+    const string loop = isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
+                                : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
     for (const StageText& stage : stages) {
         string steps;
         for (const string& step : stage.steps)
             steps += isSolve(step) ? "        " + step + "(a, c TEAM_SHARED);\n"
                                    : "        EACH_PARTICLE(n) {\n            const int i = a->clusterParticle[n];\n"
-                                     "            Particle p = loadParticle(a, i);\n            " + step +
+                                     "            Particle p = loadParticle(a, i);\n            " +
+                                         step +
                                          "(a, i, &p);\n            storeParticle(a, i, &p);\n        }\n"
                                          "        TEAM_SYNC\n";
         text += string("KERNEL void ") + (isBlock ? "blockCluster_" : "threadCluster_") + stage.name + "(" +
                 arguments.parameters() + ") {\n" + (isBlock ? "    LOCAL Report shared[TEAM_SIZE];\n" : "") +
                 "    const Arguments values = " + arguments.initializer() +
-                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n    for " + range +
+                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n    for " + loop +
                 " {\n" + steps + "    }\n}\n";
     }
     return text;
@@ -281,17 +283,20 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
             const string common = "a->customParameters + a->rowFirstParameter[row], a->customGlobals + " +
                                   to_string(firstGlobal) + ", a->customTables + " + to_string(firstTable) + ", moment";
             const string begin = "    case " + to_string(form) + ": {\n        mixed3 x[" + n + "], y[" + n +
-                                 "];\n        for (int s = 0; s < " + n + "; s++) {\n"
+                                 "];\n        for (int s = 0; s < " + n +
+                                 "; s++) {\n"
                                  "            x[s] = unwrappedPosition(a, a->slotStart[row] + s, moment);\n";
             evaluate += begin +
                         "            if (isDisplaced)\n"
                         "                x[s] = x[s] + displacementOf(a, a->slotStart[row] + s);\n        }\n"
-                        "        const mixed sigma = " + name + "(x, " + common + ", y);\n        for (int s = 0; s < " +
-                        n + "; s++)\n            store3(gradients, a->slotStart[row] + s, y[s]);\n"
+                        "        const mixed sigma = " +
+                        name + "(x, " + common + ", y);\n        for (int s = 0; s < " + n +
+                        "; s++)\n            store3(gradients, a->slotStart[row] + s, y[s]);\n"
                         "        return sigma;\n    }\n";
             rate += begin + "        }\n        return " + name + "Rate(x, " + common + ");\n    }\n";
-            curvature += begin + "            y[s] = velocityOf(a, a->slotStart[row] + s);\n        }\n        return " +
-                         name + "Curvature(x, y, " + common + ");\n    }\n";
+            curvature += begin +
+                         "            y[s] = velocityOf(a, a->slotStart[row] + s);\n        }\n        return " + name +
+                         "Curvature(x, y, " + common + ");\n    }\n";
         }
         firstGlobal += numGlobals;
         firstTable += numTables;
@@ -305,15 +310,16 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
            "DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, Moment box);\n"
            "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n"
            "DEVICE void store3(GLOBAL mixed* x, int i, mixed3 value);\n" +
-           functions + function("evaluateCustom", "bool isDisplaced, Moment moment, GLOBAL mixed* gradients", evaluate) +
+           functions +
+           function("evaluateCustom", "bool isDisplaced, Moment moment, GLOBAL mixed* gradients", evaluate) +
            function("customRate", "Moment moment", rate) + function("customCurvature", "Moment moment", curvature);
 }
 
 void ConstraintProgram::compile(const string& text, const string& prefix, const vector<StageText>& stages, int threads,
-                                int size) {
+                                int size, int first, int last) {
     const ComputeProgram program = cc.compileProgram(text);
     for (const StageText& stage : stages) {
-        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size};
+        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size, first, last};
         arguments.bind(launch.kernel);
         launches[stage.name].push_back(launch);
     }
@@ -321,6 +327,8 @@ void ConstraintProgram::compile(const string& text, const string& prefix, const 
 
 void ConstraintProgram::execute(Launch& launch, int number) {
     arguments.set("launch", number);
+    arguments.set("firstOfRange", launch.first);
+    arguments.set("lastOfRange", launch.last);
     arguments.update(launch.kernel);
     launch.kernel->execute(launch.threads, launch.blockSize);
 }

@@ -46,14 +46,16 @@ private:
     struct Launch {
         OpenMM::ComputeKernel kernel;
         int threads, blockSize;
+        int first, last; // of a range of general clusters
     };
     void addArrays(const ConstraintSet& set, bool takesRandom);
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
-    std::string teamText(const std::vector<StageText>& stages, bool isBlock, const ConstraintSet& set) const;
+    std::string teamText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
+                         const ConstraintSet& set) const;
     std::string customText(const ConstraintSet& set) const;
     void compile(const std::string& text, const std::string& prefix, const std::vector<StageText>& stages, int threads,
-                 int blockSize);
+                 int blockSize, int first, int last);
     void execute(Launch& launch, int number);
 
     OpenMM::ComputeContext& cc;

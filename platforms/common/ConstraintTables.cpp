@@ -116,7 +116,9 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
             std::vector<double> key;
             for (int k = 0; k < size; k++) {
                 const Constraint& c = set.constraints[clusters[number][k]];
-                auto place = [&](int p) { return int(std::find(particles.begin(), particles.end(), p) - particles.begin()); };
+                auto place = [&](int p) {
+                    return int(std::find(particles.begin(), particles.end(), p) - particles.begin());
+                };
                 firsts |= int((unsigned) place(c.particles[0]) << (4 * k));
                 seconds |= int((unsigned) place(c.particles[1]) << (4 * k));
                 periodic |= c.periodic ? 1 << k : 0;
@@ -175,24 +177,31 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
         return cluster.size() > maxThreadRows ||
                graph.slotStart[cluster.end] - graph.slotStart[cluster.begin] > maxThreadSlots;
     };
+    const auto serverOf = [&](const Cluster& cluster) {
+        return std::pair(needsBlock(cluster), cluster.kind == ClusterSolverKind::Iterative);
+    };
     std::vector<Cluster> clusters = graph.clusters;
-    std::stable_partition(clusters.begin(), clusters.end(), [&](const Cluster& c) { return !needsBlock(c); });
+    std::stable_sort(clusters.begin(), clusters.end(),
+                     [&](const Cluster& a, const Cluster& b) { return serverOf(a) < serverOf(b); });
     numGeneralClusters = (int) clusters.size();
+    for (int c = 0; c < numGeneralClusters; c++) {
+        const auto [isBlock, isIterative] = serverOf(clusters[c]);
+        if (c == 0 || serverOf(clusters[c - 1]) != serverOf(clusters[c]))
+            ranges.push_back({isBlock, isIterative, c, c});
+        ranges.back().last++;
+    }
     rowStart = {numRows};
     particleStart = meetingStart = couplingStart = {0};
     levelStart = levelRowStart = levelTargetStart = updateStart = {0};
     colourStart = colourRowStart = {0};
     for (const Cluster& cluster : clusters) {
         const int first = numRows;
-        if (!needsBlock(cluster))
-            numThreadClusters++;
         for (int row = cluster.begin; row < cluster.end; row++)
             addRow(set, graph.rows[row]);
         numRows += cluster.size();
         rowStart.push_back(numRows);
         addParticles(set, first, numRows);
         const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
-        clusterIsIterative.push_back(isIterative);
         if (isIterative) {
             columnStart.resize(numRows + 1, columnStart.back());
             rowEntryStart.resize(numRows + 1, rowEntryStart.back());

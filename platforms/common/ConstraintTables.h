@@ -18,7 +18,7 @@ enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expr
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
  *  Clusters of few distances are `small`: by size, largest first, with their particles planar (all first particles,
- *  all second ones, ...). All others are `general`, first those that a thread serves, then those for a thread block.
+ *  all second ones, ...). All others are `general`, in ranges by what serves them.
  *  Rows are numbered small ones first; behind the general ones come those that are only checked. */
 class ConstraintTables {
 public:
@@ -36,13 +36,18 @@ public:
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none
     std::vector<int> smallClusterType;
-    std::vector<Int4> smallTypes;    ///< first and second particles, 4 bits a row; periodic rows; first length
+    std::vector<Int4> smallTypes; ///< first and second particles, 4 bits a row; periodic rows; first length
     std::vector<double> smallLengths;
 
-    int numThreadClusters = 0, numGeneralClusters = 0;
-    std::vector<int> clusterIsIterative;
-    std::vector<int> rowStart, particleStart; ///< [general clusters + 1]
-    std::vector<int> clusterParticle;         ///< movable particles of each cluster in turn
+    /** General clusters first ... last-1 that one kernel serves. */
+    struct Range {
+        bool isBlock, isIterative;
+        int first, last;
+    };
+    int numGeneralClusters = 0;
+    std::vector<Range> ranges;
+    std::vector<int> rowStart, particleStart;   ///< [general clusters + 1]
+    std::vector<int> clusterParticle;           ///< movable particles of each cluster in turn
     std::vector<int> meetingStart, meetingSlot; ///< by place in clusterParticle: slots that are this particle
 
     // Rows of general clusters and checked ones; indexed by row, those of small clusters are empty.
@@ -53,15 +58,15 @@ public:
     std::vector<int> movingRows;
 
     // Factor: columns are rows of A, entries below the diagonal.
-    std::vector<int> columnStart, entryRow;              ///< [numRows + 1], [entries]
-    std::vector<int> couplingStart;                      ///< [entries + 1]
-    std::vector<Int2> couplingSlots;                     ///< of the entry's row and column
+    std::vector<int> columnStart, entryRow;               ///< [numRows + 1], [entries]
+    std::vector<int> couplingStart;                       ///< [entries + 1]
+    std::vector<Int2> couplingSlots;                      ///< of the entry's row and column
     std::vector<int> levelStart, levelRowStart, levelRow; ///< [general clusters + 1], [levels + 1], [rows]
-    std::vector<int> levelTargetStart, updateTarget;     ///< [levels + 1]; entry, or ~row for a diagonal element
-    std::vector<int> updateStart;                        ///< [targets + 1]
-    std::vector<Int4> updateSource;                      ///< entries of the target's row and column, the pivot's row, 0
-    std::vector<int> rowEntryStart;                      ///< [numRows + 1]
-    std::vector<Int2> rowEntry;                          ///< entries of a row, and their columns
+    std::vector<int> levelTargetStart, updateTarget;      ///< [levels + 1]; entry, or ~row for a diagonal element
+    std::vector<int> updateStart;                         ///< [targets + 1]
+    std::vector<Int4> updateSource; ///< entries of the target's row and column, the pivot's row, 0
+    std::vector<int> rowEntryStart; ///< [numRows + 1]
+    std::vector<Int2> rowEntry;     ///< entries of a row, and their columns
 
     // Iterative clusters: rows of one colour share no movable particle.
     std::vector<int> colourStart, colourRowStart, colourRow;

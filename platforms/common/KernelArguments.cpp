@@ -74,6 +74,39 @@ ComputeArray& KernelArguments::addReals(const std::string& name, std::size_t siz
     return create(name, vectorType("real", width), size / width, width * bytes);
 }
 
+/** Append a part to a pool, aligned for vectors of four. @return where it begins */
+template <class T>
+static int append(std::vector<T>& pool, const std::vector<T>& values) {
+    const int begin = (int) pool.size();
+    pool.insert(pool.end(), values.begin(), values.end());
+    pool.resize((pool.size() + 3) / 4 * 4);
+    return begin;
+}
+
+void KernelArguments::poolInts(const std::string& name, const std::vector<int>& values, int width) {
+    find(name, "GLOBAL " + vectorType("int", width) + "*").placeInPool = (int) poolBegins.size();
+    poolBegins.push_back(append(intPool, values));
+}
+
+void KernelArguments::poolMixed(const std::string& name, const std::vector<double>& values, int width) {
+    find(name, "GLOBAL " + vectorType("mixed", width) + "*").placeInPool = (int) poolBegins.size();
+    poolBegins.push_back(append(mixedPool, values));
+}
+
+void KernelArguments::finishPools() {
+    // The list of beginnings comes first among the ints.
+    const int header = ((int) poolBegins.size() + 3) / 4 * 4;
+    for (const Item& item : items)
+        if (item.placeInPool >= 0 && item.type.find("int") != std::string::npos)
+            poolBegins[item.placeInPool] += header;
+    poolBegins.resize(header);
+    intPool.insert(intPool.begin(), poolBegins.begin(), poolBegins.end());
+    addInts("intPool", intPool);
+    addMixed("mixedPool", mixedPool);
+    intPool = {};
+    mixedPool = {};
+}
+
 void KernelArguments::set(const std::string& name, int value) {
     find(name, "int").intValue = value;
 }
@@ -96,23 +129,34 @@ std::string KernelArguments::definition() const {
 std::string KernelArguments::parameters() const {
     std::string text;
     for (const Item& item : items)
-        text += (text.empty() ? "" : ", ") + item.type + " " + item.name;
+        if (item.placeInPool < 0)
+            text += (text.empty() ? "" : ", ") + item.type + " " + item.name;
     return text;
 }
 
 std::string KernelArguments::initializer() const {
     std::string text;
-    for (const Item& item : items)
-        text += (text.empty() ? "{" : ", ") + item.name;
+    for (const Item& item : items) {
+        text += text.empty() ? "{" : ", ";
+        if (item.placeInPool < 0)
+            text += item.name;
+        else {
+            const std::string pool = item.type.find("int") != std::string::npos ? "intPool" : "mixedPool";
+            text += "(" + item.type + ") (" + pool + " + intPool[" + std::to_string(item.placeInPool) + "])";
+        }
+    }
     return text + "}";
 }
 
 /** apply(index, array or number) */
 template <class Apply>
 void KernelArguments::forEach(Apply apply) const {
-    for (int i = 0; i < (int) items.size(); i++) {
-        const Item& item = items[i];
+    int i = -1;
+    for (const Item& item : items) {
         const mm_double4& v = item.mixedValue;
+        if (item.placeInPool >= 0)
+            continue;
+        i++;
         if (item.array != nullptr)
             apply(i, *item.array);
         else if (item.type == "int")

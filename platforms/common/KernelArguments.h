@@ -24,10 +24,15 @@ public:
     /** A new array of `int`s, or of `mixed`s; `width` of them make an element ("int2", "mixed4"). */
     OpenMM::ComputeArray& addInts(const std::string& name, const std::vector<int>& values, int width = 1);
     OpenMM::ComputeArray& addMixed(const std::string& name, const std::vector<double>& values, int width = 1);
-    template <std::size_t N>
-    OpenMM::ComputeArray& addInts(const std::string& name, const std::vector<std::array<int, N>>& values);
     /** A new array of `real`s, not initialized. */
     OpenMM::ComputeArray& addReals(const std::string& name, std::size_t size, int width);
+    /** The same in a pool: one array for many, since implementations of OpenCL are not at ease with a hundred
+     * arguments. The host does not see them again. finishPools() has to follow. */
+    void poolInts(const std::string& name, const std::vector<int>& values, int width = 1);
+    template <std::size_t N>
+    void poolInts(const std::string& name, const std::vector<std::array<int, N>>& values);
+    void poolMixed(const std::string& name, const std::vector<double>& values, int width = 1);
+    void finishPools();
     /** Numbers, which may change from launch to launch. */
     void set(const std::string& name, int value);
     void set(const std::string& name, double value);
@@ -57,6 +62,7 @@ private:
         OpenMM::ArrayInterface* array = nullptr; // or a number:
         int intValue = 0;
         OpenMM::mm_double4 mixedValue;
+        int placeInPool = -1; // or part of a pool: where its beginning is listed
     };
     Item& find(const std::string& name, const std::string& type);
     OpenMM::ComputeArray& create(const std::string& name, const std::string& type, std::size_t size, int elementSize);
@@ -68,15 +74,17 @@ private:
     OpenMM::ComputeContext& cc;
     std::vector<Item> items;
     std::map<std::string, int> indices;
+    std::vector<int> poolBegins, intPool; // where each part begins, and parts of ints
+    std::vector<double> mixedPool;
     std::map<std::string, std::unique_ptr<OpenMM::ComputeArray>> owned;
 };
 
 template <std::size_t N>
-OpenMM::ComputeArray& KernelArguments::addInts(const std::string& name, const std::vector<std::array<int, N>>& values) {
+void KernelArguments::poolInts(const std::string& name, const std::vector<std::array<int, N>>& values) {
     std::vector<int> flat;
     for (const auto& each : values)
         flat.insert(flat.end(), each.begin(), each.end());
-    return addInts(name, flat, (int) N);
+    poolInts(name, flat, (int) N);
 }
 
 } // namespace ConstraintPlugin

@@ -3,11 +3,24 @@
 // Clusters of any size and kind: a team each, a thread block or, for small ones, a single thread. Arrays are in global
 // memory. Members of a team share loops over rows, columns and particles; every sum has one member and a fixed order.
 //
-// TEAM_MEMBER, TEAM_SIZE, TEAM_SYNC and TEAM_SHARED are what the host compiles this text with.
+// TEAM_MEMBER, TEAM_SIZE, TEAM_SYNC and TEAM_SHARED are what the host compiles this text with. No barrier stands inside
+// an `if`: OpenCL on CPUs would compile all that follows twice. What is not wanted runs through empty loops instead.
 
 #define EACH_ROW(row) for (int row = a->rowStart[c] + TEAM_MEMBER; row < a->rowStart[c + 1]; row += TEAM_SIZE)
 #define EACH_PARTICLE(n)                                                                                               \
     for (int n = a->particleStart[c] + TEAM_MEMBER; n < a->particleStart[c + 1]; n += TEAM_SIZE)
+
+#if TEAM_IS_BLOCK
+/** Whether a report is worse than another. Of those that failed, the one of the first row counts. */
+DEVICE bool isWorse(Report one, Report other) {
+    const bool oneIsBad = one.outcome != CONVERGED, otherIsBad = other.outcome != CONVERGED;
+    if (oneIsBad != otherIsBad)
+        return oneIsBad;
+    if (one.row < 0 || other.row < 0)
+        return one.row >= 0;
+    return !oneIsBad && one.error != other.error ? one.error > other.error : one.row < other.row;
+}
+#endif
 
 /** The report of the worst row, from what each member has seen. Every member gets it. */
 DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
@@ -15,23 +28,11 @@ DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
     TEAM_SYNC
     shared[TEAM_MEMBER] = mine;
     TEAM_SYNC
-    for (int stride = TEAM_SIZE / 2; stride > 0; stride /= 2) {
-        if (TEAM_MEMBER < stride) {
-            const Report other = shared[TEAM_MEMBER + stride];
-            const Report own = shared[TEAM_MEMBER];
-            const bool otherIsBad = other.outcome != CONVERGED, ownIsBad = own.outcome != CONVERGED;
-            const bool isWorse = otherIsBad != ownIsBad ? otherIsBad
-                                 : other.row < 0        ? false
-                                 : own.row < 0          ? true
-                                 : otherIsBad           ? other.row < own.row
-                                                        : other.error > own.error ||
-                                                       (other.error == own.error && other.row < own.row);
-            if (isWorse)
-                shared[TEAM_MEMBER] = other;
-        }
-        TEAM_SYNC
-    }
-    return shared[0];
+    Report worst = shared[0];
+    for (int member = 1; member < TEAM_SIZE; member++)
+        if (isWorse(shared[member], worst))
+            worst = shared[member];
+    return worst;
 #else
     return mine;
 #endif
@@ -44,8 +45,8 @@ DEVICE void writeTeamReport(const Arguments* a, int stage, int c, Report report)
 }
 
 /** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */
-DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change) {
-    EACH_PARTICLE(n) {
+DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, bool isWanted) {
+    EACH_PARTICLE(n) if (isWanted) {
         const int i = a->clusterParticle[n];
         mixed3 sum = make_mixed3(0, 0, 0);
         for (int m = a->meetingStart[n]; m < a->meetingStart[n + 1]; m++) {
@@ -58,8 +59,8 @@ DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change) {
 }
 
 /** A = J(gradients) M^-1 J(0)^T in the factor's pattern. */
-DEVICE void assemble(const Arguments* a, int c, GLOBAL const mixed* gradients) {
-    EACH_ROW(row) {
+DEVICE void assemble(const Arguments* a, int c, GLOBAL const mixed* gradients, bool isWanted) {
+    EACH_ROW(row) if (isWanted) {
         a->diagonal[row] = a->originalDiagonal[row] = diagonalOf(a, row, gradients);
         for (int e = a->columnStart[row]; e < a->columnStart[row + 1]; e++) {
             mixed lower = 0, upper = 0;
@@ -77,9 +78,10 @@ DEVICE void assemble(const Arguments* a, int c, GLOBAL const mixed* gradients) {
 }
 
 /** A = L D U in place, level by level of the elimination tree: entries of `lower` are L D. */
-DEVICE Report factorize(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
+DEVICE Report factorize(const Arguments* a, int c, bool isWanted TEAM_SHARED_PARAMETER) {
     Report mine = newReport();
-    for (int level = a->levelStart[c]; level < a->levelStart[c + 1]; level++) {
+    const int lastLevel = isWanted ? a->levelStart[c + 1] : a->levelStart[c];
+    for (int level = a->levelStart[c]; level < lastLevel; level++) {
         for (int n = a->levelRowStart[level] + TEAM_MEMBER; n < a->levelRowStart[level + 1]; n += TEAM_SIZE) {
             const int row = a->levelRow[n];
             const mixed pivot = a->diagonal[row];
@@ -111,8 +113,9 @@ DEVICE Report factorize(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
 }
 
 /** Solve A x = change in place with the factor. */
-DEVICE void substitute(const Arguments* a, int c, GLOBAL mixed* x) {
-    for (int level = a->levelStart[c] + 1; level < a->levelStart[c + 1]; level++) {
+DEVICE void substitute(const Arguments* a, int c, GLOBAL mixed* x, bool isWanted) {
+    const int firstLevel = a->levelStart[c], lastLevel = isWanted ? a->levelStart[c + 1] : firstLevel;
+    for (int level = firstLevel + 1; level < lastLevel; level++) {
         for (int n = a->levelRowStart[level] + TEAM_MEMBER; n < a->levelRowStart[level + 1]; n += TEAM_SIZE) {
             const int row = a->levelRow[n];
             for (int m = a->rowEntryStart[row]; m < a->rowEntryStart[row + 1]; m++) {
@@ -122,7 +125,7 @@ DEVICE void substitute(const Arguments* a, int c, GLOBAL mixed* x) {
         }
         TEAM_SYNC
     }
-    for (int level = a->levelStart[c + 1] - 1; level >= a->levelStart[c]; level--) {
+    for (int level = lastLevel - 1; level >= firstLevel; level--) {
         for (int n = a->levelRowStart[level] + TEAM_MEMBER; n < a->levelRowStart[level + 1]; n += TEAM_SIZE) {
             const int row = a->levelRow[n];
             for (int e = a->columnStart[row]; e < a->columnStart[row + 1]; e++)
@@ -149,62 +152,18 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
     return rate;
 }
 
-/** Newton's method, all rows of a cluster at once. */
-DEVICE Report invert(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
-                     GLOBAL mixed* multipliers TEAM_SHARED_PARAMETER) {
-    EACH_ROW(row) multipliers[row] = 0;
-    for (int iteration = 0;; iteration++) {
-        Report mine = newReport();
-        EACH_ROW(row) {
-            mixed error, value;
-            a->change[row] = -residual(a, row, what, time, timeScale, &error, &value);
-            note(&mine, row, error, value);
-        }
-        Report report = worstOf(mine TEAM_SHARED);
-        report.iterations = iteration;
-        if (report.outcome != CONVERGED)
-            return report;
-        // At least one correction: errors left below the tolerance would be off to the same side step after step.
-        if (report.error == 0 || (report.error <= tolerance && iteration > 0)) {
-            Report turned = newReport();
-            if (what == POSITIONS)
-                EACH_ROW(row) if (turned.outcome == CONVERGED && hasTurned(a, row)) {
-                    turned = report;
-                    turned.outcome = SINGULAR;
-                    turned.row = row;
-                }
-            turned = worstOf(turned TEAM_SHARED);
-            return turned.outcome == CONVERGED ? report : turned;
-        }
-        if (iteration == a->maxIterations) {
-            report.outcome = NOT_CONVERGED;
-            return report;
-        }
-        if (what == POSITIONS || iteration == 0) {
-            assemble(a, c, what == POSITIONS ? a->gradient : a->startGradient);
-            const Report factored = factorize(a, c TEAM_SHARED);
-            if (factored.outcome != CONVERGED) {
-                report.outcome = SINGULAR;
-                report.row = factored.row;
-                return report;
-            }
-        }
-        substitute(a, c, a->change);
-        EACH_ROW(row) multipliers[row] += a->change[row];
-        addImpulses(a, c, a->change);
-    }
-}
-
-/** SHAKE and RATTLE: one row in turn, colour by colour; rows of a colour share no movable particle. */
-DEVICE Report sweep(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
-                    GLOBAL mixed* multipliers TEAM_SHARED_PARAMETER) {
-    if (a->warmStart && what != ACCELERATIONS)
-        addImpulses(a, c, multipliers);
-    else
-        EACH_ROW(row) multipliers[row] = 0;
-    TEAM_SYNC
-    Report report;
-    for (int iteration = 1;; iteration++) {
+#if ITERATIVE
+/** SHAKE and RATTLE: one row in turn, colour by colour, each with what the rows before it have done; rows of a colour
+ *  share no movable particle.
+ *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
+DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
+                         GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
+    bool isDone = !isWanted || report->outcome != CONVERGED;
+    const bool isWarm = a->warmStart && what != ACCELERATIONS;
+    EACH_ROW(row) if (!isWarm && isWanted)
+        multipliers[row] = 0;
+    addImpulses(a, c, multipliers, isWarm && !isDone);
+    for (int iteration = 1; !isDone; iteration++) {
         Report mine = newReport();
         for (int colour = a->colourStart[c]; colour < a->colourStart[c + 1]; colour++) {
             for (int n = a->colourRowStart[colour] + TEAM_MEMBER; n < a->colourRowStart[colour + 1]; n += TEAM_SIZE) {
@@ -214,10 +173,9 @@ DEVICE Report sweep(const Arguments* a, int c, int what, mixed time, mixed timeS
                 note(&mine, row, error, value);
                 GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
                 const mixed denominator = diagonalOf(a, row, gradients);
-                const bool isSingular =
-                    !(fabs(denominator) > PIVOT_THRESHOLD * diagonalOf(a, row, a->startGradient)) ||
-                    (what == POSITIONS && hasTurned(a, row));
-                if (mine.outcome == CONVERGED && isSingular) {
+                const mixed atStart = diagonalOf(a, row, a->startGradient);
+                if (mine.outcome == CONVERGED && (!(fabs(denominator) > PIVOT_THRESHOLD * atStart) ||
+                                                  (what == POSITIONS && hasTurned(a, row)))) {
                     mine.outcome = SINGULAR;
                     mine.row = row;
                     mine.error = error;
@@ -227,47 +185,82 @@ DEVICE Report sweep(const Arguments* a, int c, int what, mixed time, mixed timeS
                 multipliers[row] += change;
                 for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++) {
                     const mixed w = inverseMassOf(a, s);
-                    if (w > 0) {
-                        const int i = a->slotParticle[s];
+                    const int i = a->slotParticle[s];
+                    if (w > 0)
                         store3(a->impulse, i, load3(a->impulse, i) + (change * w) * load3(a->startGradient, s));
-                    }
                 }
             }
             TEAM_SYNC
         }
-        report = worstOf(mine TEAM_SHARED);
-        report.iterations = iteration;
-        if (report.outcome != CONVERGED)
-            return report;
+        *report = worstOf(mine TEAM_SHARED);
         const bool isLast = iteration >= a->maxIterations;
-        if (report.error > tolerance && !isLast)
-            continue;
+        const bool isChecked = report->outcome == CONVERGED && (isLast || report->error <= tolerance);
         // Correcting one row has moved its neighbours since they were looked at.
         mine = newReport();
-        EACH_ROW(row) {
+        EACH_ROW(row) if (isChecked) {
             mixed error, value;
             residual(a, row, what, time, timeScale, &error, &value);
             note(&mine, row, error, value);
         }
-        report = worstOf(mine TEAM_SHARED);
-        report.iterations = iteration;
-        if (report.outcome != CONVERGED || report.error <= tolerance)
-            return report;
-        if (isLast) {
-            report.outcome = NOT_CONVERGED;
-            return report;
-        }
+        mine = worstOf(mine TEAM_SHARED);
+        if (isChecked)
+            *report = mine;
+        report->iterations = iteration;
+        if (isChecked && isLast && report->outcome == CONVERGED && report->error > tolerance)
+            report->outcome = NOT_CONVERGED;
+        isDone = report->outcome != CONVERGED || (isChecked && report->error <= tolerance);
     }
 }
-
-DEVICE Report solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
-                           GLOBAL mixed* multipliers TEAM_SHARED_PARAMETER) {
-    Report report = a->clusterIsIterative[c]
-                        ? sweep(a, c, what, time, timeScale, tolerance, multipliers TEAM_SHARED)
-                        : invert(a, c, what, time, timeScale, tolerance, multipliers TEAM_SHARED);
-    TEAM_SYNC
-    return report;
+#else
+/** Newton's method, all rows of a cluster at once.
+ *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
+DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
+                         GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
+    bool isDone = !isWanted || report->outcome != CONVERGED;
+    const bool isSolved = !isDone;
+    EACH_ROW(row) if (isWanted)
+        multipliers[row] = 0;
+    for (int iteration = 0; !isDone; iteration++) {
+        Report mine = newReport();
+        EACH_ROW(row) {
+            mixed error, value;
+            a->change[row] = -residual(a, row, what, time, timeScale, &error, &value);
+            note(&mine, row, error, value);
+        }
+        *report = worstOf(mine TEAM_SHARED);
+        report->iterations = iteration;
+        // At least one correction: errors left below the tolerance would be off to the same side step after step.
+        isDone = report->outcome != CONVERGED || report->error == 0 || (report->error <= tolerance && iteration > 0);
+        if (!isDone && iteration == a->maxIterations) {
+            report->outcome = NOT_CONVERGED;
+            isDone = true;
+        }
+        const bool needsFactor = !isDone && (what == POSITIONS || iteration == 0);
+        assemble(a, c, what == POSITIONS ? a->gradient : a->startGradient, needsFactor);
+        const Report factored = factorize(a, c, needsFactor TEAM_SHARED);
+        if (factored.outcome != CONVERGED) {
+            report->outcome = SINGULAR;
+            report->row = factored.row;
+            isDone = true;
+        }
+        substitute(a, c, a->change, !isDone);
+        EACH_ROW(row) if (!isDone)
+            multipliers[row] += a->change[row];
+        addImpulses(a, c, a->change, !isDone);
+    }
+    // Where a constraint has turned, the solution found is another root.
+    Report turned = newReport();
+    EACH_ROW(row) if (what == POSITIONS && isSolved && report->outcome == CONVERGED && turned.outcome == CONVERGED &&
+                      hasTurned(a, row)) {
+        turned = *report;
+        turned.outcome = SINGULAR;
+        turned.row = row;
+    }
+    turned = worstOf(turned TEAM_SHARED);
+    if (turned.outcome != CONVERGED)
+        *report = turned;
 }
+#endif
 
 /** Gradients at the start; no constraint has added anything yet. */
 DEVICE Report startCluster(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
@@ -288,8 +281,7 @@ DEVICE Report startCluster(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
 DEVICE void solvePositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     Report report = startCluster(a, c TEAM_SHARED);
     EACH_ROW(row) a->workRate[row] = a->rowRateOffset[row];
-    if (report.outcome == CONVERGED)
-        report = solveCluster(a, c, POSITIONS, a->time + a->dt, 1, a->innerTolerance, a->lambda TEAM_SHARED);
+    solveCluster(a, c, POSITIONS, a->time + a->dt, 1, a->innerTolerance, a->lambda, true, &report TEAM_SHARED);
     writeTeamReport(a, 0, c, report);
 }
 
@@ -317,10 +309,10 @@ DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated TEAM_SHAR
 DEVICE void projectPositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     bool isViolated = false;
     Report report = startCluster(a, c TEAM_SHARED);
+    const Report before = measureStart(a, c, &isViolated TEAM_SHARED);
     if (report.outcome == CONVERGED)
-        report = measureStart(a, c, &isViolated TEAM_SHARED);
-    if (report.outcome == CONVERGED && isViolated)
-        report = solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection TEAM_SHARED);
+        report = before;
+    solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection, isViolated, &report TEAM_SHARED);
     writeTeamReport(a, 3, c, report);
 }
 
@@ -329,20 +321,19 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
     Report report = startCluster(a, c TEAM_SHARED);
     EACH_ROW(row) a->offset[row] = a->rowRateOffset[row];
     TEAM_SYNC
-    if (report.outcome != CONVERGED)
-        return report;
-    if (onlyIfViolated) {
-        Report mine = newReport();
-        EACH_ROW(row) {
-            mixed error, value;
-            residual(a, row, VELOCITIES, a->time, a->timeScale, &error, &value);
-            note(&mine, row, error, value);
-        }
-        report = worstOf(mine TEAM_SHARED);
-        if (report.outcome != CONVERGED || report.error <= a->tolerance)
-            return report;
+    Report mine = newReport();
+    EACH_ROW(row) if (onlyIfViolated && report.outcome == CONVERGED) {
+        mixed error, value;
+        residual(a, row, VELOCITIES, a->time, a->timeScale, &error, &value);
+        note(&mine, row, error, value);
     }
-    return solveCluster(a, c, VELOCITIES, a->time, a->timeScale, a->innerTolerance, multipliers TEAM_SHARED);
+    const Report before = worstOf(mine TEAM_SHARED);
+    if (report.outcome == CONVERGED)
+        report = before;
+    const bool isViolated = !onlyIfViolated || before.error > a->tolerance;
+    solveCluster(a, c, VELOCITIES, a->time, a->timeScale, a->innerTolerance, multipliers, isViolated,
+                 &report TEAM_SHARED);
+    return report;
 }
 
 DEVICE void solveVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
@@ -366,32 +357,29 @@ DEVICE void projectVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
 DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
                                GLOBAL mixed* multipliers TEAM_SHARED_PARAMETER) {
     Report report = startCluster(a, c TEAM_SHARED);
-    if (report.outcome == CONVERGED) {
-        Report largest = newReport(), drift = newReport();
-        EACH_ROW(row) {
-            const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-            const mixed rate = rateOf(a, row, false) + a->rowRateOffset[row];
-            a->offset[row] = curvatureOf(a, row) + 2 * a->alpha * rate + a->beta * a->beta * sigma;
-            a->workRate[stage * a->numRows + row] = a->rowRateOffset[row];
-            const mixed size = fabs(a->offset[row]) + fabs(rateOf(a, row, true));
-            note(&largest, row, errorOf(a, row, size, a->time, a->startGradient), 0);
-            note(&drift, row, errorOf(a, row, sigma, a->time, a->startGradient), a->rowValue[row]);
-        }
-        TEAM_SYNC
-        largest = worstOf(largest TEAM_SHARED);
-        drift = worstOf(drift TEAM_SHARED);
-        const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
-        report = solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers TEAM_SHARED);
-        // Rounding may keep the error above what was asked for.
-        if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
-            report.outcome = CONVERGED;
-        if (report.outcome == CONVERGED && stage > 0) {
-            const int iterations = report.iterations;
-            report = drift;
-            report.iterations = iterations;
-            if (!(drift.error <= a->maxDrift))
-                report.outcome = DRIFTED;
-        }
+    Report largest = newReport(), drift = newReport();
+    EACH_ROW(row) {
+        const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
+        const mixed rate = rateOf(a, row, false) + a->rowRateOffset[row];
+        a->offset[row] = curvatureOf(a, row) + 2 * a->alpha * rate + a->beta * a->beta * sigma;
+        a->workRate[stage * a->numRows + row] = a->rowRateOffset[row];
+        const mixed size = fabs(a->offset[row]) + fabs(rateOf(a, row, true));
+        note(&largest, row, errorOf(a, row, size, a->time, a->startGradient), 0);
+        note(&drift, row, errorOf(a, row, sigma, a->time, a->startGradient), a->rowValue[row]);
+    }
+    largest = worstOf(largest TEAM_SHARED);
+    drift = worstOf(drift TEAM_SHARED);
+    const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
+    solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers, true, &report TEAM_SHARED);
+    // Rounding may keep the error above what was asked for.
+    if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
+        report.outcome = CONVERGED;
+    if (report.outcome == CONVERGED && stage > 0) {
+        const int iterations = report.iterations;
+        report = drift;
+        report.iterations = iterations;
+        if (!(drift.error <= a->maxDrift))
+            report.outcome = DRIFTED;
     }
     writeTeamReport(a, stage, c, report);
 }
