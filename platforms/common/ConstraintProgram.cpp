@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintProgram.h"
 #include "ConstraintKernelSources.h"
+#include <cstdlib>
 
 using namespace OpenMM;
 using std::string;
@@ -24,6 +25,12 @@ string replaced(string text, const string& what, const string& with) {
     return text;
 }
 
+/** A CPU works through the threads of a block one after the other, and its compiler takes minutes for their barriers:
+ *  single threads serve there. A test of the blocks themselves sets the variable. */
+bool usesBlocks(const ComputeContext& cc) {
+    return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
+}
+
 string define(const string& name, const string& value) {
     return "#define " + name + " " + value + "\n";
 }
@@ -43,7 +50,7 @@ vector<int> StageText::reports() const {
 
 ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages)
-    : arguments(cc), cc(cc), constraintTables(solver, smallInRegisters),
+    : arguments(cc), cc(cc), constraintTables(solver, smallInRegisters, usesBlocks(cc)),
       isIterative(solver.getMethod() == Method::Iterative) {
     const bool takesRandom = std::any_of(stages.begin(), stages.end(), [](const StageText& stage) {
         return std::count(stage.steps.begin(), stage.steps.end(), "exchangeHeat") > 0;

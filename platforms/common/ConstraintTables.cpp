@@ -46,8 +46,8 @@ std::vector<double> bondWeights(const ConstraintSet& set, const Constraint& c) {
 
 } // namespace
 
-ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters)
-    : smallInRegisters(smallInRegisters) {
+ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks)
+    : smallInRegisters(smallInRegisters), hasBlocks(hasBlocks) {
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster
@@ -174,8 +174,8 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint) {
 
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
     auto needsBlock = [&](const Cluster& cluster) {
-        return cluster.size() > maxThreadRows ||
-               graph.slotStart[cluster.end] - graph.slotStart[cluster.begin] > maxThreadSlots;
+        return hasBlocks && (cluster.size() > maxThreadRows ||
+                             graph.slotStart[cluster.end] - graph.slotStart[cluster.begin] > maxThreadSlots);
     };
     const auto serverOf = [&](const Cluster& cluster) {
         return std::pair(needsBlock(cluster), cluster.kind == ClusterSolverKind::Iterative);

@@ -22,8 +22,9 @@ enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expr
  *  Rows are numbered small ones first; behind the general ones come those that are only checked. */
 class ConstraintTables {
 public:
-    /** @param smallInRegisters  whether there may be small clusters */
-    ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters);
+    /** @param smallInRegisters  whether there may be small clusters
+     *  @param hasBlocks         whether thread blocks serve large clusters, or single threads */
+    ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks);
 
     using Int2 = std::array<int, 2>;
     using Int4 = std::array<int, 4>;
@@ -80,7 +81,7 @@ public:
 
 private:
     bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
-    bool smallInRegisters;
+    bool smallInRegisters, hasBlocks;
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
     void addRow(const ConstraintSet& set, int constraint);
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
