@@ -167,7 +167,7 @@ struct Kind {
     std::function<Example()> make;
 };
 const std::vector<Kind>& kinds() {
-    static const auto hydrogens = {"water", "OH", "CH2", "CH3", "methane"};
+    static const auto hydrogens = {"water", "OH", "CH2", "CH3"};
     static const auto clusters = {"water", "CH3", "chain", "ring", "branched", "star"};
     static const std::vector<Kind> all{
         {"hydrogens", [] { return table(hydrogens, Declared::InSystem); }},
@@ -209,15 +209,15 @@ struct DeviceSimulation {
         integrator.step(steps);
         return calls();
     }
-    /** Launches of a step that computing forces does not need, on average. */
-    double launchesBesidesForces(int steps) {
+    /** Launches of some steps that computing forces does not need. */
+    std::vector<std::string> launchesBesidesForces(int steps) {
         context->getState(State::Forces);
         const auto forForces = calls().launches;
-        double count = 0;
+        std::vector<std::string> others;
         for (const std::string& name : step(steps).launches)
             if (std::find(forForces.begin(), forForces.end(), name) == forForces.end())
-                count++;
-        return count / steps;
+                others.push_back(name);
+        return others;
     }
 };
 
@@ -241,7 +241,7 @@ TEST_P(Builtin, StepsWithoutWaiting) {
     LangevinMiddleIntegrator langevin(300, 1, 0.001);
     for (Integrator* integrator : std::initializer_list<Integrator*>{&verlet, &langevin}) {
         DeviceSimulation simulation("hydrogens", *integrator, GetParam());
-        EXPECT_GT(simulation.launchesBesidesForces(4), 1);
+        EXPECT_GT(simulation.launchesBesidesForces(4).size(), 4u);
         EXPECT_TRUE(simulation.step(4).waits.empty());
         simulation.context->getState(State::Positions);
         EXPECT_FALSE(calls().waits.empty());
@@ -258,7 +258,9 @@ TEST_P(Plugin, StepsWaitingAtTheEndOnly) {
     EXPECT_EQ(noted.waitsBetweenLaunches, 0) << testing::PrintToString(noted.waits);
     EXPECT_EQ(simulation.context->getStepCount(), 13);
     if (kind == "hydrogens" && std::string(name) != "ConstraintForce") {
-        EXPECT_LE(simulation.launchesBesidesForces(10), 5);
+        // Besides five a step there may be a few at the start of a call: something else may have changed the state.
+        const auto launches = simulation.launchesBesidesForces(20);
+        EXPECT_LE(launches.size(), 5 * 20 + 10u) << testing::PrintToString(launches);
     }
     integrator->getSolverSummary();
     simulation.context->getState(State::Energy | State::Velocities);
