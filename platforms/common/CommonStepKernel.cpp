@@ -121,7 +121,10 @@ const Real3* CommonStepKernel::velocities(ContextImpl& context) const {
 }
 
 const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    computeForces(context, integrator);
+    {
+        ContextSelector selector(cc); // which computeForces leaves for a while
+        computeForces(context, integrator);
+    }
     vector<Vec3> f;
     context.getForces(f);
     hostForces.resize(f.size());

@@ -5,7 +5,7 @@
 // on a GPU, countcalls.cpp is preloaded; CONSTRAINTS_TEST_CUDA chooses CUDA. Without a GPU, the driver is fakecuda.cpp:
 // Contexts are created, all their kernels compiled by NVRTC, and steps enqueued, but nothing is computed.
 // CONSTRAINTS_PTX_FOLDER, if set, then receives the PTX of all modules: in <precision>/builtin what OpenMM's own
-// integrators load, in <precision>/plugin what ours do.
+// integrators load, in <precision>/plugin/<name of the test> what ours do.
 #include "calls.h"
 #include "support/Simulation.h"
 #include <algorithm>
@@ -41,19 +41,23 @@ Function* find(const char* name) {
 
 struct Calls {
     std::vector<std::string> launches, waits;
-    bool waitsBeforeLastLaunch = false;
+    int waitsBetweenLaunches = 0;
 };
 
 Calls calls() {
     std::istringstream lines(find<decltype(takeCalls)>("takeCalls")());
     Calls result;
     std::string what, name;
+    int waitsBefore = 0; // the first launch
     while (lines >> what && std::getline(lines >> std::ws, name))
         if (what == "launch") {
             result.launches.push_back(name);
-            result.waitsBeforeLastLaunch = !result.waits.empty();
-        } else
+            result.waitsBetweenLaunches = (int) result.waits.size() - waitsBefore;
+        } else {
             result.waits.push_back(name);
+            if (result.launches.empty())
+                waitsBefore++;
+        }
     return result;
 }
 
@@ -103,78 +107,59 @@ Example table(std::initializer_list<const char*> names, Declared declared) {
     return example;
 }
 
-/** Eight particles that bend and twist, for constraints of a Force. */
-Example zigzag(const std::function<Force*()>& makeForce) {
-    Example example;
-    for (int i = 0; i < 8; i++) {
-        example.system->addParticle(1 + i);
-        example.positions.push_back(Vec3(0.1 * i, 0.07 * (i % 2), 0.05 * (i % 3)));
-    }
-    auto* springs = new HarmonicBondForce();
-    springs->addBond(0, 7, 0.7, 100);
-    example.system->addForce(springs);
-    example.system->addForce(makeForce());
-    return example;
-}
-
 double length(const Vec3& a) {
     return std::sqrt(a.dot(a));
 }
 
-Example angles() {
-    return zigzag([] {
-        auto* force = new ConstraintForce();
-        const Vec3 a(0.1, 0.07, 0.05), b(0.1, -0.07, 0.05); // of bonds 0-1 and 1-2
-        force->addDistance(0, 1, length(a));
-        force->addAngle(0, 1, 2, std::acos(-a.dot(b) / (length(a) * length(b))));
-        force->addDihedral(4, 5, 6, 7, 1.5);
-        return force;
-    });
-}
-
-Example bodies() {
-    return zigzag([] {
-        auto* force = new ConstraintForce();
-        force->addRigidBody({0, 1, 2}, {Vec3(0, 0, 0), Vec3(0.1, 0, 0), Vec3(0.25, 0, 0)});
-        force->addRigidBody({3, 4, 5, 6, 7},
-                            {Vec3(0, 0, 0), Vec3(0.1, 0, 0), Vec3(0, 0.1, 0), Vec3(0.1, 0.1, 0), Vec3(0.05, 0.05, 0)});
-        return force;
-    });
-}
-
-Example centroids() {
-    return zigzag([] {
-        auto* force = new ConstraintForce();
-        force->addCentroidDistance({0, 1, 2}, {5, 6, 7}, 0.5);
-        return force;
-    });
-}
-
-Example moving() {
-    return zigzag([] {
-        auto* force = new ConstraintForce();
-        force->addDistance(0, 1, length(Vec3(0.1, 0.07, 0.05)), 0.01);
-        return force;
-    });
-}
-
-Example expressions() {
-    return zigzag([] {
-        auto* force = new CustomConstraintForce(3, "distance(p1, p2) - scale*distance(p2, p3) - r0");
-        force->addPerConstraintParameter("r0");
-        force->addGlobalParameter("scale", 1);
-        force->addConstraint({0, 1, 2}, {0.0});
-        force->addConstraint({3, 4, 5}, {0.0});
-        return force;
-    });
-}
-
-Example surfaces() {
-    return zigzag([] {
-        auto* force = new CustomConstraintForce(1, "x1^2 + y1^2 + z1^2 - (0.5 + 0.001*t)^2");
-        force->addConstraint({5}, {});
-        return force;
-    });
+/** What only Forces can declare, each on eight particles that bend and twist, side by side. */
+Example declared() {
+    using Declare = std::function<void(ConstraintForce&, int)>; // on particles from an index on
+    const Vec3 one(0.1, 0.07, 0.05), two(0.1, -0.07, 0.05);     // bonds from particle 0 to 1, and 1 to 2
+    const double bend = std::acos(-one.dot(two) / (length(one) * length(two)));
+    const std::vector<Vec3> rod{{0, 0, 0}, {0.1, 0, 0}, {0.25, 0, 0}};
+    const std::vector<Vec3> plate{{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}, {0.1, 0.1, 0}, {0.05, 0.05, 0}};
+    const std::vector<Declare> kinds{
+        [&](auto& force, int i) {
+            force.addDistance(i, i + 1, length(one));
+            force.addAngle(i, i + 1, i + 2, bend);
+            force.addDihedral(i + 4, i + 5, i + 6, i + 7, 1.5);
+        },
+        [&](auto& force, int i) {
+            force.addRigidBody({i, i + 1, i + 2}, rod);
+            force.addRigidBody({i + 3, i + 4, i + 5, i + 6, i + 7}, plate);
+        },
+        [&](auto& force, int i) {
+            force.addCentroidDistance({i, i + 1, i + 2}, {i + 5, i + 6, i + 7}, 0.5);
+        },
+        [&](auto& force, int i) { force.addDistance(i, i + 1, length(one), 0.01); },
+    };
+    Example example;
+    const auto addParticles = [&example] {
+        const int first = example.system->getNumParticles();
+        for (int i = 0; i < 8; i++) {
+            example.system->addParticle(1 + i);
+            example.positions.push_back(Vec3(0.1 * i, first + 0.07 * (i % 2), 0.05 * (i % 3)));
+        }
+        return first;
+    };
+    auto* listed = new ConstraintForce();
+    for (const Declare& declare : kinds)
+        declare(*listed, addParticles());
+    auto* relation = new CustomConstraintForce(3, "distance(p1, p2) - scale*distance(p2, p3) - r0");
+    relation->addPerConstraintParameter("r0");
+    relation->addGlobalParameter("scale", 1);
+    int first = addParticles();
+    relation->addConstraint({first, first + 1, first + 2}, {0.0});
+    relation->addConstraint({first + 3, first + 4, first + 5}, {0.0});
+    auto* surface = new CustomConstraintForce(1, "x1^2 + (y1 - y0)^2 + z1^2 - (0.5 + 0.001*t)^2");
+    first = addParticles();
+    surface->addGlobalParameter("y0", first);
+    surface->addConstraint({first + 5}, {});
+    auto* springs = new HarmonicBondForce();
+    springs->addBond(0, 7, 0.7, 100);
+    for (Force* force : std::initializer_list<Force*>{listed, relation, surface, springs})
+        example.system->addForce(force);
+    return example;
 }
 
 struct Kind {
@@ -182,22 +167,16 @@ struct Kind {
     std::function<Example()> make;
 };
 const std::vector<Kind>& kinds() {
-    static const auto hydrogens = {"water", "OH", "CH2", "CH3", "methane"};
+    static const auto hydrogens = {"water", "OH", "CH2", "CH3"};
     static const auto clusters = {"water", "CH3", "chain", "ring", "branched", "star"};
     static const std::vector<Kind> all{
         {"hydrogens", [] { return table(hydrogens, Declared::InSystem); }},
         {"clusters", [] { return table(clusters, Declared::InSystem); }},
-        {"distances", [] { return table(clusters, Declared::InForce); }},
         {"special",
          [] {
              return table({"triangle", "disjoint", "anchor", "duplicates"}, Declared::InForce);
          }},
-        {"angles", angles},
-        {"bodies", bodies},
-        {"centroids", centroids},
-        {"moving", moving},
-        {"expressions", expressions},
-        {"surfaces", surfaces},
+        {"declared", declared},
     };
     return all;
 }
@@ -230,15 +209,15 @@ struct DeviceSimulation {
         integrator.step(steps);
         return calls();
     }
-    /** Launches of a step that computing forces does not need, on average. */
-    double launchesBesidesForces(int steps) {
+    /** Launches of some steps that computing forces does not need. */
+    std::vector<std::string> launchesBesidesForces(int steps) {
         context->getState(State::Forces);
         const auto forForces = calls().launches;
-        double count = 0;
+        std::vector<std::string> others;
         for (const std::string& name : step(steps).launches)
             if (std::find(forForces.begin(), forForces.end(), name) == forForces.end())
-                count++;
-        return count / steps;
+                others.push_back(name);
+        return others;
     }
 };
 
@@ -262,49 +241,52 @@ TEST_P(Builtin, StepsWithoutWaiting) {
     LangevinMiddleIntegrator langevin(300, 1, 0.001);
     for (Integrator* integrator : std::initializer_list<Integrator*>{&verlet, &langevin}) {
         DeviceSimulation simulation("hydrogens", *integrator, GetParam());
-        EXPECT_GT(simulation.launchesBesidesForces(4), 1);
+        EXPECT_GT(simulation.launchesBesidesForces(4).size(), 4u);
         EXPECT_TRUE(simulation.step(4).waits.empty());
         simulation.context->getState(State::Positions);
         EXPECT_FALSE(calls().waits.empty());
     }
 }
 
-TEST_P(Plugin, StepsWaitingOnceAtTheEnd) {
+TEST_P(Plugin, StepsWaitingAtTheEndOnly) {
     const auto& [precision, kind, solver, name] = GetParam();
-    keepPtx(std::string(precision) + "/plugin");
+    keepPtx(std::string(precision) + "/plugin/" + kind + "_" + nameOf({precision, solver, name}));
     auto integrator = makeIntegrator({"", solver, name}, 0.001, 1e-5);
     DeviceSimulation simulation(kind, *integrator, precision);
     const Calls noted = simulation.step(10);
     EXPECT_GE(noted.launches.size(), 10u);
-    EXPECT_LE(noted.waits.size(), 1u) << testing::PrintToString(noted.waits);
-    EXPECT_FALSE(noted.waitsBeforeLastLaunch) << testing::PrintToString(noted.waits);
+    EXPECT_EQ(noted.waitsBetweenLaunches, 0) << testing::PrintToString(noted.waits);
     EXPECT_EQ(simulation.context->getStepCount(), 13);
     if (kind == "hydrogens" && std::string(name) != "ConstraintForce") {
-        EXPECT_LE(simulation.launchesBesidesForces(10), 5);
+        // Besides five a step there may be a few at the start of a call: something else may have changed the state.
+        const auto launches = simulation.launchesBesidesForces(20);
+        EXPECT_LE(launches.size(), 5 * 20 + 10u) << testing::PrintToString(launches);
     }
     integrator->getSolverSummary();
     simulation.context->getState(State::Energy | State::Velocities);
 }
 
-std::vector<std::string> kindNames() {
-    std::vector<std::string> names;
-    for (const Kind& kind : kinds())
-        names.push_back(kind.name);
-    return names;
+using Combination = std::tuple<const char*, std::string, Solver, const char*>;
+
+/** Compiling is what takes time here: everything in mixed precision, and one integrator in the others. */
+std::vector<Combination> combinations() {
+    std::vector<Combination> all;
+    for (const char* precision : precisions)
+        for (const Kind& kind : kinds())
+            for (Solver solver : {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion})
+                for (const char* integrator : {"RattleLangevin", "Rattle", "Shake", "ConstraintForce"})
+                    if (std::string(precision) == "mixed" || std::string(integrator) == "RattleLangevin")
+                        all.emplace_back(precision, kind.name, solver, integrator);
+    return all;
 }
 
-std::string describe(const testing::TestParamInfo<Plugin::ParamType>& info) {
+std::string describe(const testing::TestParamInfo<Combination>& info) {
     const auto& [precision, kind, solver, name] = info.param;
     return kind + "_" + nameOf({precision, solver, name});
 }
 
 INSTANTIATE_TEST_SUITE_P(Precision, Builtin, testing::ValuesIn(precisions),
                          [](const auto& info) { return std::string(info.param); });
-INSTANTIATE_TEST_SUITE_P(All, Plugin,
-                         testing::Combine(testing::ValuesIn(precisions), testing::ValuesIn(kindNames()),
-                                          testing::Values(ConstraintIntegrator::Iterative,
-                                                          ConstraintIntegrator::MatrixInversion),
-                                          testing::Values("Rattle", "Shake", "RattleLangevin", "ConstraintForce")),
-                         describe);
+INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 
 } // namespace

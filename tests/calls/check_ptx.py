@@ -59,7 +59,7 @@ def modules_of_plugin(folder: Path) -> list[Path]:
     builtin = {entries(path) for path in (folder / "builtin").glob("*.ptx")}
     if not builtin:
         raise SystemExit(f"no modules of OpenMM in {folder}: did TestCalls run?")
-    return [path for path in sorted((folder / "plugin").glob("*.ptx")) if entries(path) not in builtin]
+    return [path for path in sorted((folder / "plugin").glob("*/*.ptx")) if entries(path) not in builtin]
 
 
 def measure(ptxas: str, ptx: Path, target: str, precision: str) -> list[Usage]:
