@@ -14,9 +14,9 @@ import openmmconstraints as mc
 
 STEP = 0.002  # ps
 
-# How far single steps in float (1e-6 nm at coordinates of some nm) and forces in float drift apart in ten steps; the
-# largest relative constraint error of stored positions (float: 2.4e-7 nm a coordinate, beside bonds of 0.1 nm).
-PRECISIONS = {"single": (1e-4, 1e-5), "mixed": (2e-5, 2e-8), "double": (2e-7, 2e-8)}
+# nm by which ten steps may differ (forces are computed in float in mixed precision too), and the largest relative
+# constraint error of stored positions (float: 2.4e-7 nm a coordinate, beside bonds of 0.1 nm).
+PRECISIONS = {"single": (1e-4, 1e-5), "mixed": (1e-4, 1.1e-8), "double": (1e-6, 1.1e-8)}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,8 @@ def villin():
     system = app.ForceField("amber14-all.xml", "amber14/tip3pfb.xml").createSystem(
         pdb.topology, nonbondedMethod=app.CutoffPeriodic, nonbondedCutoff=0.9 * unit.nanometer, constraints=app.AllBonds
     )
-    return mc.moveConstraints(system), pdb.positions
+    mc.moveConstraints(system)
+    return system, pdb.positions
 
 
 def simulation(villin, platform, **properties):
@@ -47,7 +48,7 @@ def coordinates(context):
 @pytest.fixture(scope="module")
 def reference(villin):
     """Positions after ten steps, in double precision; the start of each Context is the same."""
-    context, integrator = simulation(villin, "CPU")
+    context, integrator = simulation(villin, "Reference")
     start = context.getState(getPositions=True, getVelocities=True)
     integrator.step(10)
     return start, coordinates(context)
@@ -72,9 +73,9 @@ def test_ten_steps_agree_with_the_reference_and_two_hundred_hold(villin, referen
     change = (after.getKineticEnergy() + after.getPotentialEnergy()) - (
         before.getKineticEnergy() + before.getPotentialEnergy()
     )
-    assert abs(change / kinetic) < 0.02
+    assert abs(change / kinetic) < 2e-3
 
-    force = next(f for f in (mc.ConstraintForce.cast(f) for f in villin[0].getForces()) if f is not None)
+    force = next(mc.ConstraintForce.cast(f) for f in villin[0].getForces() if mc.ConstraintForce.isinstance(f))
     pairs = [force.getDistanceParameters(i) for i in range(force.getNumDistances())]
     i, j, wanted = (np.array(column) for column in zip(*((p, q, d._value) for p, q, d in pairs), strict=True))
     x = coordinates(context)
