@@ -52,6 +52,7 @@ public:
     void execute() override {
         if (kernel != nullptr) {
             kernel->orderHasChanged = true;
+            kernel->mayHaveMoved = true; // wrapped, with the rounding of single precision
             kernel->forcesAreKept = false;
         }
     }
@@ -73,8 +74,12 @@ CommonStepKernel::~CommonStepKernel() {
 void CommonStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                   const ConstraintSet& constraints) {
     HostedStepKernel::initialize(system, integrator, constraints);
-    info = new ConstraintForceInfo(constraints);
-    cc.addForce(info); // before molecules are looked for
+    for (ComputeForceInfo* known : cc.getForceInfos()) // of another integrator in a CompoundIntegrator
+        info = info == nullptr ? dynamic_cast<ConstraintForceInfo*>(known) : info;
+    if (info == nullptr) {
+        info = new ConstraintForceInfo(constraints);
+        cc.addForce(info); // before molecules are looked for
+    }
     cc.initializeContexts();
     listener = new Listener(this);
     cc.addReorderListener(listener);
@@ -195,6 +200,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator) {
     program = make_unique<ConstraintProgram>(cc, *solver, inRegisters, all);
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
+    globalsOnDevice.clear();
     takeOrder();
     uploadMultipliers();
 }
@@ -215,7 +221,10 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     numbers.set("rounding", 8 * positionEpsilon());
     numbers.set("velocityRounding", isSingle ? 1e-6 : 1e-14);
     numbers.set("farOff", farOff);
-    numbers.upload("customGlobals", solver->getGlobals());
+    if (solver->getGlobals() != globalsOnDevice) {
+        globalsOnDevice = solver->getGlobals();
+        numbers.upload("customGlobals", globalsOnDevice);
+    }
     // Impulses over dt or, of two halves, over dt/2 each.
     const double factor = scheme.isExplicit ? 0.5 * dt : scheme.hasTwoHalves ? 0.5 / dt : 1 / dt;
     numbers.set("lambdaToWork", scheme.isExplicit ? factor : factor * scheme.positionFactor);
@@ -239,7 +248,8 @@ void CommonStepKernel::setMoment() {
 void CommonStepKernel::takeOrder() {
     order.atomIndex = cc.getAtomIndex();
     order.cells = cc.getPosCellOffsets();
-    program->arguments["cellOffsets"].uploadSubArray(order.cells.data(), 0, numParticles());
+    if (!solver->getSet().custom.empty())
+        program->arguments["cellOffsets"].uploadSubArray(order.cells.data(), 0, numParticles(), false);
     orderHasChanged = false;
 }
 
@@ -277,17 +287,27 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
     const double startTime = currentTime(context);
     const long long startCount = cc.getStepCount();
     int launched = 0;
+    bool isInStep = false;
     try {
         for (; launched < steps; launched++) {
             beginStep(context, integrator, launched);
+            isInStep = true;
             takeStep(context, integrator);
             endStep(context, integrator, launched == steps - 1);
+            isInStep = false;
         }
     } catch (...) {
-        // What was launched before may have failed, and is then what there is to report.
+        // What was launched before may have failed, and is then what there is to report; else undo the step at hand.
         if (program != nullptr) {
-            program->launchAfterwards("returnToStart", numParticles(), launched * launchesPerStep + restoring);
+            const int now = launched * launchesPerStep;
+            program->launchAfterwards("returnToStart", numParticles(), now + restoring);
             readFailure(context, integrator, launched, startTime, startCount);
+            if (isInStep) {
+                const int interrupted[3] = {now, noFailure, noFailure};
+                program->arguments["failure"].upload(interrupted);
+                program->launchAfterwards("returnToStart", numParticles(), now + restoring);
+                clearFailure(context, integrator, launched, startTime, startCount);
+            }
         }
         throw;
     }
@@ -436,6 +456,20 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     if (failure[0] == noFailure)
         return launched;
     const int good = failure[0] / launchesPerStep, stage = failure[0] % launchesPerStep;
+    const double time = clearFailure(context, integrator, good, startTime, startCount);
+    if (stage < firstStage) { // where a step began: for the host, which knows more ways back, and more to say
+        stateWasSet = true;
+        return good;
+    }
+    mayHaveMoved = true;
+    activity = "step " + to_string(startCount + good + 1);
+    reportFailure(context, integrator, failure[1], time);
+}
+
+/** Go on after a failed step, which was undone: set time and step count to those after the good ones. @return the time
+ */
+double CommonStepKernel::clearFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int good,
+                                      double startTime, long long startCount) {
     double time = startTime;
     for (int i = 0; i < good; i++)
         time += integrator.getStepSize();
@@ -446,13 +480,7 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     forcesAreKept = false;
     readingIsStale = false;
     context.computeVirtualSites();
-    if (stage < firstStage) { // where a step began: for the host, which knows more ways back, and more to say
-        stateWasSet = true;
-        return good;
-    }
-    mayHaveMoved = true;
-    activity = "step " + to_string(startCount + good + 1);
-    reportFailure(context, integrator, failure[1], time);
+    return time;
 }
 
 void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int code,

@@ -73,6 +73,8 @@ private:
     void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     int readFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
                     double startTime, long long startCount);
+    double clearFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int good,
+                        double startTime, long long startCount);
     [[noreturn]] void reportFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                     double time);
     void uploadMultipliers();
@@ -97,6 +99,7 @@ private:
     int forceCount = -1, forceGroups = 0, nextLaunch = 0;
     double forceTime = 0, lastStepTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0;
     Box forceBox;
+    std::vector<double> globalsOnDevice;
     Order order; // in the last step
     mutable bool readingIsStale = false;
     mutable std::vector<Real3> hostPositions, hostVelocities, hostForces;

@@ -201,7 +201,7 @@ string ConstraintProgram::commonText() const {
     return "#ifdef __OPENCL_VERSION__\n#define INLINE __attribute__((always_inline))\n#else\n"
            "#define INLINE __forceinline__\n#endif\n" +
            define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
-           define("LINEAR_TOLERANCE", number("1e-12", "1e-6")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
+           define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::moment +
            ConstraintKernelSources::coordinates + ConstraintKernelSources::functions + ConstraintKernelSources::state;

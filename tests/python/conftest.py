@@ -11,6 +11,10 @@ import pytest
 
 import openmmconstraints as mc
 
+# scripts/test.sh runs what steps once more on OpenCL, in each precision.
+if precision := os.environ.get("CONSTRAINTS_TEST_PRECISION"):
+    openmm.Platform.getPlatform(os.environ["OPENMM_DEFAULT_PLATFORM"]).setPropertyDefaultValue("Precision", precision)
+
 
 def _force():
     force = mc.ConstraintForce()

@@ -231,7 +231,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         report->iterations = iteration;
         // At least one correction: errors left below the tolerance would be off to the same side step after step.
         isDone = report->outcome != CONVERGED || report->error == 0 || (report->error <= tolerance && iteration > 0);
-        if (!isDone && iteration == a->maxIterations) {
+        if (!isDone && iteration == (what == ACCELERATIONS ? LINEAR_ITERATIONS : a->maxIterations)) {
             report->outcome = NOT_CONVERGED;
             isDone = true;
         }

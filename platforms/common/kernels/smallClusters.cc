@@ -54,7 +54,7 @@ DEVICE INLINE mixed weightSIZE(const ClusterSIZE* c, int k, int l) {
 /** A = L U in place, without pivoting: A is symmetric and positive definite, or nearly so.
  *  @return -1, or the row whose pivot vanished */
 DEVICE INLINE int factorizeSIZE(mixed A[SIZE][SIZE]) {
-    int failed = -1;
+    int failed = SIZE == 1 && !(A[0][0] > 0) ? 0 : -1; // beyond lies another root
     mixed original[SIZE];
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
@@ -297,7 +297,8 @@ DEVICE INLINE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, in
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
         errorScale[k] = (largest > 0 ? 1 / largest : 1) / (sqrt(dot(c->b[k], c->b[k])) * c->length[k]);
-    Report report = solveSIZE(a, c, s, kappa, true, offset, errorScale, LINEAR_TOLERANCE, a->maxIterations);
+    Report report = solveSIZE(a, c, s, kappa, true, offset, errorScale, LINEAR_TOLERANCE,
+                              ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
     // Rounding may keep the error above what was asked for.
     if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
         report.outcome = CONVERGED;

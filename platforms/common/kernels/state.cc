@@ -3,6 +3,9 @@
 // What all kernels share: a particle in the course of a stage, and the record of failures. `Arguments` holds every
 // array and number that kernels are given; the host writes its definition (KernelArguments.h).
 
+/** Corrections of a linear problem: the second refines the first, a third one is for bad conditioning. */
+#define LINEAR_ITERATIONS 3
+
 /** A particle in the course of a stage. EACH(f) calls f(a, i, p) for all of them; solvers set c. */
 typedef struct {
     mixed3 v; // nm/ps

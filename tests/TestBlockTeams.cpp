@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Thread blocks serve large clusters on GPUs. On a CPU single threads do, because OpenCL takes long to compile a block's
+// barriers for it: few tests run the blocks there.
+#include "support/Simulation.h"
+#include <cstdlib>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+
+namespace {
+
+/** What single threads do, unless blocks are asked for. */
+Simulation after20Steps(const Setup& setup, bool inBlocks) {
+    if (inBlocks)
+        setenv("OPENMM_CONSTRAINTS_BLOCKS", "1", 1);
+    else
+        unsetenv("OPENMM_CONSTRAINTS_BLOCKS");
+    Simulation s = simulate(findSystem("chain"), Declared::InForce, setup, 0.002, 1e-9);
+    s.integrator->step(20);
+    unsetenv("OPENMM_CONSTRAINTS_BLOCKS");
+    return s;
+}
+
+class BlockTeams : public testing::TestWithParam<Setup> {};
+
+} // namespace
+
+TEST_P(BlockTeams, DoAsSingleThreadsDo) {
+    const double rounding = std::max(precisionOf(std::get<0>(GetParam())).position, 1e-12);
+    Simulation inBlocks = after20Steps(GetParam(), true), alone = after20Steps(GetParam(), false);
+    EXPECT_LT(distance(inBlocks.positions(), alone.positions()), 20 * rounding);
+    EXPECT_LT(distance(inBlocks.velocities(), alone.velocities()), 2e4 * rounding);
+    EXPECT_GT(distance(inBlocks.positions(), toVectors(findSystem("chain").positions)), 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, BlockTeams,
+                         testing::Values(Setup("OpenCLSingle", ConstraintIntegrator::MatrixInversion, "Rattle"),
+                                         Setup("OpenCLDouble", ConstraintIntegrator::MatrixInversion, "Shake"),
+                                         Setup("OpenCLMixed", ConstraintIntegrator::Iterative, "Shake")),
+                         [](const auto& info) { return nameOf(info.param); });
