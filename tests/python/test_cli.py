@@ -72,6 +72,15 @@ def test_info_says_why_a_platform_was_not_built(monkeypatch, capsys):
     assert "not built: cuda.h was not found" in capsys.readouterr().out
 
 
+def test_info_says_why_a_library_was_not_loaded(monkeypatch, capsys):
+    from openmmconstraints import _build_info
+    from openmmconstraints.cli import main
+
+    monkeypatch.setitem(_build_info.PLATFORMS, "Abacus", None)
+    assert main(["info"]) == 0
+    assert "built, not loaded: OpenMM could not" in capsys.readouterr().out
+
+
 def test_info_shows_clusters_and_degrees_of_freedom(system_file):
     result = command("info", system_file)
     assert result.returncode == 0, result.stderr

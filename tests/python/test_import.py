@@ -26,8 +26,10 @@ def test_platform_loads(name):
 
 
 def test_openmm_loads_the_plugin_by_itself():
-    assert openmm.Platform.getPluginLoadFailures() == ()
-    assert any("libOpenMMConstraintsReference" in name for name in openmm.pluginLoadedLibNames)
+    for failure in openmm.Platform.getPluginLoadFailures():
+        assert "CUDA.so" in failure  # without a driver, OpenMM's own cannot be loaded either
+    for name in ("Reference", "OpenCL"):
+        assert any(f"libOpenMMConstraints{name}" in library for library in openmm.pluginLoadedLibNames)
 
 
 def test_plugin_is_loaded_from_a_foreign_plugin_folder_too(tmp_path):
