@@ -3,6 +3,7 @@
 #include "support/Platforms.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -63,9 +64,18 @@ std::map<std::string, std::string> propertiesOf(const std::string& name) {
     return properties;
 }
 
+bool isDevice(const std::string& name) {
+    return !split(name).second.empty();
+}
+
 Precision precisionOf(const std::string& name) {
     const auto found = precisions().find(split(name).second);
     return found == precisions().end() ? Precision{0, 0, 0, 0} : found->second;
+}
+
+double attainable(const std::string& name, double tolerance, double length) {
+    const Precision precision = precisionOf(name);
+    return std::max(tolerance, precision.constraint) + precision.position / length;
 }
 
 Platform& requirePlatform(const std::string& name) {

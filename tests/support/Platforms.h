@@ -29,6 +29,10 @@ struct Precision {
     double force;      ///< relative error of forces and energies
 };
 Precision precisionOf(const std::string& name);
+/** Relative error that lengths (nm) between stored positions have when they were solved to a tolerance. */
+double attainable(const std::string& name, double tolerance, double length = 0.1);
+/** Whether it compiles kernels for a device: there Contexts are dear. */
+bool isDevice(const std::string& name);
 
 } // namespace ConstraintTests
 

@@ -342,9 +342,10 @@ DEVICE void solveVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     writeTeamReport(a, 1, c, report);
 }
 
-/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. */
+/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
+ *  those of the first solve: another correction would be an impulse in the middle of the drift. */
 DEVICE void solveHeatedVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, a->projection, false TEAM_SHARED);
+    const Report report = solveRates(a, c, a->projection, a->velocityScale == 1 TEAM_SHARED);
     writeTeamReport(a, 2, c, report);
 }
 
