@@ -3,8 +3,10 @@
 #include "support/Platforms.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 
 using OpenMM::Platform;
 
@@ -41,6 +43,13 @@ std::pair<std::string, std::string> split(const std::string& name) {
 } // namespace
 
 std::vector<std::string> platformsUnderTest() {
+    if (const char* chosen = std::getenv("CONSTRAINTS_TEST_PLATFORMS")) {
+        std::vector<std::string> names;
+        std::istringstream list(chosen);
+        for (std::string name; std::getline(list, name, ',');)
+            names.push_back(name);
+        return names;
+    }
     std::vector<std::string> names = {"Reference", "CPU"}, devices = {"OpenCL"};
     if (std::getenv("CONSTRAINTS_TEST_CUDA") != nullptr)
         devices.emplace_back("CUDA");
@@ -63,9 +72,18 @@ std::map<std::string, std::string> propertiesOf(const std::string& name) {
     return properties;
 }
 
+bool isDevice(const std::string& name) {
+    return !split(name).second.empty();
+}
+
 Precision precisionOf(const std::string& name) {
     const auto found = precisions().find(split(name).second);
     return found == precisions().end() ? Precision{0, 0, 0, 0} : found->second;
+}
+
+double attainable(const std::string& name, double tolerance, double length) {
+    const Precision precision = precisionOf(name);
+    return std::max(tolerance, precision.constraint) + precision.position / length;
 }
 
 Platform& requirePlatform(const std::string& name) {

@@ -10,8 +10,9 @@
 
 namespace ConstraintTests {
 
-/** Platforms that every platform test runs on; those with precisions once for each: "OpenCLSingle", "OpenCLMixed",
- *  "OpenCLDouble", and the same of CUDA where CONSTRAINTS_TEST_CUDA is set. */
+/** Platforms that every platform test runs on, unless CONSTRAINTS_TEST_PLATFORMS lists others (CMakeLists.txt does);
+ * those with precisions once for each: "OpenCLSingle", "OpenCLMixed", "OpenCLDouble", and the same of CUDA where
+ * CONSTRAINTS_TEST_CUDA is set. */
 std::vector<std::string> platformsUnderTest();
 
 /** Get a platform, with this plugin's kernels; main.cpp loads them from OPENMM_PLUGIN_DIR and PLUGIN_DIR.
@@ -29,6 +30,10 @@ struct Precision {
     double force;      ///< relative error of forces and energies
 };
 Precision precisionOf(const std::string& name);
+/** Relative error that lengths (nm) between stored positions have when they were solved to a tolerance. */
+double attainable(const std::string& name, double tolerance, double length = 0.1);
+/** Whether it compiles kernels for a device: there Contexts are dear. */
+bool isDevice(const std::string& name);
 
 } // namespace ConstraintTests
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/Simulation.h"
 #include "support/DenseOracle.h"
+#include <algorithm>
+#include <map>
 
 using namespace ConstraintPlugin;
 using namespace OpenMM;
@@ -14,10 +16,34 @@ std::string nameOf(const Setup& setup) {
 }
 
 std::vector<Setup> setupsOf(const std::string& integrator) {
+    // Whatever a step's text is compiled with occurs in each precision of a device, though not every combination: that
+    // would double a time that goes into compiling.
+    static const std::vector<std::string> integrators = {"Rattle", "Shake", "RattleLangevin", "FrictionlessLangevin",
+                                                         "ConstraintForce"};
+    const auto place = std::find(integrators.begin(), integrators.end(), integrator) - integrators.begin();
+    const Solver solvers[] = {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion};
     std::vector<Setup> setups;
+    long long devices = place;
     for (const std::string& platform : platformsUnderTest())
-        for (Solver solver : {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion})
-            setups.emplace_back(platform, solver, integrator);
+        if (isDevice(platform))
+            setups.emplace_back(platform, solvers[++devices % 2], integrator);
+        else
+            for (Solver solver : solvers)
+                setups.emplace_back(platform, solver, integrator);
+    return setups;
+}
+
+std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& all) {
+    std::vector<Setup> setups;
+    std::map<std::string, std::vector<Setup>> ofDevices;
+    for (const Setup& setup : all)
+        if (isDevice(std::get<0>(setup)))
+            ofDevices[std::get<0>(setup)].push_back(setup);
+        else
+            setups.push_back(setup);
+    int turn = 0;
+    for (const auto& [device, some] : ofDevices)
+        setups.push_back(some[turn++ % some.size()]);
     return setups;
 }
 
@@ -76,37 +102,112 @@ Arrays toArrays(const Vectors& x) {
 }
 
 std::unique_ptr<System> toOpenMM(const TestSystem& system, Declared declared) {
+    return toOpenMM(std::vector<TestSystem>{system}, declared);
+}
+
+static const TestSystem& withTheBox(const std::vector<TestSystem>& parts) {
+    const auto periodic =
+        std::find_if(parts.begin(), parts.end(), [](const TestSystem& part) { return part.periodic; });
+    return periodic == parts.end() ? parts.front() : *periodic;
+}
+
+/** Call a function for parts that are not periodic, then for those that are, with the number of their first particle.
+ */
+template <class Function>
+static void forEach(const std::vector<TestSystem>& parts, bool periodic, Function function) {
+    int first = 0;
+    for (const TestSystem& part : parts) {
+        if (part.periodic == periodic)
+            function(part, first);
+        first += part.numParticles();
+    }
+}
+
+static bool anyIs(const std::vector<TestSystem>& parts, bool periodic) {
+    return std::any_of(parts.begin(), parts.end(), [&](const TestSystem& part) { return part.periodic == periodic; });
+}
+
+std::unique_ptr<System> toOpenMM(const std::vector<TestSystem>& parts, Declared declared) {
     auto result = std::make_unique<System>();
-    result->setDefaultPeriodicBoxVectors(toVec3(system.box.a), toVec3(system.box.b), toVec3(system.box.c));
-    for (double mass : system.masses)
-        result->addParticle(mass);
-    if (declared == Declared::InSystem)
-        for (const auto& bond : system.bonds)
-            result->addConstraint(bond.i, bond.j, bond.length);
-    else {
-        auto* force = new ConstraintForce();
-        force->setUsesPeriodicBoundaryConditions(system.periodic);
-        for (const auto& bond : system.bonds)
-            force->addDistance(bond.i, bond.j, bond.length);
-        result->addForce(force);
+    const Box& box = withTheBox(parts).box;
+    result->setDefaultPeriodicBoxVectors(toVec3(box.a), toVec3(box.b), toVec3(box.c));
+    for (const TestSystem& part : parts)
+        for (double mass : part.masses)
+            result->addParticle(mass);
+    for (bool periodic : {false, true}) {
+        if (!anyIs(parts, periodic))
+            continue;
+        auto force = std::make_unique<ConstraintForce>();
+        force->setUsesPeriodicBoundaryConditions(periodic);
+        forEach(parts, periodic, [&](const TestSystem& part, int first) {
+            for (const auto& bond : part.bonds)
+                if (declared == Declared::InSystem)
+                    result->addConstraint(first + bond.i, first + bond.j, bond.length);
+                else
+                    force->addDistance(first + bond.i, first + bond.j, bond.length);
+        });
+        if (declared == Declared::InForce)
+            result->addForce(force.release());
     }
     return result;
 }
 
 void addSprings(System& target, const TestSystem& system, double k) {
-    auto* springs = new HarmonicBondForce();
-    springs->setUsesPeriodicBoundaryConditions(system.periodic);
-    const int n = system.numParticles();
-    for (int i = 0; i < n; i++)
-        for (int separation : {2, 3}) {
-            if (i + separation >= n)
-                continue;
-            ConstraintSet pair = pattern(n, {{i, i + separation}});
-            pair.constraints[0].periodic = system.periodic;
-            const Real3 b = Verifier(pair, system.box, system.positions).bond(0, system.positions);
-            springs->addBond(i, i + separation, 1.1 * std::sqrt(dot(b, b)), k);
-        }
-    target.addForce(springs);
+    addSprings(target, std::vector<TestSystem>{system}, k);
+}
+
+void addSprings(System& target, const std::vector<TestSystem>& parts, double k) {
+    for (bool periodic : {false, true}) {
+        if (!anyIs(parts, periodic))
+            continue;
+        auto* springs = new HarmonicBondForce();
+        springs->setUsesPeriodicBoundaryConditions(periodic);
+        forEach(parts, periodic, [&](const TestSystem& part, int first) {
+            const int n = part.numParticles();
+            for (int i = 0; i < n; i++)
+                for (int separation : {2, 3}) {
+                    if (i + separation >= n)
+                        continue;
+                    ConstraintSet pair = pattern(n, {{i, i + separation}});
+                    pair.constraints[0].periodic = periodic;
+                    const Real3 b = Verifier(pair, part.box, part.positions).bond(0, part.positions);
+                    springs->addBond(first + i, first + i + separation, 1.1 * std::sqrt(dot(b, b)), k);
+                }
+        });
+        target.addForce(springs);
+    }
+}
+
+std::vector<TestSystem> systemsInTheBoxOf(const std::string& name) {
+    std::vector<TestSystem> parts;
+    for (const TestSystem& system : systemTable())
+        if (!system.periodic || system.name == name)
+            parts.push_back(system);
+    return parts;
+}
+
+Vectors partOf(const std::vector<TestSystem>& parts, std::size_t index, const Vectors& all) {
+    int first = 0;
+    for (std::size_t i = 0; i < index; i++)
+        first += parts[i].numParticles();
+    return Vectors(all.begin() + first, all.begin() + first + parts[index].numParticles());
+}
+
+Vectors positionsOf(const std::vector<TestSystem>& parts) {
+    Vectors all;
+    for (const TestSystem& part : parts)
+        for (const Real3& r : part.positions)
+            all.push_back(toVec3(r));
+    return all;
+}
+
+Vectors tangentVelocities(const std::vector<TestSystem>& parts, double size, unsigned seed) {
+    Vectors all;
+    for (const TestSystem& part : parts) {
+        const Vectors some = tangentVelocities(part, size, seed);
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
 }
 
 Vectors tangentVelocities(const TestSystem& system, double size, unsigned seed) {
@@ -142,11 +243,16 @@ double Simulation::energy() const {
 
 Simulation simulate(const TestSystem& system, Declared declared, const Setup& setup, double stepSize,
                     double tolerance) {
-    auto target = toOpenMM(system, declared);
-    addSprings(*target, system);
+    return simulate(std::vector<TestSystem>{system}, declared, setup, stepSize, tolerance);
+}
+
+Simulation simulate(const std::vector<TestSystem>& parts, Declared declared, const Setup& setup, double stepSize,
+                    double tolerance) {
+    auto target = toOpenMM(parts, declared);
+    addSprings(*target, parts);
     Simulation simulation(std::move(target), makeIntegrator(setup, stepSize, tolerance), std::get<0>(setup));
-    simulation.context->setPositions(toVectors(system.positions));
-    simulation.context->setVelocities(tangentVelocities(system, 1, 3));
+    simulation.context->setPositions(positionsOf(parts));
+    simulation.context->setVelocities(tangentVelocities(parts, 1, 3));
     return simulation;
 }
 

@@ -27,8 +27,11 @@ std::string nameOf(const Setup& setup);
 std::vector<Setup> allSetups();
 /** With Rattle, Shake and FrictionlessLangevin: trajectories are determined by their start. */
 std::vector<Setup> constantEnergySetups();
-/** Those of one integrator. */
+/** Those of one integrator: with either solver, or with one of the two in each precision of a device. */
 std::vector<Setup> setupsOf(const std::string& integrator);
+/** Of some setups those of the host, and one for each precision of a device, with an integrator each: for tests of what
+ *  integrators have in common. */
+std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& setups);
 
 /** A RattleLangevinIntegrator has 300 K, a friction of 5/ps and a fixed seed. */
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance = 1e-10);
@@ -39,10 +42,21 @@ std::unique_ptr<OpenMM::System> toOpenMM(const TestSystem& system, Declared decl
  *  everything and conserve momenta. */
 void addSprings(OpenMM::System& target, const TestSystem& system, double k = 3000);
 
+/** The same of several systems side by side, which a device compiles and steps as one. Those that are periodic must
+ * have one and the same box. */
+std::unique_ptr<OpenMM::System> toOpenMM(const std::vector<TestSystem>& parts, Declared declared);
+void addSprings(OpenMM::System& target, const std::vector<TestSystem>& parts, double k = 3000);
+/** Every system of the table that is not periodic, and the one of this name. */
+std::vector<TestSystem> systemsInTheBoxOf(const std::string& name);
+/** The positions, velocities or forces of one part. */
+Vectors partOf(const std::vector<TestSystem>& parts, std::size_t index, const Vectors& all);
+Vectors positionsOf(const std::vector<TestSystem>& parts);
+
 Vectors toVectors(const Arrays& x);
 Arrays toArrays(const Vectors& x);
 /** Velocities [numParticles] on the velocity constraints, from a fixed seed. */
 Vectors tangentVelocities(const TestSystem& system, double size, unsigned seed);
+Vectors tangentVelocities(const std::vector<TestSystem>& parts, double size, unsigned seed);
 
 /** A Context with its integrator and System, destroyed in the right order. */
 struct Simulation {
@@ -57,6 +71,8 @@ struct Simulation {
 };
 /** A system of the table with springs, at its start with tangent velocities. */
 Simulation simulate(const TestSystem& system, Declared declared, const Setup& setup, double stepSize,
+                    double tolerance = 1e-10);
+Simulation simulate(const std::vector<TestSystem>& parts, Declared declared, const Setup& setup, double stepSize,
                     double tolerance = 1e-10);
 
 /** Create a Context on a platform; the CPU platform with one thread. */

@@ -159,7 +159,7 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
     bool isDone = !isWanted || report->outcome != CONVERGED;
-    const bool isWarm = a->warmStart && what != ACCELERATIONS;
+    const bool isWarm = a->warmStart && what != ACCELERATIONS && multipliers != a->projection; // of a step
     EACH_ROW(row) if (!isWarm && isWanted)
         multipliers[row] = 0;
     addImpulses(a, c, multipliers, isWarm && !isDone);
@@ -342,9 +342,10 @@ DEVICE void solveVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     writeTeamReport(a, 1, c, report);
 }
 
-/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. */
+/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
+ *  those of the first solve: another correction would be an impulse in the middle of the drift. */
 DEVICE void solveHeatedVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, a->projection, false TEAM_SHARED);
+    const Report report = solveRates(a, c, a->projection, a->velocityScale == 1 TEAM_SHARED);
     writeTeamReport(a, 2, c, report);
 }
 

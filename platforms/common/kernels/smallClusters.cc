@@ -269,9 +269,10 @@ DEVICE INLINE void solveVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int c
     writeReportSIZE(a, c, 1, cluster, solveVelocityDifferencesSIZE(a, c, a->mu, false));
 }
 
-/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. */
+/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
+ *  those of the first solve: another correction would be an impulse in the middle of the drift. */
 DEVICE INLINE void solveHeatedVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReportSIZE(a, c, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, false));
+    writeReportSIZE(a, c, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, a->velocityScale == 1));
 }
 
 DEVICE INLINE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
