@@ -198,9 +198,7 @@ string ConstraintProgram::commonText() const {
     const auto number = [&](const char* inDouble, const char* inSingle) {
         return mixedIsDouble ? string("(") + inDouble + ")" : string("(") + inSingle + "f)";
     };
-    return "#ifdef __OPENCL_VERSION__\n#define INLINE __attribute__((always_inline))\n#else\n"
-           "#define INLINE __forceinline__\n#endif\n" +
-           define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
+    return define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::moment +
@@ -208,7 +206,9 @@ string ConstraintProgram::commonText() const {
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {
-    string text = define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
+    // All functions inline, so that neither arrays nor the Arguments have an address: CUDA would keep them in memory.
+    string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
+    text += define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
     for (int size : constraintTables.sizes)
         text += replaced(ConstraintKernelSources::smallClusters, "SIZE", to_string(size));
     for (const StageText& stage : stages) {

@@ -10,7 +10,7 @@
 namespace ConstraintPlugin {
 
 /** Largest cluster that one thread solves in registers (kernels/smallClusters.cc). */
-constexpr int maxSmallCluster = 8;
+constexpr int maxSmallCluster = 4;
 
 /** Kinds of rows, as kernels/rows.cc numbers them. */
 enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expression };

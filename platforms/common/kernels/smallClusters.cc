@@ -21,11 +21,11 @@ typedef struct {
 
 #if SIZE > 0
 /** e_ki */
-DEVICE INLINE int endSIZE(const ClusterSIZE* c, int k, int i) {
+DEVICE int endSIZE(const ClusterSIZE* c, int k, int i) {
     return ((c->firsts >> (4 * k)) & 15) == i ? 1 : ((c->seconds >> (4 * k)) & 15) == i ? -1 : 0;
 }
 
-DEVICE INLINE void writeReportSIZE(const Arguments* a, const ClusterSIZE* c, int stage, int cluster, Report report) {
+DEVICE void writeReportSIZE(const Arguments* a, const ClusterSIZE* c, int stage, int cluster, Report report) {
     int particle = -1;
 #pragma unroll
     for (int i = 0; i <= SIZE; i++)
@@ -47,13 +47,13 @@ DEVICE INLINE void writeReportSIZE(const Arguments* a, const ClusterSIZE* c, int
         result = first - second;                                                                                       \
     }
 
-DEVICE INLINE mixed weightSIZE(const ClusterSIZE* c, int k, int l) {
+DEVICE mixed weightSIZE(const ClusterSIZE* c, int k, int l) {
     return c->w[k > l ? k : l][k > l ? l : k];
 }
 
 /** A = L U in place, without pivoting: A is symmetric and positive definite, or nearly so.
  *  @return -1, or the row whose pivot vanished */
-DEVICE INLINE int factorizeSIZE(mixed A[SIZE][SIZE]) {
+DEVICE int factorizeSIZE(mixed A[SIZE][SIZE]) {
     int failed = SIZE == 1 && !(A[0][0] > 0) ? 0 : -1; // beyond lies another root
     mixed original[SIZE];
 #pragma unroll
@@ -75,7 +75,7 @@ DEVICE INLINE int factorizeSIZE(mixed A[SIZE][SIZE]) {
     return failed;
 }
 
-DEVICE INLINE void substituteSIZE(mixed A[SIZE][SIZE], mixed* x) {
+DEVICE void substituteSIZE(mixed A[SIZE][SIZE], mixed* x) {
 #pragma unroll
     for (int i = 1; i < SIZE; i++)
 #pragma unroll
@@ -91,7 +91,7 @@ DEVICE INLINE void substituteSIZE(mixed A[SIZE][SIZE], mixed* x) {
 }
 
 /** s_k += sum_l w_kl x_l b_l */
-DEVICE INLINE void addImpulsesSIZE(const ClusterSIZE* c, const mixed* x, mixed3* s) {
+DEVICE void addImpulsesSIZE(const ClusterSIZE* c, const mixed* x, mixed3* s) {
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
 #pragma unroll
@@ -100,7 +100,7 @@ DEVICE INLINE void addImpulsesSIZE(const ClusterSIZE* c, const mixed* x, mixed3*
 }
 
 /** c_i = 1/m_i sum_k e_ki kappa_k b_k, and the multipliers. */
-DEVICE INLINE void finishSIZE(ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* multipliers) {
+DEVICE void finishSIZE(ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* multipliers) {
 #pragma unroll
     for (int i = 0; i <= SIZE; i++) {
         mixed3 sum = make_mixed3(0, 0, 0);
@@ -117,7 +117,7 @@ DEVICE INLINE void finishSIZE(ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* 
 /** Repeat A x = -r, s_k += sum_l w_kl x_l b_l until no row's error exceeds the tolerance.
  *  @param s         differences; in: without constraints, out: with
  *  @param isLinear  r_k = b_k.s_k + offset_k, errors |r_k|/|b_k| * errorScale_k; else r_k = |s_k| - length_k */
-DEVICE INLINE Report solveSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear,
+DEVICE Report solveSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear,
                         const mixed* offset, const mixed* errorScale, mixed tolerance, int maxIterations) {
     mixed A[SIZE][SIZE];
     Report report;
@@ -197,7 +197,7 @@ DEVICE INLINE Report solveSIZE(const Arguments* a, const ClusterSIZE* c, mixed3*
 }
 
 /** Errors at the start. */
-DEVICE INLINE Report measureSIZE(const ClusterSIZE* c) {
+DEVICE Report measureSIZE(const ClusterSIZE* c) {
     Report report = newReport();
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
@@ -208,7 +208,7 @@ DEVICE INLINE Report measureSIZE(const ClusterSIZE* c) {
 }
 
 /** Find kappa with |b_k + d_i - d_j + ...| = length_k. */
-DEVICE INLINE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+DEVICE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     mixed3 s[SIZE];
     mixed kappa[SIZE];
 #pragma unroll
@@ -222,7 +222,7 @@ DEVICE INLINE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cl
 }
 
 /** Solve positions where they are off by more than the tolerance; elsewhere they stay as they are. */
-DEVICE INLINE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+DEVICE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     mixed largest = 0, kappa[SIZE];
     mixed3 s[SIZE];
     Report report = measureSIZE(c);
@@ -245,7 +245,7 @@ DEVICE INLINE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int 
     writeReportSIZE(a, c, 3, cluster, report);
 }
 
-DEVICE INLINE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers,
+DEVICE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers,
                                            bool onlyIfViolated) {
     mixed3 s[SIZE];
     mixed kappa[SIZE], errorScale[SIZE], zero[SIZE];
@@ -265,22 +265,22 @@ DEVICE INLINE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZ
 }
 
 /** Find kappa with b_k.(v_i - v_j + ...) = 0. */
-DEVICE INLINE void solveVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+DEVICE void solveVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     writeReportSIZE(a, c, 1, cluster, solveVelocityDifferencesSIZE(a, c, a->mu, false));
 }
 
 /** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
  *  those of the first solve: another correction would be an impulse in the middle of the drift. */
-DEVICE INLINE void solveHeatedVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+DEVICE void solveHeatedVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     writeReportSIZE(a, c, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, a->velocityScale == 1));
 }
 
-DEVICE INLINE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+DEVICE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     writeReportSIZE(a, c, 3, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, true));
 }
 
 /** Find kappa with J a + J-dot v + 2 alpha J v + beta^2 sigma = 0, for accelerations in d. */
-DEVICE INLINE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int stage,
+DEVICE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int stage,
                                    GLOBAL mixed* multipliers) {
     mixed3 s[SIZE];
     mixed kappa[SIZE], offset[SIZE], errorScale[SIZE];
@@ -314,16 +314,16 @@ DEVICE INLINE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, in
     writeReportSIZE(a, c, stage, cluster, report);
 }
 
-DEVICE INLINE void solveStartAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+DEVICE void solveStartAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     solveAccelerationsSIZE(a, c, cluster, 0, a->lambda);
 }
 
-DEVICE INLINE void solveEndAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+DEVICE void solveEndAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     solveAccelerationsSIZE(a, c, cluster, 1, a->mu);
 }
 #endif
 
-DEVICE INLINE void loadSIZE(const Arguments* a, ClusterSIZE* c, int number, int count, int firstParticle) {
+DEVICE void loadSIZE(const Arguments* a, ClusterSIZE* c, int number, int count, int firstParticle) {
 #pragma unroll
     for (int i = 0; i <= SIZE; i++) {
         const int index = a->smallParticles[firstParticle + i * count + number];
@@ -341,7 +341,7 @@ DEVICE INLINE void loadSIZE(const Arguments* a, ClusterSIZE* c, int number, int 
 }
 
 #if SIZE > 0
-DEVICE INLINE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int firstRow) {
+DEVICE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int firstRow) {
     const int4 type = a->smallTypes[a->smallClusterType[cluster]];
     const Moment moment = momentOf(a, 0);
     mixed3 x[SIZE + 1];
@@ -369,7 +369,7 @@ DEVICE INLINE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster
 }
 #endif
 
-DEVICE INLINE void storeSIZE(const Arguments* a, ClusterSIZE* c) {
+DEVICE void storeSIZE(const Arguments* a, ClusterSIZE* c) {
 #pragma unroll
     for (int i = 0; i <= SIZE; i++) {
         const Particle* p = &c->particle[i];
