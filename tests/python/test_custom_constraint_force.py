@@ -241,7 +241,8 @@ def test_particles_roll_down_spheres(cls):
     start = energy(context)
     integrator.step(500)
     assert radii(context) == pytest.approx([1, 2], abs=bound(1e-10, single=2e-7))
-    assert energy(context) == pytest.approx(start, abs=1e-4)
+    # A radius solved to 1e-6 nm may leave 1e-3 nm/ps across the sphere each step, which becomes heat: m v^2/2 = 5e-6.
+    assert energy(context) == pytest.approx(start, abs=bound(1e-4, single=500 * 5e-6))
     assert context.getState(positions=True).getPositions(asNumpy=True)._value[0, 2] < 0.05
     assert len(force.getMultipliers(context)) == 2
     assert force.getMultipliers(context) == integrator.getMultipliers()

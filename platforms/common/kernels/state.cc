@@ -98,10 +98,16 @@ DEVICE void setPosition(const Arguments* a, int i, mixed3 x) {
 #endif
 }
 
+/** A force of OpenMM's fixed-point numbers, which end at 2^31 kJ/mol/nm. NaN and infinity become one of the ends, to
+ *  which other forces add: so beyond half of that it is a number that makes the step of a movable particle fail. */
+DEVICE mixed forceOf(mm_long fixed) {
+    const mixed force = fixed / (mixed) 0x100000000;
+    return fabs(force) < 1073741824.0f ? force : (mixed) 3e38f;
+}
+
 DEVICE mixed3 forceOn(const Arguments* a, int i) {
-    const mixed scale = 1 / (mixed) 0x100000000;
     const int n = a->paddedNumAtoms;
-    return make_mixed3(scale * a->force[i], scale * a->force[i + n], scale * a->force[i + 2 * n]);
+    return make_mixed3(forceOf(a->force[i]), forceOf(a->force[i + n]), forceOf(a->force[i + 2 * n]));
 }
 
 DEVICE Moment momentOf(const Arguments* a, mixed time) {
