@@ -37,9 +37,11 @@ void CommonShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrator&
 }
 
 std::vector<StageText> CommonRattleLangevinStep::stages() const {
-    return {{"step",
-             {"keepStart", "kick", "solveVelocities", "becomeTangent", "stay", "halfDrift", "exchangeHeat",
-              "solveHeatedVelocities", "becomeTangent", "halfDrift", "solvePositions", "move"}}};
+    // Two launches rather than one: three solves at once need more registers than there are.
+    return {{"kick", {"keepStart", "kick", "solveVelocities", "becomeTangent"}},
+            {"driftAndHeat",
+             {"stay", "halfDrift", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "halfDrift",
+              "solvePositions", "move"}}};
 }
 
 void CommonRattleLangevinStep::initialize(const System& system, const ConstraintIntegrator& integrator,
@@ -60,7 +62,8 @@ void CommonRattleLangevinStep::setOwnNumbers(const ConstraintIntegrator& integra
 void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     computeForces(context, integrator);
     program->arguments.set("randomIndex", cc.getIntegrationUtilities().prepareRandomNumbers(cc.getPaddedNumAtoms()));
-    launch("step");
+    launch("kick");
+    launch("driftAndHeat");
     finishPositions(context, integrator);
 }
 

@@ -114,69 +114,62 @@ DEVICE void finishSIZE(ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* multipl
         multipliers[c->firstRow + k] = kappa[k] * sqrt(dot(c->b[k], c->b[k]));
 }
 
-/** Repeat A x = -r, s_k += sum_l w_kl x_l b_l until no row's error exceeds the tolerance.
- *  @param s         differences; in: without constraints, out: with
- *  @param isLinear  r_k = b_k.s_k + offset_k, errors |r_k|/|b_k| * errorScale_k; else r_k = |s_k| - length_k */
-DEVICE Report solveSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear,
-                        const mixed* offset, const mixed* errorScale, mixed tolerance, int maxIterations) {
-    mixed A[SIZE][SIZE];
-    Report report;
+#if ITERATIVE
+/** Correct one row in turn, with what the rows before it have done. */
+DEVICE void sweepSIZE(const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear, const mixed* offset) {
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        const mixed q = sqrt(dot(s[k], s[k]));
+        const mixed3 g = isLinear ? c->b[k] : (1 / q) * s[k];
+        const mixed r = isLinear ? dot(g, s[k]) + offset[k] : q - c->length[k];
+        const mixed change = -r / (weightSIZE(c, k, k) * dot(g, c->b[k]));
+        kappa[k] += change;
+#pragma unroll
+        for (int l = 0; l < SIZE; l++)
+            s[l] = s[l] + (weightSIZE(c, l, k) * change) * c->b[k];
+    }
+}
+#endif
+
+/** Newton's method for |s_k| = length_k: A x = -r, s_k += sum_l w_kl x_l b_l until no error exceeds the tolerance.
+ *  @param s  bonds; in: without constraints, out: with */
+DEVICE Report solveLengthsSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa) {
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
         kappa[k] = 0;
     for (int iteration = 0;; iteration++) {
-        report = newReport();
-        report.iterations = iteration;
-        mixed x[SIZE], scale[SIZE];
+        Report report = newReport();
+        mixed x[SIZE], inverse[SIZE];
 #pragma unroll
         for (int k = 0; k < SIZE; k++) {
-            mixed r;
-            if (isLinear) {
-                scale[k] = 1;
-                r = dot(c->b[k], s[k]) + offset[k];
-                note(&report, c->firstRow + k, fabs(r) * errorScale[k], r / sqrt(dot(c->b[k], c->b[k])));
-            } else {
-                const mixed q = sqrt(dot(s[k], s[k]));
-                scale[k] = 1 / q;
-                r = q - c->length[k];
-                note(&report, c->firstRow + k, fabs(r) / c->length[k], q);
-            }
-            x[k] = -r;
+            const mixed q = sqrt(dot(s[k], s[k]));
+            inverse[k] = 1 / q;
+            x[k] = c->length[k] - q;
+            note(&report, c->firstRow + k, fabs(x[k]) / c->length[k], q);
         }
-        if (report.outcome != CONVERGED)
-            return report;
-        // At least one correction: errors left below the tolerance would be off to the same side step after step.
-        if (report.error == 0 || (report.error <= tolerance && iteration > 0))
-            break;
-        if (iteration == maxIterations) {
-            report.outcome = NOT_CONVERGED;
+        if (isOver(&report, iteration, a->innerTolerance, a->maxIterations)) {
+#pragma unroll
+            for (int k = 0; k < SIZE; k++) // where a bond has turned, the solution found is another root
+                if (report.outcome == CONVERGED && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * dot(c->b[k], c->b[k]))) {
+                    report.outcome = SINGULAR;
+                    report.row = c->firstRow + k;
+                }
             return report;
         }
 #if ITERATIVE
-        // One row in turn, with what the rows before it have done.
+        sweepSIZE(c, s, kappa, false, x);
+#else
+        mixed A[SIZE][SIZE];
 #pragma unroll
-        for (int k = 0; k < SIZE; k++) {
-            const mixed3 g = isLinear ? c->b[k] : (1 / sqrt(dot(s[k], s[k]))) * s[k];
-            const mixed r = isLinear ? dot(g, s[k]) + offset[k] : sqrt(dot(s[k], s[k])) - c->length[k];
-            const mixed dk = -r / (weightSIZE(c, k, k) * dot(g, c->b[k]));
-            kappa[k] += dk;
+        for (int k = 0; k < SIZE; k++)
 #pragma unroll
             for (int l = 0; l < SIZE; l++)
-                s[l] = s[l] + (weightSIZE(c, l, k) * dk) * c->b[k];
-        }
-#else
-        if (!isLinear || iteration == 0) {
-#pragma unroll
-            for (int k = 0; k < SIZE; k++)
-#pragma unroll
-                for (int l = 0; l < SIZE; l++)
-                    A[k][l] = weightSIZE(c, k, l) * scale[k] * dot(isLinear ? c->b[k] : s[k], c->b[l]);
-            const int failed = factorizeSIZE(A);
-            if (failed >= 0) {
-                report.outcome = SINGULAR;
-                report.row = c->firstRow + failed;
-                return report;
-            }
+                A[k][l] = weightSIZE(c, k, l) * inverse[k] * dot(s[k], c->b[l]);
+        const int failed = factorizeSIZE(A);
+        if (failed >= 0) {
+            report.outcome = SINGULAR;
+            report.row = c->firstRow + failed;
+            return report;
         }
         substituteSIZE(A, x);
 #pragma unroll
@@ -185,15 +178,53 @@ DEVICE Report solveSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mix
         addImpulsesSIZE(c, x, s);
 #endif
     }
-    if (!isLinear) {
+}
+
+/** b_k.s_k + offset_k = 0, for which A does not change: one factor, and a second correction refines the first.
+ *  @param s           differences of velocities or accelerations; in: without constraints, out: with
+ *  @param errorScale  of residuals */
+DEVICE Report solveLinearSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa, const mixed* offset,
+                              const mixed* errorScale, mixed tolerance, int maxIterations) {
+#if !ITERATIVE
+    mixed A[SIZE][SIZE];
 #pragma unroll
-        for (int k = 0; k < SIZE; k++) // where a bond has turned, the solution found is another root
-            if (!(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * dot(c->b[k], c->b[k]))) {
-                report.outcome = SINGULAR;
-                report.row = c->firstRow + k;
-            }
+    for (int k = 0; k < SIZE; k++)
+#pragma unroll
+        for (int l = 0; l < SIZE; l++)
+            A[k][l] = weightSIZE(c, k, l) * dot(c->b[k], c->b[l]);
+    const int failed = factorizeSIZE(A);
+#endif
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+        kappa[k] = 0;
+    for (int iteration = 0;; iteration++) {
+        Report report = newReport();
+        mixed x[SIZE];
+#pragma unroll
+        for (int k = 0; k < SIZE; k++) {
+            x[k] = -dot(c->b[k], s[k]) - offset[k];
+            note(&report, c->firstRow + k, fabs(x[k]) * errorScale[k],
+                 -x[k] / sqrt(dot(c->b[k], c->b[k])));
+        }
+        const bool isDone = isOver(&report, iteration, tolerance, maxIterations);
+#if ITERATIVE
+        if (isDone)
+            return report;
+        sweepSIZE(c, s, kappa, true, offset);
+#else
+        if (!isDone && failed >= 0) {
+            report.outcome = SINGULAR;
+            report.row = c->firstRow + failed;
+        }
+        if (isDone || failed >= 0)
+            return report;
+        substituteSIZE(A, x);
+#pragma unroll
+        for (int k = 0; k < SIZE; k++)
+            kappa[k] += x[k];
+        addImpulsesSIZE(c, x, s);
+#endif
     }
-    return report;
 }
 
 /** Errors at the start. */
@@ -216,7 +247,7 @@ DEVICE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) 
         DIFFERENCESIZE(s[k], c, k, c->particle[i].d)
         s[k] = c->b[k] + s[k];
     }
-    const Report report = solveSIZE(a, c, s, kappa, false, 0, 0, a->innerTolerance, a->maxIterations);
+    const Report report = solveLengthsSIZE(a, c, s, kappa);
     finishSIZE(c, kappa, a->lambda);
     writeReportSIZE(a, c, 0, cluster, report);
 }
@@ -240,7 +271,7 @@ DEVICE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster
     if (report.outcome == CONVERGED && report.error > a->farOff)
         report.outcome = FAR_OFF; // for the host
     if (report.outcome == CONVERGED && report.error > a->tolerance + roundingOf(a, largest, 1 / shortest))
-        report = solveSIZE(a, c, s, kappa, false, 0, 0, a->innerTolerance, a->maxIterations);
+        report = solveLengthsSIZE(a, c, s, kappa);
     finishSIZE(c, kappa, a->projection);
     writeReportSIZE(a, c, 3, cluster, report);
 }
@@ -259,7 +290,7 @@ DEVICE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, G
     }
     Report report = newReport();
     if (isViolated)
-        report = solveSIZE(a, c, s, kappa, true, zero, errorScale, a->innerTolerance, a->maxIterations);
+        report = solveLinearSIZE(a, c, s, kappa, zero, errorScale, a->innerTolerance, a->maxIterations);
     finishSIZE(c, kappa, multipliers);
     return report;
 }
@@ -298,7 +329,7 @@ DEVICE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int clust
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
         errorScale[k] = (largest > 0 ? 1 / largest : 1) / (sqrt(dot(c->b[k], c->b[k])) * c->length[k]);
-    Report report = solveSIZE(a, c, s, kappa, true, offset, errorScale, LINEAR_TOLERANCE,
+    Report report = solveLinearSIZE(a, c, s, kappa, offset, errorScale, LINEAR_TOLERANCE,
                               ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
     // Rounding may keep the error above what was asked for.
     if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)

@@ -45,6 +45,18 @@ DEVICE void note(Report* report, int row, mixed error, mixed value) {
     report->value = value;
 }
 
+/** How a solve goes on: whether it is over, after so many corrections with these errors. At least one: errors left below
+ *  the tolerance would be off to the same side step after step. */
+DEVICE bool isOver(Report* report, int iteration, mixed tolerance, int maxIterations) {
+    report->iterations = iteration;
+    if (report->outcome != CONVERGED || report->error == 0 || (report->error <= tolerance && iteration > 0))
+        return true;
+    if (iteration < maxIterations)
+        return false;
+    report->outcome = NOT_CONVERGED;
+    return true;
+}
+
 DEVICE void atomicMinimum(GLOBAL int* place, int value) {
 #ifdef __OPENCL_VERSION__
     atomic_min(place, value);
