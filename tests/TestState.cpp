@@ -223,7 +223,7 @@ TEST_P(States, AndersenThermostatWorksWithSystemConstraints) {
     auto system = toOpenMM(chain, Declared::InSystem);
     addSprings(*system, chain);
     auto* thermostat = new AndersenThermostat(300, 50);
-    thermostat->setRandomNumberSeed(5);
+    thermostat->setRandomNumberSeed(11); // devices have one generator: the seed of RattleLangevinIntegrator too
     system->addForce(thermostat);
     Simulation s(std::move(system), makeIntegrator(GetParam(), 0.002), platform());
     s.context->setPositions(toVectors(chain.positions));
@@ -234,8 +234,10 @@ TEST_P(States, AndersenThermostatWorksWithSystemConstraints) {
         sum += s.integrator->computeSystemTemperature();
     }
     EXPECT_NEAR(sum / 100, 300, 45);
-    const ConstraintSet set = toConstraintSet(chain); // it has turned since the start
-    EXPECT_TRUE(Verifier(set, chain.box, chain.positions).holdsLengths(toArrays(s.positions()), within(1e-10)));
+    TestSystem turned = chain; // bonds have turned since the start
+    turned.positions = toArrays(s.positions());
+    s.integrator->step(1);
+    expectOnConstraints(turned, s.positions(), within(1e-10));
 }
 
 TEST_P(States, BarostatKeepsConstraints) {

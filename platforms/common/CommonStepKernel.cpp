@@ -287,14 +287,13 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
     const double startTime = currentTime(context);
     const long long startCount = cc.getStepCount();
     int launched = 0;
-    bool isInStep = false;
     try {
         for (; launched < steps; launched++) {
             beginStep(context, integrator, launched);
-            isInStep = true;
+            hasBegun = false; // what beginStep() launched needs no undoing
             takeStep(context, integrator);
             endStep(context, integrator, launched == steps - 1);
-            isInStep = false;
+            hasBegun = false;
         }
     } catch (...) {
         // What was launched before may have failed, and is then what there is to report; else undo the step at hand.
@@ -302,7 +301,7 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
             const int now = launched * launchesPerStep;
             program->launchAfterwards("returnToStart", numParticles(), now + restoring);
             readFailure(context, integrator, launched, startTime, startCount);
-            if (isInStep) {
+            if (hasBegun) {
                 const int interrupted[3] = {now, noFailure, noFailure};
                 program->arguments["failure"].upload(interrupted);
                 program->launchAfterwards("returnToStart", numParticles(), now + restoring);
@@ -356,6 +355,10 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     lastStepTime = currentTime(context);
     if (solver->moves())
         checkMovingTargets(deviceBox(), lastStepTime + integrator.getStepSize());
+    if (!sameBox(deviceBox(), forceBox)) {
+        activity = "step " + to_string(cc.getStepCount() + 1);
+        checkPeriodicLengths(deviceBox(), lastStepTime);
+    }
     if (isTouched()) {
         program->launchAfterwards("keepState", numParticles(), nextLaunch);
         launch("projectPositions");
@@ -388,7 +391,15 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     activity = "the projection before step " + to_string(cc.getStepCount() + 1);
     const bool isKnown = isStateOfCheckpoint(context);
     resetSummary();
-    projectState(context, integrator, isKnown, isKnown);
+    const Real3 *x = positions(context), *v = velocities(context);
+    const vector<Real3> startPositions(x, x + numParticles()), startVelocities(v, v + numParticles());
+    try {
+        projectState(context, integrator, isKnown, isKnown);
+    } catch (...) { // possibly between positions and velocities
+        setPositions(context, startPositions.data());
+        setVelocities(context, startVelocities.data());
+        throw;
+    }
     activity = "step " + to_string(cc.getStepCount() + 1);
     stateWasSet = mayHaveMoved = forcesAreKept = false;
     forceCount = cc.getComputeForceCount();
@@ -415,6 +426,7 @@ void CommonStepKernel::computeForces(ContextImpl& context, const ConstraintInteg
 
 void CommonStepKernel::launch(const string& stage) {
     program->launch(stage, nextLaunch++);
+    hasBegun = true;
 }
 
 void CommonStepKernel::finishPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {

@@ -95,6 +95,7 @@ private:
     bool stateWasSet = true;   // by a user: for the host to project
     bool mayHaveMoved = false; // by a barostat, say: for the device to project
     bool orderHasChanged = true, forcesAreKept = false;
+    bool hasBegun = false;    // the step at hand has launched something
     bool isOwnChange = false; // the state is being set by this kernel
     int forceCount = -1, forceGroups = 0, nextLaunch = 0;
     double forceTime = 0, lastStepTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0;

@@ -26,14 +26,15 @@ NO_SPILLS = "smallCluster"
 
 @dataclass(frozen=True)
 class Usage:
-    """What a kernel needs. Compiled more than once under one name, as for several cluster sizes: the most."""
+    """What a kernel needs. Compiled more than once for a kind of System, as for several integrators: the most."""
 
     kernel: str
+    kind: str  # of System
     precision: str
     target: str
     registers: int
+    stack: int  # bytes: arrays that are not in registers, spills included
     spills: int  # bytes
-    stack: int  # bytes
 
 
 def find_ptxas() -> str:
@@ -54,26 +55,35 @@ def entries(ptx: Path) -> frozenset[str]:
     return frozenset(re.findall(r"\.entry\s+(\w+)", ptx.read_text()))
 
 
-def modules_of_plugin(folder: Path) -> list[Path]:
-    """What our integrators load and OpenMM's do not, told by the names of the kernels."""
+def modules(folder: Path) -> list[Path]:
+    """What our integrators load and OpenMM's do not, told by the names of the kernels; each text once."""
     builtin = {entries(path) for path in (folder / "builtin").glob("*.ptx")}
-    if not builtin:
-        raise SystemExit(f"no modules of OpenMM in {folder}: did TestCalls run?")
-    return [path for path in sorted((folder / "plugin").glob("*/*.ptx")) if entries(path) not in builtin]
+    found = {path.name: path for path in sorted((folder / "plugin").glob("*/*.ptx"))}
+    return [path for path in found.values() if entries(path) not in builtin]
 
 
-def measure(ptxas: str, ptx: Path, target: str, precision: str) -> list[Usage]:
-    """Compile a module; what ptxas says of each kernel.
+def run_ptxas(ptxas: str, ptx: Path, target: str, cache: Path) -> str:
+    """What ptxas says of a module. A large one takes minutes: it is kept, by the hash that is the module's name.
 
-    :raises SystemExit: if it cannot be compiled
+    :raises SystemExit: if the module cannot be compiled
     """
+    kept = cache / f"{ptx.stem}-{target}.txt"
+    if kept.exists():
+        return kept.read_text()
     with tempfile.NamedTemporaryFile(suffix=".cubin") as output:
         command = [ptxas, "-v", f"-arch={target}", "-o", output.name, str(ptx)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        raise SystemExit(f"ptxas fails for {target}, {precision}: {', '.join(sorted(entries(ptx)))}\n{result.stderr}")
+        raise SystemExit(f"ptxas fails for {target}: {', '.join(sorted(entries(ptx)))}\n{result.stderr}")
+    kept.write_text(result.stderr)
+    return result.stderr
+
+
+def measure(ptxas: str, ptx: Path, target: str, precision: str, cache: Path) -> list[Usage]:
+    """Compile a module, which lies in a folder named by kind, platform, solver and integrator."""
+    kind = ptx.parent.name.split("_")[0]
     usages = []
-    for block in re.split(r"Compiling entry function '", result.stderr)[1:]:
+    for block in re.split(r"Compiling entry function '", run_ptxas(ptxas, ptx, target, cache))[1:]:
         stack, stores, loads = (
             max(map(int, re.findall(rf"(\d+) bytes {what}", block)), default=0)
             for what in ("stack frame", "spill stores", "spill loads")
@@ -82,32 +92,35 @@ def measure(ptxas: str, ptx: Path, target: str, precision: str) -> list[Usage]:
         if registers is None:
             raise SystemExit(f"no registers in what ptxas says:\n{block}")
         name = block.split("'", 1)[0]
-        usages.append(Usage(name, precision, target, int(registers[1]), max(stores, loads), stack))
+        usages.append(Usage(name, kind, precision, target, int(registers[1]), stack, max(stores, loads)))
     return usages
 
 
 def most(usages: Iterable[Usage]) -> list[Usage]:
-    """One entry for each kernel, precision and target."""
-    table: dict[tuple[str, str, str], Usage] = {}
+    """One entry for each kernel, kind of System, precision and target."""
+    table: dict[tuple[str, str, str, str], Usage] = {}
     for each in usages:
-        key = (each.kernel, each.precision, each.target)
+        key = (each.kernel, each.kind, each.precision, each.target)
         old = table.get(key, each)
         table[key] = Usage(
-            *key, max(old.registers, each.registers), max(old.spills, each.spills), max(old.stack, each.stack)
+            *key, max(old.registers, each.registers), max(old.stack, each.stack), max(old.spills, each.spills)
         )
     return [table[key] for key in sorted(table)]
 
 
 def report(usages: list[Usage]) -> str:
-    """A line for each kernel: registers, and spills where there are any."""
+    """A line for each kernel and kind of System: registers, and bytes of stack and spills where there are any."""
     columns = sorted({(u.target, PRECISIONS.index(u.precision)) for u in usages})
-    cells = {(u.kernel, u.target, PRECISIONS.index(u.precision)): u for u in usages}
-    lines = [f"{'registers (bytes spilled)':40}" + "".join(f"{f'{t} {PRECISIONS[p]}':>14}" for t, p in columns)]
-    for kernel in sorted({u.kernel for u in usages}):
-        line = f"{kernel:40}"
+    cells = {(u.kernel, u.kind, u.target, PRECISIONS.index(u.precision)): u for u in usages}
+    lines = [f"{'registers [stack, spills]':44}" + "".join(f"{f'{t} {PRECISIONS[p]}':>19}" for t, p in columns)]
+    for row in sorted({(u.kernel, u.kind) for u in usages}):
+        line = f"{row[0] + ', ' + row[1]:44}"
         for column in columns:
-            u = cells.get((kernel, *column))
-            line += f"{'-' if u is None else f'{u.registers} ({u.spills})' if u.spills else u.registers:>14}"
+            u = cells.get((*row, *column))
+            text = "-" if u is None else f"{u.registers}"
+            if u is not None and (u.stack or u.spills):
+                text += f" [{u.stack}, {u.spills}]"
+            line += f"{text:>19}"
         lines.append(line)
     return "\n".join(lines)
 
@@ -117,15 +130,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, help="named sm_80, sm_90, ...")
     parser.add_argument("--json", type=Path, help="write all numbers there")
+    parser.add_argument("--cache", type=Path, required=True, help="existing folder: what ptxas said before")
     options = parser.parse_args()
     ptxas = find_ptxas()
     jobs = []
     for folder in options.folders:
-        for precision in PRECISIONS:
-            modules = modules_of_plugin(folder / precision)
-            if not modules:
-                raise SystemExit(f"no kernels of this plugin in {folder}/{precision}")
-            jobs += [(ptxas, module, folder.name, precision) for module in modules]
+        found = [(p, module) for p in PRECISIONS if (folder / p / "plugin").is_dir() for module in modules(folder / p)]
+        if not found:
+            raise SystemExit(f"no kernels of this plugin in {folder}: did TestCalls run?")
+        jobs += [(ptxas, module, folder.name, precision, options.cache) for precision, module in found]
     with ThreadPoolExecutor(2) as pool:
         usages = most(usage for usages in pool.map(lambda job: measure(*job), jobs) for usage in usages)
     print(report(usages))
@@ -133,7 +146,7 @@ def main() -> int:
         options.json.write_text(json.dumps([asdict(usage) for usage in usages], indent=1) + "\n")
     failures = [usage for usage in usages if usage.kernel.startswith(NO_SPILLS) and usage.spills]
     for usage in failures:
-        print(f"{usage.kernel} spills {usage.spills} bytes on {usage.target} in {usage.precision} precision")
+        print(f"{usage.kernel} ({usage.kind}) spills {usage.spills} bytes: {usage.target}, {usage.precision}")
     print(f"{len({u.kernel for u in usages})} kernels, {len(jobs)} modules, {len(failures)} failures")
     return 1 if failures else 0
 

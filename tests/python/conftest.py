@@ -2,18 +2,14 @@
 # SPDX-License-Identifier: MIT
 import os
 
-# Where a test names no platform: not OpenCL on a CPU, which is slow, in single precision, and crashes in OpenMM's
-# minimizer (PoCL 3.1). Commands that tests start inherit it.
+# Where a test names no platform (platforms.py names the one under test): not OpenCL on a CPU, which is slow, in single
+# precision, and crashes in OpenMM's minimizer (PoCL 3.1). Commands that tests start inherit it.
 os.environ.setdefault("OPENMM_DEFAULT_PLATFORM", "CPU")
 
 import openmm
 import pytest
 
 import openmmconstraints as mc
-
-# scripts/test.sh runs what steps once more on OpenCL, in each precision.
-if precision := os.environ.get("CONSTRAINTS_TEST_PRECISION"):
-    openmm.Platform.getPlatform(os.environ["OPENMM_DEFAULT_PLATFORM"]).setPropertyDefaultValue("Precision", precision)
 
 
 def _force():

@@ -7,8 +7,11 @@ import pickle
 import openmm as mm
 import pytest
 from openmm import unit
+from platforms import under_test
 
 import openmmconstraints as mc
+
+pytestmark = pytest.mark.platform
 
 
 @pytest.fixture
@@ -44,7 +47,7 @@ def test_they_hold(force):
         system.addParticle(mass)
     system.addForce(force)
     integrator = mc.RattleIntegrator(1 * unit.femtosecond)
-    context = mm.Context(system, integrator, mm.Platform.getPlatformByName("Reference"))
+    context = mm.Context(system, integrator, under_test())
     context.setPositions([[0, 0, 0], [0.15, 0, 0], [0.2, 0.14, 0], [0.33, 0.16, 0.09]])
     integrator.step(20)
     assert integrator.getSolverSummary().maxError <= 1e-5

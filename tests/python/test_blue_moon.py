@@ -4,20 +4,22 @@
 
 import csv
 import io
-from math import cos, isnan, pi, sin, tan
+from math import cos, pi, sin, tan
 
 import numpy as np
 import openmm as mm
 import openmm.app as app
 import pytest
 from openmm import unit
+from platforms import FEWER, bound, under_test
 
 import openmmconstraints as mc
 from openmmconstraints.blocking import WeightedAverage
 from openmmconstraints.blue_moon_reporter import read_mean_force
 from openmmconstraints.energy import BOLTZMANN
 
-REFERENCE = mm.Platform.getPlatform("Reference")
+pytestmark = pytest.mark.platform
+
 TEMPERATURE = 300.0
 KT = BOLTZMANN * TEMPERATURE
 
@@ -29,7 +31,7 @@ def langevin(temperature=TEMPERATURE, friction=10, step=0.002, seed=3):
 
 
 def simulate(system, integrator, positions):
-    simulation = app.Simulation(app.Topology(), system, integrator, REFERENCE)
+    simulation = app.Simulation(app.Topology(), system, integrator, under_test())
     simulation.context.setPositions(positions)
     simulation.context.setVelocitiesToTemperature(TEMPERATURE * unit.kelvin, 1)
     return simulation
@@ -37,94 +39,8 @@ def simulate(system, integrator, positions):
 
 def agree(result, exact, largest_error):
     """Within five standard errors, and those say something."""
-    assert 0 < result.error < largest_error
+    assert 0 < result.error < largest_error * FEWER**0.5
     assert abs(result.mean - exact) < 5 * result.error
-
-
-# ---- the average and its error -----------------------------------------------------------------------------------
-
-
-def correlated(rng, length, correlation):
-    """A Gaussian process with variance 1."""
-    noise = rng.normal(size=length) * np.sqrt(1 - correlation**2)
-    x = np.empty(length)
-    x[0] = rng.normal()
-    for i in range(1, length):
-        x[i] = correlation * x[i - 1] + noise[i]
-    return x
-
-
-def average(log_weights, x):
-    result = WeightedAverage(1)
-    for log_weight, value in zip(log_weights, x, strict=True):
-        result.add(log_weight, np.array([value]))
-    return result.estimate()
-
-
-def test_average_is_the_weighted_mean_whatever_the_size_of_the_weights():
-    rng = np.random.default_rng(1)
-    log_weights, x = rng.normal(size=1000), 1e6 + rng.normal(size=1000)
-    expected = np.average(x, weights=np.exp(log_weights))
-    results = [average(log_weights + shift, x) for shift in (0, 5000, -5000)]
-    for result in results:
-        assert result.mean == pytest.approx(expected, rel=1e-14)
-        assert result.error == pytest.approx(results[0].error, rel=1e-9)
-        assert result.samples == 1000
-
-
-def test_error_is_that_of_blocks():
-    rng = np.random.default_rng(4)
-    x = correlated(rng, 3001, 0.8)
-    weights = np.exp(0.3 * x)
-    result = average(0.3 * x, x)
-    errors = {}
-    for size in 2 ** np.arange(10):
-        blocks = weights[: len(x) // size * size].reshape(-1, size)
-        residuals = (blocks * (x[: blocks.size].reshape(-1, size) - result.mean)).sum(axis=1)
-        errors[size] = residuals.std(ddof=1) * np.sqrt(len(residuals)) / blocks.sum()
-    enough = [size for size in errors if size**3 > 2 * len(x) * (errors[size] / errors[1]) ** 4]
-    expected = max(errors[size] for size in errors if size == enough[0] or (size > enough[0] and len(x) // size >= 16))
-    assert result.error == pytest.approx(expected, rel=1e-9)
-    assert result.inefficiency == pytest.approx((expected / errors[1]) ** 2, rel=1e-9)
-
-
-def test_a_vibration_does_not_hide_slower_motion():
-    rng = np.random.default_rng(6)
-    deviations = []
-    for _ in range(40):
-        x = correlated(rng, 4000, -0.8) + 0.3 * correlated(rng, 4000, 0.8)
-        result = average(0 * x, x)
-        deviations.append(result.mean / result.error)
-    assert np.std(deviations) == pytest.approx(1, abs=0.3)
-
-
-@pytest.mark.parametrize(("correlation", "inefficiency"), [(0, 1), (0.8, 9)])
-def test_error_is_the_scatter_of_repeated_runs(correlation, inefficiency):
-    rng = np.random.default_rng(2)
-    deviations, inefficiencies = [], []
-    for _ in range(60):
-        x = correlated(rng, 2500, correlation)
-        result = average(0.3 * x, x)  # the weighted mean of a Gaussian is shifted by 0.3
-        deviations.append((result.mean - 0.3) / result.error)
-        inefficiencies.append(result.inefficiency)
-    assert abs(np.mean(deviations)) < 5 / np.sqrt(60)
-    assert np.std(deviations) == pytest.approx(1, abs=0.3)
-    assert np.mean(inefficiencies) == pytest.approx(inefficiency, rel=0.2)
-
-
-def test_too_short_a_run_has_no_error():
-    rng = np.random.default_rng(3)
-    assert isnan(WeightedAverage(1).estimate().mean)
-    for result in (average([0], [2.0]), average(np.zeros(50), correlated(rng, 50, 0.999))):
-        assert isnan(result.error)
-        assert isnan(result.inefficiency)
-    assert average([0, 0], [2.0, 2.0]).error == 0
-
-
-@pytest.mark.parametrize("wrong", [(np.nan, 1.0), (0.0, np.inf)])
-def test_a_sample_that_is_not_finite_is_refused(wrong):
-    with pytest.raises(ValueError, match="not finite"):
-        average(*zip((0.0, 1.0), wrong, strict=True))
 
 
 # ---- a dimer -----------------------------------------------------------------------------------------------------
@@ -153,13 +69,14 @@ def test_dimer(spring, temperature):
         simulation.context.setVelocities(np.zeros((2, 3)))
     reporter = mc.BlueMoonReporter(None, 10, (held, 0))
     simulation.reporters.append(reporter)
-    simulation.step(60000 if temperature else 100)
+    simulation.step(60000 // FEWER if temperature else 100)
     result, exact = reporter.getMeanForce(), spring * 0.05 - 2 * BOLTZMANN * temperature / 0.2
     if temperature == 0:
-        assert result.mean == pytest.approx(exact, rel=1e-12)
+        # OpenMM's devices keep a spring's length as a float
+        assert result.mean == pytest.approx(exact, rel=bound(1e-12, double=3e-7))
         assert result.error < 1e-9
     else:
-        assert result.samples == 6000
+        assert result.samples == 6000 // FEWER
         agree(result, exact, 0.8)
 
 
@@ -204,7 +121,7 @@ def test_angle_between_rigid_bonds(theta):
     simulation.step(200)
     reporter = mc.BlueMoonReporter(None, 10)  # the last constraint, by default
     simulation.reporters.append(reporter)
-    simulation.step(100000)
+    simulation.step(100000 // FEWER)
     exact = STIFFNESS * (theta - REST) - KT / tan(theta)
     exact -= KT * cos(theta) * sin(theta) / MASSES[1] ** 2 / determinant(theta)
     agree(reporter.getMeanForce(), exact, 0.3)
@@ -218,7 +135,7 @@ def test_density_of_the_free_angle_is_the_one_integrated():
     simulation = simulate(system, langevin(friction=5), positions)
     edges = np.array([0, 1.2, 1.6, 2.0, 2.4, pi])
     fractions = WeightedAverage(5)
-    for _ in range(10000):
+    for _ in range(10000 // FEWER):
         simulation.integrator.step(20)
         x = simulation.context.getState(positions=True).getPositions(asNumpy=True)._value
         u, w = x[0] - x[1], x[2] - x[1]
@@ -276,7 +193,7 @@ def test_csv_can_be_averaged_again(tmp_path):
             again = read_mean_force(tmp_path / "force.csv", TEMPERATURE * unit.kelvin, skip, k)
             result = reporter.getMeanForce(k)
             assert again.mean == pytest.approx(result.mean, rel=1e-7)
-            assert again.error == pytest.approx(result.error, rel=1e-6)
+            assert again.error == pytest.approx(result.error, rel=1e-6, nan_ok=True)
             assert again.samples == result.samples
 
 
@@ -323,7 +240,7 @@ def test_inside_a_compound_integrator():
     simulation = simulate(system, compound, positions)
     reporter = mc.BlueMoonReporter(None, 10)
     simulation.reporters.append(reporter)
-    simulation.step(20000)
+    simulation.step(20000 // FEWER)
     agree(reporter.getMeanForce(), -2 * KT / 0.2, 2.0)
 
 

@@ -4,8 +4,11 @@ import gc
 
 import openmm
 import pytest
+from platforms import under_test
 
 import openmmconstraints as mc
+
+pytestmark = pytest.mark.platform
 
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator, mc.RattleLangevinIntegrator]
 
@@ -81,7 +84,7 @@ def test_system_and_context_survive_collection(force):
         for _ in range(3):
             system.addParticle(1)
         system.addForce(force)
-        return openmm.Context(system, mc.RattleIntegrator(0.001), openmm.Platform.getPlatformByName("Reference"))
+        return openmm.Context(system, mc.RattleIntegrator(0.001), under_test())
 
     system_free = make()
     gc.collect()

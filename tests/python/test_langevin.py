@@ -9,8 +9,11 @@ import openmm as mm
 import openmm.app as app
 import pytest
 from openmm import unit
+from platforms import under_test
 
 import openmmconstraints as mc
+
+pytestmark = pytest.mark.platform
 
 MOLECULES = 12
 
@@ -31,7 +34,7 @@ def make_simulation(integrator):
             system.addConstraint(first + i, first + j, distance)
         well.addParticle(first, [])
     system.addForce(well)
-    simulation = app.Simulation(topology, system, integrator, mm.Platform.getPlatform("Reference"))
+    simulation = app.Simulation(topology, system, integrator, under_test())
     simulation.context.setPositions(positions)
     simulation.context.setVelocitiesToTemperature(300 * unit.kelvin, 3)
     return simulation

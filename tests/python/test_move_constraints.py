@@ -5,8 +5,11 @@ import time
 import openmm
 import pytest
 from openmm import unit
+from platforms import under_test
 
 import openmmconstraints as mc
+
+pytestmark = pytest.mark.platform
 
 
 def _system(lengths, box=None):
@@ -80,7 +83,7 @@ def test_trajectory_is_the_same():
     def run(system):
         integrator = mc.RattleIntegrator(0.001)
         integrator.setConstraintTolerance(1e-10)
-        context = openmm.Context(system, integrator, openmm.Platform.getPlatformByName("Reference"))
+        context = openmm.Context(system, integrator, under_test())
         context.setPositions([[0, 0, 0], [0.1, 0, 0], [0.1, 0.2, 0]])
         context.setVelocities([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
         integrator.step(50)

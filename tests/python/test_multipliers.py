@@ -5,13 +5,20 @@
 import numpy as np
 import openmm as mm
 import pytest
+from platforms import IS_REFERENCE, PRECISION, bound, under_test
 
 import openmmconstraints as mc
 
+pytestmark = pytest.mark.platform
+
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
-REFERENCE = mm.Platform.getPlatformByName("Reference")
 MASSES = np.array([12.0, 14.0, 1.0, 16.0])
 POSITIONS = np.array([[0, 0, 0], [0.15, 0, 0], [0.2, 0.14, 0], [0.33, 0.16, 0.09]])
+
+
+def rounding_force(mass, coordinate, step):
+    """What rounding a coordinate to float is to multipliers of a step: the force that moves a mass by as much."""
+    return float(2 * mass * np.spacing(np.float32(coordinate)) / step**2)
 
 
 def held_bond(integrator):
@@ -23,7 +30,7 @@ def held_bond(integrator):
     bond.addBond(0, 1, 0.15, 1000)
     system.addForce(bond)
     system.addConstraint(0, 1, 0.2)
-    context = mm.Context(system, integrator, REFERENCE)
+    context = mm.Context(system, integrator, under_test())
     context.setPositions([[0, 0, 0], [0.2, 0, 0]])
     return context
 
@@ -34,10 +41,12 @@ def test_held_spring(cls):
     context = held_bond(integrator)
     assert integrator.getMultipliers() == (0.0,)
     integrator.step(3)
-    assert integrator.getMultipliers() == pytest.approx([50.0])  # k (xi0 - b): it pushes apart
+    rounding = bound(5e-5, single=rounding_force(1.9, 0.2, 0.001))
+    assert integrator.getMultipliers() == pytest.approx([50.0], abs=rounding)  # k (xi0 - b): it pushes apart
     assert integrator.computeMultipliers() == pytest.approx([50.0])
-    assert np.array(integrator.getConstraintForces()) == pytest.approx(np.array([[-50, 0, 0], [50, 0, 0]]))
-    assert np.array(integrator.getConstraintVirial()) == pytest.approx(np.diag([10.0, 0, 0]))
+    forces = np.array([[-50, 0, 0], [50, 0, 0]])
+    assert np.array(integrator.getConstraintForces()) == pytest.approx(forces, abs=rounding)
+    assert np.array(integrator.getConstraintVirial()) == pytest.approx(np.diag([10.0, 0, 0]), abs=0.2 * rounding)
     checkpoint = context.createCheckpoint()
     read = integrator.getMultipliers(), integrator.getConstraintForces(), integrator.getConstraintVirial()
     integrator.step(2)
@@ -62,7 +71,7 @@ def chain(cls, step):
     system.addForce(bonds)
     integrator = cls(step)
     integrator.setConstraintTolerance(1e-13)
-    context = mm.Context(system, integrator, REFERENCE)
+    context = mm.Context(system, integrator, under_test())
     context.setPositions(POSITIONS)
     context.setVelocities(np.random.default_rng(1).normal(size=(4, 3)))
     return integrator, context
@@ -75,13 +84,15 @@ def test_instantaneous_multipliers_agree_with_the_two_bond_matrix():
     context.setVelocities([[0, 0.5, 0], [0, -0.3, 0]])
     force, m1, m2, length, speed = 50.0, 3.0, 5.0, 0.2, 0.8
     expected = force - m1 * m2 / (m1 + m2) * speed**2 / length
-    assert integrator.computeMultipliers() == pytest.approx([expected], rel=1e-12)
+    close = bound(1e-12, double=3e-7)  # OpenMM's devices keep a spring's length as a float
+    assert integrator.computeMultipliers() == pytest.approx([expected], rel=close)
 
 
 @pytest.mark.parametrize("cls", INTEGRATORS)
 def test_multipliers_approach_the_instantaneous_ones(cls):
     position, mean = [], []
-    for step in (0.002, 0.001, 0.0005):
+    steps = (0.002, 0.001, 0.0005)
+    for step in steps:
         integrator, _ = chain(cls, step)
         integrator.step(round(0.1 / step))
         before = np.array(integrator.getVelocityMultipliers())
@@ -90,7 +101,10 @@ def test_multipliers_approach_the_instantaneous_ones(cls):
         after = np.array(integrator.getMultipliers())
         position.append(abs(after - exact).max())
         mean.append(abs((after + before) / 2 - exact).max())
-    if cls is mc.RattleIntegrator:  # the position stage at first order, the mean of both at second
+    if not IS_REFERENCE and PRECISION == "single":  # rounding hides the order
+        for step, off in zip(steps, position, strict=True):
+            assert off < 20 * step + rounding_force(MASSES.max(), POSITIONS.max(), step)
+    elif cls is mc.RattleIntegrator:  # the position stage at first order, the mean of both at second
         assert position[0] / position[1] == pytest.approx(2, rel=0.15)
         assert mean[0] / mean[1] == pytest.approx(4, rel=0.15)
         assert mean[1] / mean[2] == pytest.approx(4, rel=0.1)
@@ -121,7 +135,7 @@ def test_constrained_accelerations_keep_the_constraint():
     forces = state.getForces(asNumpy=True)._value + multiplier * np.array([direction, -direction])
     a = forces / np.array([[3.0], [5.0]])
     r, v, w = x[0] - x[1], velocities[0] - velocities[1], a[0] - a[1]
-    assert v @ v + r @ w == pytest.approx(0, abs=1e-12)
+    assert v @ v + r @ w == pytest.approx(0, abs=bound(1e-12, double=1e-9, single=1e-6))
 
 
 def bent_triangle():
@@ -140,7 +154,7 @@ def bent_triangle():
     plane.addConstraint([2], [1])
     system.addForce(plane)
     integrator = mc.RattleIntegrator(0.001)
-    context = mm.Context(system, integrator, REFERENCE)
+    context = mm.Context(system, integrator, under_test())
     context.setPositions([[0.1, 0, 0], [0, 0, 0], [0, 0.1, 0]])
     context.setVelocities([[1, 1, 0], [0, 1, 0], [0, 0, 1]])
     return context, integrator, plane
@@ -193,7 +207,7 @@ def virial_of(force, box=4.0, wrapped=False):
     system.addForce(force)
     integrator = mc.RattleIntegrator(0.001)
     integrator.setConstraintTolerance(1e-10)
-    context = mm.Context(system, integrator, REFERENCE)
+    context = mm.Context(system, integrator, under_test())
     positions = np.array([[0, 0, 0], [0.3, 0, 0], [1.1, 0, 0], [1.9, 0, 0]])
     context.setPositions(positions - wrapped * box * np.array([[0], [1], [0], [0]]))
     context.setVelocities([[0, 0, 0], [0, 2, 1], [1, 0, 0], [0, 1, 0]])
@@ -224,4 +238,5 @@ def test_the_virial_takes_the_images_that_the_constraint_takes(make):
     for box, wrapped in ((4.0, False), (3.2, False), (4.0, make is expression)):
         force = make()
         force.setUsesPeriodicBoundaryConditions(True)
-        np.testing.assert_allclose(virial_of(force, box, wrapped), expected, atol=1e-8)
+        rounding = bound(1e-8, mixed=1e-6, single=0.4 * rounding_force(8, 4, 0.001))
+        np.testing.assert_allclose(virial_of(force, box, wrapped), expected, atol=rounding)

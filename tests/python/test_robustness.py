@@ -5,10 +5,12 @@
 import numpy as np
 import openmm as mm
 import pytest
+from platforms import IS_REFERENCE, bound, under_test
 
 import openmmconstraints as mc
 
-REFERENCE = mm.Platform.getPlatformByName("Reference")
+pytestmark = pytest.mark.platform
+
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
 SOLVERS = [mc.ConstraintIntegrator.Iterative, mc.ConstraintIntegrator.MatrixInversion]
 
@@ -22,7 +24,7 @@ def make(masses, positions, constraints=(), integrator=mc.RattleIntegrator, step
     if force is not None:
         system.addForce(force)
     integrator = integrator(step)
-    context = mm.Context(system, integrator, REFERENCE)
+    context = mm.Context(system, integrator, under_test())
     context.setPositions(positions)
     if velocities is not None:
         context.setVelocities(velocities)
@@ -42,7 +44,7 @@ def test_force_that_depends_on_time(integrator, expected, start):
     force = mm.PythonForce(lambda state: (0.0, np.array([[1000 * state.getTime()._value, 0, 0]])))
     _, integrator, context = make([1], [[0, 0, 0]], integrator=integrator, force=force, velocities=[[start, 0, 0]])
     integrator.step(100)
-    assert velocity(context)[0] == pytest.approx(expected + start, rel=1e-9)
+    assert velocity(context)[0] == pytest.approx(expected + start, rel=bound(1e-9, single=5e-7))
 
 
 def test_reinitialize_with_fewer_constraints():
@@ -99,7 +101,7 @@ def test_energy_does_not_drift_at_small_steps(integrator, solver):
 
     start = energy()
     integrator.step(10_000)  # 0.2 ps; without a correction in every stage 1e-3 is lost
-    assert energy() == pytest.approx(start, rel=3e-5)
+    assert energy() == pytest.approx(start, rel=bound(3e-5, single=3e-4))
 
 
 def test_positions_far_off_are_refused_unless_asked_for():
@@ -112,6 +114,7 @@ def test_positions_far_off_are_refused_unless_asked_for():
     integrator.step(1)
 
 
+@pytest.mark.skipif(not IS_REFERENCE, reason="NaN as a fixed-point number is the lowest: OpenMM's devices go on")
 def test_velocity_that_becomes_nan_leaves_the_last_good_state():
     force = mm.CustomExternalForce("sqrt(0.05-x)")
     force.addParticle(0, [])

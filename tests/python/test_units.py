@@ -4,8 +4,11 @@ import numpy as np
 import openmm
 import pytest
 from openmm import unit
+from platforms import under_test
 
 import openmmconstraints as mc
+
+pytestmark = pytest.mark.platform
 
 
 class Langevin(mc.RattleLangevinIntegrator):
@@ -97,7 +100,7 @@ def test_tolerance_is_a_plain_number():
 
 def test_temperature_is_a_quantity(system):
     integrator = mc.RattleIntegrator(0.001)
-    context = openmm.Context(system, integrator, openmm.Platform.getPlatformByName("Reference"))
+    context = openmm.Context(system, integrator, under_test())
     context.setPositions([[0, 0, 0], [0.1, 0, 0], [0.1, 1 / 3, 0]])
     context.setVelocitiesToTemperature(300, 1)
     energy = context.getState(getEnergy=True).getKineticEnergy()

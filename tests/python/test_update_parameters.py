@@ -5,8 +5,11 @@
 import numpy as np
 import openmm as mm
 import pytest
+from platforms import under_test
 
 import openmmconstraints as mc
+
+pytestmark = pytest.mark.platform
 
 
 def make(integrator):
@@ -17,7 +20,7 @@ def make(integrator):
     force.addDistance(0, 1, 0.1)
     force.addAngle(0, 1, 2, 2.0)
     system.addForce(force)
-    context = mm.Context(system, integrator, mm.Platform.getPlatformByName("Reference"))
+    context = mm.Context(system, integrator, under_test())
     context.setPositions([[0.1, 0, 0], [0, 0, 0], [-0.05, 0.1, 0]])
     return context, force
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 
 using OpenMM::Platform;
 
@@ -42,6 +43,13 @@ std::pair<std::string, std::string> split(const std::string& name) {
 } // namespace
 
 std::vector<std::string> platformsUnderTest() {
+    if (const char* chosen = std::getenv("CONSTRAINTS_TEST_PLATFORMS")) {
+        std::vector<std::string> names;
+        std::istringstream list(chosen);
+        for (std::string name; std::getline(list, name, ',');)
+            names.push_back(name);
+        return names;
+    }
     std::vector<std::string> names = {"Reference", "CPU"}, devices = {"OpenCL"};
     if (std::getenv("CONSTRAINTS_TEST_CUDA") != nullptr)
         devices.emplace_back("CUDA");

@@ -10,8 +10,9 @@
 
 namespace ConstraintTests {
 
-/** Platforms that every platform test runs on; those with precisions once for each: "OpenCLSingle", "OpenCLMixed",
- *  "OpenCLDouble", and the same of CUDA where CONSTRAINTS_TEST_CUDA is set. */
+/** Platforms that every platform test runs on, unless CONSTRAINTS_TEST_PLATFORMS lists others (CMakeLists.txt does);
+ * those with precisions once for each: "OpenCLSingle", "OpenCLMixed", "OpenCLDouble", and the same of CUDA where
+ * CONSTRAINTS_TEST_CUDA is set. */
 std::vector<std::string> platformsUnderTest();
 
 /** Get a platform, with this plugin's kernels; main.cpp loads them from OPENMM_PLUGIN_DIR and PLUGIN_DIR.

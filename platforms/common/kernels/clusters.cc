@@ -159,7 +159,7 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
     bool isDone = !isWanted || report->outcome != CONVERGED;
-    const bool isWarm = a->warmStart && what != ACCELERATIONS;
+    const bool isWarm = a->warmStart && what != ACCELERATIONS && multipliers != a->projection; // of a step
     EACH_ROW(row) if (!isWarm && isWanted)
         multipliers[row] = 0;
     addImpulses(a, c, multipliers, isWarm && !isDone);

@@ -54,7 +54,7 @@ DEVICE INLINE mixed weightSIZE(const ClusterSIZE* c, int k, int l) {
 /** A = L U in place, without pivoting: A is symmetric and positive definite, or nearly so.
  *  @return -1, or the row whose pivot vanished */
 DEVICE INLINE int factorizeSIZE(mixed A[SIZE][SIZE]) {
-    int failed = -1;
+    int failed = SIZE == 1 && !(A[0][0] > 0) ? 0 : -1; // beyond lies another root
     mixed original[SIZE];
 #pragma unroll
     for (int k = 0; k < SIZE; k++)

@@ -97,6 +97,8 @@ protected:
                       bool velocitiesKnown);
     /** @throws OpenMMException where a constraint cannot be moved to its target at a time (ps) */
     void checkMovingTargets(const Box& box, double time) const;
+    /** @throws OpenMMException where the box is too small for the minimum image of a length */
+    void checkPeriodicLengths(const Box& box, double time) const;
     /** Position stage of a step from x: delta in: unconstrained, out: constrained. Throws where it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                         Real3* delta);
@@ -198,7 +200,6 @@ private:
     void approachOrFail(Real3* x, const Box& box, SolveReport& report, const ConstraintIntegrator& integrator);
     void checkRank(const Real3* x, const Box& box);
     void refuseFarOff(const SolveReport& report, double time) const;
-    void checkPeriodicLengths(const Box& box, double time) const;
     /** Return velocities v to the tangent space at x. @return false if they were in it, and are unchanged */
     bool projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     /** What rounding of the positions alone may add to a solved constraint's error. */

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The platform that tests with the marker `platform` run on, and how exact it is.
+
+CONSTRAINTS_TEST_PLATFORM names it ("Reference" without it), CONSTRAINTS_TEST_PRECISION its precision: "single", "mixed"
+or "double". Tests that start programs or processes hand on NAME and PROPERTIES.
+"""
+
+from __future__ import annotations
+
+import os
+
+import openmm as mm
+
+NAME = os.environ.get("CONSTRAINTS_TEST_PLATFORM", "Reference")
+PRECISION = os.environ.get("CONSTRAINTS_TEST_PRECISION", "double")
+IS_REFERENCE = NAME == "Reference"
+# Averages are taken over a fifth of the steps on devices, which are slow for few particles; errors are larger then.
+FEWER = 1 if IS_REFERENCE else 5
+PROPERTIES = {} if IS_REFERENCE else {"Precision": PRECISION}
+if NAME == "CUDA":
+    PROPERTIES["DeterministicForces"] = "true"
+
+
+def under_test() -> mm.Platform:
+    """The platform, whose Contexts get its precision from here on."""
+    platform = mm.Platform.getPlatform(NAME)
+    for name, value in PROPERTIES.items():
+        platform.setPropertyDefaultValue(name, value)
+    return platform
+
+
+def bound(
+    reference: float, *, double: float | None = None, mixed: float | None = None, single: float | None = None
+) -> float:
+    """How far off a result may be on the platform under test; where not given, as far as in the next better precision.
+
+    Double precision: OpenMM adds forces as fixed-point numbers of 2^-32 kJ/mol/nm (2e-10).
+    Mixed: forces and energies are computed in float (relative 1e-5), positions and velocities are as in double.
+    Single: floats also hold velocities (1e-7, relative) and positions (1e-7 nm at 1 nm, so 1e-6 of a bond), and
+    tolerances below 1e-6 count as 1e-6.
+    """
+    allowed = reference
+    for name, value in (("double", double), ("mixed", mixed), ("single", single)):
+        if IS_REFERENCE:
+            break
+        allowed = allowed if value is None else value
+        if name == PRECISION:
+            break
+    return allowed
