@@ -98,10 +98,17 @@ DEVICE void setPosition(const Arguments* a, int i, mixed3 x) {
 #endif
 }
 
+DEVICE mixed largestComponent(mixed3 x) {
+    return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
+}
+
+/** Forces are fixed-point numbers, which hold neither NaN nor infinity: OpenMM's conversion of these, and of what is too
+ *  large, leaves the largest numbers there are. Those become infinite again. */
 DEVICE mixed3 forceOn(const Arguments* a, int i) {
-    const mixed scale = 1 / (mixed) 0x100000000;
+    const mixed scale = 1 / (mixed) 0x100000000, limit = 0x40000000, infinite = 3e38f;
     const int n = a->paddedNumAtoms;
-    return make_mixed3(scale * a->force[i], scale * a->force[i + n], scale * a->force[i + 2 * n]);
+    const mixed3 f = make_mixed3(scale * a->force[i], scale * a->force[i + n], scale * a->force[i + 2 * n]);
+    return largestComponent(f) < limit ? f : make_mixed3(infinite, infinite, infinite);
 }
 
 DEVICE Moment momentOf(const Arguments* a, mixed time) {
@@ -111,10 +118,6 @@ DEVICE Moment momentOf(const Arguments* a, mixed time) {
     moment.b = make_mixed3(a->boxB.x, a->boxB.y, a->boxB.z);
     moment.c = make_mixed3(a->boxC.x, a->boxC.y, a->boxC.z);
     return moment;
-}
-
-DEVICE mixed largestComponent(mixed3 x) {
-    return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
 }
 
 /** What rounding of stored positions may add to an error. */
