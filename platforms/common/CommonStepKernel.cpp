@@ -287,6 +287,7 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
     const double startTime = currentTime(context);
     const long long startCount = cc.getStepCount();
     int launched = 0;
+    given.step = -1;
     try {
         for (; launched < steps; launched++) {
             beginStep(context, integrator, launched);
@@ -341,7 +342,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     if (solver->moves() && currentTime(context) != endTime)
         stateWasSet = true;
     if (stateWasSet)
-        projectOnHost(context, integrator);
+        projectOnHost(context, integrator, step);
     prepareProgram(integrator);
     if (orderHasChanged)
         reorder(integrator);
@@ -387,23 +388,28 @@ void CommonStepKernel::reorder(const ConstraintIntegrator& integrator) {
         uploadMultipliers();
 }
 
-void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintIntegrator& integrator) {
+void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "the projection before step " + to_string(cc.getStepCount() + 1);
     const bool isKnown = isStateOfCheckpoint(context);
     resetSummary();
     const Real3 *x = positions(context), *v = velocities(context);
-    const vector<Real3> startPositions(x, x + numParticles()), startVelocities(v, v + numParticles());
+    given = {step, {x, x + numParticles()}, {v, v + numParticles()}};
     try {
         projectState(context, integrator, isKnown, isKnown);
     } catch (...) { // possibly between positions and velocities
-        setPositions(context, startPositions.data());
-        setVelocities(context, startVelocities.data());
+        returnToGiven(context);
         throw;
     }
     activity = "step " + to_string(cc.getStepCount() + 1);
     stateWasSet = mayHaveMoved = forcesAreKept = false;
     forceCount = cc.getComputeForceCount();
     forceBox = deviceBox();
+}
+
+void CommonStepKernel::returnToGiven(ContextImpl& context) {
+    setPositions(context, given.positions.data());
+    setVelocities(context, given.velocities.data());
+    stateWasSet = true;
 }
 
 void CommonStepKernel::computeForces(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -491,6 +497,8 @@ double CommonStepKernel::clearFailure(ContextImpl& context, const ConstraintInte
     program->arguments["failure"].upload(none);
     forcesAreKept = false;
     readingIsStale = false;
+    if (given.step == good)
+        returnToGiven(context);
     context.computeVirtualSites();
     return time;
 }

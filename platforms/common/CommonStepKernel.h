@@ -61,6 +61,11 @@ private:
         std::vector<int> atomIndex;
         std::vector<OpenMM::mm_int4> cells;
     };
+    /** A state as it was before the host projected it, for the step of a run that follows. */
+    struct Given {
+        int step = -1;
+        std::vector<Real3> positions, velocities;
+    };
     void prepareProgram(const ConstraintIntegrator& integrator);
     void setNumbers(const ConstraintIntegrator& integrator);
     void setMoment();
@@ -70,7 +75,8 @@ private:
     void beginStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
     void endStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool isLast);
     bool isTouched() const;
-    void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
+    void returnToGiven(OpenMM::ContextImpl& context);
     int readFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
                     double startTime, long long startCount);
     double clearFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int good,
@@ -102,6 +108,7 @@ private:
     Box forceBox;
     std::vector<double> globalsOnDevice;
     Order order; // in the last step
+    Given given; // to return to where that step fails
     mutable bool readingIsStale = false;
     mutable std::vector<Real3> hostPositions, hostVelocities, hostForces;
 };

@@ -23,10 +23,10 @@ std::vector<Setup> setupsOf(const std::string& integrator) {
     const auto place = std::find(integrators.begin(), integrators.end(), integrator) - integrators.begin();
     const Solver solvers[] = {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion};
     std::vector<Setup> setups;
-    long long devices = place;
     for (const std::string& platform : platformsUnderTest())
         if (isDevice(platform))
-            setups.emplace_back(platform, solvers[++devices % 2], integrator);
+            setups.emplace_back(platform, solvers[(place + (platform.find("Mixed") == std::string::npos)) % 2],
+                                integrator);
         else
             for (Solver solver : solvers)
                 setups.emplace_back(platform, solver, integrator);

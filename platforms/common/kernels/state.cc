@@ -110,6 +110,10 @@ DEVICE void setPosition(const Arguments* a, int i, mixed3 x) {
 #endif
 }
 
+DEVICE mixed largestComponent(mixed3 x) {
+    return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
+}
+
 /** A force of OpenMM's fixed-point numbers, which end at 2^31 kJ/mol/nm. NaN and infinity become one of the ends, to
  *  which other forces add: so beyond half of that it is a number that makes the step of a movable particle fail. */
 DEVICE mixed forceOf(mm_long fixed) {
@@ -129,10 +133,6 @@ DEVICE Moment momentOf(const Arguments* a, mixed time) {
     moment.b = make_mixed3(a->boxB.x, a->boxB.y, a->boxB.z);
     moment.c = make_mixed3(a->boxC.x, a->boxC.y, a->boxC.z);
     return moment;
-}
-
-DEVICE mixed largestComponent(mixed3 x) {
-    return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
 }
 
 /** What rounding of stored positions may add to an error. */
