@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Thread blocks serve large clusters on GPUs. On a CPU single threads do, because OpenCL takes long to compile a block's
-// barriers for it: few tests run the blocks there.
+// Thread blocks serve large clusters on GPUs. On a CPU single threads do, because OpenCL takes long to compile a
+// block's barriers for it: few tests run the blocks there.
 #include "support/Simulation.h"
 #include <cstdlib>
 
