@@ -21,8 +21,8 @@ TEST_P(Langevin, WithoutFrictionFollowsShakeIntegrator) {
         shake.integrator->setConstraintTolerance(1e-12);
         s.integrator->step(50);
         shake.integrator->step(50);
-        EXPECT_LT(distance(s.positions(), shake.positions()), 1e-7);
-        EXPECT_LT(distance(s.velocities(), shake.velocities()), 1e-5);
+        EXPECT_LT(distance(s.positions(), shake.positions()), 1e-7 + 10 * precision.position);
+        EXPECT_LT(distance(s.velocities(), shake.velocities()), 1e-5 + 1000 * precision.velocity);
         EXPECT_GT(distance(s.positions(), toVectors(findSystem(name).positions)), 1e-2);
     }
 }
@@ -38,8 +38,10 @@ TEST_P(Langevin, ReportsTheKineticEnergyOfTangentVelocities) {
     s.context->setVelocities({Vec3(0, -omega * d * m1 / (m0 + m1), 0), Vec3(0, omega * d * m0 / (m0 + m1), 0)});
     const double expected = 0.5 * m0 * m1 / (m0 + m1) * d * d * omega * omega;
     for (int i = 0; i < 10; i++) {
-        EXPECT_NEAR(s.context->getState(State::Energy).getKineticEnergy(), expected, 1e-9 * expected);
-        EXPECT_NEAR(s.integrator->computeSystemTemperature(), 2 * expected / (5 * BOLTZ), 1e-6);
+        EXPECT_NEAR(s.context->getState(State::Energy).getKineticEnergy(), expected,
+                    (1e-9 + precision.velocity) * expected);
+        EXPECT_NEAR(s.integrator->computeSystemTemperature(), 2 * expected / (5 * BOLTZ),
+                    1e-6 + 100 * precision.velocity);
         s.integrator->step(1);
     }
     const Vectors v = s.velocities();
@@ -59,7 +61,9 @@ TEST_P(Langevin, AnswersAForceAlongABondBeforeTheDrift) {
     for (int i = 0; i < 3; i++) {
         s.integrator->step(1);
         EXPECT_LT(distance(s.velocities(), Vectors(2)), 1e-6);
-        EXPECT_LT(distance(s.positions(), toVectors(pair.positions)), 1e-9);
+        // OpenMM's springs take rounded positions where forces are in single precision, and pull a little to the side.
+        EXPECT_LT(distance(s.positions(), toVectors(pair.positions)),
+                  1e-9 + precision.position + 0.001 * precision.force);
     }
 }
 
@@ -175,9 +179,11 @@ TEST_P(Langevin, DrawsNothingForMasslessParticlesAndSites) {
         return s.positions();
     };
     const Vectors with = start(true), without = start(false);
-    EXPECT_EQ(distance({with[2], with[3]}, without), 0);
+    if (!isDevice(platform())) { // a device draws some for each place in its arrays
+        EXPECT_EQ(distance({with[2], with[3]}, without), 0);
+    }
     EXPECT_EQ(distance({with[0]}, {Vec3(1, 1, 1)}), 0);
-    EXPECT_LT(distance({with[1]}, {(with[2] + with[3]) * 0.5}), 1e-12);
+    EXPECT_LT(distance({with[1]}, {(with[2] + with[3]) * 0.5}), 1e-12 + precision.position);
     EXPECT_GT(distance({with[2]}, {Vec3(0, 0, 0)}), 1e-3);
 }
 
@@ -185,8 +191,8 @@ TEST_P(Langevin, TakesAStepOfZeroLength) {
     Simulation s = start("chain", 0.0, 100);
     const Vectors r = s.positions(), v = s.velocities();
     s.integrator->step(2);
-    EXPECT_LT(distance(s.positions(), r), 1e-12);
-    EXPECT_LT(distance(s.velocities(), v), 1e-6);
+    EXPECT_LT(distance(s.positions(), r), 1e-12 + precision.position);
+    EXPECT_LT(distance(s.velocities(), v), 1e-6 + 10 * precision.velocity);
 }
 
 TEST_P(Langevin, ChildrenOfACompoundIntegratorShareOneSeed) {

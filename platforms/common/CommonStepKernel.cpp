@@ -211,6 +211,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     const double floor = isSingle ? singleFloor : 0;
     const double tolerance = max(integrator.getConstraintTolerance(), floor), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
+    numbers.set("threshold", max(projectionThreshold(integrator), floor));
     // Errors of the solved ones add up in the dependent ones, which have to hold as well.
     const bool hasDependent = !program->tables().checked.empty();
     numbers.set("innerTolerance", hasDependent ? max({0.05 * tolerance, 1e-15, floor}) : tolerance);
@@ -363,7 +364,8 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     if (isTouched()) {
         program->launchAfterwards("keepState", numParticles(), nextLaunch);
         launch("projectPositions");
-        if (scheme.constrainsVelocities)
+        // An explicit constraint force lets velocities drift as well, and looking must not change them.
+        if (scheme.constrainsVelocities && !scheme.isExplicit)
             launch("projectVelocities");
         forcesAreKept = false;
     } else if (projectsVelocitiesAlways && scheme.constrainsVelocities) {
@@ -516,6 +518,8 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         report.constraint = tables.checked[n];
         report.maxError = errors[2 * n];
         report.value = errors[2 * n + 1];
+        if (scheme.isExplicit)
+            throwDrift(report, integrator);
     } else if (code >= tables.numClusters()) {
         const int particle = cc.getAtomIndex()[code - tables.numClusters()];
         throw OpenMMException("The position or velocity of particle " + to_string(particle) +

@@ -186,8 +186,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     for (const char* name : {"launch", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart"})
         arguments.set(name, 0);
     for (const char* name :
-         {"dt", "time", "tolerance", "innerTolerance", "timeScale", "rounding", "velocityRounding", "farOff", "alpha",
-          "beta", "maxDrift", "velocityScale", "velocityNoise", "lambdaToWork", "muToWork"})
+         {"dt", "time", "tolerance", "threshold", "innerTolerance", "timeScale", "rounding", "velocityRounding",
+          "farOff", "alpha", "beta", "maxDrift", "velocityScale", "velocityNoise", "lambdaToWork", "muToWork"})
         arguments.set(name, 0.0);
     for (const char* name : {"boxA", "boxB", "boxC"})
         arguments.set(name, Vec3());

@@ -26,6 +26,7 @@ protected:
     std::string platform() const {
         return std::get<0>(GetParam());
     }
+    const Precision precision = precisionOf(platform());
 };
 
 } // namespace ConstraintTests

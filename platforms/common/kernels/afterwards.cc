@@ -22,7 +22,7 @@ KERNEL void checkPositions(PARAMETERS) {
         result.x = error;
         result.y = a->rowValue[row];
         a->checkErrors[n] = result;
-        if (!(error <= a->tolerance + slack))
+        if (!(error <= a->threshold + slack))
             fail(a, a->numClusters + a->numParticles + n);
     }
 }

@@ -285,7 +285,7 @@ DEVICE void solvePositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     writeTeamReport(a, 0, c, report);
 }
 
-/** Errors at the start, and whether any is above the tolerance plus what rounding of positions adds. */
+/** Errors at the start, and whether any is above the threshold plus what rounding of positions adds. */
 DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated TEAM_SHARED_PARAMETER) {
     Report mine = newReport();
     Report excess = newReport();
@@ -297,7 +297,7 @@ DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated TEAM_SHAR
         for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
             largest = max(largest, largestComponent(positionOf(a, a->slotParticle[s])));
         const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, a->time));
-        note(&excess, row, error > a->tolerance + slack ? error : 0, 0);
+        note(&excess, row, error > a->threshold + slack ? error : 0, 0);
     }
     Report report = worstOf(mine TEAM_SHARED);
     *isViolated = worstOf(excess TEAM_SHARED).error > 0;

@@ -252,7 +252,7 @@ DEVICE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) 
     writeReportSIZE(a, c, 0, cluster, report);
 }
 
-/** Solve positions where they are off by more than the tolerance; elsewhere they stay as they are. */
+/** Solve positions where they are off by more than the threshold; elsewhere they stay as they are. */
 DEVICE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     mixed largest = 0, kappa[SIZE];
     mixed3 s[SIZE];
@@ -270,7 +270,7 @@ DEVICE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster
             largest = max(largest, largestComponent(positionOf(a, c->index[i])));
     if (report.outcome == CONVERGED && report.error > a->farOff)
         report.outcome = FAR_OFF; // for the host
-    if (report.outcome == CONVERGED && report.error > a->tolerance + roundingOf(a, largest, 1 / shortest))
+    if (report.outcome == CONVERGED && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
         report = solveLengthsSIZE(a, c, s, kappa);
     finishSIZE(c, kappa, a->projection);
     writeReportSIZE(a, c, 3, cluster, report);

@@ -95,6 +95,8 @@ protected:
      *  @param velocitiesKnown  so are the velocities */
     void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
                       bool velocitiesKnown);
+    /** Error from which on a state is projected before a step. */
+    double projectionThreshold(const ConstraintIntegrator& integrator) const;
     /** @throws OpenMMException where a constraint cannot be moved to its target at a time (ps) */
     void checkMovingTargets(const Box& box, double time) const;
     /** @throws OpenMMException where the box is too small for the minimum image of a length */
@@ -188,8 +190,6 @@ private:
     double velocityTimeOffset(const ConstraintIntegrator& integrator) const {
         return scheme.velocityLag * integrator.getStepSize();
     }
-    /** Error from which on a state is projected before a step. */
-    double projectionThreshold(const ConstraintIntegrator& integrator) const;
     /** @param force  also where they are so far off that something else is wrong */
     void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool force);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
