@@ -45,17 +45,31 @@ double HostedStepKernel::projectionThreshold(const ConstraintIntegrator& integra
                              : tolerance;
 }
 
+static double largestComponent(const Real3& x) {
+    return max({abs(x.x), abs(x.y), abs(x.z)});
+}
+
+double HostedStepKernel::shortestScale() const {
+    double shortest = numeric_limits<double>::max();
+    for (const Constraint& c : solver->getSet().constraints)
+        shortest = min(shortest, solver->getSet().scale(c));
+    return shortest;
+}
+
 double HostedStepKernel::roundingSlack(const Real3* positions) const {
-    const ConstraintSet& set = solver->getSet();
-    double largest = 0, shortest = numeric_limits<double>::max();
-    for (const Constraint& c : set.constraints) {
-        for (int i = 0; i < c.size(); i++) {
-            const Real3& x = positions[c.particles[i]];
-            largest = max({largest, abs(x.x), abs(x.y), abs(x.z)});
-        }
-        shortest = min(shortest, set.scale(c));
-    }
-    return 8 * positionEpsilon() * largest / shortest;
+    double largest = 0;
+    for (const Constraint& c : solver->getSet().constraints)
+        for (int p : c.particles)
+            largest = max(largest, largestComponent(positions[p]));
+    return 8 * positionEpsilon() * largest / shortestScale();
+}
+
+double HostedStepKernel::velocitySlack(const Real3* positions, const Real3* velocities, double timeScale) const {
+    double fastest = 0;
+    for (const Constraint& c : solver->getSet().constraints)
+        for (int p : c.particles)
+            fastest = max(fastest, largestComponent(velocities[p]));
+    return roundingSlack(positions) * fastest * timeScale / shortestScale();
 }
 
 bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
