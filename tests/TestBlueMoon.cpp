@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // The blue moon ensemble's Z and G against determinants and finite differences.
 #include "BlueMoon.h"
-#include "support/SystemTable.h"
+#include "support/Simulation.h"
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
@@ -68,29 +68,34 @@ struct Cluster5 {
     }
 };
 
+/** The determinants' ratio, and half its derivative along each coordinate's M^-1 J^T Z^-1. */
+void expectTerms(const Cluster5& cluster, const std::vector<int>& coordinates, double logZ,
+                 const std::vector<double>& corrections) {
+    EXPECT_NEAR(logZ, cluster.logRatio(cluster.positions, coordinates), 1e-9);
+    const Eigen::MatrixXd J = cluster.jacobian(cluster.positions);
+    const Eigen::MatrixXd inverse = (J * cluster.inverseMass() * J.transpose()).inverse();
+    for (std::size_t i = 0; i < coordinates.size(); i++) {
+        const Eigen::VectorXd b = cluster.inverseMass() * J.transpose() * inverse.col(coordinates[i]);
+        const double h = 1e-5;
+        auto moved = [&](double by) {
+            std::vector<Real3> x = cluster.positions;
+            for (int p = 0; p < 5; p++)
+                x[p] += by * Real3{b(3 * p), b(3 * p + 1), b(3 * p + 2)};
+            return cluster.logRatio(x, coordinates);
+        };
+        const double expected = 0.5 * (moved(h) - moved(-h)) / (2 * h);
+        EXPECT_NEAR(corrections[i], expected, 1e-5 * (1 + std::abs(expected)));
+    }
+}
+
 class BlueMoonTerms : public testing::TestWithParam<std::vector<int>> {};
 
 TEST_P(BlueMoonTerms, AreTheDeterminantsRatioAndItsDerivative) {
-    const std::vector<int>& coordinates = GetParam();
     for (unsigned seed = 1; seed <= 5; seed++) {
         const Cluster5 cluster(seed);
         ConstraintSolver solver(cluster.set, Method::MatrixInversion);
-        const BlueMoon terms = computeBlueMoon(solver, coordinates, cluster.positions.data(), cluster.box, 100);
-        EXPECT_NEAR(terms.logZ, cluster.logRatio(cluster.positions, coordinates), 1e-9);
-        const Eigen::MatrixXd J = cluster.jacobian(cluster.positions);
-        const Eigen::MatrixXd inverse = (J * cluster.inverseMass() * J.transpose()).inverse();
-        for (std::size_t i = 0; i < coordinates.size(); i++) {
-            const Eigen::VectorXd b = cluster.inverseMass() * J.transpose() * inverse.col(coordinates[i]);
-            const double h = 1e-5;
-            auto moved = [&](double by) {
-                std::vector<Real3> x = cluster.positions;
-                for (int p = 0; p < 5; p++)
-                    x[p] += by * Real3{b(3 * p), b(3 * p + 1), b(3 * p + 2)};
-                return cluster.logRatio(x, coordinates);
-            };
-            const double expected = 0.5 * (moved(h) - moved(-h)) / (2 * h);
-            EXPECT_NEAR(terms.corrections[i], expected, 1e-5 * (1 + std::abs(expected)));
-        }
+        const BlueMoon terms = computeBlueMoon(solver, GetParam(), cluster.positions.data(), cluster.box, 100);
+        expectTerms(cluster, GetParam(), terms.logZ, terms.corrections);
     }
 }
 
@@ -135,5 +140,57 @@ TEST(BlueMoonTerms, RefuseACoordinateThatDependsOnOthers) {
         }
     EXPECT_EQ(refused, 1);
 }
+
+class BlueMoonOn : public testing::TestWithParam<std::string> {};
+
+TEST_P(BlueMoonOn, AreThoseOfThePositionsThatAPlatformStores) {
+    Cluster5 cluster(2);
+    auto system = std::make_unique<OpenMM::System>();
+    for (double w : cluster.set.inverseMass)
+        system->addParticle(1 / w);
+    auto* springs = new OpenMM::HarmonicBondForce();
+    springs->addBond(3, 4, 0.5, 100);
+    system->addForce(springs);
+    auto* constraints = new ConstraintForce();
+    std::vector<int> reported; // distances, angles, dihedrals
+    for (CoordinateKind kind : {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral})
+        for (const Constraint& c : cluster.set.constraints) {
+            if (c.kind != kind)
+                continue;
+            const std::vector<int>& p = c.particles;
+            Real3 b[3], G[3];
+            for (int s = 0; s + 1 < c.size(); s++)
+                b[s] = cluster.positions[p[s]] - cluster.positions[p[s + 1]];
+            const double value = coordinate(kind, b, G);
+            if (kind == CoordinateKind::Distance)
+                constraints->addDistance(p[0], p[1], value);
+            else if (kind == CoordinateKind::Angle)
+                constraints->addAngle(p[0], p[1], p[2], value);
+            else
+                constraints->addDihedral(p[0], p[1], p[2], p[3], value);
+            reported.push_back(c.index);
+        }
+    system->addForce(constraints);
+    Simulation s(std::move(system), makeIntegrator({GetParam(), ConstraintIntegrator::Automatic, "Rattle"}, 0.001),
+                 GetParam());
+    s.context->setPositions(toVectors(cluster.positions));
+    s.context->setVelocitiesToTemperature(300, 1);
+    s.integrator->step(10);
+    cluster.positions = toArrays(s.positions());
+    const std::vector<int> chosen = {4, 5, 0}; // as they are reported
+    std::vector<double> multipliers, corrections;
+    double logZ;
+    s.integrator->computeBlueMoon(chosen, multipliers, corrections, logZ);
+    std::vector<int> coordinates;
+    for (int k : chosen)
+        coordinates.push_back(reported[k]);
+    expectTerms(cluster, coordinates, logZ, corrections);
+    const std::vector<double> all = s.integrator->computeMultipliers();
+    for (int i : {0, 1, 2})
+        EXPECT_EQ(multipliers[i], all[chosen[i]]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, BlueMoonOn, testing::ValuesIn(platformsUnderTest()),
+                         [](const auto& info) { return info.param; });
 
 } // namespace
