@@ -4,6 +4,7 @@
 #include "MatrixInversionSolver.h"
 #include "OrthonormalBasis.h"
 #include <cstdint>
+#include <iterator>
 
 namespace ConstraintPlugin {
 
@@ -32,6 +33,11 @@ double norm(const Real3& a) {
 }
 
 constexpr double largestBend = 0.02;
+
+/** Pivots of dependent rows are zero but for rounding, which the pivots before them magnify by their inverse. */
+bool isDoubtful(double pivot) {
+    return pivot > 1e-12 && pivot < 1e-5;
+}
 
 /** Shape of a set of directions. */
 Shape shapeOf(const std::vector<Real3>& directions) {
@@ -189,6 +195,9 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
                 matrix.lower[c.entry] += scale[c.row - cluster.begin] * element * scale[c.column - cluster.begin];
             });
         matrix.factorizeRankRevealing(threshold, pivots);
+        if (std::any_of(pivots.begin(), pivots.end(), isDoubtful))
+            for (int i = 0; i < cluster.size(); i++)
+                analysis.doubtful.push_back(constraint(i));
         const int weakest = judge();
         if (weakest >= 0 && analysis.smallestPivot < 0.01)
             describeCircuit(set, graph, cluster, J, matrix, weakest, analysis);
@@ -198,10 +207,14 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
     return analysis;
 }
 
-RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates) {
+/** Positions in general, the same on every machine. */
+static std::vector<Real3> drawPositions(const ConstraintSet& set, int draw) {
     std::vector<Real3> positions(set.numParticles());
-    for (std::size_t i = 0; i < positions.size(); i++)
-        positions[i] = {uniform(3 * i), uniform(3 * i + 1), uniform(3 * i + 2)};
+    std::uint64_t next = 3 * positions.size() * draw;
+    for (Real3& x : positions) {
+        x = {uniform(next), uniform(next + 1), uniform(next + 2)};
+        next += 3;
+    }
     for (const Constraint& c : set.constraints) // a rigid body's particles keep their places among its base particles
         if (c.kind == CoordinateKind::Linear) {
             const LinearForm& form = set.linear[c.form];
@@ -211,7 +224,26 @@ RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>
                 along += form.weights[b] * dot(form.axis, positions[c.particles[b + 1]]);
             place += along * form.axis;
         }
-    return analyzeRank(set, candidates, positions.data(), Box(), rankThreshold, 0);
+    return positions;
+}
+
+RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates) {
+    constexpr int mostDraws = 6;
+    RankAnalysis all;
+    all.doubtful = candidates;
+    for (int draw = 0; draw < mostDraws && !all.doubtful.empty(); draw++) {
+        const std::vector<Real3> positions = drawPositions(set, draw);
+        const RankAnalysis some = analyzeRank(set, all.doubtful, positions.data(), Box(), rankThreshold, 0);
+        const bool isLast = draw + 1 == mostDraws;
+        all.doubtful = isLast ? std::vector<int>() : some.doubtful;
+        std::sort(all.doubtful.begin(), all.doubtful.end());
+        for (auto list : {&RankAnalysis::independent, &RankAnalysis::dependent})
+            std::set_difference((some.*list).begin(), (some.*list).end(), all.doubtful.begin(), all.doubtful.end(),
+                                std::back_inserter(all.*list));
+    }
+    std::sort(all.independent.begin(), all.independent.end());
+    std::sort(all.dependent.begin(), all.dependent.end());
+    return all;
 }
 
 } // namespace ConstraintPlugin

@@ -15,6 +15,7 @@ enum class Shape { Spatial, Flat, Straight };
 struct RankAnalysis {
     std::vector<int> independent; ///< constraint indices, ascending: a full-rank subset
     std::vector<int> dependent;   ///< the rest, ascending
+    std::vector<int> doubtful;    ///< those in clusters where rounding may have told wrongly
     double smallestPivot = 1;     ///< of the independent: squared sine of a gradient's angle with the others' span
     std::vector<int> circuit;     ///< constraints that nearly depend on each other there
     Shape shape = Shape::Spatial; ///< of the circuit

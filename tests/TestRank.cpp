@@ -56,6 +56,20 @@ static int denseRank(const ConstraintSet& set, const Points& points, const std::
     return (int) svd.rank();
 }
 
+TEST(GenericRank, IsThatOfEachOfManyMolecules) {
+    // Among positions at random some are close to special ones.
+    const int copies = 20000;
+    Pairs pairs;
+    for (int first = 0; first < 5 * copies; first += 5)
+        for (const auto& [i, j] : allPairs(5))
+            pairs.emplace_back(first + i, first + j);
+    const ConstraintSet set = pattern(5 * copies, pairs);
+    std::vector<int> rank(copies);
+    for (int k : analyzeGenericRank(set, allConstraints(set)).independent)
+        rank[k / 10]++;
+    EXPECT_EQ(std::count(rank.begin(), rank.end(), 9), copies);
+}
+
 static Points benzene() {
     Points points;
     for (double radius : {0.139, 0.247})
