@@ -34,6 +34,14 @@ TEST_P(BlockTeams, DoAsSingleThreadsDo) {
     EXPECT_GT(distance(inBlocks.positions(), toVectors(findSystem("chain").positions)), 1e-3);
 }
 
+TEST_P(BlockTeams, RepeatBitForBit) {
+    const Simulation first = after20Steps(GetParam(), true), second = after20Steps(GetParam(), true);
+    EXPECT_EQ(distance(first.positions(), second.positions()), 0);
+    EXPECT_EQ(distance(first.velocities(), second.velocities()), 0);
+    EXPECT_EQ(first.integrator->getMultipliers(), second.integrator->getMultipliers());
+    EXPECT_EQ(first.integrator->getVelocityMultipliers(), second.integrator->getVelocityMultipliers());
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, BlockTeams,
                          testing::Values(Setup("OpenCLSingle", ConstraintIntegrator::MatrixInversion, "Rattle"),
                                          Setup("OpenCLDouble", ConstraintIntegrator::MatrixInversion, "Shake"),

@@ -157,5 +157,25 @@ TEST_P(Failures, ALongRunEndsWhereItFails) {
     EXPECT_LT(probe.forceEvaluations, 600) << "devices look when they sort atoms, every 250 steps";
 }
 
+TEST_P(Failures, RatesThatContradictEachOtherAreNamedAsRates) {
+    // A distance is at rest by one constraint and accelerates by another: a step later the lengths are within the
+    // tolerance still, and the rates are not.
+    auto system = std::make_unique<System>();
+    for (double mass : {12.0, 16.0})
+        system->addParticle(mass);
+    auto* fixed = new ConstraintForce();
+    fixed->addDistance(0, 1, 1.0);
+    auto* moving = new CustomConstraintForce(2, "pointdistance(x1,y1,z1,x2,y2,z2) - 1 - 25*t^2");
+    moving->addConstraint({0, 1});
+    system->addForce(fixed);
+    system->addForce(moving);
+    ConstraintTests::Setup setup = GetParam();
+    std::get<2>(setup) = "Rattle";
+    Simulation s(std::move(system), makeIntegrator(setup, 0.002, 1e-4), std::get<0>(setup));
+    s.context->setPositions({Vec3(0, 0, 0), Vec3(1, 0, 0)});
+    expectAll(messageOf([&] { s.integrator->step(1); }), {"velocity stage", "particles 0 and 1", "rate of change"});
+    EXPECT_EQ(s.context->getStepCount(), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, Failures, testing::ValuesIn(oneSetupOfEach(allSetups())),
                          [](const auto& info) { return nameOf(info.param); });

@@ -76,7 +76,12 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     SolveReport report;
     ConstraintPlugin::Stage stage = ConstraintPlugin::Stage::Positions;
     if (code >= tables.numClusters() + numParticles()) {
-        const int n = code - tables.numClusters() - numParticles();
+        int n = code - tables.numClusters() - numParticles();
+        const int numChecked = (int) tables.checked.size();
+        if (n >= numChecked) {
+            n -= numChecked;
+            stage = ConstraintPlugin::Stage::Velocities;
+        }
         const vector<double> errors = program->arguments.download("checkErrors");
         report.outcome = Outcome::Inconsistent;
         report.constraint = tables.checked[n];

@@ -33,6 +33,15 @@ std::vector<Setup> setupsOf(const std::string& integrator) {
     return setups;
 }
 
+std::vector<Setup> everySetup() {
+    std::vector<Setup> setups;
+    for (const std::string& platform : platformsUnderTest())
+        for (Solver solver : {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion})
+            for (const char* integrator : {"Rattle", "Shake", "RattleLangevin", "ConstraintForce"})
+                setups.emplace_back(platform, solver, integrator);
+    return setups;
+}
+
 std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& all) {
     std::vector<Setup> setups;
     std::map<std::string, std::vector<Setup>> ofDevices;

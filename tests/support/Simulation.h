@@ -29,6 +29,8 @@ std::vector<Setup> allSetups();
 std::vector<Setup> constantEnergySetups();
 /** Those of one integrator: with either solver, or with one of the two in each precision of a device. */
 std::vector<Setup> setupsOf(const std::string& integrator);
+/** Every platform with every solver and each of Rattle, Shake, RattleLangevin and ConstraintForce. */
+std::vector<Setup> everySetup();
 /** Of some setups those of the host, and one for each precision of a device, with an integrator each: for tests of what
  *  integrators have in common. */
 std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& setups);

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: MIT
 // What follows the solves of a step: checks of constraints that were not solved, and work.
 
+/** What errors of solved constraints may add up to in one that depends on them. */
+DEVICE mixed summedTolerance(const Arguments* a) {
+    return 20 * a->innerTolerance;
+}
+
 /** Constraints that depend on others have to hold where the others do. */
 KERNEL void checkPositions(PARAMETERS) {
     const Arguments values = INITIALIZER;
@@ -22,7 +27,7 @@ KERNEL void checkPositions(PARAMETERS) {
         result.x = error;
         result.y = a->rowValue[row];
         a->checkErrors[n] = result;
-        if (!(error <= a->threshold + slack))
+        if (!(error <= max(a->threshold, summedTolerance(a)) + slack))
             fail(a, a->numClusters + a->numParticles + n);
     }
 }
@@ -46,8 +51,8 @@ KERNEL void checkVelocities(PARAMETERS) {
         result.x = error;
         result.y = rate;
         a->checkErrors[n] = result;
-        if (!(error <= a->tolerance + slack))
-            fail(a, a->numClusters + a->numParticles + n);
+        if (!(error <= summedTolerance(a) + slack))
+            fail(a, a->numClusters + a->numParticles + a->numChecked + n);
     }
 }
 
