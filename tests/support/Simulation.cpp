@@ -180,7 +180,8 @@ void addSprings(System& target, const std::vector<TestSystem>& parts, double k) 
                     ConstraintSet pair = pattern(n, {{i, i + separation}});
                     pair.constraints[0].periodic = periodic;
                     const Real3 b = Verifier(pair, part.box, part.positions).bond(0, part.positions);
-                    springs->addBond(first + i, first + i + separation, 1.1 * std::sqrt(dot(b, b)), k);
+                    const float length = (float) (1.1 * std::sqrt(dot(b, b))); // as devices store it
+                    springs->addBond(first + i, first + i + separation, length, k);
                 }
         });
         target.addForce(springs);

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Devices go where Reference goes: every system of the table, integrator and solver, in each precision.
+#include "support/Langevin.h"
+#include <map>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+constexpr int steps = 10;
+constexpr double tolerance = 1e-12;
+
+struct End {
+    Vectors positions, velocities;
+};
+
+/** An explicit constraint force drifts, and stops where that is too far. */
+double stepSizeOf(const ConstraintTests::Setup& setup) {
+    return std::get<2>(setup) == "ConstraintForce" ? 0.0005 : 0.002;
+}
+
+End run(const std::string& box, const ConstraintTests::Setup& setup) {
+    Simulation s = simulate(systemsInTheBoxOf(box), Declared::InForce, setup, stepSizeOf(setup), tolerance);
+    // A bath at 0 K has friction, and needs no random numbers, which are a platform's own.
+    if (std::get<2>(setup) == "RattleLangevin")
+        langevin(s).setTemperature(0);
+    s.integrator->step(steps);
+    return {s.positions(), s.velocities()};
+}
+
+/** What Reference does, whatever the device's precision. */
+const End& referenceRun(const std::string& box, ConstraintTests::Setup setup) {
+    static std::map<std::pair<std::string, std::string>, End> known;
+    std::get<0>(setup) = "Reference";
+    const auto key = std::make_pair(box, nameOf(setup));
+    if (known.count(key) == 0)
+        known[key] = run(box, setup);
+    return known[key];
+}
+
+class Devices : public testing::TestWithParam<ConstraintTests::Setup> {};
+
+TEST_P(Devices, GoWhereReferenceGoes) {
+    const Precision precision = precisionOf(std::get<0>(GetParam()));
+    // Bond lengths that were rounded are restored within a step, and velocities get that impulse.
+    const double dt = stepSizeOf(GetParam()), acceleration = 200, length = 0.15;
+    const double lengthError = precision.position + std::max(tolerance, precision.constraint) * length;
+    const double velocityError =
+        steps * (precision.velocity + dt * acceleration * precision.force) + 2 * lengthError / dt;
+    const double positionError = lengthError + steps * dt * velocityError;
+    for (const char* box : {"rectangular", "triclinic"}) {
+        const std::vector<TestSystem> parts = systemsInTheBoxOf(box);
+        const End &expected = referenceRun(box, GetParam()), found = run(box, GetParam());
+        for (std::size_t i = 0; i < parts.size(); i++) {
+            SCOPED_TRACE(parts[i].name);
+            const Vectors x = partOf(parts, i, found.positions), v = partOf(parts, i, found.velocities);
+            const double dx = distance(x, partOf(parts, i, expected.positions)),
+                         dv = distance(v, partOf(parts, i, expected.velocities));
+            if (getenv("SHOW"))
+                printf("%-50s %-12s %10.3g %10.3g\n", nameOf(GetParam()).c_str(), parts[i].name.c_str(),
+                       dx / positionError, dv / velocityError);
+            EXPECT_LT(dx, positionError);
+            EXPECT_LT(dv, velocityError);
+            EXPECT_GT(distance(x, toVectors(parts[i].positions)), 1e-3) << "nothing moved";
+        }
+    }
+}
+
+std::vector<ConstraintTests::Setup> deviceSetups() {
+    std::vector<ConstraintTests::Setup> setups;
+    for (const ConstraintTests::Setup& setup : everySetup())
+        if (isDevice(std::get<0>(setup)))
+            setups.push_back(setup);
+    return setups;
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, Devices, testing::ValuesIn(deviceSetups()),
+                         [](const auto& info) { return nameOf(info.param); });
+
+} // namespace
