@@ -26,4 +26,11 @@ void expectMean(const std::vector<double>& samples, double expected, double reso
     EXPECT_LT(6 * mean.error, resolution * expected) << "too few samples to tell";
 }
 
+void expectMeanOfSquares(const std::vector<double>& samples, double expected, double degreesOfFreedom,
+                         double resolution) {
+    const double error = expected * std::sqrt(2 / (degreesOfFreedom * samples.size()));
+    EXPECT_NEAR(std::accumulate(samples.begin(), samples.end(), 0.0) / samples.size(), expected, 6 * error);
+    EXPECT_LT(6 * error, resolution * expected) << "too few samples to tell";
+}
+
 } // namespace ConstraintTests

@@ -17,6 +17,11 @@ Mean meanOf(const std::vector<double>& samples, int blocks = 100);
  *  would fail by chance with a probability below 1e-8. */
 void expectMean(const std::vector<double>& samples, double expected, double resolution);
 
+/** The same for sums of so many squares of normal numbers each (an energy, a temperature), of samples that are several
+ *  relaxation times apart: few of them do, since their variance is known. */
+void expectMeanOfSquares(const std::vector<double>& samples, double expected, double degreesOfFreedom,
+                         double resolution);
+
 } // namespace ConstraintTests
 
 #endif
