@@ -42,8 +42,16 @@ TEST_P(BlockTeams, RepeatBitForBit) {
     EXPECT_EQ(first.integrator->getVelocityMultipliers(), second.integrator->getVelocityMultipliers());
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, BlockTeams,
-                         testing::Values(Setup("OpenCLSingle", ConstraintIntegrator::MatrixInversion, "Rattle"),
-                                         Setup("OpenCLDouble", ConstraintIntegrator::MatrixInversion, "Shake"),
-                                         Setup("OpenCLMixed", ConstraintIntegrator::Iterative, "Shake")),
+/** Every solver with every integrator, in one of the precisions. */
+static std::vector<Setup> someSetups() {
+    const char* const platforms[] = {"OpenCLSingle", "OpenCLMixed", "OpenCLDouble"};
+    int turn = 0;
+    std::vector<Setup> setups;
+    for (Solver solver : {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion})
+        for (const char* integrator : {"Rattle", "Shake", "RattleLangevin", "ConstraintForce"})
+            setups.emplace_back(platforms[turn++ % 3], solver, integrator);
+    return setups;
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, BlockTeams, testing::ValuesIn(someSetups()),
                          [](const auto& info) { return nameOf(info.param); });
