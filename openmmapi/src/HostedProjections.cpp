@@ -45,8 +45,23 @@ double HostedStepKernel::projectionThreshold(const ConstraintIntegrator& integra
                              : tolerance;
 }
 
-static double largestComponent(const Real3& x) {
-    return max({abs(x.x), abs(x.y), abs(x.z)});
+static double largestComponent(const Real3& r) {
+    return max({abs(r.x), abs(r.y), abs(r.z)});
+}
+
+double HostedStepKernel::roundingSlack(const Real3* positions) const {
+    double largest = 0;
+    for (const Constraint& c : solver->getSet().constraints)
+        for (int particle : c.particles)
+            largest = max(largest, largestComponent(positions[particle]));
+    return 8 * positionEpsilon() * largest / shortestScale();
+}
+
+double HostedStepKernel::roundingSlack(const Real3* positions, const Real3* velocities, double timeScale) const {
+    double fastest = 0;
+    for (int i = 0; i < numParticles(); i++)
+        fastest = max(fastest, largestComponent(velocities[i]));
+    return roundingSlack(positions) * fastest * timeScale / shortestScale();
 }
 
 double HostedStepKernel::shortestScale() const {
@@ -54,22 +69,6 @@ double HostedStepKernel::shortestScale() const {
     for (const Constraint& c : solver->getSet().constraints)
         shortest = min(shortest, solver->getSet().scale(c));
     return shortest;
-}
-
-double HostedStepKernel::roundingSlack(const Real3* positions) const {
-    double largest = 0;
-    for (const Constraint& c : solver->getSet().constraints)
-        for (int p : c.particles)
-            largest = max(largest, largestComponent(positions[p]));
-    return 8 * positionEpsilon() * largest / shortestScale();
-}
-
-double HostedStepKernel::velocitySlack(const Real3* positions, const Real3* velocities, double timeScale) const {
-    double fastest = 0;
-    for (const Constraint& c : solver->getSet().constraints)
-        for (int p : c.particles)
-            fastest = max(fastest, largestComponent(velocities[p]));
-    return roundingSlack(positions) * fastest * timeScale / shortestScale();
 }
 
 bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,

@@ -109,12 +109,12 @@ void HostedStepKernel::solveVelocities(ContextImpl& context, const ConstraintInt
                                        Real3* velocity) {
     targetTime = currentTime(context);
     solver->setTime(targetTime);
-    const double tolerance = integrator.getConstraintTolerance(), timeScale = velocityTimeScale(integrator);
+    const double timeScale = velocityTimeScale(integrator), tolerance = integrator.getConstraintTolerance();
     const SolveReport report =
         solver->solveVelocities(x, box(context), velocity, timeScale, tolerance, integrator.getMaxIterations());
-    // Positions that a platform rounds turn gradients: constraints that depend on each other do not quite, then.
+    // Rounding of positions turns the gradients of constraints that depend on others.
     const bool isRounding =
-        report.outcome == Outcome::Inconsistent && report.maxError <= tolerance + velocitySlack(x, velocity, timeScale);
+        report.outcome == Outcome::Inconsistent && report.maxError <= tolerance + roundingSlack(x, velocity, timeScale);
     if (report.outcome != Outcome::Converged && !isRounding)
         fail(report, Stage::Velocities, integrator);
     note(report);
