@@ -23,14 +23,14 @@ enum class Declared { InSystem, InForce };
  *  "FrictionlessLangevin", which draws no random numbers, or "ConstraintForce"). */
 using Setup = std::tuple<std::string, Solver, std::string>;
 std::string nameOf(const Setup& setup);
+/** Every platform with every solver and each of Rattle, Shake, RattleLangevin and ConstraintForce. */
+std::vector<Setup> everySetup();
 /** Every combination with Rattle, Shake and RattleLangevin, for INSTANTIATE_TEST_SUITE_P. */
 std::vector<Setup> allSetups();
 /** With Rattle, Shake and FrictionlessLangevin: trajectories are determined by their start. */
 std::vector<Setup> constantEnergySetups();
 /** Those of one integrator: with either solver, or with one of the two in each precision of a device. */
 std::vector<Setup> setupsOf(const std::string& integrator);
-/** Every platform with every solver and each of Rattle, Shake, RattleLangevin and ConstraintForce. */
-std::vector<Setup> everySetup();
 /** Of some setups those of the host, and one for each precision of a device, with an integrator each: for tests of what
  *  integrators have in common. */
 std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& setups);
