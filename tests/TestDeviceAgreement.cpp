@@ -59,9 +59,6 @@ TEST_P(Devices, GoWhereReferenceGoes) {
             const Vectors x = partOf(parts, i, found.positions), v = partOf(parts, i, found.velocities);
             const double dx = distance(x, partOf(parts, i, expected.positions)),
                          dv = distance(v, partOf(parts, i, expected.velocities));
-            if (getenv("SHOW"))
-                printf("%-50s %-12s %10.3g %10.3g\n", nameOf(GetParam()).c_str(), parts[i].name.c_str(),
-                       dx / positionError, dv / velocityError);
             EXPECT_LT(dx, positionError);
             EXPECT_LT(dv, velocityError);
             EXPECT_GT(distance(x, toVectors(parts[i].positions)), 1e-3) << "nothing moved";
