@@ -22,9 +22,6 @@ constexpr int longestRun = 1'000'000;
 /** Relative errors up to which the device projects by itself; farther off, the host decides. */
 constexpr double farOff = 0.5;
 
-/** Smallest tolerance that solves on displacements in single precision reach. */
-constexpr double singleFloor = 1e-6;
-
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
 const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "becomeTangent"}};
 
@@ -113,7 +110,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
 void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     KernelArguments& numbers = program->arguments;
     const bool isSingle = !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();
-    const double floor = isSingle ? singleFloor : 0;
+    const double floor = smallestTolerance();
     const double tolerance = max(integrator.getConstraintTolerance(), floor), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
     numbers.set("threshold", max(projectionThreshold(integrator), floor));

@@ -67,6 +67,10 @@ double CommonStepKernel::positionEpsilon() const {
     return cc.getUseDoublePrecision() ? 2.2e-16 : cc.getUseMixedPrecision() ? 7.2e-15 : 1.2e-7;
 }
 
+double CommonStepKernel::smallestTolerance() const {
+    return cc.getUseDoublePrecision() || cc.getUseMixedPrecision() ? 0 : 1e-6; // of displacements in single precision
+}
+
 Box CommonStepKernel::deviceBox() const {
     Vec3 a, b, c;
     cc.getPeriodicBoxVectors(a, b, c);
