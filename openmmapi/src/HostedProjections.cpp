@@ -45,17 +45,30 @@ double HostedStepKernel::projectionThreshold(const ConstraintIntegrator& integra
                              : tolerance;
 }
 
+static double largestComponent(const Real3& r) {
+    return max({abs(r.x), abs(r.y), abs(r.z)});
+}
+
 double HostedStepKernel::roundingSlack(const Real3* positions) const {
-    const ConstraintSet& set = solver->getSet();
-    double largest = 0, shortest = numeric_limits<double>::max();
-    for (const Constraint& c : set.constraints) {
-        for (int i = 0; i < c.size(); i++) {
-            const Real3& x = positions[c.particles[i]];
-            largest = max({largest, abs(x.x), abs(x.y), abs(x.z)});
-        }
-        shortest = min(shortest, set.scale(c));
-    }
-    return 8 * positionEpsilon() * largest / shortest;
+    double largest = 0;
+    for (const Constraint& c : solver->getSet().constraints)
+        for (int particle : c.particles)
+            largest = max(largest, largestComponent(positions[particle]));
+    return 8 * positionEpsilon() * largest / shortestScale();
+}
+
+double HostedStepKernel::roundingSlack(const Real3* positions, const Real3* velocities, double timeScale) const {
+    double fastest = 0;
+    for (int i = 0; i < numParticles(); i++)
+        fastest = max(fastest, largestComponent(velocities[i]));
+    return roundingSlack(positions) * fastest * timeScale / shortestScale();
+}
+
+double HostedStepKernel::shortestScale() const {
+    double shortest = numeric_limits<double>::max();
+    for (const Constraint& c : solver->getSet().constraints)
+        shortest = min(shortest, solver->getSet().scale(c));
+    return shortest;
 }
 
 bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,

@@ -42,8 +42,12 @@ std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& all) {
         else
             setups.push_back(setup);
     int turn = 0;
-    for (const auto& [device, some] : ofDevices)
-        setups.push_back(some[turn++ % some.size()]);
+    for (const auto& [device, some] : ofDevices) {
+        Setup setup = some[turn % some.size()];
+        std::get<1>(setup) = turn % 2 == 0 ? ConstraintIntegrator::MatrixInversion : ConstraintIntegrator::Iterative;
+        setups.push_back(setup);
+        turn++;
+    }
     return setups;
 }
 

@@ -204,6 +204,10 @@ private:
     bool projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     /** What rounding of the positions alone may add to a solved constraint's error. */
     double roundingSlack(const Real3* x) const;
+    /** The same of a rate of change, in units of the tolerance. */
+    double roundingSlack(const Real3* x, const Real3* v, double timeScale) const;
+    /** The smallest of what errors are relative to, nm or rad. */
+    double shortestScale() const;
     double kineticEnergy(const Real3* v) const;
 
     std::unique_ptr<FrozenReading> frozen; // until the next step
