@@ -119,7 +119,10 @@ TEST_P(Moving, WorkIsTheEnergyThatComesIn) {
               (isRattle ? 0.3 : 0.6) * error[0] + 1e-7 + 10 * precision.force); // of energies of some 10 kJ/mol
 }
 
-TEST_P(Moving, WorkAndTargetsContinueFromACheckpoint) {
+/** What integrators have in common. */
+class MovingStates : public Moving {};
+
+TEST_P(MovingStates, WorkAndTargetsContinueFromACheckpoint) {
     Pulled whole(kind, rate, setup, 0.001), first(kind, rate, setup, 0.001), second(kind, rate, setup, 0.001);
     whole.simulation->integrator->step(20);
     first.simulation->integrator->step(10);
@@ -137,7 +140,7 @@ TEST_P(Moving, WorkAndTargetsContinueFromACheckpoint) {
                 1e-3);
 }
 
-TEST_P(Moving, ATimeThatIsSetMovesTheTargetAtTheNextStep) {
+TEST_P(MovingStates, ATimeThatIsSetMovesTheTargetAtTheNextStep) {
     Pulled pulled(kind, rate, setup, 0.001);
     const double start = pulled.value(pulled.positions);
     pulled.simulation->integrator->step(5);
@@ -146,16 +149,18 @@ TEST_P(Moving, ATimeThatIsSetMovesTheTargetAtTheNextStep) {
     EXPECT_NEAR(pulled.value(pulled.simulation->positions()), start + rate * 0.051, exact);
 }
 
-std::string caseName(CoordinateKind kind, const ConstraintTests::Setup& setup) {
-    const char* const names[] = {"Distance_", "Angle_", "Dihedral_"};
-    return names[(int) kind] + nameOf(setup);
+auto casesOf(const std::vector<ConstraintTests::Setup>& setups) {
+    return testing::Combine(testing::Values(CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral),
+                            testing::ValuesIn(setups));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Moving,
-                         testing::Combine(testing::Values(CoordinateKind::Distance, CoordinateKind::Angle,
-                                                          CoordinateKind::Dihedral),
-                                          testing::ValuesIn(constantEnergySetups())),
-                         [](const auto& info) { return caseName(std::get<0>(info.param), std::get<1>(info.param)); });
+std::string caseName(const testing::TestParamInfo<Moving::ParamType>& info) {
+    const char* const names[] = {"Distance_", "Angle_", "Dihedral_"};
+    return names[(int) std::get<0>(info.param)] + nameOf(std::get<1>(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Moving, casesOf(mostlyRattleSetups()), caseName);
+INSTANTIATE_TEST_SUITE_P(All, MovingStates, casesOf(oneSetupOfEach(constantEnergySetups())), caseName);
 
 /** On every platform, by one setup. */
 class MovingConstraints : public testing::TestWithParam<std::string> {

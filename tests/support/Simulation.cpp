@@ -67,6 +67,14 @@ std::vector<Setup> constantEnergySetups() {
     return setupsOfEach({"Rattle", "Shake", "FrictionlessLangevin"});
 }
 
+std::vector<Setup> mostlyRattleSetups() {
+    std::vector<Setup> setups = oneSetupOfEach(constantEnergySetups());
+    for (const Setup& setup : setupsOf("Rattle"))
+        if (std::find(setups.begin(), setups.end(), setup) == setups.end())
+            setups.push_back(setup);
+    return setups;
+}
+
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance) {
     IntegratorPointer integrator;
     if (std::get<2>(setup) == "Rattle")
