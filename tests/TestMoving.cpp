@@ -131,13 +131,10 @@ TEST_P(MovingStates, WorkAndTargetsContinueFromACheckpoint) {
     second.simulation->context->loadCheckpoint(checkpoint);
     EXPECT_EQ(second.simulation->integrator->getConstraintWork(), first.simulation->integrator->getConstraintWork());
     second.simulation->integrator->step(10);
-    if (std::get<0>(setup) == "Reference") {
-        EXPECT_EQ(distance(whole.simulation->positions(), second.simulation->positions()), 0);
-        EXPECT_EQ(whole.simulation->integrator->getConstraintWork(),
-                  second.simulation->integrator->getConstraintWork());
-    }
-    EXPECT_NEAR(whole.simulation->integrator->getConstraintWork(), second.simulation->integrator->getConstraintWork(),
-                1e-3);
+    EXPECT_EQ(distance(whole.simulation->positions(), second.simulation->positions()), 0);
+    // On devices the sum of the work begins anew.
+    const double work = whole.simulation->integrator->getConstraintWork();
+    EXPECT_NEAR(second.simulation->integrator->getConstraintWork(), work, 10 * precision.constraint * std::abs(work));
 }
 
 TEST_P(MovingStates, ATimeThatIsSetMovesTheTargetAtTheNextStep) {
