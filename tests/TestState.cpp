@@ -283,5 +283,16 @@ TEST_P(States, BarostatKeepsConstraints) {
     EXPECT_EQ(s.context->getMolecules().size(), 5u);
 }
 
+TEST_P(States, TheSummarySaysWhatWasSolvedTo) {
+    for (double tolerance : {1e-4, 1e-10}) {
+        Simulation s = simulate(findSystem("water"), Declared::InForce, GetParam(), 0.001, tolerance);
+        s.integrator->step(1);
+        const SolverSummary summary = s.integrator->getSolverSummary();
+        EXPECT_EQ(summary.tolerance, std::max(tolerance, platform() == "OpenCLSingle" ? 1e-6 : 0.0));
+        EXPECT_LE(summary.maxError, summary.tolerance);
+        EXPECT_NE(summary.str().find("tolerance "), std::string::npos);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, States, testing::ValuesIn(allSetups()),
                          [](const auto& info) { return nameOf(info.param); });

@@ -135,7 +135,9 @@ vector<Vec3> ConstraintIntegrator::getVelocitiesForTemperature(const System& sys
 
 SolverSummary ConstraintIntegrator::getSolverSummary() const {
     requireContext(false);
-    return stepKernel().getSummary();
+    SolverSummary summary = stepKernel().getSummary();
+    summary.tolerance = max(getConstraintTolerance(), summary.tolerance);
+    return summary;
 }
 
 vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) const {

@@ -87,6 +87,7 @@ void HostedStepKernel::resetSummary() {
 SolverSummary HostedStepKernel::getSummary() const {
     refreshReading();
     SolverSummary now = summary;
+    now.tolerance = smallestTolerance();
     now.solver = describeSolver(solver->getGraph());
     now.clusters = (int) solver->getGraph().clusters.size();
     return now;

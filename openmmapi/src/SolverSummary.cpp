@@ -8,7 +8,7 @@ namespace ConstraintPlugin {
 std::string SolverSummary::str() const {
     std::ostringstream out;
     out << (converged ? "converged" : "NOT converged") << " in " << iterations << " iterations, largest error "
-        << maxError;
+        << maxError << ", tolerance " << tolerance;
     if (worstConstraint >= 0)
         out << " (constraint " << worstConstraint << ")";
     out << "; " << clusters << " clusters, " << solver;

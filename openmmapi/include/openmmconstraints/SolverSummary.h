@@ -13,6 +13,7 @@ struct SolverSummary {
     bool converged = true;    ///< every constraint met the tolerance (true before the first solve)
     int iterations = 0;       ///< largest number of iterations any cluster needed in any stage
     double maxError = 0.0;    ///< largest error of the worst constraint: relative for distances
+    double tolerance = 0.0;   ///< what was solved to: the integrator's, or the smallest that the precision reaches
     int worstConstraint = -1; ///< its index: System constraints first, then each Force's; -1 if there is none
     std::string solver;       ///< what served the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
     int clusters = 0;         ///< number of independent clusters

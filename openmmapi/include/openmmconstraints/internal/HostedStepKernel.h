@@ -69,6 +69,10 @@ protected:
     virtual double positionEpsilon() const {
         return std::numeric_limits<double>::epsilon();
     }
+    /** Smallest tolerance that steps reach; where the integrator asks for less, they are solved to this. */
+    virtual double smallestTolerance() const {
+        return 0;
+    }
     /** Complete `reading`, `summary` and the solver's multipliers (a warm start's) with what the platform has not
      *  fetched of the last good step. Called before any of them is read, and before anything but a step changes
      *  them; by then someone may have exchanged the Context's state. Evaluates no constraint. */
