@@ -181,7 +181,7 @@ TEST_P(ExpressionDynamics, TheScaleOfSigmaDoesNotMatter) {
     // Beside distances, whose gradients are of length 1; chains of several lengths are served by several solvers.
     const std::vector<int> lengths = {1, 2, 3, 4, 8, 20};
     const double mass = 12, radius = 0.6, dt = 0.001;
-    const int steps = 50;
+    const int steps = 20;
     const auto end = [&](double factor) {
         std::ostringstream sigma;
         sigma << factor << "*(sqrt(x1^2 + y1^2 + z1^2) - 0.6)";
