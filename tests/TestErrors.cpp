@@ -267,5 +267,5 @@ TEST_P(Errors, ParticlesAtTheSamePlaceAreNamed) {
     expectAll(expectFailureLeavesTheState(s), {"particles 1 and 2", "same place"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, Errors, testing::ValuesIn(allSetups()),
+INSTANTIATE_TEST_SUITE_P(Platforms, Errors, testing::ValuesIn(oneSetupOfEach(allSetups())),
                          [](const auto& info) { return nameOf(info.param); });

@@ -124,9 +124,15 @@ TEST_P(Forces, AreFreshAfterTheForceGroupsChange) {
 }
 
 TEST_P(Forces, SurviveQueriesOfEnergyAndForces) {
+    Run run = start(), undisturbed = start();
     for (int what : {(int) State::Energy, (int) State::Forces, State::Energy | State::Forces | State::Velocities})
-        for (int groups : {-1, 1 << 0, 1 << 1, 1 << 7})
-            expectFreshForces([&](Run& run) { run.simulation->context->getState(what, false, groups); }, false);
+        for (int groups : {-1, 1 << 0, 1 << 1, 1 << 7}) {
+            run.simulation->context->getState(what, false, groups);
+            for (Run* each : {&run, &undisturbed})
+                each->simulation->integrator->step(3);
+            EXPECT_LT(distance(run.simulation->positions(), undisturbed.simulation->positions()),
+                      1e-12 + precisionOf(std::get<0>(GetParam())).position);
+        }
 }
 
 TEST_P(Forces, SurviveApplyingConstraints) {
@@ -155,5 +161,5 @@ TEST_P(Forces, OfOtherGroupsAreLeftOut) {
     EXPECT_GE(run.simulation->integrator->getSolverSummary().worstConstraint, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, Forces, testing::ValuesIn(constantEnergySetups()),
+INSTANTIATE_TEST_SUITE_P(Platforms, Forces, testing::ValuesIn(oneSetupOfEach(constantEnergySetups())),
                          [](const auto& info) { return nameOf(info.param); });

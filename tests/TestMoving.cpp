@@ -76,6 +76,10 @@ protected:
     const CoordinateKind kind = std::get<0>(GetParam());
     const ConstraintTests::Setup setup = std::get<1>(GetParam());
     const double rate = kind == CoordinateKind::Distance ? 0.1 : 1.0;
+    const std::string platform = std::get<0>(setup);
+    const Precision precision = precisionOf(platform);
+    /** How far a coordinate of bonds of some 0.15 nm may be from its target: angles rather than the length. */
+    const double exact = attainable(platform, 1e-11, 0.1);
 };
 
 TEST_P(Moving, FollowsItsTargetAtTheContextsTime) {
@@ -84,9 +88,10 @@ TEST_P(Moving, FollowsItsTargetAtTheContextsTime) {
     for (int block = 1; block <= 5; block++) {
         pulled.simulation->integrator->step(20);
         const double expected = start + rate * 0.02 * block;
-        EXPECT_NEAR(pulled.value(pulled.simulation->positions()), expected, 1e-11);
+        EXPECT_NEAR(pulled.value(pulled.simulation->positions()), expected, exact);
         if (std::get<2>(setup) == "Rattle") {
-            EXPECT_NEAR(pulled.rateOf(pulled.simulation->positions(), pulled.simulation->velocities()), rate, 1e-7);
+            EXPECT_NEAR(pulled.rateOf(pulled.simulation->positions(), pulled.simulation->velocities()), rate,
+                        1e-7 + exact / 0.001); // solved relative to one step
         }
     }
 }
@@ -95,9 +100,7 @@ TEST_P(Moving, WorkIsTheEnergyThatComesIn) {
     // Where velocities are half a step behind, so are the work and the start: first order. There the work is compared
     // with that of velocity Verlet, which is of second order.
     const bool isRattle = std::get<2>(setup) == "Rattle";
-    ConstraintTests::Setup rattle = setup;
-    std::get<2>(rattle) = "Rattle";
-    Pulled reference(kind, rate, rattle, 0.0001);
+    Pulled reference(kind, rate, {"Reference", ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.0001);
     reference.simulation->integrator->step(1000);
     const double referenceWork = reference.simulation->integrator->getConstraintWork();
     EXPECT_GT(std::abs(referenceWork), 0.5); // it does matter
@@ -112,10 +115,14 @@ TEST_P(Moving, WorkIsTheEnergyThatComesIn) {
         error[i] = std::abs(pulled.simulation->integrator->getConstraintWork() - expected);
     }
     EXPECT_LT(error[0], (isRattle ? 0.02 : 0.04) * std::abs(referenceWork));
-    EXPECT_LT(error[1], (isRattle ? 0.3 : 0.6) * error[0] + 1e-7);
+    EXPECT_LT(error[1],
+              (isRattle ? 0.3 : 0.6) * error[0] + 1e-7 + 10 * precision.force); // of energies of some 10 kJ/mol
 }
 
-TEST_P(Moving, WorkAndTargetsContinueFromACheckpoint) {
+/** What integrators have in common. */
+class MovingStates : public Moving {};
+
+TEST_P(MovingStates, WorkAndTargetsContinueFromACheckpoint) {
     Pulled whole(kind, rate, setup, 0.001), first(kind, rate, setup, 0.001), second(kind, rate, setup, 0.001);
     whole.simulation->integrator->step(20);
     first.simulation->integrator->step(10);
@@ -124,37 +131,43 @@ TEST_P(Moving, WorkAndTargetsContinueFromACheckpoint) {
     second.simulation->context->loadCheckpoint(checkpoint);
     EXPECT_EQ(second.simulation->integrator->getConstraintWork(), first.simulation->integrator->getConstraintWork());
     second.simulation->integrator->step(10);
-    if (std::get<0>(setup) == "Reference") {
-        EXPECT_EQ(distance(whole.simulation->positions(), second.simulation->positions()), 0);
-        EXPECT_EQ(whole.simulation->integrator->getConstraintWork(),
-                  second.simulation->integrator->getConstraintWork());
-    }
-    EXPECT_NEAR(whole.simulation->integrator->getConstraintWork(), second.simulation->integrator->getConstraintWork(),
-                1e-3);
+    EXPECT_EQ(distance(whole.simulation->positions(), second.simulation->positions()), 0);
+    // On devices the sum of the work begins anew.
+    const double work = whole.simulation->integrator->getConstraintWork();
+    EXPECT_NEAR(second.simulation->integrator->getConstraintWork(), work, 10 * precision.constraint * std::abs(work));
 }
 
-TEST_P(Moving, ATimeThatIsSetMovesTheTargetAtTheNextStep) {
+TEST_P(MovingStates, ATimeThatIsSetMovesTheTargetAtTheNextStep) {
     Pulled pulled(kind, rate, setup, 0.001);
     const double start = pulled.value(pulled.positions);
     pulled.simulation->integrator->step(5);
     pulled.simulation->context->setTime(0.05);
     pulled.simulation->integrator->step(1);
-    EXPECT_NEAR(pulled.value(pulled.simulation->positions()), start + rate * 0.051, 1e-11);
+    EXPECT_NEAR(pulled.value(pulled.simulation->positions()), start + rate * 0.051, exact);
 }
 
-std::string caseName(CoordinateKind kind, const ConstraintTests::Setup& setup) {
+auto casesOf(const std::vector<ConstraintTests::Setup>& setups) {
+    return testing::Combine(testing::Values(CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral),
+                            testing::ValuesIn(setups));
+}
+
+std::string caseName(const testing::TestParamInfo<Moving::ParamType>& info) {
     const char* const names[] = {"Distance_", "Angle_", "Dihedral_"};
-    return names[(int) kind] + nameOf(setup);
+    return names[(int) std::get<0>(info.param)] + nameOf(std::get<1>(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Moving,
-                         testing::Combine(testing::Values(CoordinateKind::Distance, CoordinateKind::Angle,
-                                                          CoordinateKind::Dihedral),
-                                          testing::ValuesIn(constantEnergySetups())),
-                         [](const auto& info) { return caseName(std::get<0>(info.param), std::get<1>(info.param)); });
+INSTANTIATE_TEST_SUITE_P(All, Moving, casesOf(mostlyRattleSetups()), caseName);
+INSTANTIATE_TEST_SUITE_P(All, MovingStates, casesOf(oneSetupOfEach(constantEnergySetups())), caseName);
 
-TEST(MovingConstraints, StopsByNameBeforeALengthVanishes) {
-    Pulled pulled(CoordinateKind::Distance, -1, {"Reference", ConstraintIntegrator::Automatic, "Rattle"}, 0.001);
+/** On every platform, by one setup. */
+class MovingConstraints : public testing::TestWithParam<std::string> {
+protected:
+    const std::string platform = GetParam();
+    const ConstraintTests::Setup setup = {platform, ConstraintIntegrator::Automatic, "Rattle"};
+};
+
+TEST_P(MovingConstraints, StopsByNameBeforeALengthVanishes) {
+    Pulled pulled(CoordinateKind::Distance, -1, setup, 0.001);
     try {
         pulled.simulation->integrator->step(1000);
         FAIL() << "a distance of zero was accepted";
@@ -164,38 +177,39 @@ TEST(MovingConstraints, StopsByNameBeforeALengthVanishes) {
     }
 }
 
-TEST(MovingConstraints, RefusesARateThatIsNoNumber) {
-    EXPECT_THROW(Pulled(CoordinateKind::Distance, NAN, {"Reference", ConstraintIntegrator::Automatic, "Rattle"}, 0.001),
-                 OpenMMException);
+TEST_P(MovingConstraints, RefusesARateThatIsNoNumber) {
+    EXPECT_THROW(Pulled(CoordinateKind::Distance, NAN, setup, 0.001), OpenMMException);
 }
 
-/** Pulled slowly, the work is the free energy difference: of a bond at T = 0, the energy of its spring; of a free
- *  dimer in a heat bath, the centrifugal one, -2 kT ln(d1/d0). */
-TEST(MovingConstraints, SlowWorkIsTheFreeEnergyDifference) {
+/** Pulled slowly, the work is the free energy difference: of a free dimer in a heat bath, the centrifugal one,
+ *  -2 kT ln(d1/d0). */
+TEST_P(MovingConstraints, SlowWorkIsTheFreeEnergyDifference) {
     System system;
-    system.addParticle(10);
-    system.addParticle(10);
     auto* force = new ConstraintForce();
-    const double d0 = 0.1, d1 = 0.2, duration = 40, temperature = 300;
-    force->addDistance(0, 1, d0, (d1 - d0) / duration);
-    system.addForce(force);
-    double sum = 0, sumOfSquares = 0;
-    const int runs = 40;
-    for (int run = 0; run < runs; run++) {
-        RattleLangevinIntegrator integrator(temperature, 2, 0.004);
-        integrator.setRandomNumberSeed(run + 1);
-        auto context = makeContext(system, integrator, "Reference");
-        context->setPositions({{0, 0, 0}, {0, 0, d0}});
-        context->setVelocitiesToTemperature(temperature, run + 1);
-        integrator.step((int) std::lround(duration / 0.004));
-        const double work = integrator.getConstraintWork();
-        sum += work;
-        sumOfSquares += work * work;
+    const double d0 = 0.1, d1 = 0.2, duration = 20, rate = (d1 - d0) / duration, temperature = 300, friction = 2;
+    const int dimers = 200;
+    Vectors positions;
+    for (int i = 0; i < dimers; i++) {
+        const int first = system.addParticle(10), second = system.addParticle(10);
+        force->addDistance(first, second, d0, rate);
+        positions.insert(positions.end(), {Vec3(), Vec3(0, 0, d0)});
     }
-    const double mean = sum / runs, error = std::sqrt((sumOfSquares / runs - mean * mean) / (runs - 1));
+    system.addForce(force);
+    RattleLangevinIntegrator integrator(temperature, friction, 0.008);
+    integrator.setRandomNumberSeed(1);
+    auto context = makeContext(system, integrator, platform);
+    context->setPositions(positions);
+    context->setVelocitiesToTemperature(temperature, 1);
+    integrator.step((int) std::lround(duration / 0.008));
+    // The force -m v^2/d of two squares of normal numbers has a mean of 2 kT/d, as its standard deviation is, and is
+    // correlated over 1/(2 friction): so much does the work of one dimer vary, and half of that over kT is dissipated.
     const double kT = 0.00831446261815324 * temperature;
-    EXPECT_LT(error, 0.3);
-    EXPECT_NEAR(mean, -2 * kT * std::log(d1 / d0), 5 * error);
+    const double variance = 4 * kT * kT * rate * (1 / d0 - 1 / d1) / friction;
+    EXPECT_NEAR(integrator.getConstraintWork() / dimers, -2 * kT * std::log(d1 / d0) + variance / (2 * kT),
+                5 * std::sqrt(variance / dimers));
 }
+
+INSTANTIATE_TEST_SUITE_P(Platforms, MovingConstraints, testing::ValuesIn(platformsUnderTest()),
+                         [](const auto& info) { return info.param; });
 
 } // namespace

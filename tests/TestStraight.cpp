@@ -14,6 +14,10 @@ class Straight : public testing::TestWithParam<std::tuple<Setup, bool>> {
 protected:
     const ConstraintTests::Setup setup = std::get<0>(GetParam());
     const bool fixedBonds = std::get<1>(GetParam());
+    const std::string platform = std::get<0>(setup);
+    const Precision precision = precisionOf(platform);
+    /** How far from 180 degrees an angle of two bonds of some 0.1 nm may be. */
+    const double bent = 3 * attainable(platform, 1e-11, 0.1);
     /** Three particles of unequal masses on a line, a spring to a fourth that shakes them, bonds free or fixed. */
     Simulation start(double stepSize, double angle = M_PI) const {
         auto system = std::make_unique<System>();
@@ -46,13 +50,14 @@ double bend(const Vectors& x) {
 }
 
 TEST_P(Straight, StaysStraightAndConservesEnergyAndMomenta) {
+    const int stepsPerBlock = isDevice(platform) ? 50 : 250;
     Simulation simulation = start(0.0002);
     EXPECT_EQ(simulation.integrator->getNumDegreesOfFreedom(), fixedBonds ? 8 : 10);
     const double energy = simulation.energy();
     const double kinetic = simulation.context->getState(State::Energy).getKineticEnergy();
     for (int block = 0; block < 20; block++) {
-        simulation.integrator->step(250);
-        EXPECT_LT(bend(simulation.positions()), 3e-11);
+        simulation.integrator->step(stepsPerBlock);
+        EXPECT_LT(bend(simulation.positions()), bent);
         // The Langevin form reports the kinetic energy half a step behind the positions.
         EXPECT_NEAR(simulation.energy(), energy,
                     (std::get<2>(setup) == "FrictionlessLangevin" ? 0.05 : 5e-3) * kinetic);
@@ -62,7 +67,8 @@ TEST_P(Straight, StaysStraightAndConservesEnergyAndMomenta) {
     for (int i = 0; i < 4; i++)
         momentum += simulation.velocities()[i] * masses[i];
     const Vec3 expected = Vec3(0.3, 0.5, 0) * 16 + Vec3(-0.1, -0.2, 0.1) * 12 + Vec3(0.5, -0.4, 0.6) + Vec3(0, 3, -6);
-    EXPECT_LT(std::sqrt((momentum - expected).dot(momentum - expected)), 1e-4);
+    // Rounded velocities of masses of some 10 amu; forces that OpenMM rounds are not quite opposite.
+    EXPECT_LT(distance({momentum}, {expected}), 1e-4 + 20 * stepsPerBlock * 10 * precision.velocity);
 }
 
 TEST_P(Straight, HasOneMultiplierAndItsForceIsPerpendicular) {
@@ -85,22 +91,25 @@ TEST_P(Straight, ABentStartIsProjected) {
     x[1] += Vec3(0, 0.03, -0.02);
     simulation.context->setPositions(x);
     simulation.integrator->step(1);
-    EXPECT_LT(bend(simulation.positions()), 3e-11);
+    EXPECT_LT(bend(simulation.positions()), bent);
 }
 
 TEST_P(Straight, RoundedPiIsPi) {
     Simulation exact = start(0.0005), rounded = start(0.0005, 3.1416);
     exact.integrator->step(50);
     rounded.integrator->step(50);
-    EXPECT_LT(distance(exact.positions(), rounded.positions()), std::get<0>(setup) == "Reference" ? 1e-15 : 1e-6);
+    EXPECT_LT(distance(exact.positions(), rounded.positions()), 1e-15);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Straight, testing::Combine(testing::ValuesIn(constantEnergySetups()), testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(All, Straight,
+                         testing::Combine(testing::ValuesIn(oneSetupOfEach(constantEnergySetups())), testing::Bool()),
                          [](const auto& info) {
                              return nameOf(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_Fixed" : "_Free");
                          });
 
-TEST(StraightAngles, AFoldedAngleIsNoStraightOne) {
+class StraightAngles : public testing::TestWithParam<std::string> {};
+
+TEST_P(StraightAngles, AFoldedAngleIsNoStraightOne) {
     System system;
     for (int i = 0; i < 3; i++)
         system.addParticle(1);
@@ -108,9 +117,12 @@ TEST(StraightAngles, AFoldedAngleIsNoStraightOne) {
     constraints->addAngle(0, 1, 2, M_PI);
     system.addForce(constraints);
     RattleIntegrator integrator(0.001);
-    auto context = makeContext(system, integrator, "Reference");
+    auto context = makeContext(system, integrator, GetParam());
     context->setPositions({{0.1, 0, 0}, {0, 0, 0}, {0.2, 0, 0}});
     EXPECT_THROW(integrator.step(1), OpenMMException);
 }
+
+INSTANTIATE_TEST_SUITE_P(Platforms, StraightAngles, testing::ValuesIn(platformsUnderTest()),
+                         [](const auto& info) { return info.param; });
 
 } // namespace

@@ -51,8 +51,12 @@ std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& all) {
         else
             setups.push_back(setup);
     int turn = 0;
-    for (const auto& [device, some] : ofDevices)
-        setups.push_back(some[turn++ % some.size()]);
+    for (const auto& [device, some] : ofDevices) {
+        Setup setup = some[turn % some.size()];
+        std::get<1>(setup) = turn % 2 == 0 ? ConstraintIntegrator::MatrixInversion : ConstraintIntegrator::Iterative;
+        setups.push_back(setup);
+        turn++;
+    }
     return setups;
 }
 
@@ -70,6 +74,14 @@ std::vector<Setup> allSetups() {
 
 std::vector<Setup> constantEnergySetups() {
     return setupsOfEach({"Rattle", "Shake", "FrictionlessLangevin"});
+}
+
+std::vector<Setup> mostlyRattleSetups() {
+    std::vector<Setup> setups = oneSetupOfEach(constantEnergySetups());
+    for (const Setup& setup : setupsOf("Rattle"))
+        if (std::find(setups.begin(), setups.end(), setup) == setups.end())
+            setups.push_back(setup);
+    return setups;
 }
 
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance) {

@@ -31,9 +31,11 @@ std::vector<Setup> allSetups();
 std::vector<Setup> constantEnergySetups();
 /** Those of one integrator: with either solver, or with one of the two in each precision of a device. */
 std::vector<Setup> setupsOf(const std::string& integrator);
-/** Of some setups those of the host, and one for each precision of a device, with an integrator each: for tests of what
- *  integrators have in common. */
+/** Of some setups those of the host, and one for each precision of a device, integrators and solvers in turn: for tests
+ *  of what these have in common. */
 std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& setups);
+/** One of each of constantEnergySetups(), and Rattle in every precision: where most is known of its velocities. */
+std::vector<Setup> mostlyRattleSetups();
 
 /** A RattleLangevinIntegrator has 300 K, a friction of 5/ps and a fixed seed. */
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance = 1e-10);

@@ -67,9 +67,9 @@ const std::vector<Surface>& surfaceTable() {
          },
          Vec3(0.1, -0.1, 0.05)},
         {"Hyperboloid",
-         "x1^2 + y1^2 - (c*z1)^2 - a^2",
+         "x1^2 + y1^2 - (slope*z1)^2 - a^2",
          {{"a", 0.4}},
-         {{"c", 0.6}},
+         {{"slope", 0.6}},
          [](const Vec3& x) { return square(x[0]) + square(x[1]) - square(0.6 * x[2]) - 0.16; },
          Vec3(0.3, 0.3, 0.2)},
     };
@@ -116,21 +116,24 @@ CustomConstraintForce* makeForce(const Surface& surface, const std::vector<int>&
     return force;
 }
 
-Simulation simulate(const Surface& surface, const Setup& setup, double stepSize, double tolerance) {
+Simulation simulateSurfaces(const Setup& setup, double stepSize, double tolerance) {
     auto system = std::make_unique<System>();
     auto* potential = new CustomExternalForce("30*z + 20*(x - 0.1)^2 + 10*y^2");
     auto* springs = new HarmonicBondForce();
     Vectors positions, velocities;
-    for (int i = 0; i < 3; i++) {
-        system->addParticle(8 + 6 * i);
-        potential->addParticle(i);
-        positions.push_back(surface.near + Vec3(0.02 * i, -0.03 * i, 0.01 * i));
-        velocities.push_back(Vec3(0.8 - 0.5 * i, 0.4 * i, 0.7 - 0.3 * i * i));
+    for (const Surface& surface : surfaceTable()) {
+        std::vector<int> particles;
+        for (int i = 0; i < particlesPerSurface; i++) {
+            particles.push_back(system->addParticle(8 + 6 * i));
+            potential->addParticle(particles.back());
+            positions.push_back(surface.near + Vec3(0.02 * i, -0.03 * i, 0.01 * i));
+            velocities.push_back(Vec3(0.8 - 0.5 * i, 0.4 * i, 0.7 - 0.3 * i * i));
+            if (i > 0)
+                springs->addBond(particles[i - 1], particles[i], 0.1, 200);
+        }
+        system->addForce(makeForce(surface, particles));
     }
-    springs->addBond(0, 1, 0.1, 200);
-    springs->addBond(1, 2, 0.1, 200);
     system->addForce(potential);
-    system->addForce(makeForce(surface, {0, 1, 2}));
     system->addForce(springs);
     Simulation simulation(std::move(system), makeIntegrator(setup, stepSize, tolerance), std::get<0>(setup));
     simulation.context->setPositions(positions);

@@ -28,8 +28,10 @@ const Surface& findSurface(const std::string& name);
 /** A Force that keeps particles on a surface. */
 ConstraintPlugin::CustomConstraintForce* makeForce(const Surface& surface, const std::vector<int>& particles);
 
-/** Three particles of different masses in an uneven potential, joined by springs, each on the surface. */
-Simulation simulate(const Surface& surface, const Setup& setup, double stepSize, double tolerance = 1e-10);
+/** On every surface of the table three particles of different masses in an uneven potential, joined by springs: side by
+ *  side, since a device compiles and steps them as one. */
+constexpr int particlesPerSurface = 3;
+Simulation simulateSurfaces(const Setup& setup, double stepSize, double tolerance = 1e-10);
 
 } // namespace ConstraintTests
 
