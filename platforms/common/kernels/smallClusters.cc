@@ -56,7 +56,7 @@ DEVICE int particleSIZE(const Arguments* a, const ClusterSIZE* c, int i) {
 #if SIZE <= MOST_IN_REGISTERS
 #define INDEXSIZE(a, c, i) (c)->index[i]
 
-DEVICE void loadSIZE(const Arguments* a, ClusterSIZE* c) {
+DEVICE void loadParticlesSIZE(const Arguments* a, ClusterSIZE* c) {
 #pragma unroll
     for (int i = 0; i <= SIZE; i++) {
         Particle* p = &c->particle[i];
@@ -68,7 +68,7 @@ DEVICE void loadSIZE(const Arguments* a, ClusterSIZE* c) {
     }
 }
 
-DEVICE void storeSIZE(const Arguments* a, ClusterSIZE* c) {
+DEVICE void storeParticlesSIZE(const Arguments* a, ClusterSIZE* c) {
 #pragma unroll
     for (int i = 0; i <= SIZE; i++)
         if (c->index[i] >= 0)
@@ -98,8 +98,8 @@ DEVICE Particle findSIZE(const Arguments* a, const ClusterSIZE* c, int i) {
 #define getSIZE(a, c, i) loadParticle(a, particleSIZE(a, c, i))
 #define putSIZE(a, c, i, p) storeParticle(a, particleSIZE(a, c, i), p)
 #define findSIZE(a, c, i) loadParticle(a, particleSIZE(a, c, i))
-#define loadSIZE(a, c)
-#define storeSIZE(a, c)
+#define loadParticlesSIZE(a, c)
+#define storeParticlesSIZE(a, c)
 #endif
 
 #if SIZE > 0

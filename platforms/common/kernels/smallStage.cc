@@ -7,7 +7,7 @@ DEVICE void run_STAGESIZE(const Arguments* a, int cluster, int4 group, volatile 
     const int place = cluster - group.x;
     c.firstPlace = group.z + place;
     c.stride = group.y;
-    loadSIZE(a, &c);
+    loadParticlesSIZE(a, &c);
 #if SIZE > 0
     c.firstRow = group.w + place * SIZE;
 #if SIZE > MOST_IN_REGISTERS
@@ -16,5 +16,5 @@ DEVICE void run_STAGESIZE(const Arguments* a, int cluster, int4 group, volatile 
     loadBondsSIZE(a, &c, cluster);
 #endif
     STEPS
-    storeSIZE(a, &c);
+    storeParticlesSIZE(a, &c);
 }
