@@ -16,10 +16,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Launches of one step have numbers from a multiple of this on: projections, then the stages. */
-constexpr int launchesPerStep = 16, firstStage = 4, restoring = 15;
-/** Steps after which failures are looked for at the latest: launch numbers are ints. */
-constexpr int longestRun = 50'000'000;
+/** Steps after which failures are looked for at the latest. */
+constexpr int longestRun = 1'000'000;
 
 /** Relative errors up to which the device projects by itself; farther off, the host decides. */
 constexpr double farOff = 0.5;
@@ -27,20 +25,8 @@ constexpr double farOff = 0.5;
 /** Smallest tolerance that solves on displacements in single precision reach. */
 constexpr double singleFloor = 1e-6;
 
-/** An outcome that only kernels know: see kernels/state.cc. */
-constexpr int drifted = 7;
-
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
 const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "becomeTangent"}};
-
-bool sameBox(const Box& a, const Box& b) {
-    const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
-    return same(a.a, b.a) && same(a.b, b.b) && same(a.c, b.c);
-}
-
-Real3 toReal3(const Vec3& v) {
-    return {v[0], v[1], v[2]};
-}
 
 } // namespace
 
@@ -107,88 +93,7 @@ void CommonStepKernel::invalidateForces(bool stateToo) {
         stateWasSet = true;
 }
 
-// ---- the state, for the host ------------------------------------------------------------------------------------
-
-const Real3* CommonStepKernel::positions(ContextImpl& context) const {
-    vector<Vec3> x;
-    context.getPositions(x);
-    hostPositions.resize(x.size());
-    transform(x.begin(), x.end(), hostPositions.begin(), toReal3);
-    return hostPositions.data();
-}
-
-const Real3* CommonStepKernel::velocities(ContextImpl& context) const {
-    vector<Vec3> v;
-    context.getVelocities(v);
-    hostVelocities.resize(v.size());
-    transform(v.begin(), v.end(), hostVelocities.begin(), toReal3);
-    return hostVelocities.data();
-}
-
-const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    {
-        ContextSelector selector(cc); // which computeForces leaves for a while
-        computeForces(context, integrator);
-    }
-    vector<Vec3> f;
-    context.getForces(f);
-    hostForces.resize(f.size());
-    transform(f.begin(), f.end(), hostForces.begin(), toReal3);
-    return hostForces.data();
-}
-
-static vector<Vec3> toVectors(const Real3* x, int n) {
-    vector<Vec3> result;
-    for (int i = 0; i < n; i++)
-        result.emplace_back(x[i].x, x[i].y, x[i].z);
-    return result;
-}
-
-void CommonStepKernel::setPositions(ContextImpl& context, const Real3* x) {
-    isOwnChange = true;
-    context.setPositions(toVectors(x, numParticles()));
-    isOwnChange = false;
-    forcesAreKept = false;
-    orderHasChanged = true; // the cells at least
-}
-
-void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
-    isOwnChange = true;
-    context.setVelocities(toVectors(v, numParticles()));
-    isOwnChange = false;
-}
-
-double CommonStepKernel::positionEpsilon() const {
-    // In mixed precision a position is a float and a float's correction.
-    return cc.getUseDoublePrecision() ? 2.2e-16 : cc.getUseMixedPrecision() ? 7.2e-15 : 1.2e-7;
-}
-
-Box CommonStepKernel::deviceBox() const {
-    Vec3 a, b, c;
-    cc.getPeriodicBoxVectors(a, b, c);
-    return {toReal3(a), toReal3(b), toReal3(c)};
-}
-
-uint64_t CommonStepKernel::lastStateFingerprint() const {
-    if (stateWasSet)
-        return 0;
-    const Real3* x = positions(owner);
-    return fingerprintOf(x, velocities(owner), box(owner), currentTime(owner));
-}
-
-void CommonStepKernel::forgetLastState() {
-    stateWasSet = true;
-    readingIsStale = false;
-    workBefore = reading.work;
-    if (program != nullptr) {
-        program->arguments.upload("work", vector<double>(2 * program->tables().movingRows.size()));
-        uploadMultipliers();
-    }
-}
-
-// ---- the program -------------------------------------------------------------------------------------------------
-
-void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator) {
+void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, int step) {
     const bool inRegisters = !(integrator.getWarmStart() && solver->getMethod() == Method::Iterative);
     if (program != nullptr && revision == solver->getRevision() && smallInRegisters == inRegisters)
         return;
@@ -201,7 +106,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator) {
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
     globalsOnDevice.clear();
-    takeOrder();
+    takeOrder(step);
     uploadMultipliers();
 }
 
@@ -246,12 +151,21 @@ void CommonStepKernel::setMoment() {
     program->arguments.set("time", cc.getTime());
 }
 
-void CommonStepKernel::takeOrder() {
-    order.atomIndex = cc.getAtomIndex();
-    order.cells = cc.getPosCellOffsets();
+void CommonStepKernel::takeOrder(int step) {
+    auto order = make_shared<Order>();
+    order->atomIndex = cc.getAtomIndex();
+    order->cells = cc.getPosCellOffsets();
     if (!solver->getSet().custom.empty())
-        program->arguments["cellOffsets"].uploadSubArray(order.cells.data(), 0, numParticles(), false);
+        program->arguments["cellOffsets"].uploadSubArray(order->cells.data(), 0, numParticles(), false);
+    frames.push_back({step, order, deviceBox()});
     orderHasChanged = false;
+}
+
+const CommonStepKernel::Frame& CommonStepKernel::frameOf(int step) const {
+    size_t i = frames.size() - 1;
+    while (i > 0 && frames[i].firstStep > step)
+        i--;
+    return frames[i];
 }
 
 int CommonStepKernel::constraintOf(int row, int firstParticle) const {
@@ -259,17 +173,19 @@ int CommonStepKernel::constraintOf(int row, int firstParticle) const {
     return constraintsByFirstParticle[firstParticle][placeByFirstParticle[k]];
 }
 
-int CommonStepKernel::constraintOf(int row) const {
+int CommonStepKernel::constraintOf(int row, const Order& order) const {
     const int k = program->tables().constraintOf[row];
     return constraintOf(row, order.atomIndex[solver->getSet().constraints[k].particles[0]]);
 }
 
 void CommonStepKernel::uploadMultipliers() {
     const ConstraintSolver::Multipliers kept = solver->getMultipliers();
-    vector<double> lambda, mu;
-    for (int row = 0; row < program->tables().numRows; row++) {
-        lambda.push_back(kept.lambda[constraintOf(row)]);
-        mu.push_back(kept.mu[constraintOf(row)]);
+    const int numRows = program->tables().numRows;
+    vector<double> lambda(2 * numRows), mu(2 * numRows); // whichever the turn is
+    for (int row = 0; row < numRows; row++) {
+        const int k = constraintOf(row, *frames.back().order);
+        lambda[row] = lambda[numRows + row] = kept.lambda[k];
+        mu[row] = mu[numRows + row] = kept.mu[k];
     }
     program->arguments.upload("lambda", lambda);
     program->arguments.upload("mu", mu);
@@ -281,48 +197,41 @@ void CommonStepKernel::execute(ContextImpl& context, const ConstraintIntegrator&
     ContextSelector selector(cc);
     while (steps > 0)
         steps -= run(context, integrator, min(steps, longestRun));
+    // Where constraints depend on each other, reading multipliers takes the positions as they are now.
+    if (program != nullptr && !program->tables().checked.empty())
+        refreshReading();
 }
 
-/** Launch steps and see how they went. @return how many went well: fewer than asked for where the host has to help */
+/** Launch steps and see how they went, at the latest when atoms get another order: OpenMM waits for the device then.
+ *  @return how many went well: fewer than asked for where that happens, or where the host has to help */
 int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
-    const double startTime = currentTime(context);
-    const long long startCount = cc.getStepCount();
+    const RunStart start{currentTime(context), cc.getStepCount()};
     int launched = 0;
+    bool isReordered = false;
     given.step = -1;
+    firstTurn = 1 - readingTurn;
+    if (!frames.empty())
+        frames = {{0, frames.back().order, frames.back().box}};
     try {
-        for (; launched < steps; launched++) {
+        while (launched < steps && !isReordered) {
             beginStep(context, integrator, launched);
             hasBegun = false; // what beginStep() launched needs no undoing
             takeStep(context, integrator);
-            endStep(context, integrator, launched == steps - 1);
+            isReordered = endStep();
             hasBegun = false;
+            launched++;
         }
     } catch (...) {
         // What was launched before may have failed, and is then what there is to report; else undo the step at hand.
-        if (program != nullptr) {
-            const int now = launched * launchesPerStep;
-            program->launchAfterwards("returnToStart", numParticles(), now + restoring);
-            readFailure(context, integrator, launched, startTime, startCount);
-            if (hasBegun) {
-                const int interrupted[3] = {now, noFailure, noFailure};
-                program->arguments["failure"].upload(interrupted);
-                program->launchAfterwards("returnToStart", numParticles(), now + restoring);
-                clearFailure(context, integrator, launched, startTime, startCount);
-            }
-        }
+        if (program != nullptr && readFailure(context, integrator, launched, start) == launched && hasBegun)
+            returnTo(context, integrator, launched, start);
         throw;
     }
-    const int done = readFailure(context, integrator, launched, startTime, startCount);
-    if (done == launched) {
-        const double dt = integrator.getStepSize(), now = currentTime(context);
-        noteStep(lastStepTime, now, deviceBox());
-        readingStepSize = dt;
-        readingIsStale = true;
-        // Where constraints depend on each other, reading multipliers takes the positions as they are now.
-        if (!program->tables().checked.empty())
-            refreshReading();
+    if (isReordered && polledFailure[0] == noFailure) {
+        noteSteps(launched, start, integrator);
+        return launched;
     }
-    return done;
+    return readFailure(context, integrator, launched, start);
 }
 
 void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
@@ -337,16 +246,18 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     }
     if (step == 0) {
         if (integrator.getWarmStart())
-            refreshReading(); // a new step size rescales multipliers
+            refreshReading(); // by constraint: atoms may have another order, and a new step size rescales them
         prepare(context, integrator);
     }
     if (solver->moves() && currentTime(context) != endTime)
         stateWasSet = true;
     if (stateWasSet)
         projectOnHost(context, integrator, step);
-    prepareProgram(integrator);
+    prepareProgram(integrator, step);
     if (orderHasChanged)
-        reorder(integrator);
+        takeOrder(step);
+    else if (!sameBox(deviceBox(), frames.back().box))
+        frames.push_back({step, frames.back().order, deviceBox()});
     if (step == 0) {
         setNumbers(integrator);
         if (integrator.getWarmStart())
@@ -354,12 +265,13 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     }
     setMoment();
     nextLaunch = step * launchesPerStep;
-    lastStepTime = currentTime(context);
+    program->arguments.set("turn", turnOf(step));
+    const double time = currentTime(context);
     if (solver->moves())
-        checkMovingTargets(deviceBox(), lastStepTime + integrator.getStepSize());
+        checkMovingTargets(deviceBox(), time + integrator.getStepSize());
     if (!sameBox(deviceBox(), forceBox)) {
         activity = "step " + to_string(cc.getStepCount() + 1);
-        checkPeriodicLengths(deviceBox(), lastStepTime);
+        checkPeriodicLengths(deviceBox(), time);
     }
     if (isTouched()) {
         program->launchAfterwards("keepState", numParticles(), nextLaunch);
@@ -378,16 +290,6 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
 /** Whether anyone but this kernel may have moved particles since its last step. */
 bool CommonStepKernel::isTouched() const {
     return mayHaveMoved || cc.getComputeForceCount() != forceCount || !sameBox(deviceBox(), forceBox);
-}
-
-/** Atoms have another order, or are in other cells. */
-void CommonStepKernel::reorder(const ConstraintIntegrator& integrator) {
-    const bool isWarm = integrator.getWarmStart();
-    if (isWarm)
-        refreshReading(); // multipliers by constraint
-    takeOrder();
-    if (isWarm)
-        uploadMultipliers();
 }
 
 void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
@@ -449,14 +351,14 @@ void CommonStepKernel::checkVelocities() {
     program->launchAfterwards("checkVelocities", (int) program->tables().checked.size(), nextLaunch++);
 }
 
-void CommonStepKernel::endStep(ContextImpl&, const ConstraintIntegrator&, bool isLast) {
+bool CommonStepKernel::endStep() {
     program->launchAfterwards("addWork", (int) program->tables().movingRows.size(), nextLaunch++);
-    // A failed step is undone before atoms can get another order.
-    const bool mayReorder = cc.getNonbondedUtilities().getUseCutoff() && cc.getStepsSinceReorder() >= 250;
-    if (isLast || mayReorder)
-        program->launchAfterwards("returnToStart", numParticles(), nextLaunch++);
     cc.setStepCount(cc.getStepCount() + 1);
     endTime = cc.getTime();
+    // Ask without waiting: reordering does that. A run of many steps ends there if one of them has failed.
+    polledFailure[0] = 0;
+    if (cc.getNonbondedUtilities().getUseCutoff() && cc.getStepsSinceReorder() >= 250)
+        program->arguments["failure"].download(polledFailure, false);
     cc.reorderAtoms();
     if (orderHasChanged && cc.getUseMixedPrecision()) {
         // Atoms were wrapped in single precision.
@@ -465,168 +367,7 @@ void CommonStepKernel::endStep(ContextImpl&, const ConstraintIntegrator&, bool i
         program->launch("projectPositions", noFailure);
         orderHasChanged = true;
     }
-}
-
-/** Read whether a step failed; if so, set time and step count back to the last good one.
- *  @return number of good steps: all, or fewer if the host has to project before the next; else throws */
-int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
-                                  double startTime, long long startCount) {
-    int failure[3];
-    program->arguments["failure"].download(failure);
-    if (failure[0] == noFailure)
-        return launched;
-    const int good = failure[0] / launchesPerStep, stage = failure[0] % launchesPerStep;
-    const double time = clearFailure(context, integrator, good, startTime, startCount);
-    if (stage < firstStage) { // where a step began: for the host, which knows more ways back, and more to say
-        stateWasSet = true;
-        return good;
-    }
-    mayHaveMoved = true;
-    activity = "step " + to_string(startCount + good + 1);
-    reportFailure(context, integrator, failure[1], time);
-}
-
-/** Go on after a failed step, which was undone: set time and step count to those after the good ones. @return the time
- */
-double CommonStepKernel::clearFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int good,
-                                      double startTime, long long startCount) {
-    double time = startTime;
-    for (int i = 0; i < good; i++)
-        time += integrator.getStepSize();
-    cc.setTime(time);
-    cc.setStepCount(startCount + good);
-    const int none[3] = {noFailure, noFailure, noFailure};
-    program->arguments["failure"].upload(none);
-    forcesAreKept = false;
-    readingIsStale = false;
-    if (given.step == good)
-        returnToGiven(context);
-    context.computeVirtualSites();
-    return time;
-}
-
-void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
-                                     double time) {
-    const ConstraintTables& tables = program->tables();
-    const ConstraintSet& set = solver->getSet();
-    SolveReport report;
-    ConstraintPlugin::Stage stage = ConstraintPlugin::Stage::Positions;
-    if (code >= tables.numClusters() + numParticles()) {
-        const int n = code - tables.numClusters() - numParticles();
-        const vector<double> errors = program->arguments.download("checkErrors");
-        report.outcome = Outcome::Inconsistent;
-        report.constraint = tables.checked[n];
-        report.maxError = errors[2 * n];
-        report.value = errors[2 * n + 1];
-        if (scheme.isExplicit)
-            throwDrift(report, integrator);
-    } else if (code >= tables.numClusters()) {
-        const int particle = cc.getAtomIndex()[code - tables.numClusters()];
-        throw OpenMMException("The position or velocity of particle " + to_string(particle) +
-                              " would become NaN or infinite in " + activity +
-                              ". Its force, velocity or position is not finite: look for overlapping particles, "
-                              "minimize the energy, or reduce the step size.");
-    } else {
-        const vector<double> errors = program->arguments.download("reportErrors");
-        vector<int> rows(4 * numReports * tables.numClusters());
-        program->arguments["reportRows"].download(rows.data());
-        for (int slot : {1, 2, 0}) { // in the order of the stages in a step
-            const int place = slot * tables.numClusters() + code;
-            if (rows[4 * place] == (int) Outcome::Converged)
-                continue;
-            stage = slot == 0 && !scheme.isExplicit ? ConstraintPlugin::Stage::Positions
-                                                    : ConstraintPlugin::Stage::Velocities;
-            report.outcome = (Outcome) rows[4 * place];
-            report.iterations = rows[4 * place + 1];
-            report.constraint = constraintOf(rows[4 * place + 2], rows[4 * place + 3]);
-            report.maxError = errors[2 * place];
-            report.value = errors[2 * place + 1];
-            if (rows[4 * place] == drifted)
-                throwDrift(report, integrator);
-            break;
-        }
-    }
-    targetTime = time + (stage == ConstraintPlugin::Stage::Positions ? integrator.getStepSize() : 0);
-    if (report.constraint >= 0) {
-        const Real3* x = positions(context);
-        for (int p : set.constraints[report.constraint].particles)
-            report.places.push_back(x[p]);
-    }
-    fail(report, stage, integrator);
-}
-
-// ---- readings ----------------------------------------------------------------------------------------------------
-
-void CommonStepKernel::refreshReading() const {
-    if (!readingIsStale || program == nullptr)
-        return;
-    readingIsStale = false;
-    ContextSelector selector(cc);
-    const ConstraintTables& tables = program->tables();
-    const size_t numConstraints = solver->getSet().constraints.size();
-    ConstraintSolver::Multipliers ofStep{vector<double>(numConstraints), vector<double>(numConstraints)};
-    const vector<double> lambda = program->arguments.download("lambda"), mu = program->arguments.download("mu");
-    for (int row = 0; row < tables.numRows; row++) {
-        ofStep.lambda[constraintOf(row)] = lambda[row];
-        ofStep.mu[constraintOf(row)] = mu[row];
-    }
-    solver->setMultipliers(ofStep);
-    readMultipliers(ofStep, readingStepSize);
-    reading.positions = downloadStart();
-    reading.endPositions = reading.positions;
-    if (!tables.checked.empty()) {
-        const Real3* x = positions(owner);
-        reading.endPositions.assign(x, x + numParticles());
-    }
-    const vector<double> sums = program->arguments.download("work");
-    reading.work = workBefore;
-    for (size_t n = 0; n < tables.movingRows.size(); n++)
-        reading.work += sums[2 * n] - sums[2 * n + 1]; // and its compensation
-
-    summary = SolverSummary();
-    summary.converged = true;
-    const vector<double> errors = program->arguments.download("reportErrors");
-    vector<int> rows(4 * numReports * max(tables.numClusters(), 1));
-    program->arguments["reportRows"].download(rows.data());
-    for (int place = 0; place < 3 * tables.numClusters(); place++) {
-        if (rows[4 * place + 2] < 0 || rows[4 * place + 1] == 0)
-            continue; // this integrator has no such stage
-        summary.iterations = max(summary.iterations, rows[4 * place + 1]);
-        if (errors[2 * place] >= summary.maxError || summary.worstConstraint < 0) {
-            summary.maxError = errors[2 * place];
-            summary.worstConstraint = listedIndex(solver->getSet(), constraintOf(rows[4 * place + 2]));
-        }
-    }
-}
-
-/** Positions at the start of the last step, unwrapped, in the System's order. */
-vector<Real3> CommonStepKernel::downloadStart() const {
-    vector<Real3> x(numParticles());
-    const auto take = [&](const auto& posq, auto correction) {
-        for (int i = 0; i < numParticles(); i++) {
-            const Real3 c = correction(i);
-            const mm_int4 cell = order.cells[i];
-            x[order.atomIndex[i]] = Real3{posq[i].x + c.x, posq[i].y + c.y, posq[i].z + c.z} -
-                                    (double) cell.x * reading.box.a - (double) cell.y * reading.box.b -
-                                    (double) cell.z * reading.box.c;
-        }
-    };
-    if (cc.getUseDoublePrecision()) {
-        vector<mm_double4> posq(numParticles());
-        program->arguments["startPosq"].download(posq.data());
-        take(posq, [](int) { return Real3(); });
-    } else {
-        vector<mm_float4> posq(numParticles()), corrections;
-        program->arguments["startPosq"].download(posq.data());
-        if (cc.getUseMixedPrecision()) {
-            corrections.resize(numParticles());
-            program->arguments["startCorrection"].download(corrections.data());
-        }
-        take(posq, [&](int i) {
-            return corrections.empty() ? Real3() : Real3{corrections[i].x, corrections[i].y, corrections[i].z};
-        });
-    }
-    return x;
+    return cc.getAtomsWereReordered();
 }
 
 } // namespace ConstraintPlugin

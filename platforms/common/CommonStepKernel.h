@@ -61,33 +61,53 @@ private:
         std::vector<int> atomIndex;
         std::vector<OpenMM::mm_int4> cells;
     };
+    /** What the numbers on the device mean from a step of a run on. */
+    struct Frame {
+        int firstStep = 0;
+        std::shared_ptr<const Order> order;
+        Box box;
+    };
+    /** Where a run of steps began, to count from. */
+    struct RunStart {
+        double time;
+        long long stepCount;
+    };
     /** A state as it was before the host projected it, for the step of a run that follows. */
     struct Given {
         int step = -1;
         std::vector<Real3> positions, velocities;
     };
-    void prepareProgram(const ConstraintIntegrator& integrator);
+    void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);
     void setMoment();
-    void takeOrder();
-    void reorder(const ConstraintIntegrator& integrator);
+    void takeOrder(int step);
+    const Frame& frameOf(int step) const;
+    /** Which of the two places of what is kept in turns is a step's. */
+    int turnOf(int step) const {
+        return (firstTurn + step) % 2;
+    }
     int run(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps);
     void beginStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
-    void endStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool isLast);
+    /** @return whether atoms have another order now */
+    bool endStep();
     bool isTouched() const;
     void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
     void returnToGiven(OpenMM::ContextImpl& context);
     int readFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
-                    double startTime, long long startCount);
-    double clearFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int good,
-                        double startTime, long long startCount);
+                    const RunStart& start);
+    void returnTo(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps,
+                  const RunStart& start);
+    template <class Real4, class Mixed4>
+    void restoreState(const Frame& frame, int turn);
+    void restoreState(OpenMM::ContextImpl& context, const Frame& frame, int turn);
+    void noteSteps(int count, const RunStart& start, const ConstraintIntegrator& integrator);
     [[noreturn]] void reportFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
-                                    double time);
+                                    const Order& order, int turn);
     void uploadMultipliers();
-    /** The constraint that a row holds: of the molecule with this first particle, or of that in the last step. */
+    /** The constraint that a row holds: of the molecule with this first particle, or of that in an order. */
     int constraintOf(int row, int firstParticle) const;
-    int constraintOf(int row) const;
-    std::vector<Real3> downloadStart() const;
+    int constraintOf(int row, const Order& order) const;
+    std::vector<Real3> startPositions(const Frame& frame, int turn) const;
     Box deviceBox() const;
 
     OpenMM::ContextImpl& owner;
@@ -104,14 +124,20 @@ private:
     bool hasBegun = false;    // the step at hand has launched something
     bool isOwnChange = false; // the state is being set by this kernel
     int forceCount = -1, forceGroups = 0, nextLaunch = 0;
-    double forceTime = 0, lastStepTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0;
+    int firstTurn = 0;    // of the run's first step
+    int polledFailure[2]; // what the device had to say when atoms got another order
+    double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0;
     Box forceBox;
     std::vector<double> globalsOnDevice;
-    Order order; // in the last step
-    Given given; // to return to where that step fails
+    std::vector<Frame> frames; // of the run's steps, ascending
+    Frame readingFrame;        // of the last good step
+    int readingTurn = 0;       // likewise
+    Given given;               // to return to where that step fails
     mutable bool readingIsStale = false;
     mutable std::vector<Real3> hostPositions, hostVelocities, hostForces;
 };
+
+bool sameBox(const Box& a, const Box& b);
 
 } // namespace ConstraintPlugin
 

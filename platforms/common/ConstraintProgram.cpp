@@ -71,7 +71,7 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
                         ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
     const ComputeProgram program = cc.compileProgram(
         replaced(replaced(text, "PARAMETERS", arguments.parameters()), "INITIALIZER", arguments.initializer()));
-    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState", "returnToStart"}) {
+    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);
@@ -93,19 +93,19 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     // Random numbers exist only for integrators that asked for them.
     arguments.add("random", "const float4", takesRandom ? cc.getIntegrationUtilities().getRandom() : cc.getPosq());
 
-    // what a step leaves behind
-    arguments.addReals("startPosq", 4 * numParticles, 4);
-    arguments.addReals("startCorrection", cc.getUseMixedPrecision() ? 4 * numParticles : 4, 4);
-    arguments.poolMixed("startVelm", zeros(4 * numParticles), 4);
-    arguments.addMixed("lambda", zeros(numRows));
-    arguments.addMixed("mu", zeros(numRows));
+    // what a step leaves behind; what users read of it twice, see `turn`
+    arguments.addReals("startPosq", 2 * 4 * numParticles, 4);
+    arguments.addReals("startCorrection", cc.getUseMixedPrecision() ? 2 * 4 * numParticles : 4, 4);
+    arguments.addMixed("startVelm", zeros(4 * numParticles), 4);
+    arguments.addMixed("lambda", zeros(2 * numRows));
+    arguments.addMixed("mu", zeros(2 * numRows));
     arguments.poolMixed("projection", zeros(numRows));
     arguments.poolMixed("workRate", zeros(2 * numRows));
     arguments.addMixed("work", zeros(2 * (int) t.movingRows.size()), 2);
-    arguments.addMixed("reportErrors", zeros(2 * numReports * t.numClusters()), 2);
-    arguments.addInts("reportRows", vector<int>(std::max(4 * numReports * t.numClusters(), 4)), 4);
+    arguments.addMixed("reportErrors", zeros(2 * 2 * numReports * t.numClusters()), 2);
+    arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numReports * t.numClusters(), 4)), 4);
     arguments.addMixed("checkErrors", zeros(2 * (int) t.checked.size()), 2);
-    arguments.addInts("failure", {noFailure, noFailure, noFailure});
+    arguments.addInts("failure", {noFailure, noFailure});
 
     arguments.poolInts("smallGroups", t.smallGroups);
     arguments.poolInts("smallParticles", t.smallParticles);
@@ -184,7 +184,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.set("numRows", numRows);
     arguments.set("numChecked", (int) t.checked.size());
     arguments.set("numMoving", (int) t.movingRows.size());
-    for (const char* name : {"launch", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart"})
+    for (const char* name :
+         {"launch", "turn", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart"})
         arguments.set(name, 0);
     for (const char* name :
          {"dt", "time", "tolerance", "threshold", "innerTolerance", "timeScale", "rounding", "velocityRounding",
@@ -202,8 +203,9 @@ string ConstraintProgram::commonText() const {
     return define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
-           define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::moment +
-           ConstraintKernelSources::coordinates + ConstraintKernelSources::functions + ConstraintKernelSources::state;
+           define("NO_FAILURE", to_string(noFailure)) + define("NUM_REPORTS", to_string(numReports)) +
+           arguments.definition() + ConstraintKernelSources::moment + ConstraintKernelSources::coordinates +
+           ConstraintKernelSources::functions + ConstraintKernelSources::state;
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {

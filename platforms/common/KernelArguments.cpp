@@ -50,10 +50,15 @@ ComputeArray& KernelArguments::addMixed(const std::string& name, const std::vect
 void KernelArguments::upload(const std::string& name, const std::vector<double>& values) {
     if (values.empty())
         return;
+    ComputeArray& array = *owned.at(name);
+    const auto put = [&](const auto& numbers) { // the array may be longer
+        const std::size_t bytes = numbers.size() * sizeof(numbers[0]);
+        array.uploadSubArray(numbers.data(), 0, (int) (bytes / array.getElementSize()));
+    };
     if (mixedIsDouble())
-        owned.at(name)->upload(values.data());
+        put(values);
     else
-        owned.at(name)->upload(std::vector<float>(values.begin(), values.end()).data());
+        put(std::vector<float>(values.begin(), values.end()));
 }
 
 std::vector<double> KernelArguments::download(const std::string& name) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What follows the solves of a step: checks of constraints that were not solved, work, and the way back from a failure.
+// What follows the solves of a step: checks of constraints that were not solved, and work.
 
 /** Constraints that depend on others have to hold where the others do. */
 KERNEL void checkPositions(PARAMETERS) {
@@ -61,8 +61,8 @@ KERNEL void addWork(PARAMETERS) {
     for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
         const int row = a->movingRows[n];
         mixed2 sum = a->work[n];
-        const mixed term = -a->lambdaToWork * a->lambda[row] * a->workRate[row] -
-                           a->muToWork * a->mu[row] * a->workRate[a->numRows + row] - sum.y;
+        const mixed term = -a->lambdaToWork * lambdaOf(a)[row] * a->workRate[row] -
+                           a->muToWork * muOf(a)[row] * a->workRate[a->numRows + row] - sum.y;
         const mixed next = sum.x + term;
         sum.y = (next - sum.x) - term;
         sum.x = next;
@@ -78,21 +78,4 @@ KERNEL void keepState(PARAMETERS) {
         return;
     for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE)
         keepStart(a, i, 0);
-}
-
-/** Return to the start of the step that failed, if one did: once, since atoms may be reordered afterwards. */
-KERNEL void returnToStart(PARAMETERS) {
-    const Arguments values = INITIALIZER;
-    const Arguments* a = &values;
-    const int returned = a->failure[2]; // in which launch; this one, if another thread came first
-    if (!hasFailed(a) || (returned != NO_FAILURE && returned != a->launch))
-        return;
-    a->failure[2] = a->launch;
-    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
-        a->posq[i] = a->startPosq[i];
-#ifdef USE_MIXED_PRECISION
-        a->posqCorrection[i] = a->startCorrection[i];
-#endif
-        a->velm[i] = a->startVelm[i];
-    }
 }

@@ -160,9 +160,10 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                          GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
     bool isDone = !isWanted || report->outcome != CONVERGED;
     const bool isWarm = a->warmStart && what != ACCELERATIONS && multipliers != a->projection; // of a step
-    EACH_ROW(row) if (!isWarm && isWanted)
-        multipliers[row] = 0;
-    addImpulses(a, c, multipliers, isWarm && !isDone);
+    GLOBAL const mixed* ofLastStep = (what == POSITIONS ? lambdaOf(a) : muOf(a)) + (1 - 2 * a->turn) * a->numRows;
+    EACH_ROW(row) if (isWanted)
+        multipliers[row] = isWarm ? ofLastStep[row] : 0;
+    addImpulses(a, c, ofLastStep, isWarm && !isDone);
     for (int iteration = 1; !isDone; iteration++) {
         Report mine = newReport();
         for (int colour = a->colourStart[c]; colour < a->colourStart[c + 1]; colour++) {
@@ -281,7 +282,7 @@ DEVICE Report startCluster(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
 DEVICE void solvePositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     Report report = startCluster(a, c TEAM_SHARED);
     EACH_ROW(row) a->workRate[row] = a->rowRateOffset[row];
-    solveCluster(a, c, POSITIONS, a->time + a->dt, 1, a->innerTolerance, a->lambda, true, &report TEAM_SHARED);
+    solveCluster(a, c, POSITIONS, a->time + a->dt, 1, a->innerTolerance, lambdaOf(a), true, &report TEAM_SHARED);
     writeTeamReport(a, 0, c, report);
 }
 
@@ -337,7 +338,7 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
 }
 
 DEVICE void solveVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, a->mu, false TEAM_SHARED);
+    const Report report = solveRates(a, c, muOf(a), false TEAM_SHARED);
     EACH_ROW(row) a->workRate[a->numRows + row] = a->rowRateOffset[row];
     writeTeamReport(a, 1, c, report);
 }
@@ -386,9 +387,9 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
 }
 
 DEVICE void solveStartAccelerations(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    solveAccelerations(a, c, 0, a->lambda TEAM_SHARED);
+    solveAccelerations(a, c, 0, lambdaOf(a) TEAM_SHARED);
 }
 
 DEVICE void solveEndAccelerations(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    solveAccelerations(a, c, 1, a->mu TEAM_SHARED);
+    solveAccelerations(a, c, 1, muOf(a) TEAM_SHARED);
 }

@@ -323,7 +323,7 @@ DEVICE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) 
     for (int k = 0; k < SIZE; k++)
         s[k] = c->b[k] + findSIZE(a, c, firstSIZE(c, k)).d - findSIZE(a, c, secondSIZE(c, k)).d;
     const Report report = solveLengthsSIZE(a, c, s, kappa);
-    finishSIZE(a, c, kappa, a->lambda);
+    finishSIZE(a, c, kappa, lambdaOf(a));
     writeReportSIZE(a, c, 0, cluster, report);
 }
 
@@ -372,7 +372,7 @@ DEVICE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, G
 
 /** Find kappa with b_k.(v_i - v_j + ...) = 0. */
 DEVICE void solveVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReportSIZE(a, c, 1, cluster, solveVelocityDifferencesSIZE(a, c, a->mu, false));
+    writeReportSIZE(a, c, 1, cluster, solveVelocityDifferencesSIZE(a, c, muOf(a), false));
 }
 
 /** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
@@ -418,10 +418,10 @@ DEVICE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int clust
 }
 
 DEVICE void solveStartAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    solveAccelerationsSIZE(a, c, cluster, 0, a->lambda);
+    solveAccelerationsSIZE(a, c, cluster, 0, lambdaOf(a));
 }
 
 DEVICE void solveEndAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    solveAccelerationsSIZE(a, c, cluster, 1, a->mu);
+    solveAccelerationsSIZE(a, c, cluster, 1, muOf(a));
 }
 #endif

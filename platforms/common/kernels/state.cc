@@ -81,7 +81,7 @@ DEVICE bool hasFailed(const Arguments* a) {
 /** Write how a cluster's solve ended where the host finds it.
  *  @param particle  first one of the row reported: its number as users know it says later which molecule it was */
 DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report report, int particle) {
-    const int place = stage * a->numClusters + cluster;
+    const int place = (a->turn * NUM_REPORTS + stage) * a->numClusters + cluster;
     mixed2 errorAndValue;
     errorAndValue.x = report.error;
     errorAndValue.y = report.value;
@@ -90,6 +90,16 @@ DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report repor
                                     particle < 0 ? -1 : a->atomIndex[particle]);
     if (report.outcome != CONVERGED)
         fail(a, cluster);
+}
+
+// What users read of a step has two places, which steps take in turns: one that fails leaves what the last good one wrote.
+
+DEVICE GLOBAL mixed* lambdaOf(const Arguments* a) {
+    return a->lambda + a->turn * a->numRows;
+}
+
+DEVICE GLOBAL mixed* muOf(const Arguments* a) {
+    return a->mu + a->turn * a->numRows;
 }
 
 DEVICE mixed3 positionOf(const Arguments* a, int i) {

@@ -5,9 +5,10 @@
 
 /** Keep the state at the start of a step: a failed step returns to it, and readings take gradients there. */
 DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
-    a->startPosq[i] = a->posq[i];
+    const int place = a->turn * a->numParticles + i;
+    a->startPosq[place] = a->posq[i];
 #ifdef USE_MIXED_PRECISION
-    a->startCorrection[i] = a->posqCorrection[i];
+    a->startCorrection[place] = a->posqCorrection[i];
 #endif
     a->startVelm[i] = a->velm[i];
 }

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What the host learns of steps: failures, and what users read.
+#include "CommonStepKernel.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/common/ContextSelector.h"
+#include "openmmconstraints/internal/ConstraintErrors.h"
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+/** An outcome that only kernels know: see kernels/state.cc. */
+static constexpr int drifted = 7;
+
+static double timeAfter(double start, int steps, double dt) {
+    for (int i = 0; i < steps; i++)
+        start += dt;
+    return start;
+}
+
+/** Read whether a step failed; if so, return to the last good one.
+ *  @return number of good steps: all, or fewer if the host has to project before the next; else throws */
+int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
+                                  const RunStart& start) {
+    int failure[2];
+    program->arguments["failure"].download(failure);
+    if (failure[0] == noFailure) {
+        noteSteps(launched, start, integrator);
+        return launched;
+    }
+    const int good = failure[0] / launchesPerStep, stage = failure[0] % launchesPerStep;
+    const shared_ptr<const Order> order = frameOf(good).order;
+    returnTo(context, integrator, good, start);
+    if (stage < firstStage) { // where a step began: for the host, which knows more ways back, and more to say
+        stateWasSet = true;
+        return good;
+    }
+    mayHaveMoved = true;
+    activity = "step " + to_string(start.stepCount + good + 1);
+    reportFailure(context, integrator, failure[1], *order, turnOf(good));
+}
+
+/** Undo what came after so many steps of a run. */
+void CommonStepKernel::returnTo(ContextImpl& context, const ConstraintIntegrator& integrator, int steps,
+                                const RunStart& start) {
+    const int none[2] = {noFailure, noFailure};
+    program->arguments["failure"].upload(none);
+    restoreState(context, frameOf(steps), turnOf(steps));
+    cc.setTime(timeAfter(start.time, steps, integrator.getStepSize()));
+    cc.setStepCount(start.stepCount + steps);
+    noteSteps(steps, start, integrator);
+    refreshReading(); // before the summary is that of the failure
+    if (given.step == steps)
+        returnToGiven(context);
+    context.computeVirtualSites();
+}
+
+/** What users read from now on is of the last of so many steps of a run that went well. */
+void CommonStepKernel::noteSteps(int count, const RunStart& start, const ConstraintIntegrator& integrator) {
+    if (count == 0)
+        return;
+    const double dt = integrator.getStepSize(), time = timeAfter(start.time, count - 1, dt);
+    readingFrame = frameOf(count - 1);
+    readingTurn = turnOf(count - 1);
+    readingStepSize = dt;
+    readingIsStale = true;
+    noteStep(time, time + dt, readingFrame.box);
+}
+
+void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
+                                     const Order& order, int turn) {
+    const ConstraintTables& tables = program->tables();
+    const ConstraintSet& set = solver->getSet();
+    SolveReport report;
+    ConstraintPlugin::Stage stage = ConstraintPlugin::Stage::Positions;
+    if (code >= tables.numClusters() + numParticles()) {
+        const int n = code - tables.numClusters() - numParticles();
+        const vector<double> errors = program->arguments.download("checkErrors");
+        report.outcome = Outcome::Inconsistent;
+        report.constraint = tables.checked[n];
+        report.maxError = errors[2 * n];
+        report.value = errors[2 * n + 1];
+        if (scheme.isExplicit)
+            throwDrift(report, integrator);
+    } else if (code >= tables.numClusters()) {
+        const int particle = order.atomIndex[code - tables.numClusters()];
+        throw OpenMMException("The position or velocity of particle " + to_string(particle) +
+                              " would become NaN or infinite in " + activity +
+                              ". Its force, velocity or position is not finite: look for overlapping particles, "
+                              "minimize the energy, or reduce the step size.");
+    } else {
+        const vector<double> errors = program->arguments.download("reportErrors");
+        vector<int> rows(program->arguments["reportRows"].getSize() * 4);
+        program->arguments["reportRows"].download(rows.data());
+        program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // the next failure is another one's
+        for (int slot : {1, 2, 0}) { // in the order of the stages in a step
+            const int place = (turn * numReports + slot) * tables.numClusters() + code;
+            if (rows[4 * place] == (int) Outcome::Converged)
+                continue;
+            stage = slot == 0 && !scheme.isExplicit ? ConstraintPlugin::Stage::Positions
+                                                    : ConstraintPlugin::Stage::Velocities;
+            report.outcome = (Outcome) rows[4 * place];
+            report.iterations = rows[4 * place + 1];
+            report.constraint = constraintOf(rows[4 * place + 2], rows[4 * place + 3]);
+            report.maxError = errors[2 * place];
+            report.value = errors[2 * place + 1];
+            if (rows[4 * place] == drifted)
+                throwDrift(report, integrator);
+            break;
+        }
+    }
+    targetTime = currentTime(context) + (stage == ConstraintPlugin::Stage::Positions ? integrator.getStepSize() : 0);
+    if (report.constraint >= 0) {
+        const Real3* x = positions(context);
+        for (int p : set.constraints[report.constraint].particles)
+            report.places.push_back(x[p]);
+    }
+    fail(report, stage, integrator);
+}
+
+void CommonStepKernel::refreshReading() const {
+    if (!readingIsStale || program == nullptr)
+        return;
+    readingIsStale = false;
+    ContextSelector selector(cc);
+    const ConstraintTables& tables = program->tables();
+    const int turn = readingTurn, numRows = tables.numRows;
+    const size_t numConstraints = solver->getSet().constraints.size();
+    ConstraintSolver::Multipliers ofStep{vector<double>(numConstraints), vector<double>(numConstraints)};
+    const vector<double> lambda = program->arguments.download("lambda"), mu = program->arguments.download("mu");
+    for (int row = 0; row < numRows; row++) {
+        const int k = constraintOf(row, *readingFrame.order);
+        ofStep.lambda[k] = lambda[turn * numRows + row];
+        ofStep.mu[k] = mu[turn * numRows + row];
+    }
+    solver->setMultipliers(ofStep);
+    readMultipliers(ofStep, readingStepSize);
+    reading.positions = startPositions(readingFrame, turn);
+    reading.endPositions = reading.positions;
+    if (!tables.checked.empty()) {
+        const Real3* x = positions(owner);
+        reading.endPositions.assign(x, x + numParticles());
+    }
+    const vector<double> sums = program->arguments.download("work");
+    reading.work = workBefore;
+    for (size_t n = 0; n < tables.movingRows.size(); n++)
+        reading.work += sums[2 * n] - sums[2 * n + 1]; // and its compensation
+
+    summary = SolverSummary();
+    summary.converged = true;
+    const vector<double> errors = program->arguments.download("reportErrors");
+    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
+    program->arguments["reportRows"].download(rows.data());
+    const int first = turn * numReports * tables.numClusters();
+    for (int place = first; place < first + 3 * tables.numClusters(); place++) {
+        if (rows[4 * place + 2] < 0 || rows[4 * place + 1] == 0)
+            continue; // this integrator has no such stage
+        summary.iterations = max(summary.iterations, rows[4 * place + 1]);
+        if (errors[2 * place] >= summary.maxError || summary.worstConstraint < 0) {
+            summary.maxError = errors[2 * place];
+            summary.worstConstraint =
+                listedIndex(solver->getSet(), constraintOf(rows[4 * place + 2], *readingFrame.order));
+        }
+    }
+}
+
+} // namespace ConstraintPlugin

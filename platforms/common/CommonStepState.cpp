@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The state on the device, for the host.
+#include "CommonStepKernel.h"
+#include "openmm/common/ContextSelector.h"
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+static Real3 toReal3(const Vec3& v) {
+    return {v[0], v[1], v[2]};
+}
+
+const Real3* CommonStepKernel::positions(ContextImpl& context) const {
+    vector<Vec3> x;
+    context.getPositions(x);
+    hostPositions.resize(x.size());
+    transform(x.begin(), x.end(), hostPositions.begin(), toReal3);
+    return hostPositions.data();
+}
+
+const Real3* CommonStepKernel::velocities(ContextImpl& context) const {
+    vector<Vec3> v;
+    context.getVelocities(v);
+    hostVelocities.resize(v.size());
+    transform(v.begin(), v.end(), hostVelocities.begin(), toReal3);
+    return hostVelocities.data();
+}
+
+const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    {
+        ContextSelector selector(cc); // which computeForces leaves for a while
+        computeForces(context, integrator);
+    }
+    vector<Vec3> f;
+    context.getForces(f);
+    hostForces.resize(f.size());
+    transform(f.begin(), f.end(), hostForces.begin(), toReal3);
+    return hostForces.data();
+}
+
+static vector<Vec3> toVectors(const Real3* x, int n) {
+    vector<Vec3> result;
+    for (int i = 0; i < n; i++)
+        result.emplace_back(x[i].x, x[i].y, x[i].z);
+    return result;
+}
+
+void CommonStepKernel::setPositions(ContextImpl& context, const Real3* x) {
+    isOwnChange = true;
+    context.setPositions(toVectors(x, numParticles()));
+    isOwnChange = false;
+    forcesAreKept = false;
+    orderHasChanged = true; // the cells at least
+}
+
+void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
+    isOwnChange = true;
+    context.setVelocities(toVectors(v, numParticles()));
+    isOwnChange = false;
+}
+
+double CommonStepKernel::positionEpsilon() const {
+    // In mixed precision a position is a float and a float's correction.
+    return cc.getUseDoublePrecision() ? 2.2e-16 : cc.getUseMixedPrecision() ? 7.2e-15 : 1.2e-7;
+}
+
+Box CommonStepKernel::deviceBox() const {
+    Vec3 a, b, c;
+    cc.getPeriodicBoxVectors(a, b, c);
+    return {toReal3(a), toReal3(b), toReal3(c)};
+}
+
+bool sameBox(const Box& a, const Box& b) {
+    const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
+    return same(a.a, b.a) && same(a.b, b.b) && same(a.c, b.c);
+}
+
+uint64_t CommonStepKernel::lastStateFingerprint() const {
+    if (stateWasSet)
+        return 0;
+    const Real3* x = positions(owner);
+    return fingerprintOf(x, velocities(owner), box(owner), currentTime(owner));
+}
+
+void CommonStepKernel::forgetLastState() {
+    stateWasSet = true;
+    readingIsStale = false;
+    workBefore = reading.work;
+    if (program != nullptr) {
+        program->arguments.upload("work", vector<double>(2 * program->tables().movingRows.size()));
+        uploadMultipliers();
+    }
+}
+
+/** Positions as a step began, unwrapped, in the System's order. */
+vector<Real3> CommonStepKernel::startPositions(const Frame& frame, int turn) const {
+    const int n = numParticles();
+    vector<Real3> x(n);
+    const auto take = [&](const auto& posq, auto correction) {
+        for (int i = 0; i < n; i++) {
+            const auto& p = posq[turn * n + i];
+            const Real3 c = correction(turn * n + i);
+            const mm_int4 cell = frame.order->cells[i];
+            x[frame.order->atomIndex[i]] = Real3{p.x + c.x, p.y + c.y, p.z + c.z} - (double) cell.x * frame.box.a -
+                                           (double) cell.y * frame.box.b - (double) cell.z * frame.box.c;
+        }
+    };
+    if (cc.getUseDoublePrecision()) {
+        vector<mm_double4> posq(2 * n);
+        program->arguments["startPosq"].download(posq.data());
+        take(posq, [](int) { return Real3(); });
+    } else {
+        vector<mm_float4> posq(2 * n), corrections;
+        program->arguments["startPosq"].download(posq.data());
+        if (cc.getUseMixedPrecision()) {
+            corrections.resize(2 * n);
+            program->arguments["startCorrection"].download(corrections.data());
+        }
+        take(posq, [&](int i) {
+            return corrections.empty() ? Real3() : Real3{corrections[i].x, corrections[i].y, corrections[i].z};
+        });
+    }
+    return x;
+}
+
+/** Return to the state as a step began, bit for bit, wherever particles are on the device by now. */
+template <class Real4, class Mixed4>
+void CommonStepKernel::restoreState(const Frame& frame, int turn) {
+    const int n = numParticles();
+    vector<int> place(n); // of each particle, then
+    for (int i = 0; i < n; i++)
+        place[frame.order->atomIndex[i]] = i;
+    const auto restore = [&](const char* name, ArrayInterface& array, int firstPlace, auto type) {
+        ComputeArray& kept = program->arguments[name];
+        vector<decltype(type)> then(kept.getSize()), now(n);
+        kept.download(then.data());
+        for (int i = 0; i < n; i++)
+            now[i] = then[firstPlace + place[cc.getAtomIndex()[i]]];
+        array.uploadSubArray(now.data(), 0, n);
+    };
+    restore("startPosq", cc.getPosq(), turn * n, Real4());
+    if (cc.getUseMixedPrecision())
+        restore("startCorrection", cc.getPosqCorrection(), turn * n, Real4());
+    restore("startVelm", cc.getVelm(), 0, Mixed4());
+    vector<mm_int4>& cells = cc.getPosCellOffsets();
+    for (int i = 0; i < n; i++)
+        cells[i] = frame.order->cells[i];
+    orderHasChanged = true;
+}
+
+void CommonStepKernel::restoreState(ContextImpl& context, const Frame& frame, int turn) {
+    // A barostat may have been at work on what a failed step left.
+    if (!sameBox(deviceBox(), frame.box)) {
+        const auto toVec3 = [](const Real3& x) { return Vec3(x.x, x.y, x.z); };
+        context.setPeriodicBoxVectors(toVec3(frame.box.a), toVec3(frame.box.b), toVec3(frame.box.c));
+    }
+    if (cc.getUseDoublePrecision())
+        restoreState<mm_double4, mm_double4>(frame, turn);
+    else if (cc.getUseMixedPrecision())
+        restoreState<mm_float4, mm_double4>(frame, turn);
+    else
+        restoreState<mm_float4, mm_float4>(frame, turn);
+    forcesAreKept = false;
+}
+
+} // namespace ConstraintPlugin
