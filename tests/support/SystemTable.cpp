@@ -220,7 +220,7 @@ std::vector<TestSystem> makeTable() {
             ring("ring", 6),
             star("star", 8, 12.011, 1.008),
             sideBySide("rings", {ring("", 5), ring("", 7), ring("", 8)}),
-            sideBySide("stars", {star("", 5, 12.011, 1.008), star("", 6, 32.06, 19), star("", 7, 31, 19)}),
+            sideBySide("stars", {star("", 4, 28, 35), star("", 5, 12.011, 1.008), star("", 6, 32.06, 19), star("", 7, 31, 19)}),
             branched(),
             disjoint(),
             acrossBoundary("rectangular", Box{{2, 0, 0}, {0, 2.2, 0}, {0, 0, 2.4}}),
