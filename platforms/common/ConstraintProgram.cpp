@@ -213,9 +213,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
     text += define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
     text += define("MOST_IN_REGISTERS", to_string(mostInRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
-    const auto unroll = [](int size) {
-        return "#pragma unroll" + string(size > mostInRegisters ? " 1" : "");
-    };
+    const auto unroll = [](int size) { return "#pragma unroll" + string(size > mostInRegisters ? " 1" : ""); };
     for (int size : constraintTables.sizes)
         text += replaced(replaced(ConstraintKernelSources::smallClusters, "UNROLL_PARTICLES", unroll(size)), "SIZE",
                          to_string(size));
@@ -247,8 +245,8 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
                       "(a, cluster, group" + s + ", numbers + LOCAL_ID);\n";
         }
         text += "KERNEL void smallCluster_" + stage.name + "(" + arguments.parameters() +
-                ") {\n    LOCAL volatile mixed numbers[" + to_string(inLocalMemory) + "];\n    const Arguments values = " +
-                arguments.initializer() +
+                ") {\n    LOCAL volatile mixed numbers[" + to_string(inLocalMemory) +
+                "];\n    const Arguments values = " + arguments.initializer() +
                 ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n"
                 "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
                 "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +

@@ -38,7 +38,7 @@ public:
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none
     std::vector<int> smallClusterType;
-    std::vector<Int4> smallTypes; ///< first and second particles, 4 bits a row; periodic rows; first number
+    std::vector<Int4> smallTypes;     ///< first and second particles, 4 bits a row; periodic rows; first number
     std::vector<double> smallNumbers; ///< by type: lengths, then w_kl for l = k ..., k = 0 ...
 
     /** General clusters first ... last-1 that one kernel serves. */
