@@ -14,6 +14,7 @@ namespace ConstraintPlugin {
 namespace {
 
 constexpr int blockSize = 128; // of a team that is a thread block
+constexpr int smallBlock = 64; // threads that serve a small cluster each
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
@@ -59,7 +60,7 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
-        compile(smallText(stages), "smallCluster", stages, numSmall, 64, 0, 0);
+        compile(smallText(stages), "smallCluster", stages, numSmall, smallBlock, 0, 0);
     for (const ConstraintTables::Range& range : t.ranges) {
         const int numTeams = range.last - range.first;
         compile(teamText(stages, range, solver.getSet()), range.isBlock ? "blockCluster" : "threadCluster", stages,
@@ -110,7 +111,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.poolInts("smallParticles", t.smallParticles);
     arguments.poolInts("smallClusterType", t.smallClusterType);
     arguments.poolInts("smallTypes", t.smallTypes);
-    arguments.poolMixed("smallLengths", t.smallLengths);
+    arguments.poolMixed("smallNumbers", t.smallNumbers);
 
     arguments.poolInts("rowStart", t.rowStart);
     arguments.poolInts("particleStart", t.particleStart);
@@ -211,29 +212,41 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     // All functions inline, so that neither arrays nor the Arguments have an address: CUDA would keep them in memory.
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
     text += define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
+    text += define("MOST_IN_REGISTERS", to_string(mostInRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
+    const auto unroll = [](int size) { return "#pragma unroll" + string(size > mostInRegisters ? " 1" : ""); };
     for (int size : constraintTables.sizes)
-        text += replaced(ConstraintKernelSources::smallClusters, "SIZE", to_string(size));
+        text += replaced(replaced(ConstraintKernelSources::smallClusters, "UNROLL_PARTICLES", unroll(size)), "SIZE",
+                         to_string(size));
+    const int largest = constraintTables.sizes[0]; // first
+    const int inLocalMemory = smallBlock * (largest > mostInRegisters ? largest * (largest + 3) : 1);
     for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {
             string steps;
-            for (const string& step : stage.steps)
-                if (!isSolve(step))
-                    steps += "\n#pragma unroll\n    for (int i = 0; i <= SIZE; i++)\n        if (c.index[i] >= 0)\n"
-                             "            " +
-                             step + "(a, c.index[i], &c.particle[i]);\n";
-                else if (size > 0)
-                    steps += "    " + step + "SIZE(a, &c, cluster);\n";
+            for (size_t i = 0; i < stage.steps.size(); i++) {
+                if (isSolve(stage.steps[i])) {
+                    steps += size > 0 ? "    " + stage.steps[i] + "SIZE(a, &c, cluster);\n" : "";
+                    continue;
+                }
+                steps += "\n" + unroll(size) +
+                         "\n    for (int i = 0; i <= SIZE; i++) {\n        const int index = INDEXSIZE(a, &c, i);\n"
+                         "        if (index >= 0) {\n            Particle p = getSIZE(a, &c, i);\n";
+                for (; i < stage.steps.size() && !isSolve(stage.steps[i]); i++)
+                    steps += "            " + stage.steps[i] + "(a, index, &p);\n";
+                i--;
+                steps += "            putSIZE(a, &c, i, &p);\n        }\n    }\n";
+            }
             text +=
                 replaced(replaced(replaced(ConstraintKernelSources::smallStage, "STEPS", steps), "STAGE", stage.name),
                          "SIZE", to_string(size));
             const string s = to_string(size);
             choice += "        const int4 group" + s + " = a->smallGroups[" + s + "];\n        if (cluster >= group" +
                       s + ".x && cluster < group" + s + ".x + group" + s + ".y)\n            run_" + stage.name + s +
-                      "(a, cluster, group" + s + ");\n";
+                      "(a, cluster, group" + s + ", numbers + LOCAL_ID);\n";
         }
         text += "KERNEL void smallCluster_" + stage.name + "(" + arguments.parameters() +
-                ") {\n    const Arguments values = " + arguments.initializer() +
+                ") {\n    LOCAL volatile mixed numbers[" + to_string(inLocalMemory) +
+                "];\n    const Arguments values = " + arguments.initializer() +
                 ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n"
                 "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
                 "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +
@@ -317,8 +330,7 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
     return "// rows.cc defines these\n"
            "DEVICE mixed3 displacementOf(const Arguments* a, int slot);\n"
            "DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, Moment box);\n"
-           "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n"
-           "DEVICE void store3(GLOBAL mixed* x, int i, mixed3 value);\n" +
+           "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n" +
            functions +
            function("evaluateCustom", "bool isDisplaced, Moment moment, GLOBAL mixed* gradients", evaluate) +
            function("customRate", "Moment moment", rate) + function("customCurvature", "Moment moment", curvature);

@@ -21,6 +21,18 @@ std::vector<int> particlesOf(const ConstraintSet& set, const std::vector<int>& c
     return particles;
 }
 
+/** w_kl = sum_i (e_ki e_li)/m_i of two distances, where e_ki is 1 for the first and -1 for the second particle. */
+double couplingOf(const ConstraintSet& set, int k, int l) {
+    double sum = 0;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            const int particle = set.constraints[k].particles[i];
+            if (particle == set.constraints[l].particles[j])
+                sum += (i == j ? 1 : -1) * set.inverseMass[particle];
+        }
+    return sum;
+}
+
 RowKind kindOf(const ConstraintSet& set, const Constraint& c) {
     if (c.kind != CoordinateKind::Custom)
         return (RowKind) c.kind;
@@ -113,7 +125,7 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
                 isTaken[particles[i]] = 1;
             }
             int firsts = 0, seconds = 0, periodic = 0;
-            std::vector<double> key;
+            std::vector<double> numbers;
             for (int k = 0; k < size; k++) {
                 const Constraint& c = set.constraints[clusters[number][k]];
                 auto place = [&](int p) {
@@ -122,14 +134,18 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
                 firsts |= int((unsigned) place(c.particles[0]) << (4 * k));
                 seconds |= int((unsigned) place(c.particles[1]) << (4 * k));
                 periodic |= c.periodic ? 1 << k : 0;
-                key.push_back(c.target);
+                numbers.push_back(c.target);
                 constraintOf.push_back(clusters[number][k]);
             }
+            for (int k = 0; k < size; k++)
+                for (int l = k; l < size; l++)
+                    numbers.push_back(couplingOf(set, clusters[number][k], clusters[number][l]));
+            std::vector<double> key = numbers;
             key.insert(key.end(), {(double) firsts, (double) seconds, (double) periodic, (double) size});
             const auto [type, isNew] = types.emplace(key, (int) types.size());
             if (isNew) {
-                smallTypes.push_back({firsts, seconds, periodic, (int) smallLengths.size()});
-                smallLengths.insert(smallLengths.end(), key.begin(), key.begin() + size);
+                smallTypes.push_back({firsts, seconds, periodic, (int) smallNumbers.size()});
+                smallNumbers.insert(smallNumbers.end(), numbers.begin(), numbers.end());
             }
             smallClusterType.push_back(type->second);
         }

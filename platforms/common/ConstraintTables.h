@@ -9,8 +9,9 @@
 
 namespace ConstraintPlugin {
 
-/** Largest cluster that one thread solves in registers (kernels/smallClusters.cc). */
-constexpr int maxSmallCluster = 4;
+/** Largest cluster of distances that one thread solves with text for its size, and the largest one wholly in registers
+ *  (kernels/smallClusters.cc). */
+constexpr int maxSmallCluster = 8, mostInRegisters = 4;
 
 /** Kinds of rows, as kernels/rows.cc numbers them. */
 enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expression };
@@ -37,8 +38,8 @@ public:
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none
     std::vector<int> smallClusterType;
-    std::vector<Int4> smallTypes; ///< first and second particles, 4 bits a row; periodic rows; first length
-    std::vector<double> smallLengths;
+    std::vector<Int4> smallTypes;     ///< first and second particles, 4 bits a row; periodic rows; first number
+    std::vector<double> smallNumbers; ///< by type: lengths, then w_kl for l = k ..., k = 0 ...
 
     /** General clusters first ... last-1 that one kernel serves. */
     struct Range {

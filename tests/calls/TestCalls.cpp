@@ -169,9 +169,11 @@ struct Kind {
 const std::vector<Kind>& kinds() {
     static const auto hydrogens = {"water", "OH", "CH2", "CH3"};
     static const auto clusters = {"water", "CH3", "chain", "ring", "branched", "star"};
+    static const auto upToEight = {"ring", "star", "rings", "stars"}; // distances, from four on
     static const std::vector<Kind> all{
         {"hydrogens", [] { return table(hydrogens, Declared::InSystem); }},
         {"clusters", [] { return table(clusters, Declared::InSystem); }},
+        {"upToEight", [] { return table(upToEight, Declared::InSystem); }},
         {"special",
          [] {
              return table({"triangle", "disjoint", "anchor", "duplicates"}, Declared::InForce);

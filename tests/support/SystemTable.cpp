@@ -101,15 +101,33 @@ TestSystem chain(const std::string& name, int numBonds) {
     return b.build();
 }
 
-TestSystem ring() {
-    Builder b("ring");
-    for (int i = 0; i < 6; i++) {
-        const double angle = i * std::acos(-1.0) / 3;
-        b.particle(12 + i, {0.14 * std::cos(angle), 0.14 * std::sin(angle), i % 2 ? 0.025 : -0.025});
+/** Puckered. */
+TestSystem ring(const std::string& name, int n) {
+    Builder b(name);
+    for (int i = 0; i < n; i++) {
+        const double angle = i * 2 * std::acos(-1.0) / n, radius = 0.07 / std::sin(std::acos(-1.0) / n);
+        b.particle(12 + i, {radius * std::cos(angle), radius * std::sin(angle), i % 2 ? 0.025 : -0.025});
     }
-    for (int i = 0; i < 6; i++)
-        b.bond(i, (i + 1) % 6);
+    for (int i = 0; i < n; i++)
+        b.bond(i, (i + 1) % n);
     return b.build();
+}
+
+/** Systems side by side, with other masses. */
+TestSystem sideBySide(const std::string& name, const std::vector<TestSystem>& parts) {
+    TestSystem all;
+    all.name = name;
+    for (const TestSystem& part : parts) {
+        const int first = all.numParticles();
+        const TestSystem drawn = withRandomMasses(part, first);
+        all.masses.insert(all.masses.end(), drawn.masses.begin(), drawn.masses.end());
+        for (const Real3& r : part.positions)
+            all.positions.push_back(r + Real3{0.05 * first, 0, 0});
+        for (const auto& bond : part.bonds)
+            all.bonds.push_back({first + bond.i, first + bond.j, bond.length});
+        all.rank += part.rank;
+    }
+    return all;
 }
 
 /** A random tree: one cluster, sparse, with up to four bonds at a particle. */
@@ -199,8 +217,11 @@ std::vector<TestSystem> makeTable() {
             triangle("triangle", {3, 5, 7}, 0.1, 0.12, 0.15),
             methane(),
             chain("chain", 30),
-            ring(),
+            ring("ring", 6),
             star("star", 8, 12.011, 1.008),
+            sideBySide("rings", {ring("", 5), ring("", 7), ring("", 8)}),
+            sideBySide("stars",
+                       {star("", 4, 28, 35), star("", 5, 12.011, 1.008), star("", 6, 32.06, 19), star("", 7, 31, 19)}),
             branched(),
             disjoint(),
             acrossBoundary("rectangular", Box{{2, 0, 0}, {0, 2.2, 0}, {0, 0, 2.4}}),

@@ -393,29 +393,3 @@ DEVICE void solveStartAccelerations(const Arguments* a, int c TEAM_SHARED_PARAME
 DEVICE void solveEndAccelerations(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     solveAccelerations(a, c, 1, muOf(a) TEAM_SHARED);
 }
-
-DEVICE Particle loadParticle(const Arguments* a, int i) {
-    Particle p;
-    const mixed4 v = a->velm[i], d = a->displacement[i];
-    p.w = v.w;
-    p.v = v.w > 0 ? make_mixed3(v.x, v.y, v.z) : make_mixed3(0, 0, 0);
-    p.d = make_mixed3(d.x, d.y, d.z);
-    p.c = load3(a->impulse, i);
-    return p;
-}
-
-DEVICE void storeParticle(const Arguments* a, int i, const Particle* p) {
-    mixed4 x;
-    x.x = p->d.x;
-    x.y = p->d.y;
-    x.z = p->d.z;
-    x.w = 0;
-    a->displacement[i] = x;
-    if (p->w > 0) {
-        x.x = p->v.x;
-        x.y = p->v.y;
-        x.z = p->v.z;
-        x.w = p->w;
-        a->velm[i] = x;
-    }
-}

@@ -6,16 +6,6 @@
 
 enum { DISTANCE, ANGLE, DIHEDRAL, STRAIGHT, LINEAR, CENTROID, EXPRESSION };
 
-DEVICE mixed3 load3(GLOBAL const mixed* x, int i) {
-    return make_mixed3(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
-}
-
-DEVICE void store3(GLOBAL mixed* x, int i, mixed3 value) {
-    x[3 * i] = value.x;
-    x[3 * i + 1] = value.y;
-    x[3 * i + 2] = value.z;
-}
-
 /** Displacement of a slot's particle since the start: what the step wants, and what constraints add. */
 DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
     const int i = a->slotParticle[slot];

@@ -1,199 +1,230 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Clusters of SIZE distances that do not move in time: one thread each, everything in registers. This text is compiled
-// once for every size that occurs; with SIZE 0 it serves particles without constraints.
+// Clusters of SIZE distances that do not move in time: one thread each. This text is compiled once for every size that
+// occurs; with SIZE 0 it serves particles without constraints.
 //
 // Unknowns are impulses kappa_k along the bonds b_k at the start of the step. With w_kl = sum_i (e_ki e_li)/m_i, where
 // e_ki is 1 for the first and -1 for the second particle of row k, differences s_k of whatever is solved for obey
 // s_k += sum_l w_kl kappa_l b_l: particles need not be touched before the end. lambda_k = kappa_k |b_k|.
+//
+// A cluster of up to MOST_IN_REGISTERS rows is in registers altogether. A larger one does not fit: registers hold bonds
+// and solutions, the thread's share of local memory holds the matrix, and particles are in global memory between solves.
+
+#if SIZE <= MOST_IN_REGISTERS
+#define STRIDESIZE 1
+#else
+#define STRIDESIZE SMALL_BLOCK
+#endif
 
 typedef struct {
+    int firstPlace, stride; // of its particles in smallParticles
+#if SIZE <= MOST_IN_REGISTERS
     int index[SIZE + 1]; // -1: none
     Particle particle[SIZE + 1];
+#endif
 #if SIZE > 0
-    int firsts, seconds;    // four bits a row: which of the particles it joins
-    int firstRow;           // number of its first row among all
-    mixed3 b[SIZE];         // bonds at the start, nm
-    mixed length[SIZE];     // wanted
-    mixed w[SIZE][SIZE];    // only l <= k is used
+    int firsts, seconds; // four bits a row: which of the particles it joins
+    int firstRow;        // number of its first row among all
+    mixed3 b[SIZE];      // bonds at the start, nm
+#if SIZE <= MOST_IN_REGISTERS
+    mixed number[SIZE * (SIZE + 3)];
+#else
+    volatile LOCAL_ARG mixed* number; // volatile: else the compiler would keep them all in registers too
+#endif
 #endif
 } ClusterSIZE;
 
 #if SIZE > 0
-/** e_ki */
-DEVICE int endSIZE(const ClusterSIZE* c, int k, int i) {
-    return ((c->firsts >> (4 * k)) & 15) == i ? 1 : ((c->seconds >> (4 * k)) & 15) == i ? -1 : 0;
+/** Where among the numbers of a cluster an element of a symmetric or triangular matrix is, of which one half is kept. */
+DEVICE int placeSIZE(int k, int l) {
+    const int i = k < l ? k : l, j = k < l ? l : k;
+    return SIZE + i * (2 * SIZE - i + 1) / 2 + j - i;
+}
+
+// These and w_kl are smallNumbers; U is what elimination leaves, with inverse pivots.
+#define LENGTHSIZE(c, k) (c)->number[STRIDESIZE * (k)]
+#define STARTSIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 2) + k)]
+#define WEIGHTSIZE(c, k, l) (c)->number[STRIDESIZE * placeSIZE(k, l)]
+#define UPPERSIZE(c, k, l) (c)->number[STRIDESIZE * (placeSIZE(k, l) + SIZE * (SIZE + 1) / 2)]
+#endif
+
+/** The i-th of its particles; -1: there is none. */
+DEVICE int particleSIZE(const Arguments* a, const ClusterSIZE* c, int i) {
+    return a->smallParticles[c->firstPlace + i * c->stride];
+}
+
+#if SIZE <= MOST_IN_REGISTERS
+#define INDEXSIZE(a, c, i) (c)->index[i]
+
+DEVICE void loadParticlesSIZE(const Arguments* a, ClusterSIZE* c) {
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++) {
+        Particle* p = &c->particle[i];
+        p->v = p->d = p->c = make_mixed3(0, 0, 0);
+        p->w = 0;
+        c->index[i] = particleSIZE(a, c, i);
+        if (c->index[i] >= 0)
+            *p = loadParticle(a, c->index[i]);
+    }
+}
+
+DEVICE void storeParticlesSIZE(const Arguments* a, ClusterSIZE* c) {
+#pragma unroll
+    for (int i = 0; i <= SIZE; i++)
+        if (c->index[i] >= 0)
+            storeVelocity(a, c->index[i], &c->particle[i]);
+}
+
+DEVICE Particle getSIZE(const Arguments* a, const ClusterSIZE* c, int i) {
+    return c->particle[i];
+}
+
+DEVICE void putSIZE(const Arguments* a, ClusterSIZE* c, int i, const Particle* p) {
+    c->particle[i] = *p;
+}
+
+/** The same as getSIZE() where i is not known when this is compiled: registers have no addresses. */
+DEVICE Particle findSIZE(const Arguments* a, const ClusterSIZE* c, int i) {
+    Particle p = c->particle[0];
+#pragma unroll
+    for (int j = 1; j <= SIZE; j++) {
+        p.v = choose(i == j, c->particle[j].v, p.v);
+        p.d = choose(i == j, c->particle[j].d, p.d);
+    }
+    return p;
+}
+#else
+#define INDEXSIZE(a, c, i) particleSIZE(a, c, i)
+#define getSIZE(a, c, i) loadParticle(a, particleSIZE(a, c, i))
+#define putSIZE(a, c, i, p) storeParticle(a, particleSIZE(a, c, i), p)
+#define findSIZE(a, c, i) loadParticle(a, particleSIZE(a, c, i))
+#define loadParticlesSIZE(a, c)
+#define storeParticlesSIZE(a, c)
+#endif
+
+#if SIZE > 0
+DEVICE int firstSIZE(const ClusterSIZE* c, int k) {
+    return (c->firsts >> (4 * k)) & 15;
+}
+
+DEVICE int secondSIZE(const ClusterSIZE* c, int k) {
+    return (c->seconds >> (4 * k)) & 15;
+}
+
+DEVICE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+    const int4 type = a->smallTypes[a->smallClusterType[cluster]];
+    const Moment moment = momentOf(a, 0);
+    c->firsts = type.x;
+    c->seconds = type.y;
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+        c->b[k] = positionOf(a, particleSIZE(a, c, firstSIZE(c, k))) - positionOf(a, particleSIZE(a, c, secondSIZE(c, k)));
+        if ((type.z >> k) & 1)
+            c->b[k] = minimumImage(c->b[k], moment);
+        STARTSIZE(c, k) = sqrt(dot(c->b[k], c->b[k]));
+    }
+#pragma unroll
+    for (int n = 0; n < SIZE + SIZE * (SIZE + 1) / 2; n++)
+        c->number[STRIDESIZE * n] = a->smallNumbers[type.w + n];
 }
 
 DEVICE void writeReportSIZE(const Arguments* a, const ClusterSIZE* c, int stage, int cluster, Report report) {
-    int particle = -1;
-#pragma unroll
-    for (int i = 0; i <= SIZE; i++)
-        if (report.row >= 0 && ((c->firsts >> (4 * (report.row - c->firstRow))) & 15) == i)
-            particle = c->index[i];
-    writeReport(a, stage, cluster, report, particle);
-}
-
-/** Difference of some property of a row's two particles. */
-#define DIFFERENCESIZE(result, c, k, property)                                                                             \
-    {                                                                                                                  \
-        mixed3 first = make_mixed3(0, 0, 0), second = first;                                                           \
-        _Pragma("unroll") for (int i = 0; i <= SIZE; i++) {                                                            \
-            if (((c->firsts >> (4 * k)) & 15) == i)                                                                    \
-                first = property;                                                                                      \
-            if (((c->seconds >> (4 * k)) & 15) == i)                                                                   \
-                second = property;                                                                                     \
-        }                                                                                                              \
-        result = first - second;                                                                                       \
-    }
-
-DEVICE mixed weightSIZE(const ClusterSIZE* c, int k, int l) {
-    return c->w[k > l ? k : l][k > l ? l : k];
-}
-
-/** A = L U in place, without pivoting: A is symmetric and positive definite, or nearly so.
- *  @return -1, or the row whose pivot vanished */
-DEVICE int factorizeSIZE(mixed A[SIZE][SIZE]) {
-    int failed = SIZE == 1 && !(A[0][0] > 0) ? 0 : -1; // beyond lies another root
-    mixed original[SIZE];
-#pragma unroll
-    for (int k = 0; k < SIZE; k++)
-        original[k] = A[k][k];
-#pragma unroll
-    for (int k = 0; k < SIZE; k++) {
-        if (failed < 0 && !(fabs(A[k][k]) > PIVOT_THRESHOLD * fabs(original[k])))
-            failed = k;
-        A[k][k] = 1 / A[k][k];
-#pragma unroll
-        for (int i = k + 1; i < SIZE; i++) {
-            A[i][k] *= A[k][k];
-#pragma unroll
-            for (int j = k + 1; j < SIZE; j++)
-                A[i][j] -= A[i][k] * A[k][j];
-        }
-    }
-    return failed;
-}
-
-DEVICE void substituteSIZE(mixed A[SIZE][SIZE], mixed* x) {
-#pragma unroll
-    for (int i = 1; i < SIZE; i++)
-#pragma unroll
-        for (int k = 0; k < i; k++)
-            x[i] -= A[i][k] * x[k];
-#pragma unroll
-    for (int i = SIZE - 1; i >= 0; i--) {
-#pragma unroll
-        for (int k = i + 1; k < SIZE; k++)
-            x[i] -= A[i][k] * x[k];
-        x[i] *= A[i][i];
-    }
-}
-
-/** s_k += sum_l w_kl x_l b_l */
-DEVICE void addImpulsesSIZE(const ClusterSIZE* c, const mixed* x, mixed3* s) {
-#pragma unroll
-    for (int k = 0; k < SIZE; k++)
-#pragma unroll
-        for (int l = 0; l < SIZE; l++)
-            s[k] = s[k] + (weightSIZE(c, k, l) * x[l]) * c->b[l];
+    const int k = report.row - c->firstRow;
+    writeReport(a, stage, cluster, report, report.row < 0 ? -1 : particleSIZE(a, c, firstSIZE(c, k)));
 }
 
 /** c_i = 1/m_i sum_k e_ki kappa_k b_k, and the multipliers. */
-DEVICE void finishSIZE(ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* multipliers) {
-#pragma unroll
+DEVICE void finishSIZE(const Arguments* a, ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* multipliers) {
+UNROLL_PARTICLES
     for (int i = 0; i <= SIZE; i++) {
         mixed3 sum = make_mixed3(0, 0, 0);
 #pragma unroll
-        for (int k = 0; k < SIZE; k++)
-            sum = sum + (endSIZE(c, k, i) * kappa[k]) * c->b[k];
+        for (int k = 0; k < SIZE; k++) {
+            const mixed end = firstSIZE(c, k) == i ? 1 : secondSIZE(c, k) == i ? -1 : 0; // e_ki
+            sum = sum + (end * kappa[k]) * c->b[k];
+        }
+#if SIZE <= MOST_IN_REGISTERS
         c->particle[i].c = c->particle[i].w * sum;
+#else
+        const int index = particleSIZE(a, c, i);
+        if (index >= 0)
+            store3(a->impulse, index, a->velm[index].w * sum);
+#endif
     }
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
-        multipliers[c->firstRow + k] = kappa[k] * sqrt(dot(c->b[k], c->b[k]));
+        multipliers[c->firstRow + k] = kappa[k] * STARTSIZE(c, k);
 }
 
 #if ITERATIVE
 /** Correct one row in turn, with what the rows before it have done. */
-DEVICE void sweepSIZE(const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear, const mixed* offset) {
+DEVICE void sweepSIZE(const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear,
+                      const mixed* offset) {
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
         const mixed q = sqrt(dot(s[k], s[k]));
         const mixed3 g = isLinear ? c->b[k] : (1 / q) * s[k];
-        const mixed r = isLinear ? dot(g, s[k]) + offset[k] : q - c->length[k];
-        const mixed change = -r / (weightSIZE(c, k, k) * dot(g, c->b[k]));
+        const mixed r = isLinear ? dot(g, s[k]) + offset[k] : q - LENGTHSIZE(c, k);
+        const mixed change = -r / (WEIGHTSIZE(c, k, k) * dot(g, c->b[k]));
         kappa[k] += change;
 #pragma unroll
         for (int l = 0; l < SIZE; l++)
-            s[l] = s[l] + (weightSIZE(c, l, k) * change) * c->b[k];
+            s[l] = s[l] + (WEIGHTSIZE(c, l, k) * change) * c->b[k];
     }
 }
-#endif
-
-/** Newton's method for |s_k| = length_k: A x = -r, s_k += sum_l w_kl x_l b_l until no error exceeds the tolerance.
- *  @param s  bonds; in: without constraints, out: with */
-DEVICE Report solveLengthsSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa) {
-#pragma unroll
-    for (int k = 0; k < SIZE; k++)
-        kappa[k] = 0;
-    for (int iteration = 0;; iteration++) {
-        Report report = newReport();
-        mixed x[SIZE], inverse[SIZE];
-#pragma unroll
-        for (int k = 0; k < SIZE; k++) {
-            const mixed q = sqrt(dot(s[k], s[k]));
-            inverse[k] = 1 / q;
-            x[k] = c->length[k] - q;
-            note(&report, c->firstRow + k, fabs(x[k]) / c->length[k], q);
-        }
-        if (isOver(&report, iteration, a->innerTolerance, a->maxIterations)) {
-#pragma unroll
-            for (int k = 0; k < SIZE; k++) // where a bond has turned, the solution found is another root
-                if (report.outcome == CONVERGED && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * dot(c->b[k], c->b[k]))) {
-                    report.outcome = SINGULAR;
-                    report.row = c->firstRow + k;
-                }
-            return report;
-        }
-#if ITERATIVE
-        sweepSIZE(c, s, kappa, false, x);
 #else
-        mixed A[SIZE][SIZE];
+/** A = L U with A_kl = w_kl g_k.b_l, and x <- L^-1 x. L is not kept. There is no pivoting: A is symmetric and positive
+ *  definite, or nearly so.
+ *  @return  -1, or the row whose pivot vanished */
+DEVICE int eliminateSIZE(ClusterSIZE* c, const mixed3* g, mixed* x) {
+    int failed = -1;
 #pragma unroll
-        for (int k = 0; k < SIZE; k++)
+    for (int k = 0; k < SIZE; k++) {
+        mixed row[SIZE];
 #pragma unroll
-            for (int l = 0; l < SIZE; l++)
-                A[k][l] = weightSIZE(c, k, l) * inverse[k] * dot(s[k], c->b[l]);
-        const int failed = factorizeSIZE(A);
-        if (failed >= 0) {
-            report.outcome = SINGULAR;
-            report.row = c->firstRow + failed;
-            return report;
+        for (int l = 0; l < SIZE; l++)
+            row[l] = WEIGHTSIZE(c, k, l) * dot(g[k], c->b[l]);
+        const mixed original = row[k];
+#pragma unroll
+        for (int m = 0; m < k; m++) {
+            const mixed factor = row[m] * UPPERSIZE(c, m, m);
+            x[k] -= factor * x[m];
+#pragma unroll
+            for (int l = m + 1; l < SIZE; l++)
+                row[l] -= factor * UPPERSIZE(c, m, l);
         }
-        substituteSIZE(A, x);
+        const mixed pivot = SIZE == 1 ? row[k] : fabs(row[k]); // beyond zero lies another root
+        if (failed < 0 && !(pivot > PIVOT_THRESHOLD * fabs(original)))
+            failed = k;
+        UPPERSIZE(c, k, k) = 1 / row[k];
 #pragma unroll
-        for (int k = 0; k < SIZE; k++)
-            kappa[k] += x[k];
-        addImpulsesSIZE(c, x, s);
-#endif
+        for (int l = k + 1; l < SIZE; l++)
+            UPPERSIZE(c, k, l) = row[l];
     }
+    return failed;
 }
 
-/** b_k.s_k + offset_k = 0, for which A does not change: one factor, and a second correction refines the first.
- *  @param s           differences of velocities or accelerations; in: without constraints, out: with
- *  @param errorScale  of residuals */
-DEVICE Report solveLinearSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* s, mixed* kappa, const mixed* offset,
-                              const mixed* errorScale, mixed tolerance, int maxIterations) {
-#if !ITERATIVE
-    mixed A[SIZE][SIZE];
+/** x <- U^-1 x, which corrects kappa; s_k += sum_l w_kl x_l b_l. */
+DEVICE void correctSIZE(ClusterSIZE* c, mixed* x, mixed3* s, mixed* kappa) {
+#pragma unroll
+    for (int k = SIZE - 1; k >= 0; k--) {
+#pragma unroll
+        for (int l = k + 1; l < SIZE; l++)
+            x[k] -= UPPERSIZE(c, k, l) * x[l];
+        x[k] *= UPPERSIZE(c, k, k);
+        kappa[k] += x[k];
+    }
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
 #pragma unroll
         for (int l = 0; l < SIZE; l++)
-            A[k][l] = weightSIZE(c, k, l) * dot(c->b[k], c->b[l]);
-    const int failed = factorizeSIZE(A);
+            s[k] = s[k] + (WEIGHTSIZE(c, k, l) * x[l]) * c->b[l];
+}
 #endif
+
+/** Newton's method for |s_k| = length_k until no error exceeds the tolerance.
+ *  @param s  bonds; in: without constraints, out: with */
+DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s, mixed* kappa) {
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
         kappa[k] = 0;
@@ -202,27 +233,73 @@ DEVICE Report solveLinearSIZE(const Arguments* a, const ClusterSIZE* c, mixed3* 
         mixed x[SIZE];
 #pragma unroll
         for (int k = 0; k < SIZE; k++) {
-            x[k] = -dot(c->b[k], s[k]) - offset[k];
-            note(&report, c->firstRow + k, fabs(x[k]) * errorScale[k],
-                 -x[k] / sqrt(dot(c->b[k], c->b[k])));
+            const mixed q = sqrt(dot(s[k], s[k])), length = LENGTHSIZE(c, k);
+            x[k] = q * (length - q); // rows of A times q are s_k
+            note(&report, c->firstRow + k, fabs(length - q) / length, q);
         }
-        const bool isDone = isOver(&report, iteration, tolerance, maxIterations);
-#if ITERATIVE
-        if (isDone)
+        if (isOver(&report, iteration, a->innerTolerance, a->maxIterations)) {
+#pragma unroll
+            for (int k = 0; k < SIZE; k++) // where a bond has turned, the solution found is another root
+                if (report.outcome == CONVERGED && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * STARTSIZE(c, k) * STARTSIZE(c, k))) {
+                    report.outcome = SINGULAR;
+                    report.row = c->firstRow + k;
+                }
             return report;
-        sweepSIZE(c, s, kappa, true, offset);
+        }
+#if ITERATIVE
+        sweepSIZE(c, s, kappa, false, x);
 #else
-        if (!isDone && failed >= 0) {
+        const int failed = eliminateSIZE(c, s, x);
+        if (failed >= 0) {
             report.outcome = SINGULAR;
             report.row = c->firstRow + failed;
-        }
-        if (isDone || failed >= 0)
             return report;
-        substituteSIZE(A, x);
+        }
+        correctSIZE(c, x, s, kappa);
+#endif
+    }
+}
+
+/** b_k.s_k + offset_k = 0, for which A does not change: one factor, and a second correction refines the first.
+ *  @param s      differences of velocities or accelerations; in: without constraints, out: with
+ *  @param scale  of errors relative to lengths */
+DEVICE Report solveLinearSIZE(ClusterSIZE* c, mixed3* s, mixed* kappa, const mixed* offset, mixed scale,
+                              mixed tolerance, int maxIterations) {
 #pragma unroll
-        for (int k = 0; k < SIZE; k++)
-            kappa[k] += x[k];
-        addImpulsesSIZE(c, x, s);
+    for (int k = 0; k < SIZE; k++)
+        kappa[k] = 0;
+#if !ITERATIVE
+    mixed unused[SIZE];
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+        unused[k] = 0;
+    const int failed = eliminateSIZE(c, c->b, unused);
+#endif
+    for (int iteration = 0;; iteration++) {
+        Report report = newReport();
+        mixed x[SIZE];
+#pragma unroll
+        for (int k = 0; k < SIZE; k++) {
+            x[k] = -dot(c->b[k], s[k]) - offset[k];
+            const mixed rate = -x[k] / STARTSIZE(c, k);
+            note(&report, c->firstRow + k, fabs(rate) * scale / LENGTHSIZE(c, k), rate);
+        }
+        if (isOver(&report, iteration, tolerance, maxIterations))
+            return report;
+#if ITERATIVE
+        sweepSIZE(c, s, kappa, true, offset);
+#else
+        if (failed >= 0) {
+            report.outcome = SINGULAR;
+            report.row = c->firstRow + failed;
+            return report;
+        }
+#pragma unroll
+        for (int k = 1; k < SIZE; k++)
+#pragma unroll
+            for (int m = 0; m < k; m++) // A is symmetric: L is that of U
+                x[k] -= UPPERSIZE(c, m, k) * UPPERSIZE(c, m, m) * x[m];
+        correctSIZE(c, x, s, kappa);
 #endif
     }
 }
@@ -232,8 +309,8 @@ DEVICE Report measureSIZE(const ClusterSIZE* c) {
     Report report = newReport();
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
-        const mixed q = sqrt(dot(c->b[k], c->b[k]));
-        note(&report, c->firstRow + k, fabs(q - c->length[k]) / c->length[k], q);
+        const mixed q = STARTSIZE(c, k), length = LENGTHSIZE(c, k);
+        note(&report, c->firstRow + k, fabs(q - length) / length, q);
     }
     return report;
 }
@@ -243,12 +320,10 @@ DEVICE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) 
     mixed3 s[SIZE];
     mixed kappa[SIZE];
 #pragma unroll
-    for (int k = 0; k < SIZE; k++) {
-        DIFFERENCESIZE(s[k], c, k, c->particle[i].d)
-        s[k] = c->b[k] + s[k];
-    }
+    for (int k = 0; k < SIZE; k++)
+        s[k] = c->b[k] + findSIZE(a, c, firstSIZE(c, k)).d - findSIZE(a, c, secondSIZE(c, k)).d;
     const Report report = solveLengthsSIZE(a, c, s, kappa);
-    finishSIZE(c, kappa, lambdaOf(a));
+    finishSIZE(a, c, kappa, lambdaOf(a));
     writeReportSIZE(a, c, 0, cluster, report);
 }
 
@@ -257,41 +332,41 @@ DEVICE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster
     mixed largest = 0, kappa[SIZE];
     mixed3 s[SIZE];
     Report report = measureSIZE(c);
-    mixed shortest = c->length[0];
+    mixed shortest = LENGTHSIZE(c, 0);
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
-        shortest = min(shortest, c->length[k]);
+        shortest = min(shortest, LENGTHSIZE(c, k));
         kappa[k] = 0;
         s[k] = c->b[k];
     }
-#pragma unroll
+UNROLL_PARTICLES
     for (int i = 0; i <= SIZE; i++)
-        if (c->index[i] >= 0)
-            largest = max(largest, largestComponent(positionOf(a, c->index[i])));
+        if (INDEXSIZE(a, c, i) >= 0)
+            largest = max(largest, largestComponent(positionOf(a, INDEXSIZE(a, c, i))));
     if (report.outcome == CONVERGED && report.error > a->farOff)
         report.outcome = FAR_OFF; // for the host
     if (report.outcome == CONVERGED && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
         report = solveLengthsSIZE(a, c, s, kappa);
-    finishSIZE(c, kappa, a->projection);
+    finishSIZE(a, c, kappa, a->projection);
     writeReportSIZE(a, c, 3, cluster, report);
 }
 
 DEVICE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers,
                                            bool onlyIfViolated) {
     mixed3 s[SIZE];
-    mixed kappa[SIZE], errorScale[SIZE], zero[SIZE];
+    mixed kappa[SIZE], zero[SIZE];
     bool isViolated = !onlyIfViolated;
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
-        DIFFERENCESIZE(s[k], c, k, c->particle[i].v)
-        errorScale[k] = a->timeScale / (c->length[k] * sqrt(dot(c->b[k], c->b[k])));
+        s[k] = findSIZE(a, c, firstSIZE(c, k)).v - findSIZE(a, c, secondSIZE(c, k)).v;
         zero[k] = kappa[k] = 0;
-        isViolated = isViolated || !(fabs(dot(c->b[k], s[k])) * errorScale[k] <= a->tolerance);
+        const mixed rate = dot(c->b[k], s[k]) / STARTSIZE(c, k);
+        isViolated = isViolated || !(fabs(rate) * a->timeScale / LENGTHSIZE(c, k) <= a->tolerance);
     }
     Report report = newReport();
     if (isViolated)
-        report = solveLinearSIZE(a, c, s, kappa, zero, errorScale, a->innerTolerance, a->maxIterations);
-    finishSIZE(c, kappa, multipliers);
+        report = solveLinearSIZE(c, s, kappa, zero, a->timeScale, a->innerTolerance, a->maxIterations);
+    finishSIZE(a, c, kappa, multipliers);
     return report;
 }
 
@@ -314,27 +389,24 @@ DEVICE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluste
 DEVICE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int stage,
                                    GLOBAL mixed* multipliers) {
     mixed3 s[SIZE];
-    mixed kappa[SIZE], offset[SIZE], errorScale[SIZE];
+    mixed kappa[SIZE], offset[SIZE];
     mixed largest = 0;
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
-        mixed3 V;
-        DIFFERENCESIZE(s[k], c, k, c->particle[i].d)
-        DIFFERENCESIZE(V, c, k, c->particle[i].v)
-        const mixed q = sqrt(dot(c->b[k], c->b[k])), rate = dot(c->b[k], V) / q;
-        const mixed feedback = 2 * a->alpha * rate + a->beta * a->beta * (q - c->length[k]);
+        const Particle first = findSIZE(a, c, firstSIZE(c, k)), second = findSIZE(a, c, secondSIZE(c, k));
+        s[k] = first.d - second.d;
+        const mixed3 V = first.v - second.v;
+        const mixed q = STARTSIZE(c, k), length = LENGTHSIZE(c, k), rate = dot(c->b[k], V) / q;
+        const mixed feedback = 2 * a->alpha * rate + a->beta * a->beta * (q - length);
         offset[k] = dot(V, V) - rate * rate + q * feedback; // all times |b_k|
-        largest = max(largest, (fabs(offset[k]) + fabs(dot(c->b[k], s[k]))) / (q * c->length[k]));
+        largest = max(largest, (fabs(offset[k]) + fabs(dot(c->b[k], s[k]))) / (q * length));
     }
-#pragma unroll
-    for (int k = 0; k < SIZE; k++)
-        errorScale[k] = (largest > 0 ? 1 / largest : 1) / (sqrt(dot(c->b[k], c->b[k])) * c->length[k]);
-    Report report = solveLinearSIZE(a, c, s, kappa, offset, errorScale, LINEAR_TOLERANCE,
-                              ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
+    Report report = solveLinearSIZE(c, s, kappa, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
+                                    ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
     // Rounding may keep the error above what was asked for.
     if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
         report.outcome = CONVERGED;
-    finishSIZE(c, kappa, multipliers);
+    finishSIZE(a, c, kappa, multipliers);
     const Report drift = measureSIZE(c);
     if (report.outcome == CONVERGED && stage > 0) {
         report.row = drift.row;
@@ -353,64 +425,3 @@ DEVICE void solveEndAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cl
     solveAccelerationsSIZE(a, c, cluster, 1, muOf(a));
 }
 #endif
-
-DEVICE void loadSIZE(const Arguments* a, ClusterSIZE* c, int number, int count, int firstParticle) {
-#pragma unroll
-    for (int i = 0; i <= SIZE; i++) {
-        const int index = a->smallParticles[firstParticle + i * count + number];
-        Particle* p = &c->particle[i];
-        c->index[i] = index;
-        p->v = p->d = p->c = make_mixed3(0, 0, 0);
-        p->w = 0;
-        if (index >= 0) {
-            const mixed4 v = a->velm[index];
-            p->w = v.w;
-            if (v.w > 0)
-                p->v = make_mixed3(v.x, v.y, v.z);
-        }
-    }
-}
-
-#if SIZE > 0
-DEVICE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int firstRow) {
-    const int4 type = a->smallTypes[a->smallClusterType[cluster]];
-    const Moment moment = momentOf(a, 0);
-    mixed3 x[SIZE + 1];
-    c->firsts = type.x;
-    c->seconds = type.y;
-    c->firstRow = firstRow;
-#pragma unroll
-    for (int i = 0; i <= SIZE; i++)
-        x[i] = c->index[i] >= 0 ? positionOf(a, c->index[i]) : make_mixed3(0, 0, 0);
-#pragma unroll
-    for (int k = 0; k < SIZE; k++) {
-        c->length[k] = a->smallLengths[type.w + k];
-        DIFFERENCESIZE(c->b[k], c, k, x[i])
-        if ((type.z >> k) & 1)
-            c->b[k] = minimumImage(c->b[k], moment);
-#pragma unroll
-        for (int l = 0; l <= k; l++) {
-            mixed sum = 0;
-#pragma unroll
-            for (int i = 0; i <= SIZE; i++)
-                sum += (endSIZE(c, k, i) * endSIZE(c, l, i)) * c->particle[i].w;
-            c->w[k][l] = sum;
-        }
-    }
-}
-#endif
-
-DEVICE void storeSIZE(const Arguments* a, ClusterSIZE* c) {
-#pragma unroll
-    for (int i = 0; i <= SIZE; i++) {
-        const Particle* p = &c->particle[i];
-        if (c->index[i] >= 0 && p->w > 0) {
-            mixed4 v;
-            v.x = p->v.x;
-            v.y = p->v.y;
-            v.z = p->v.z;
-            v.w = p->w;
-            a->velm[c->index[i]] = v;
-        }
-    }
-}

@@ -1,13 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-/** One stage of a step for the cluster with this number, or for a particle without constraints. */
-DEVICE void run_STAGESIZE(const Arguments* a, int cluster, int4 group) {
+/** One stage of a step for the cluster with this number, or for a particle without constraints.
+ *  @param number  the thread's share of local memory */
+DEVICE void run_STAGESIZE(const Arguments* a, int cluster, int4 group, volatile LOCAL_ARG mixed* number) {
     ClusterSIZE c;
-    const int number = cluster - group.x;
-    loadSIZE(a, &c, number, group.y, group.z);
+    const int place = cluster - group.x;
+    c.firstPlace = group.z + place;
+    c.stride = group.y;
+    loadParticlesSIZE(a, &c);
 #if SIZE > 0
-    loadBondsSIZE(a, &c, cluster, group.w + number * SIZE);
+    c.firstRow = group.w + place * SIZE;
+#if SIZE > MOST_IN_REGISTERS
+    c.number = number;
+#endif
+    loadBondsSIZE(a, &c, cluster);
 #endif
     STEPS
-    storeSIZE(a, &c);
+    storeParticlesSIZE(a, &c);
 }

@@ -149,3 +149,50 @@ DEVICE Moment momentOf(const Arguments* a, mixed time) {
 DEVICE mixed roundingOf(const Arguments* a, mixed largestCoordinate, mixed inverseScale) {
     return a->rounding * largestCoordinate * inverseScale;
 }
+
+DEVICE mixed3 load3(GLOBAL const mixed* x, int i) {
+    return make_mixed3(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+}
+
+DEVICE void store3(GLOBAL mixed* x, int i, mixed3 value) {
+    x[3 * i] = value.x;
+    x[3 * i + 1] = value.y;
+    x[3 * i + 2] = value.z;
+}
+
+/** By value, so that neither needs an address. */
+DEVICE mixed3 choose(bool isFirst, mixed3 first, mixed3 second) {
+    return make_mixed3(isFirst ? first.x : second.x, isFirst ? first.y : second.y, isFirst ? first.z : second.z);
+}
+
+DEVICE Particle loadParticle(const Arguments* a, int i) {
+    Particle p;
+    const mixed4 v = a->velm[i], d = a->displacement[i];
+    p.w = v.w;
+    p.v = v.w > 0 ? make_mixed3(v.x, v.y, v.z) : make_mixed3(0, 0, 0);
+    p.d = make_mixed3(d.x, d.y, d.z);
+    p.c = load3(a->impulse, i);
+    return p;
+}
+
+/** Immovable particles are not written back. */
+DEVICE void storeVelocity(const Arguments* a, int i, const Particle* p) {
+    if (p->w > 0) {
+        mixed4 v;
+        v.x = p->v.x;
+        v.y = p->v.y;
+        v.z = p->v.z;
+        v.w = p->w;
+        a->velm[i] = v;
+    }
+}
+
+DEVICE void storeParticle(const Arguments* a, int i, const Particle* p) {
+    mixed4 d;
+    d.x = p->d.x;
+    d.y = p->d.y;
+    d.z = p->d.z;
+    d.w = 0;
+    a->displacement[i] = d;
+    storeVelocity(a, i, p);
+}
