@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "Elimination.h"
+#include "NestedDissection.h"
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -50,55 +52,116 @@ void eliminateRow(int row, std::vector<std::vector<int>>& neighbours, std::vecto
     }
 }
 
+/** Rounds of independent sets. @param widest  give up before a row with more neighbours is eliminated
+ *  @return [n] position in the elimination -> row; empty where it was given up, or updates exceed the limit */
+std::vector<int> orderByRounds(std::vector<std::vector<int>> neighbours, std::size_t widest, long long mostUpdates) {
+    const int n = (int) neighbours.size();
+    std::vector<int> order, remaining(n), blockedInRound(n, -1), merged;
+    std::iota(remaining.begin(), remaining.end(), 0);
+    std::vector<char> isEliminated(n);
+    long long updates = 0;
+    for (int round = 0; !remaining.empty(); round++) {
+        for (int row : chooseRound(remaining, neighbours, blockedInRound, round)) {
+            const std::size_t degree = neighbours[row].size();
+            updates += (long long) (degree * (degree - 1) / 2);
+            if (degree > widest || updates > mostUpdates)
+                return {};
+            order.push_back(row);
+            isEliminated[row] = 1;
+            eliminateRow(row, neighbours, merged);
+        }
+        remaining.erase(std::remove_if(remaining.begin(), remaining.end(), [&](int row) { return isEliminated[row]; }),
+                        remaining.end());
+    }
+    return order;
+}
+
+/** Columns of L in a given order: what the matrix has there, and what earlier columns leave. A column passes its fill
+ * on to its parent in the elimination tree, its first entry.
+ *  @return false if it exceeds the limits */
+bool findColumns(const std::vector<std::vector<int>>& neighbours, std::vector<int> order, SymbolicFactor& factor,
+                 const EliminationLimits& limits) {
+    const int n = (int) neighbours.size();
+    factor = SymbolicFactor();
+    factor.order = std::move(order);
+    std::vector<int> position(n), inColumn(n, -1), firstChild(n, -1), nextChild(n, -1);
+    for (int k = 0; k < n; k++)
+        position[factor.order[k]] = k;
+    factor.columnStart.push_back(0);
+    factor.level.assign(n, 0);
+    for (int k = 0; k < n; k++) {
+        const auto add = [&](int row) {
+            if (row > k && inColumn[row] != k) {
+                inColumn[row] = k;
+                factor.entryRow.push_back(row);
+            }
+        };
+        for (int other : neighbours[factor.order[k]])
+            add(position[other]);
+        for (int child = firstChild[k]; child >= 0; child = nextChild[child])
+            for (int e = factor.columnStart[child]; e < factor.columnStart[child + 1]; e++)
+                add(factor.entryRow[e]);
+        const long long entries = (long long) factor.entryRow.size(), length = entries - factor.columnStart[k];
+        factor.numUpdates += length * (length - 1) / 2;
+        if (entries > limits.entries || factor.numUpdates > limits.updates)
+            return false;
+        const auto first = factor.entryRow.begin() + factor.columnStart[k];
+        std::sort(first, factor.entryRow.end());
+        factor.columnStart.push_back((int) entries);
+        factor.numLevels = std::max(factor.numLevels, factor.level[k] + 1);
+        if (length > 0) {
+            const int parent = *first;
+            nextChild[k] = firstChild[parent];
+            firstChild[parent] = k;
+            factor.level[parent] = std::max(factor.level[parent], factor.level[k] + 1);
+        }
+    }
+    return true;
+}
+
 /** Find which entry each update of the factorization lands in. */
 void findUpdateTargets(SymbolicFactor& factor) {
+    factor.updateTarget.reserve(factor.numUpdates);
     for (int k = 0; k < factor.size(); k++)
         for (int a = factor.columnStart[k]; a < factor.columnStart[k + 1]; a++)
             for (int b = a + 1; b < factor.columnStart[k + 1]; b++)
                 factor.updateTarget.push_back(factor.findEntry(factor.entryRow[b], factor.entryRow[a]));
 }
 
+/** No row of a tree-like graph has more neighbours when it is eliminated: nothing better is to be found. */
+constexpr std::size_t widestOfTrees = 12;
+
+/** What a factorization takes, in multiply-adds: levels are steps that cannot go on at the same time. */
+double costOf(const SymbolicFactor& factor) {
+    return (double) factor.numUpdates + (double) factor.entryRow.size() + 200.0 * factor.numLevels;
+}
+
 } // namespace
 
-bool eliminate(std::vector<std::vector<int>> neighbours, SymbolicFactor& factor, const EliminationLimits& limits) {
-    const int n = (int) neighbours.size();
+bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor,
+               const EliminationLimits& limits) {
     factor = SymbolicFactor();
-    std::vector<int> remaining(n), position(n, -1), blockedInRound(n, -1), merged;
-    for (int i = 0; i < n; i++)
-        remaining[i] = i;
-    long long entries = 0, updates = 0;
-    for (int round = 0; !remaining.empty(); round++) {
-        for (int row : chooseRound(remaining, neighbours, blockedInRound, round)) {
-            const long long degree = (long long) neighbours[row].size();
-            entries += degree;
-            updates += degree * (degree - 1) / 2;
-            if (entries > limits.entries || updates > limits.updates)
-                return false;
-            position[row] = (int) factor.order.size();
-            factor.order.push_back(row);
-            eliminateRow(row, neighbours, merged);
-        }
-        remaining.erase(std::remove_if(remaining.begin(), remaining.end(), [&](int row) { return position[row] >= 0; }),
-                        remaining.end());
-    }
-    // What was left of a row's neighbours when it was eliminated is its column of L.
     factor.columnStart.push_back(0);
-    factor.entryRow.reserve(entries);
-    factor.updateTarget.reserve(updates);
-    for (int row : factor.order) {
-        for (int other : neighbours[row])
-            factor.entryRow.push_back(position[other]);
-        std::sort(factor.entryRow.begin() + factor.columnStart.back(), factor.entryRow.end());
-        factor.columnStart.push_back((int) factor.entryRow.size());
+    if (neighbours.empty())
+        return true;
+    std::vector<int> rounds = orderByRounds(neighbours, widestOfTrees, limits.updates);
+    bool isFound = !rounds.empty() && findColumns(neighbours, std::move(rounds), factor, limits);
+    if (!isFound) {
+        isFound = findColumns(neighbours, dissect(neighbours), factor, limits);
+        factor.isDissected = true;
+        // Rounds may still be cheaper, and are given up as soon as they are not.
+        const long long most = isFound ? factor.numUpdates : limits.updates;
+        rounds = orderByRounds(neighbours, neighbours.size(), most);
+        SymbolicFactor other;
+        if (!rounds.empty() && findColumns(neighbours, std::move(rounds), other, limits) &&
+            (!isFound || costOf(other) < costOf(factor))) {
+            factor = std::move(other);
+            isFound = true;
+        }
     }
-    factor.level.assign(n, 0);
-    for (int k = 0; k < n; k++) {
-        factor.numLevels = std::max(factor.numLevels, factor.level[k] + 1);
-        for (int e = factor.columnStart[k]; e < factor.columnStart[k + 1]; e++)
-            factor.level[factor.entryRow[e]] = std::max(factor.level[factor.entryRow[e]], factor.level[k] + 1);
-    }
-    findUpdateTargets(factor);
-    return true;
+    if (isFound)
+        findUpdateTargets(factor);
+    return isFound;
 }
 
 } // namespace ConstraintPlugin

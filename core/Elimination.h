@@ -16,6 +16,8 @@ struct SymbolicFactor {
     std::vector<int> entryRow;    ///< [entries] position of the row, ascending within a column
     std::vector<int> level;       ///< [n] height in the elimination tree: columns of one level are independent
     int numLevels = 0;
+    long long numUpdates = 0;
+    bool isDissected = false; ///< whether the order is of nested dissection, or else of rounds
     /** For each column k in turn, for each pair a < b of its entries: which entry (row b, column a) it updates. */
     std::vector<int> updateTarget;
 
@@ -34,13 +36,15 @@ struct EliminationLimits {
 
 /** Order and factor a symmetric pattern symbolically, for depth as well as for fill: round after round an independent
  *  set of rows of low degree is eliminated (cyclic reduction, generalized to trees). A tree-like graph of n rows has
- *  O(log n) levels.
+ *  O(log n) levels. Where that fills in, as on meshes, tubes and networks, nested dissection takes its place, if it
+ * costs less.
  *
  *  @param neighbours  [n][...] rows that share a movable particle with each row, without itself, ascending
  *  @param[out] factor the result
  *  @return false if the fill exceeds the limits; the factor is then incomplete
  */
-bool eliminate(std::vector<std::vector<int>> neighbours, SymbolicFactor& factor, const EliminationLimits& limits = {});
+bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor,
+               const EliminationLimits& limits = {});
 
 } // namespace ConstraintPlugin
 

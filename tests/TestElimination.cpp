@@ -69,6 +69,29 @@ static Neighbours randomGraph(int n, int bonds, unsigned seed) {
     return fromPairs(n, pairs);
 }
 
+/** Bonds of a lattice of hexagons, a brick wall of so many columns and rows of atoms; rolled up: a tube. */
+static Neighbours hexagons(int columns, int rows, bool isTube) {
+    std::vector<std::vector<int>> bondsAt(columns * rows);
+    int numBonds = 0;
+    const auto bond = [&](int i, int j) {
+        bondsAt[i].push_back(numBonds);
+        bondsAt[j].push_back(numBonds++);
+    };
+    for (int y = 0; y < rows; y++)
+        for (int x = 0; x < columns; x++) {
+            if (x + 1 < columns || isTube)
+                bond(y * columns + x, y * columns + (x + 1) % columns);
+            if (y + 1 < rows && (x + y) % 2 == 0)
+                bond(y * columns + x, (y + 1) * columns + x);
+        }
+    std::vector<std::pair<int, int>> pairs;
+    for (const auto& bonds : bondsAt)
+        for (std::size_t a = 0; a < bonds.size(); a++)
+            for (std::size_t b = 0; b < a; b++)
+                pairs.emplace_back(bonds[a], bonds[b]);
+    return fromPairs(numBonds, pairs);
+}
+
 /** Everything a factor promises, by brute force on a dense pattern in the factor's own order. */
 static void expectBruteForceFactor(const Neighbours& neighbours, const std::string& what) {
     SCOPED_TRACE(what);
@@ -128,6 +151,8 @@ TEST(Elimination, EqualsBruteForceFillOfTheSameOrder) {
     expectBruteForceFactor(ringOf(40), "ring");
     expectBruteForceFactor(complete(12), "star of 12 bonds");
     expectBruteForceFactor(grid(7, 9), "grid");
+    expectBruteForceFactor(grid(14, 17), "dissected grid");
+    expectBruteForceFactor(hexagons(12, 14, true), "tube");
     for (unsigned seed = 0; seed < 8; seed++)
         expectBruteForceFactor(randomGraph(60, 40 + 15 * seed, seed), "random graph " + std::to_string(seed));
 }
@@ -144,6 +169,21 @@ TEST(Elimination, RingOfTenThousandIsShallowAndSparse) {
     ASSERT_TRUE(eliminate(ringOf(10000), factor));
     EXPECT_LE(factor.numLevels, 17);
     EXPECT_LE(factor.entryRow.size(), 2.2 * 10000);
+}
+
+TEST(Elimination, MeshesAreDissected) {
+    // Compare: minimum degree gives 437 and 468 levels for such a flake and such a tube.
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(hexagons(40, 80, false), factor));
+    EXPECT_TRUE(factor.isDissected);
+    EXPECT_LE(factor.numLevels, 150);
+    EXPECT_LE(factor.entryRow.size(), 12.0 * factor.size());
+    ASSERT_TRUE(eliminate(hexagons(40, 100, true), factor));
+    EXPECT_TRUE(factor.isDissected);
+    EXPECT_LE(factor.numLevels, 170);
+    EXPECT_LE(factor.entryRow.size(), 14.0 * factor.size());
+    ASSERT_TRUE(eliminate(path(1000), factor));
+    EXPECT_FALSE(factor.isDissected);
 }
 
 TEST(Elimination, StarHasAFullFactorAndNoMore) {

@@ -21,7 +21,7 @@ int countParticles(const ConstraintSet& set, const ConstraintGraph& graph, const
 } // namespace
 
 std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const ConstraintGraph& graph) {
-    using Shape = std::tuple<int, int, int, int, long long>; // constraints, particles, kind, levels, entries
+    using Shape = std::tuple<int, int, std::string, int, long long>; // constraints, particles, solver, levels, entries
     std::map<Shape, int> counts;
     for (const Cluster& cluster : graph.clusters) {
         const SymbolicFactor* factor = cluster.factor < 0 ? nullptr : &graph.factors[cluster.factor];
@@ -29,13 +29,15 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
         const long long entries = factor                                         ? (long long) factor->entryRow.size()
                                   : cluster.kind == ClusterSolverKind::Iterative ? 0
                                                                                  : size * (size - 1) / 2;
-        counts[{cluster.size(), countParticles(set, graph, cluster), (int) cluster.kind, factor ? factor->numLevels : 1,
+        const std::string solver =
+            nameOf(cluster.kind) + std::string(factor && factor->isDissected ? " by nested dissection" : "");
+        counts[{cluster.size(), countParticles(set, graph, cluster), solver, factor ? factor->numLevels : 1,
                 entries}]++;
     }
     std::vector<ClusterInfo> clusters;
     for (auto it = counts.rbegin(); it != counts.rend(); ++it) {
-        const auto& [constraints, particles, kind, levels, entries] = it->first;
-        clusters.push_back({it->second, constraints, particles, nameOf((ClusterSolverKind) kind), levels, entries});
+        const auto& [constraints, particles, solver, levels, entries] = it->first;
+        clusters.push_back({it->second, constraints, particles, solver, levels, entries});
     }
     return clusters;
 }
