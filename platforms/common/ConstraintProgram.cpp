@@ -222,20 +222,22 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {
-            string steps;
-            for (size_t i = 0; i < stage.steps.size(); i++) {
-                if (isSolve(stage.steps[i])) {
-                    steps += size > 0 ? "    " + stage.steps[i] + "SIZE(a, &c, cluster);\n" : "";
-                    continue;
-                }
+            string steps, ofParticle;
+            const auto takeThoseOfParticles = [&] {
                 steps += "\n" + unroll(size) +
                          "\n    for (int i = 0; i <= SIZE; i++) {\n        const int index = INDEXSIZE(a, &c, i);\n"
-                         "        if (index >= 0) {\n            Particle p = getSIZE(a, &c, i);\n";
-                for (; i < stage.steps.size() && !isSolve(stage.steps[i]); i++)
-                    steps += "            " + stage.steps[i] + "(a, index, &p);\n";
-                i--;
-                steps += "            putSIZE(a, &c, i, &p);\n        }\n    }\n";
-            }
+                         "        if (index >= 0) {\n            Particle p = getSIZE(a, &c, i);\n" +
+                         ofParticle + "            putSIZE(a, &c, i, &p);\n        }\n    }\n";
+                ofParticle.clear();
+            };
+            for (const string& step : stage.steps)
+                if (!isSolve(step))
+                    ofParticle += "            " + step + "(a, index, &p);\n";
+                else if (size > 0) {
+                    takeThoseOfParticles();
+                    steps += "    " + step + "SIZE(a, &c, cluster);\n";
+                }
+            takeThoseOfParticles();
             text +=
                 replaced(replaced(replaced(ConstraintKernelSources::smallStage, "STEPS", steps), "STAGE", stage.name),
                          "SIZE", to_string(size));

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compile the PTX that TestCalls kept: registers and spills of every kernel of this plugin, without a GPU.
 
-A kernel of a small cluster lives in registers, so that a spill there is a failure; elsewhere it is reported.
+A kernel of a small cluster lives in registers and shared memory: a spill or a stack there is a failure; elsewhere it is
+reported.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 PRECISIONS = ("single", "mixed", "double")
-NO_SPILLS = "smallCluster"
+NO_STACK = "smallCluster"
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def report(usages: list[Usage]) -> str:
 
 
 def main() -> int:
-    """Returns 1 if a kernel that must not spill does."""
+    """Returns 1 if a kernel that must not spill, nor have a stack, does."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, help="named sm_80, sm_90, ...")
     parser.add_argument("--json", type=Path, help="write all numbers there")
@@ -144,9 +145,12 @@ def main() -> int:
     print(report(usages))
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(usage) for usage in usages], indent=1) + "\n")
-    failures = [usage for usage in usages if usage.kernel.startswith(NO_SPILLS) and usage.spills]
+    failures = [usage for usage in usages if usage.kernel.startswith(NO_STACK) and (usage.stack or usage.spills)]
     for usage in failures:
-        print(f"{usage.kernel} ({usage.kind}) spills {usage.spills} bytes: {usage.target}, {usage.precision}")
+        print(
+            f"{usage.kernel} ({usage.kind}) has a stack of {usage.stack} bytes, {usage.spills} of them spills: "
+            f"{usage.target}, {usage.precision}"
+        )
     print(f"{len({u.kernel for u in usages})} kernels, {len(jobs)} modules, {len(failures)} failures")
     return 1 if failures else 0
 

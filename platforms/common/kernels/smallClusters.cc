@@ -8,7 +8,7 @@
 // s_k += sum_l w_kl kappa_l b_l: particles need not be touched before the end. lambda_k = kappa_k |b_k|.
 //
 // A cluster of up to MOST_IN_REGISTERS rows is in registers altogether. A larger one does not fit: registers hold bonds
-// and solutions, the thread's share of local memory holds the matrix, and particles are in global memory between solves.
+// and solutions, the thread's share of local memory the matrix, and global memory the particles from solve to solve.
 
 #if SIZE <= MOST_IN_REGISTERS
 #define STRIDESIZE 1
@@ -29,23 +29,22 @@ typedef struct {
 #if SIZE <= MOST_IN_REGISTERS
     mixed number[SIZE * (SIZE + 3)];
 #else
-    volatile LOCAL_ARG mixed* number; // volatile: else the compiler would keep them all in registers too
+    volatile LOCAL_ARG mixed* number; // volatile: compilers would keep all of them in registers as well, and spill
 #endif
 #endif
 } ClusterSIZE;
 
 #if SIZE > 0
-/** Where among the numbers of a cluster an element of a symmetric or triangular matrix is, of which one half is kept. */
+/** Place of w_kl among the numbers: of a symmetric or triangular matrix one half is kept. */
 DEVICE int placeSIZE(int k, int l) {
     const int i = k < l ? k : l, j = k < l ? l : k;
     return SIZE + i * (2 * SIZE - i + 1) / 2 + j - i;
 }
 
-// These and w_kl are smallNumbers; U is what elimination leaves, with inverse pivots.
-#define LENGTHSIZE(c, k) (c)->number[STRIDESIZE * (k)]
-#define STARTSIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 2) + k)]
-#define WEIGHTSIZE(c, k, l) (c)->number[STRIDESIZE * placeSIZE(k, l)]
-#define UPPERSIZE(c, k, l) (c)->number[STRIDESIZE * (placeSIZE(k, l) + SIZE * (SIZE + 1) / 2)]
+#define LENGTHSIZE(c, k) (c)->number[STRIDESIZE * (k)]                                         // wanted
+#define WEIGHTSIZE(c, k, l) (c)->number[STRIDESIZE * placeSIZE(k, l)]                          // w_kl
+#define UPPERSIZE(c, k, l) (c)->number[STRIDESIZE * (placeSIZE(k, l) + SIZE * (SIZE + 1) / 2)] // U, inverse pivots
+#define STARTSIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 2) + (k))]                    // |b_k|
 #endif
 
 /** The i-th of its particles; -1: there is none. */
@@ -118,7 +117,8 @@ DEVICE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     c->seconds = type.y;
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
-        c->b[k] = positionOf(a, particleSIZE(a, c, firstSIZE(c, k))) - positionOf(a, particleSIZE(a, c, secondSIZE(c, k)));
+        const int first = particleSIZE(a, c, firstSIZE(c, k)), second = particleSIZE(a, c, secondSIZE(c, k));
+        c->b[k] = positionOf(a, first) - positionOf(a, second);
         if ((type.z >> k) & 1)
             c->b[k] = minimumImage(c->b[k], moment);
         STARTSIZE(c, k) = sqrt(dot(c->b[k], c->b[k]));
@@ -158,8 +158,7 @@ UNROLL_PARTICLES
 
 #if ITERATIVE
 /** Correct one row in turn, with what the rows before it have done. */
-DEVICE void sweepSIZE(const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear,
-                      const mixed* offset) {
+DEVICE void sweepSIZE(const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear, const mixed* offset) {
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
         const mixed q = sqrt(dot(s[k], s[k]));
@@ -234,16 +233,18 @@ DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s, mi
 #pragma unroll
         for (int k = 0; k < SIZE; k++) {
             const mixed q = sqrt(dot(s[k], s[k])), length = LENGTHSIZE(c, k);
-            x[k] = q * (length - q); // rows of A times q are s_k
+            x[k] = q * (length - q); // s_k is q times the gradient
             note(&report, c->firstRow + k, fabs(length - q) / length, q);
         }
         if (isOver(&report, iteration, a->innerTolerance, a->maxIterations)) {
 #pragma unroll
-            for (int k = 0; k < SIZE; k++) // where a bond has turned, the solution found is another root
-                if (report.outcome == CONVERGED && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * STARTSIZE(c, k) * STARTSIZE(c, k))) {
+            for (int k = 0; k < SIZE; k++) { // where a bond has turned, the solution found is another root
+                const mixed start = STARTSIZE(c, k);
+                if (report.outcome == CONVERGED && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * start * start)) {
                     report.outcome = SINGULAR;
                     report.row = c->firstRow + k;
                 }
+            }
             return report;
         }
 #if ITERATIVE
@@ -282,7 +283,7 @@ DEVICE Report solveLinearSIZE(ClusterSIZE* c, mixed3* s, mixed* kappa, const mix
         for (int k = 0; k < SIZE; k++) {
             x[k] = -dot(c->b[k], s[k]) - offset[k];
             const mixed rate = -x[k] / STARTSIZE(c, k);
-            note(&report, c->firstRow + k, fabs(rate) * scale / LENGTHSIZE(c, k), rate);
+            note(&report, c->firstRow + k, fabs(rate) * (scale / LENGTHSIZE(c, k)), rate);
         }
         if (isOver(&report, iteration, tolerance, maxIterations))
             return report;
