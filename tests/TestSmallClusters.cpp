@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Devices serve clusters of distances by text for each size from one to eight, larger ones by text for all.
+// Devices serve clusters of distances by text for each size up to eight, larger ones by one text for all.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 

@@ -218,7 +218,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
         text += replaced(replaced(ConstraintKernelSources::smallClusters, "UNROLL_PARTICLES", unroll(size)), "SIZE",
                          to_string(size));
     const int largest = constraintTables.sizes[0]; // first
-    const int inLocalMemory = smallBlock * (largest > mostInRegisters ? largest * (largest + 3) : 1);
+    const int inLocalMemory = smallBlock * (largest > mostInRegisters ? largest * (largest + 4) : 1);
     for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {

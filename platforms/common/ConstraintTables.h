@@ -11,7 +11,7 @@ namespace ConstraintPlugin {
 
 /** Largest cluster of distances that one thread solves with text for its size, and the largest one wholly in registers
  *  (kernels/smallClusters.cc). */
-constexpr int maxSmallCluster = 8, mostInRegisters = 4;
+constexpr int maxSmallCluster = 8, mostInRegisters = 3;
 
 /** Kinds of rows, as kernels/rows.cc numbers them. */
 enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expression };

@@ -27,7 +27,7 @@ typedef struct {
     int firstRow;        // number of its first row among all
     mixed3 b[SIZE];      // bonds at the start, nm
 #if SIZE <= MOST_IN_REGISTERS
-    mixed number[SIZE * (SIZE + 3)];
+    mixed number[SIZE * (SIZE + 4)];
 #else
     volatile LOCAL_ARG mixed* number; // volatile: compilers would keep all of them in registers as well, and spill
 #endif
@@ -45,6 +45,7 @@ DEVICE int placeSIZE(int k, int l) {
 #define WEIGHTSIZE(c, k, l) (c)->number[STRIDESIZE * placeSIZE(k, l)]                          // w_kl
 #define UPPERSIZE(c, k, l) (c)->number[STRIDESIZE * (placeSIZE(k, l) + SIZE * (SIZE + 1) / 2)] // U, inverse pivots
 #define STARTSIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 2) + (k))]                    // |b_k|
+#define KAPPASIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 3) + (k))]
 #endif
 
 /** The i-th of its particles; -1: there is none. */
@@ -134,14 +135,14 @@ DEVICE void writeReportSIZE(const Arguments* a, const ClusterSIZE* c, int stage,
 }
 
 /** c_i = 1/m_i sum_k e_ki kappa_k b_k, and the multipliers. */
-DEVICE void finishSIZE(const Arguments* a, ClusterSIZE* c, const mixed* kappa, GLOBAL mixed* multipliers) {
+DEVICE void finishSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers) {
 UNROLL_PARTICLES
     for (int i = 0; i <= SIZE; i++) {
         mixed3 sum = make_mixed3(0, 0, 0);
 #pragma unroll
         for (int k = 0; k < SIZE; k++) {
             const mixed end = firstSIZE(c, k) == i ? 1 : secondSIZE(c, k) == i ? -1 : 0; // e_ki
-            sum = sum + (end * kappa[k]) * c->b[k];
+            sum = sum + (end * KAPPASIZE(c, k)) * c->b[k];
         }
 #if SIZE <= MOST_IN_REGISTERS
         c->particle[i].c = c->particle[i].w * sum;
@@ -153,19 +154,25 @@ UNROLL_PARTICLES
     }
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
-        multipliers[c->firstRow + k] = kappa[k] * STARTSIZE(c, k);
+        multipliers[c->firstRow + k] = KAPPASIZE(c, k) * STARTSIZE(c, k);
+}
+
+DEVICE void forgetSIZE(ClusterSIZE* c) {
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+        KAPPASIZE(c, k) = 0;
 }
 
 #if ITERATIVE
 /** Correct one row in turn, with what the rows before it have done. */
-DEVICE void sweepSIZE(const ClusterSIZE* c, mixed3* s, mixed* kappa, bool isLinear, const mixed* offset) {
+DEVICE void sweepSIZE(ClusterSIZE* c, mixed3* s, bool isLinear, const mixed* offset) {
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
         const mixed q = sqrt(dot(s[k], s[k]));
         const mixed3 g = isLinear ? c->b[k] : (1 / q) * s[k];
         const mixed r = isLinear ? dot(g, s[k]) + offset[k] : q - LENGTHSIZE(c, k);
         const mixed change = -r / (WEIGHTSIZE(c, k, k) * dot(g, c->b[k]));
-        kappa[k] += change;
+        KAPPASIZE(c, k) += change;
 #pragma unroll
         for (int l = 0; l < SIZE; l++)
             s[l] = s[l] + (WEIGHTSIZE(c, l, k) * change) * c->b[k];
@@ -204,14 +211,14 @@ DEVICE int eliminateSIZE(ClusterSIZE* c, const mixed3* g, mixed* x) {
 }
 
 /** x <- U^-1 x, which corrects kappa; s_k += sum_l w_kl x_l b_l. */
-DEVICE void correctSIZE(ClusterSIZE* c, mixed* x, mixed3* s, mixed* kappa) {
+DEVICE void correctSIZE(ClusterSIZE* c, mixed* x, mixed3* s) {
 #pragma unroll
     for (int k = SIZE - 1; k >= 0; k--) {
 #pragma unroll
         for (int l = k + 1; l < SIZE; l++)
             x[k] -= UPPERSIZE(c, k, l) * x[l];
         x[k] *= UPPERSIZE(c, k, k);
-        kappa[k] += x[k];
+        KAPPASIZE(c, k) += x[k];
     }
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
@@ -223,10 +230,8 @@ DEVICE void correctSIZE(ClusterSIZE* c, mixed* x, mixed3* s, mixed* kappa) {
 
 /** Newton's method for |s_k| = length_k until no error exceeds the tolerance.
  *  @param s  bonds; in: without constraints, out: with */
-DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s, mixed* kappa) {
-#pragma unroll
-    for (int k = 0; k < SIZE; k++)
-        kappa[k] = 0;
+DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s) {
+    forgetSIZE(c);
     for (int iteration = 0;; iteration++) {
         Report report = newReport();
         mixed x[SIZE];
@@ -248,7 +253,7 @@ DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s, mi
             return report;
         }
 #if ITERATIVE
-        sweepSIZE(c, s, kappa, false, x);
+        sweepSIZE(c, s, false, x);
 #else
         const int failed = eliminateSIZE(c, s, x);
         if (failed >= 0) {
@@ -256,7 +261,7 @@ DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s, mi
             report.row = c->firstRow + failed;
             return report;
         }
-        correctSIZE(c, x, s, kappa);
+        correctSIZE(c, x, s);
 #endif
     }
 }
@@ -264,11 +269,9 @@ DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s, mi
 /** b_k.s_k + offset_k = 0, for which A does not change: one factor, and a second correction refines the first.
  *  @param s      differences of velocities or accelerations; in: without constraints, out: with
  *  @param scale  of errors relative to lengths */
-DEVICE Report solveLinearSIZE(ClusterSIZE* c, mixed3* s, mixed* kappa, const mixed* offset, mixed scale,
-                              mixed tolerance, int maxIterations) {
-#pragma unroll
-    for (int k = 0; k < SIZE; k++)
-        kappa[k] = 0;
+DEVICE Report solveLinearSIZE(ClusterSIZE* c, mixed3* s, const mixed* offset, mixed scale, mixed tolerance,
+                              int maxIterations) {
+    forgetSIZE(c);
 #if !ITERATIVE
     mixed unused[SIZE];
 #pragma unroll
@@ -283,12 +286,12 @@ DEVICE Report solveLinearSIZE(ClusterSIZE* c, mixed3* s, mixed* kappa, const mix
         for (int k = 0; k < SIZE; k++) {
             x[k] = -dot(c->b[k], s[k]) - offset[k];
             const mixed rate = -x[k] / STARTSIZE(c, k);
-            note(&report, c->firstRow + k, fabs(rate) * (scale / LENGTHSIZE(c, k)), rate);
+            note(&report, c->firstRow + k, fabs(rate) * scale / LENGTHSIZE(c, k), rate);
         }
         if (isOver(&report, iteration, tolerance, maxIterations))
             return report;
 #if ITERATIVE
-        sweepSIZE(c, s, kappa, true, offset);
+        sweepSIZE(c, s, true, offset);
 #else
         if (failed >= 0) {
             report.outcome = SINGULAR;
@@ -300,7 +303,7 @@ DEVICE Report solveLinearSIZE(ClusterSIZE* c, mixed3* s, mixed* kappa, const mix
 #pragma unroll
             for (int m = 0; m < k; m++) // A is symmetric: L is that of U
                 x[k] -= UPPERSIZE(c, m, k) * UPPERSIZE(c, m, m) * x[m];
-        correctSIZE(c, x, s, kappa);
+        correctSIZE(c, x, s);
 #endif
     }
 }
@@ -319,25 +322,24 @@ DEVICE Report measureSIZE(const ClusterSIZE* c) {
 /** Find kappa with |b_k + d_i - d_j + ...| = length_k. */
 DEVICE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     mixed3 s[SIZE];
-    mixed kappa[SIZE];
 #pragma unroll
     for (int k = 0; k < SIZE; k++)
         s[k] = c->b[k] + findSIZE(a, c, firstSIZE(c, k)).d - findSIZE(a, c, secondSIZE(c, k)).d;
-    const Report report = solveLengthsSIZE(a, c, s, kappa);
-    finishSIZE(a, c, kappa, lambdaOf(a));
+    const Report report = solveLengthsSIZE(a, c, s);
+    finishSIZE(a, c, lambdaOf(a));
     writeReportSIZE(a, c, 0, cluster, report);
 }
 
 /** Solve positions where they are off by more than the threshold; elsewhere they stay as they are. */
 DEVICE void projectPositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    mixed largest = 0, kappa[SIZE];
+    mixed largest = 0;
     mixed3 s[SIZE];
     Report report = measureSIZE(c);
+    forgetSIZE(c);
     mixed shortest = LENGTHSIZE(c, 0);
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
         shortest = min(shortest, LENGTHSIZE(c, k));
-        kappa[k] = 0;
         s[k] = c->b[k];
     }
 UNROLL_PARTICLES
@@ -347,27 +349,28 @@ UNROLL_PARTICLES
     if (report.outcome == CONVERGED && report.error > a->farOff)
         report.outcome = FAR_OFF; // for the host
     if (report.outcome == CONVERGED && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
-        report = solveLengthsSIZE(a, c, s, kappa);
-    finishSIZE(a, c, kappa, a->projection);
+        report = solveLengthsSIZE(a, c, s);
+    finishSIZE(a, c, a->projection);
     writeReportSIZE(a, c, 3, cluster, report);
 }
 
 DEVICE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers,
                                            bool onlyIfViolated) {
     mixed3 s[SIZE];
-    mixed kappa[SIZE], zero[SIZE];
+    mixed zero[SIZE];
     bool isViolated = !onlyIfViolated;
+    forgetSIZE(c);
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
         s[k] = findSIZE(a, c, firstSIZE(c, k)).v - findSIZE(a, c, secondSIZE(c, k)).v;
-        zero[k] = kappa[k] = 0;
+        zero[k] = 0;
         const mixed rate = dot(c->b[k], s[k]) / STARTSIZE(c, k);
         isViolated = isViolated || !(fabs(rate) * a->timeScale / LENGTHSIZE(c, k) <= a->tolerance);
     }
     Report report = newReport();
     if (isViolated)
-        report = solveLinearSIZE(c, s, kappa, zero, a->timeScale, a->innerTolerance, a->maxIterations);
-    finishSIZE(a, c, kappa, multipliers);
+        report = solveLinearSIZE(c, s, zero, a->timeScale, a->innerTolerance, a->maxIterations);
+    finishSIZE(a, c, multipliers);
     return report;
 }
 
@@ -390,7 +393,7 @@ DEVICE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluste
 DEVICE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster, int stage,
                                    GLOBAL mixed* multipliers) {
     mixed3 s[SIZE];
-    mixed kappa[SIZE], offset[SIZE];
+    mixed offset[SIZE];
     mixed largest = 0;
 #pragma unroll
     for (int k = 0; k < SIZE; k++) {
@@ -402,12 +405,12 @@ DEVICE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int clust
         offset[k] = dot(V, V) - rate * rate + q * feedback; // all times |b_k|
         largest = max(largest, (fabs(offset[k]) + fabs(dot(c->b[k], s[k]))) / (q * length));
     }
-    Report report = solveLinearSIZE(c, s, kappa, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
+    Report report = solveLinearSIZE(c, s, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
                                     ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
     // Rounding may keep the error above what was asked for.
     if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
         report.outcome = CONVERGED;
-    finishSIZE(a, c, kappa, multipliers);
+    finishSIZE(a, c, multipliers);
     const Report drift = measureSIZE(c);
     if (report.outcome == CONVERGED && stage > 0) {
         report.row = drift.row;
