@@ -14,7 +14,7 @@ namespace ConstraintPlugin {
 namespace {
 
 constexpr int blockSize = 128; // of a team that is a thread block
-constexpr int smallBlock = 64; // threads that serve a small cluster each
+constexpr int smallBlock = 32; // threads that serve a small cluster each; local memory limits them
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
