@@ -61,7 +61,9 @@ fi
 
 say "Benchmark"
 # Counts launches too, where the C++ tests were built.
-preload=$build/tests/calls/libcountcalls.so
-[ ! -e "$preload" ] || export LD_PRELOAD=$preload
+calls=$build/tests/calls
+if [ -e "$calls/libcountcalls.so" ]; then # preloaded by name: a path with a space in it could not be
+    export LD_PRELOAD=libcountcalls.so LD_LIBRARY_PATH=$calls${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
 "$interpreter" benchmarks/platforms.py --platform CUDA --precision mixed single "${notes[@]}" "$@" || failed=1
 exit "$failed"

@@ -14,7 +14,6 @@ namespace ConstraintPlugin {
 namespace {
 
 constexpr int blockSize = 128; // of a team that is a thread block
-constexpr int smallBlock = 32; // threads that serve a small cluster each; local memory limits them
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
@@ -24,6 +23,12 @@ string replaced(string text, const string& what, const string& with) {
     for (size_t i = text.find(what); i != string::npos; i = text.find(what, i + with.size()))
         text.replace(i, what.size(), with);
     return text;
+}
+
+/** Threads in a block that serve a small cluster each: local memory limits them, where numbers are kept there. */
+int smallBlockSize(const ConstraintTables& tables) {
+    const int largest = tables.sizes[0]; // first
+    return largest > mostInRegisters ? 32 : 64;
 }
 
 /** A CPU works through the threads of a block one after the other, and its compiler takes minutes for their barriers:
@@ -60,7 +65,7 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
-        compile(smallText(stages), "smallCluster", stages, numSmall, smallBlock, 0, 0);
+        compile(smallText(stages), "smallCluster", stages, numSmall, smallBlockSize(t), 0, 0);
     for (const ConstraintTables::Range& range : t.ranges) {
         const int numTeams = range.last - range.first;
         compile(teamText(stages, range, solver.getSet()), range.isBlock ? "blockCluster" : "threadCluster", stages,
@@ -212,12 +217,12 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     // All functions inline, so that neither arrays nor the Arguments have an address: CUDA would keep them in memory.
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
     text += define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
+    const int largest = constraintTables.sizes[0], smallBlock = smallBlockSize(constraintTables);
     text += define("MOST_IN_REGISTERS", to_string(mostInRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
     const auto unroll = [](int size) { return "#pragma unroll" + string(size > mostInRegisters ? " 1" : ""); };
     for (int size : constraintTables.sizes)
         text += replaced(replaced(ConstraintKernelSources::smallClusters, "UNROLL_PARTICLES", unroll(size)), "SIZE",
                          to_string(size));
-    const int largest = constraintTables.sizes[0]; // first
     const int inLocalMemory = smallBlock * (largest > mostInRegisters ? largest * (largest + 4) : 1);
     for (const StageText& stage : stages) {
         string choice;
