@@ -15,6 +15,7 @@ from openmmconstraints import _plugins
 from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.blocking import MeanForce
 from openmmconstraints.blue_moon_reporter import BlueMoonReporter
+from openmmconstraints.force_field import constrain
 from openmmconstraints.helpers import moveConstraints
 from openmmconstraints.wrapper import (
     ClusterInfo,
@@ -43,5 +44,6 @@ __all__ = [
     "ShakeIntegrator",
     "SolverSummary",
     "__version__",
+    "constrain",
     "moveConstraints",
 ]
