@@ -32,7 +32,8 @@ def constrain(
     ConstraintForce: OpenMM's own solver, whose set-up takes seconds to hours for large coupled sets, never sees them.
     The same sets are `bonds="hydrogens"` (HBonds), `bonds="all"` (AllBonds) and `bonds="all", angles="hydrogens"`
     (HAngles). Angles are held as distances between their ends, after OpenMM's HAngles. Those that depend on others, as
-    some of `angles="all"` do, are found by the integrators and counted once.
+    some of `angles="all"` do, are found by the integrators and counted once; where a force field's angles contradict
+    each other, as those in rings do, the first step says so.
 
     Constraints that the System has already are kept, and move into the ConstraintForce too. Terms that are replaced
     keep their place in their Force, with a force constant of zero, since OpenMM's Forces cannot give up terms.
