@@ -122,6 +122,9 @@ def measure(
     properties = {"Precision": precision} if "Precision" in platform.getPropertyNames() else {}
     villin = build_villin(constraints)
     start: StartState = equilibrate(villin, platform, properties, options.equilibration)
+    if options.without_forces:
+        for i in reversed(range(villin.system.getNumForces())):
+            villin.system.removeForce(i)
     meter = BondMeter(villin.system)
     contexts: dict[str, mm.Context] = {}
     results: dict[str, Result] = {}
@@ -208,11 +211,12 @@ def print_results(results: Sequence[Result]) -> None:
             console.print(f"{r.integrator}: {r.failure}", style="red")
 
 
-def default_output(results: Sequence[Result], folder: Path) -> Path:
+def default_output(results: Sequence[Result], folder: Path, without_forces: bool) -> Path:
     """Named by the day and the device."""
     device = next((r.device for r in results if r.device), "") or machine.processor() or machine.machine()
     slug = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
-    return folder / f"{datetime.now(timezone.utc):%Y-%m-%d}-{slug}.json"
+    what = "-constraints-only" if without_forces else ""
+    return folder / f"{datetime.now(timezone.utc):%Y-%m-%d}-{slug}{what}.json"
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -228,6 +232,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--steps", type=int, help=f"of a round (default: what takes {ROUND_SECONDS} s)")
     parser.add_argument("--equilibration", type=int, default=100, metavar="STEPS")
+    parser.add_argument("--without-forces", action="store_true", help="motion and constraints alone")
     parser.add_argument("--note", action="append", default=[], help="kept in the file")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="default: <day>-<device>.json beside this script, in results/"
@@ -257,10 +262,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "solver": options.solver,
         "step_size_ps": STEP_SIZE,
         "rounds": options.rounds,
+        "without_forces": options.without_forces,
         "notes": options.note,
         "results": [asdict(result) for result in results],
     }
-    output = options.output or default_output(results, Path(__file__).resolve().parent / "results")
+    folder = Path(__file__).resolve().parent / "results"
+    output = options.output or default_output(results, folder, options.without_forces)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(described, indent=1) + "\n")
     print(f"wrote {output}")
