@@ -7,6 +7,7 @@ import numpy as np
 import openmm as mm
 import pytest
 from openmm import app, unit
+from platforms import under_test
 
 import openmmconstraints as mc
 
@@ -107,12 +108,13 @@ def _ethane():
     return system, topology, positions
 
 
+@pytest.mark.platform
 def test_all_angles_are_held_and_counted_once():
     system, topology, positions = _ethane()
     force = mc.constrain(system, topology, angles="all")
     assert force.getNumDistances() == 7 + 12
     integrator = mc.RattleIntegrator(0.0005)
-    context = mm.Context(system, integrator, mm.Platform.getPlatformByName("Reference"))
+    context = mm.Context(system, integrator, under_test())
     context.setPositions(positions)
     context.setVelocitiesToTemperature(300 * unit.kelvin, 1)
     integrator.step(20)
