@@ -147,14 +147,18 @@ TEST_P(Failures, AtomsThatAreSortedAfterwardsReturnToTheirPlaces) {
 }
 
 TEST_P(Failures, ALongRunEndsWhereItFails) {
-    Probe probe;
-    Simulation s = runaway([&](System& system) {
-        addNonbonded(system, system.getNumParticles());
-        system.addForce(new ProbeForce(probe));
-    });
-    EXPECT_NE(fail(s, 10000), "");
-    EXPECT_LT(s.context->getStepCount(), 100);
-    EXPECT_LT(probe.forceEvaluations, 600) << "devices look when they sort atoms, every 250 steps";
+    for (bool hasCutoff : {false, true}) {
+        Probe probe;
+        Simulation s = runaway([&](System& system) {
+            if (hasCutoff)
+                addNonbonded(system, system.getNumParticles());
+            system.addForce(new ProbeForce(probe));
+        });
+        EXPECT_NE(fail(s, 100000), "");
+        EXPECT_LT(s.context->getStepCount(), 100);
+        // Devices look when they sort atoms, every 250 steps; without a cutoff they do not sort.
+        EXPECT_LT(probe.forceEvaluations, hasCutoff ? 600 : 21000);
+    }
 }
 
 TEST_P(Failures, RatesThatContradictEachOtherAreNamedAsRates) {

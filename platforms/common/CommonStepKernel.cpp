@@ -16,8 +16,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Steps after which failures are looked for at the latest. */
-constexpr int longestRun = 1'000'000;
+/** Steps after which failures are looked for at the latest: nobody wants to wait for what follows one. */
+constexpr int longestRun = 10'000;
 
 /** Relative errors up to which the device projects by itself; farther off, the host decides. */
 constexpr double farOff = 0.5;
