@@ -151,7 +151,7 @@ void CommonStepKernel::restoreState(const Frame& frame, int turn) {
     restore("startVelm", cc.getVelm(), 0, Mixed4());
     vector<mm_int4>& cells = cc.getPosCellOffsets();
     for (int i = 0; i < n; i++)
-        cells[i] = frame.order->cells[i];
+        cells[i] = frame.order->cells[place[cc.getAtomIndex()[i]]];
     orderHasChanged = true;
 }
 
