@@ -61,7 +61,7 @@ private:
         }
     }
 
-    /** Append the rows of a part to the order. Each has its own number in `part`. */
+    /** Put rows into the order. Rows of each piece that is left to do have its own number in `part`. */
     void divide(const std::vector<int>& rows) {
         std::vector<std::vector<int>> toDo = {rows}; // pieces in reverse: separators are put down first, and read last
         std::vector<int> reversed;
@@ -82,8 +82,10 @@ private:
             if (reached < piece.size()) { // it has several components
                 for (const auto& level : levels)
                     first.insert(first.end(), level.begin(), level.end());
-                assign(first);
-                for (int row : piece)
+                numParts++;
+                for (int row : first)
+                    part[row] = numParts;
+                for (int row : piece) // the others keep the number of the whole
                     if (part[row] != part[first[0]])
                         second.push_back(row);
             } else {
@@ -93,19 +95,11 @@ private:
                 }
                 separate(levels, first, separator, second);
             }
-            assign(first);
-            assign(second);
             reversed.insert(reversed.end(), separator.rbegin(), separator.rend());
             toDo.push_back(std::move(first));
             toDo.push_back(std::move(second));
         }
         order.assign(reversed.rbegin(), reversed.rend());
-    }
-
-    void assign(const std::vector<int>& rows) {
-        numParts++;
-        for (int row : rows)
-            part[row] = numParts;
     }
 
     void appendSmall(std::vector<int>& rows, std::vector<int>& reversed) {

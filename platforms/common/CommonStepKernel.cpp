@@ -109,7 +109,6 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
 
 void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     KernelArguments& numbers = program->arguments;
-    const bool isSingle = !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();
     const double floor = smallestTolerance();
     const double tolerance = max(integrator.getConstraintTolerance(), floor), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
@@ -122,7 +121,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     numbers.set("dt", dt);
     numbers.set("timeScale", velocityTimeScale(integrator));
     numbers.set("rounding", 8 * positionEpsilon());
-    numbers.set("velocityRounding", isSingle ? 1e-6 : 1e-14);
+    numbers.set("velocityRounding", isSinglePrecision() ? 1e-6 : 1e-14);
     numbers.set("farOff", farOff);
     if (solver->getGlobals() != globalsOnDevice) {
         globalsOnDevice = solver->getGlobals();

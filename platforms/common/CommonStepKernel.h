@@ -11,7 +11,7 @@ namespace ConstraintPlugin {
 class ConstraintForceInfo;
 
 /** What the steps of all integrators share on OpenCL and CUDA. Steps run on the device without a word from it; a
- *  failure is recorded there, stops all later launches, and is read once, when all steps asked for have been launched.
+ *  failure is recorded there, stops all later launches, and is read when the steps of a run have been launched.
  *  States that users set are projected on the host, others that may be off the constraints (a barostat's) on the
  *  device. A derived class is one integrator's step. */
 class CommonStepKernel : public HostedStepKernel {
@@ -110,6 +110,9 @@ private:
     int constraintOf(int row, const Order& order) const;
     std::vector<Real3> startPositions(const Frame& frame, int turn) const;
     Box deviceBox() const;
+    bool isSinglePrecision() const {
+        return !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();
+    }
 
     OpenMM::ContextImpl& owner;
     Listener* listener = nullptr;        // the ComputeContext's

@@ -13,20 +13,27 @@ static Real3 toReal3(const Vec3& v) {
     return {v[0], v[1], v[2]};
 }
 
+static Vec3 toVec3(const Real3& v) {
+    return Vec3(v.x, v.y, v.z);
+}
+
+/** Keep what a Context returned. */
+static const Real3* keep(vector<Real3>& kept, const vector<Vec3>& returned) {
+    kept.resize(returned.size());
+    transform(returned.begin(), returned.end(), kept.begin(), toReal3);
+    return kept.data();
+}
+
 const Real3* CommonStepKernel::positions(ContextImpl& context) const {
     vector<Vec3> x;
     context.getPositions(x);
-    hostPositions.resize(x.size());
-    transform(x.begin(), x.end(), hostPositions.begin(), toReal3);
-    return hostPositions.data();
+    return keep(hostPositions, x);
 }
 
 const Real3* CommonStepKernel::velocities(ContextImpl& context) const {
     vector<Vec3> v;
     context.getVelocities(v);
-    hostVelocities.resize(v.size());
-    transform(v.begin(), v.end(), hostVelocities.begin(), toReal3);
-    return hostVelocities.data();
+    return keep(hostVelocities, v);
 }
 
 const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -36,15 +43,12 @@ const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintInte
     }
     vector<Vec3> f;
     context.getForces(f);
-    hostForces.resize(f.size());
-    transform(f.begin(), f.end(), hostForces.begin(), toReal3);
-    return hostForces.data();
+    return keep(hostForces, f);
 }
 
 static vector<Vec3> toVectors(const Real3* x, int n) {
-    vector<Vec3> result;
-    for (int i = 0; i < n; i++)
-        result.emplace_back(x[i].x, x[i].y, x[i].z);
+    vector<Vec3> result(n);
+    transform(x, x + n, result.begin(), toVec3);
     return result;
 }
 
@@ -68,7 +72,7 @@ double CommonStepKernel::positionEpsilon() const {
 }
 
 double CommonStepKernel::smallestTolerance() const {
-    return cc.getUseDoublePrecision() || cc.getUseMixedPrecision() ? 0 : 1e-6; // of displacements in single precision
+    return isSinglePrecision() ? 1e-6 : 0; // of displacements
 }
 
 Box CommonStepKernel::deviceBox() const {
@@ -157,10 +161,8 @@ void CommonStepKernel::restoreState(const Frame& frame, int turn) {
 
 void CommonStepKernel::restoreState(ContextImpl& context, const Frame& frame, int turn) {
     // A barostat may have been at work on what a failed step left.
-    if (!sameBox(deviceBox(), frame.box)) {
-        const auto toVec3 = [](const Real3& x) { return Vec3(x.x, x.y, x.z); };
+    if (!sameBox(deviceBox(), frame.box))
         context.setPeriodicBoxVectors(toVec3(frame.box.a), toVec3(frame.box.b), toVec3(frame.box.c));
-    }
     if (cc.getUseDoublePrecision())
         restoreState<mm_double4, mm_double4>(frame, turn);
     else if (cc.getUseMixedPrecision())
