@@ -66,10 +66,10 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
         if (!why.empty())
             refuse(set, k, why);
         if (!(system.getParticleMass(p) >= 0) || std::isinf(system.getParticleMass(p)))
-            refuse(set, k, "the mass of particle " + std::to_string(p) + " is negative or not a number.");
+            refuse(set, k, "the mass of " + describeParticle(set, p) + " is negative or not a number.");
         for (int t = 0; t < s; t++)
             if (c.particles[t] == p)
-                refuse(set, k, "a constraint cannot join particle " + std::to_string(p) + " to itself.");
+                refuse(set, k, "a constraint cannot join " + describeParticle(set, p) + " to itself.");
     }
     validateTarget(set, k);
     if (c.kind == CoordinateKind::Custom)
@@ -209,7 +209,7 @@ void validateGroups(const ConstraintSet& set, const ConstraintForce& force, int 
         std::sort(group.begin(), group.end());
         const auto twice = std::adjacent_find(group.begin(), group.end());
         if (twice != group.end())
-            throw OpenMMException(where + "particle " + std::to_string(*twice) + " is twice in a group.");
+            throw OpenMMException(where + describeParticle(set, *twice) + " is twice in a group.");
         const bool hasMass = std::any_of(group.begin(), group.end(), [&](int p) {
             return p < 0 || p >= set.numParticles() || set.inverseMass[p] > 0; // indices are checked elsewhere
         });
@@ -294,8 +294,28 @@ std::vector<std::vector<int>> joinedParticles(const Force& force) {
     return groups;
 }
 
+/** Names of particles, of the first Force that has some; nullptr if none has.
+ *  @throws OpenMMException if they are more than the particles */
+static std::shared_ptr<const std::vector<std::string>> findNames(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        if (force == nullptr || force->getParticleNames().empty())
+            continue;
+        const std::vector<std::string>& names = force->getParticleNames();
+        if ((int) names.size() > system.getNumParticles())
+            throw OpenMMException("The ConstraintForce with index " + std::to_string(f) + " has names of " +
+                                  std::to_string(names.size()) + " particles, but the System has only " +
+                                  std::to_string(system.getNumParticles()) +
+                                  ". Give the names of this System's particles: setParticleNames(), or "
+                                  "openmmconstraints.setTopology(system, topology).");
+        return std::make_shared<const std::vector<std::string>>(names);
+    }
+    return nullptr;
+}
+
 ConstraintSet collectConstraints(const System& system, double tolerance) {
     ConstraintSet set;
+    set.names = findNames(system);
     const Box box = defaultBox(system);
     for (int i = 0; i < system.getNumParticles(); i++) {
         const double mass = system.getParticleMass(i);

@@ -9,7 +9,6 @@
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
-#include "openmmconstraints/internal/SystemChecks.h"
 #include <typeinfo>
 
 using namespace OpenMM;
@@ -44,15 +43,21 @@ void checkIntegrator(const Integrator& integrator) {
 } // namespace
 
 void ConstraintForceImpl::initialize(ContextImpl& context) {
+    const vector<vector<int>> joined = joinedParticles(owner);
+    if (joined.empty()) // names of particles, or nothing
+        return;
+    declaresAny = true;
     checkIntegrator(context.getIntegrator());
     const System& system = context.getSystem();
-    // Before anyone follows our bonds.
-    const ConstraintSet set = collectConstraints(system, context.getIntegrator().getConstraintTolerance());
-    refuseShiftsOfSurfaces(system, set);
+    // Before anyone follows our bonds. All else is checked when the integrator collects the constraints.
+    for (const vector<int>& group : joined)
+        for (int p : group)
+            if (p < 0 || p >= system.getNumParticles())
+                collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // throws
     for (int f = 0; f < system.getNumForces(); f++) {
         if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) == nullptr)
             continue;
-        for (const vector<int>& group : joinedParticles(owner)) {
+        for (const vector<int>& group : joined) {
             vector<int> massive;
             for (int p : group)
                 if (system.getParticleMass(p) > 0)
@@ -71,7 +76,7 @@ void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
     const Integrator* stepping = &context.getIntegrator();
     if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(stepping))
         stepping = &compound->getIntegrator(compound->getCurrentIntegrator());
-    if (!isOurs(*stepping))
+    if (!isOurs(*stepping) && declaresAny)
         throw OpenMMException(string("The integrator of this Context") + useInstead);
 }
 

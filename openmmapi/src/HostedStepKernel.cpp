@@ -155,7 +155,7 @@ void HostedStepKernel::throwDrift(const SolveReport& drift, const ConstraintInte
 void HostedStepKernel::requireFinite(const Real3* v, const char* what) const {
     for (int i = 0; i < numParticles(); i++)
         if (!isfinite(v[i].x + v[i].y + v[i].z))
-            throw OpenMMException("The " + string(what) + " of particle " + to_string(i) +
+            throw OpenMMException("The " + string(what) + " of " + describeParticle(solver->getSet(), i) +
                                   " would become NaN or infinite in " + activity +
                                   ". Its force, velocity or position is not finite: look for overlapping particles, "
                                   "minimize the energy, or reduce the step size.");
