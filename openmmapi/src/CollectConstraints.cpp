@@ -108,32 +108,6 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
     }
 }
 
-/** Force::usesPeriodicBoundaryConditions() throws where a Force does not say; such a one decides nothing here. */
-bool isPeriodic(const Force& force) {
-    try {
-        return force.usesPeriodicBoundaryConditions();
-    } catch (const OpenMMException&) {
-        return false;
-    }
-}
-
-bool usesPeriodicBoundaries(const System& system) {
-    for (int f = 0; f < system.getNumForces(); f++)
-        if (isPeriodic(system.getForce(f)))
-            return true;
-    return false;
-}
-
-Box defaultBox(const System& system) {
-    Vec3 v[3];
-    system.getDefaultPeriodicBoxVectors(v[0], v[1], v[2]);
-    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
-}
-
-} // namespace
-
-namespace {
-
 std::vector<Constraint> listedBy(const ConstraintForce& force, int forceIndex) {
     std::vector<Constraint> constraints;
     int p1, p2, p3, p4;
