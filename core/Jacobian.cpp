@@ -38,8 +38,8 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
         }
         if (c.kind == CoordinateKind::Custom) {
             extra.custom = set.custom[c.form];
-            extra.parameters.assign(set.parameters.begin() + c.firstParameter, set.parameters.end());
-            extra.parameters.resize(std::min(extra.parameters.size(), extra.custom->numParameters()));
+            const auto first = set.parameters.begin() + c.firstParameter;
+            extra.parameters.assign(first, first + (std::ptrdiff_t) extra.custom->numParameters());
             extra.place.resize(c.size());
         }
     }

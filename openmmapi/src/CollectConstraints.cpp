@@ -108,20 +108,21 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
     }
 }
 
-std::vector<Constraint> listedBy(const ConstraintForce& force, int forceIndex) {
-    std::vector<Constraint> constraints;
+/** visit(constraint) for the distances, angles and dihedrals of a Force in turn. */
+template <class Visit>
+void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
     int p1, p2, p3, p4;
     double target;
-    auto add = [&](CoordinateKind kind, std::vector<int> particles, int index, double rate) {
+    auto add = [&](CoordinateKind kind, std::initializer_list<int> particles, int index, double rate) {
         Constraint c;
         c.kind = kind;
-        c.particles = std::move(particles);
+        c.particles = particles;
         c.target = target;
         c.periodic = force.usesPeriodicBoundaryConditions();
         c.force = forceIndex;
         c.index = index;
         c.rate = rate;
-        constraints.push_back(std::move(c));
+        visit(std::move(c));
     };
     for (int i = 0; i < force.getNumDistances(); i++) {
         force.getDistanceParameters(i, p1, p2, target);
@@ -135,7 +136,6 @@ std::vector<Constraint> listedBy(const ConstraintForce& force, int forceIndex) {
         force.getDihedralParameters(i, p1, p2, p3, p4, target);
         add(CoordinateKind::Dihedral, {p1, p2, p3, p4}, i, force.getDihedralRate(i));
     }
-    return constraints;
 }
 
 /** A distance of centres of mass, whose particles may be in both groups. Invalid groups leave it without particles,
@@ -240,32 +240,29 @@ bool declaresConstraints(const Force& force) {
            dynamic_cast<const CustomConstraintForce*>(&force) != nullptr;
 }
 
-std::vector<std::vector<int>> joinedParticles(const Force& force) {
-    std::vector<std::vector<int>> groups;
+void forEachJoinedGroup(const Force& force, const std::function<void(const std::vector<int>&)>& visit) {
     if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
-        for (Constraint& c : listedBy(*listing, 0))
-            groups.push_back(std::move(c.particles));
+        forEachListed(*listing, 0, [&](const Constraint& c) { visit(c.particles); });
         std::vector<int> particles, others;
         std::vector<Vec3> positions;
         double distance;
         for (int i = 0; i < listing->getNumCentroidDistances(); i++) {
             listing->getCentroidDistanceParameters(i, particles, others, distance);
             particles.insert(particles.end(), others.begin(), others.end());
-            groups.push_back(particles);
+            visit(particles);
         }
         for (int i = 0; i < listing->getNumRigidBodies(); i++) {
             listing->getRigidBodyParameters(i, particles, positions);
-            groups.push_back(particles);
+            visit(particles);
         }
     } else if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&force)) {
         std::vector<int> particles;
         std::vector<double> parameters;
         for (int i = 0; i < custom->getNumConstraints(); i++) {
             custom->getConstraintParameters(i, particles, parameters);
-            groups.push_back(particles);
+            visit(particles);
         }
     }
-    return groups;
 }
 
 /** Names of particles, of the first Force that has some; nullptr if none has.
@@ -295,12 +292,17 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
         const double mass = system.getParticleMass(i);
         set.inverseMass.push_back(mass == 0 ? 0 : 1 / mass);
     }
-    auto add = [&](Constraint constraint) {
+    auto add = [&](Constraint&& constraint) {
         set.constraints.push_back(std::move(constraint));
         set.numListed++;
         validate(system, set, (int) set.constraints.size() - 1, box);
     };
     const bool periodic = usesPeriodicBoundaries(system);
+    std::size_t number = system.getNumConstraints();
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
+            number += force->getNumDistances() + force->getNumAngles() + force->getNumDihedrals();
+    set.constraints.reserve(number);
     for (int i = 0; i < system.getNumConstraints(); i++) {
         Constraint c;
         int p1, p2;
@@ -312,8 +314,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
     }
     for (int f = 0; f < system.getNumForces(); f++) {
         if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f))) {
-            for (Constraint& constraint : listedBy(*force, f))
-                add(std::move(constraint));
+            forEachListed(*force, f, add);
             for (int i = 0; i < force->getNumCentroidDistances(); i++) {
                 validateGroups(set, *force, f, i);
                 add(centroidDistance(set, *force, f, i));

@@ -43,21 +43,23 @@ void checkIntegrator(const Integrator& integrator) {
 } // namespace
 
 void ConstraintForceImpl::initialize(ContextImpl& context) {
-    const vector<vector<int>> joined = joinedParticles(owner);
-    if (joined.empty()) // names of particles, or nothing
-        return;
-    declaresAny = true;
-    checkIntegrator(context.getIntegrator());
     const System& system = context.getSystem();
-    // Before anyone follows our bonds. All else is checked when the integrator collects the constraints.
-    for (const vector<int>& group : joined)
+    bool isInRange = true;
+    forEachJoinedGroup(owner, [&](const vector<int>& group) {
+        declaresAny = true;
         for (int p : group)
-            if (p < 0 || p >= system.getNumParticles())
-                collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // throws
+            isInRange = isInRange && p >= 0 && p < system.getNumParticles();
+    });
+    if (!declaresAny) // names of particles, or nothing
+        return;
+    checkIntegrator(context.getIntegrator());
+    // Before anyone follows our bonds. All else is checked when the integrator collects the constraints.
+    if (!isInRange)
+        collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // throws
     for (int f = 0; f < system.getNumForces(); f++) {
         if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) == nullptr)
             continue;
-        for (const vector<int>& group : joined) {
+        forEachJoinedGroup(owner, [&](const vector<int>& group) {
             vector<int> massive;
             for (int p : group)
                 if (system.getParticleMass(p) > 0)
@@ -68,7 +70,7 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
                     to_string(massive[0]) + " and " + to_string(massive[1]) +
                     "): it groups collisions by System constraints only and would sample too low a temperature. Keep "
                     "these constraints in the System, or use another thermostat.");
-        }
+        });
     }
 }
 
@@ -103,9 +105,10 @@ vector<double> ConstraintForceImpl::getMultipliers(ContextImpl& context) const {
 
 vector<pair<int, int>> ConstraintForceImpl::getBondedParticles() const {
     vector<pair<int, int>> bonds;
-    for (const vector<int>& particles : joinedParticles(owner))
+    forEachJoinedGroup(owner, [&](const vector<int>& particles) {
         for (size_t s = 1; s < particles.size(); s++)
             bonds.emplace_back(particles[s - 1], particles[s]);
+    });
     return bonds;
 }
 
