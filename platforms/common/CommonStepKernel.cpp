@@ -43,8 +43,8 @@ public:
 };
 
 CommonStepKernel::CommonStepKernel(const string& name, const Platform& platform, ContextImpl& context,
-                                   ComputeContext& cc)
-    : HostedStepKernel(name, platform), cc(cc), owner(context) {
+                                   unique_ptr<Device> device)
+    : HostedStepKernel(name, platform), device(std::move(device)), cc(this->device->context()), owner(context) {
 }
 
 CommonStepKernel::~CommonStepKernel() {
@@ -99,7 +99,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     vector<StageText> all = stages();
     all.push_back(projectPositionsStage);
     all.push_back(projectVelocitiesStage);
-    program = make_unique<ConstraintProgram>(cc, *solver, inRegisters, all);
+    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, all);
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
     globalsOnDevice.clear();

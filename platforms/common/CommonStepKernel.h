@@ -17,7 +17,7 @@ class ConstraintForceInfo;
 class CommonStepKernel : public HostedStepKernel {
 public:
     CommonStepKernel(const std::string& name, const OpenMM::Platform& platform, OpenMM::ContextImpl& context,
-                     OpenMM::ComputeContext& cc);
+                     std::unique_ptr<Device> device);
     ~CommonStepKernel() override;
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
@@ -52,6 +52,7 @@ protected:
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override;
 
+    std::unique_ptr<Device> device;
     OpenMM::ComputeContext& cc;
     std::unique_ptr<ConstraintProgram> program;
 
