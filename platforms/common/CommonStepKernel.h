@@ -47,6 +47,7 @@ protected:
     void setPositions(OpenMM::ContextImpl& context, const Real3* x) override;
     void setVelocities(OpenMM::ContextImpl& context, const Real3* v) override;
     double positionEpsilon() const override;
+    std::string solverDescription() const override;
     double smallestTolerance() const override;
     void refreshReading() const override;
     std::uint64_t lastStateFingerprint() const override;

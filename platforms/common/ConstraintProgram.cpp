@@ -35,10 +35,12 @@ bool usesBlocks(const ComputeContext& cc) {
     return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
 }
 
-/** Shared memory that a factor may have, in bytes. A test of small limits sets the variable. */
-size_t sharedMemoryOf(Device& device) {
+/** Bytes of shared memory that a factor may have, where other things need some. A test of small limits sets the
+ *  variable. */
+long long sharedMemoryFor(Device& device, size_t others) {
     const char* limit = std::getenv("OPENMM_CONSTRAINTS_SHARED_MEMORY");
-    return limit == nullptr ? device.sharedMemory() : std::min<size_t>(device.sharedMemory(), std::atoll(limit));
+    const long long free = (long long) device.sharedMemory() - (long long) others;
+    return limit == nullptr ? free : std::min(free, std::atoll(limit));
 }
 
 string define(const string& name, const string& value) {
@@ -72,6 +74,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         compile(cc.compileProgram(smallText(stages)), "smallCluster", stages, numSmall, smallBlockSize(t), 0, 0);
     for (const ConstraintTables::Range& range : t.ranges) {
         const Team team = teamOf(range);
+        sharedFactors += team.sharedFactors;
         compile(device.compile(teamText(stages, range, team, solver.getSet()), sizeof(float) * team.sharedNumbers),
                 range.isBlock ? "blockCluster" : "threadCluster", stages, (range.last - range.first) * team.size,
                 range.isBlock ? team.size : 64, range.first, range.last);
@@ -284,15 +287,14 @@ ConstraintProgram::Team ConstraintProgram::teamOf(const ConstraintTables::Range&
     for (int c = range.first; c < range.last; c++)
         mostRows = std::max(mostRows, t.numRowsOf(c));
     team.size = std::min(mostRows > 1024 ? 512 : mostRows > 256 ? 256 : 128, device.largestBlock());
-    const long long reports = team.size * (mixedIsDouble() ? 32 : 20) + 16;
-    const long long mostNumbers = ((long long) sharedMemoryOf(device) - reports) / (int) sizeof(float);
-    team.isAllShared = !range.isIterative;
+    const size_t reports = team.size * (mixedIsDouble() ? 32 : 20) + 16; // bytes
+    const long long mostNumbers = sharedMemoryFor(device, reports) / (int) sizeof(float);
     for (int c = range.first; c < range.last && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
-        if (numbers <= mostNumbers)
+        if (numbers <= mostNumbers) {
             team.sharedNumbers = std::max(team.sharedNumbers, (int) numbers);
-        else
-            team.isAllShared = false;
+            team.sharedFactors++;
+        }
     }
     return team;
 }
@@ -300,7 +302,8 @@ ConstraintProgram::Team ConstraintProgram::teamOf(const ConstraintTables::Range&
 string ConstraintProgram::teamText(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                    const Team& team, const ConstraintSet& set) const {
     const bool isBlock = range.isBlock, hasShared = team.sharedNumbers > 0;
-    const bool fallsBack = hasShared && mixedIsDouble(), hasGlobal = !team.isAllShared || fallsBack;
+    const bool fallsBack = hasShared && mixedIsDouble(),
+               hasGlobal = fallsBack || team.sharedFactors < range.last - range.first;
     string text = isBlock
                       ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
                             define("TEAM_SIZE", to_string(team.size)) + define("TEAM_SYNC", "SYNC_THREADS") +

@@ -44,6 +44,10 @@ public:
     const ConstraintTables& tables() const {
         return constraintTables;
     }
+    /** Clusters whose factor is kept in a thread block's shared memory, in single precision. */
+    int numSharedFactors() const {
+        return sharedFactors;
+    }
     KernelArguments arguments;
 
 private:
@@ -55,8 +59,7 @@ private:
     /** What serves a range of general clusters: threads of a team, and numbers of the largest factor that is kept in
      *  shared memory. */
     struct Team {
-        int size = 1, sharedNumbers = 0;
-        bool isAllShared = false;
+        int size = 1, sharedNumbers = 0, sharedFactors = 0;
     };
     Team teamOf(const ConstraintTables::Range& range) const;
     void addArrays(const ConstraintSet& set, bool takesRandom);
@@ -76,6 +79,7 @@ private:
     OpenMM::ComputeContext& cc;
     ConstraintTables constraintTables;
     bool isIterative;
+    int sharedFactors = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;
 };

@@ -17,7 +17,7 @@
 #define TEAM_BOUNDS __attribute__((reqd_work_group_size(TEAM_SIZE, 1, 1)))
 #define DECLARE_NUMBERS LOCAL float numbers[FACTOR_NUMBERS];
 #else
-#define TEAM_BOUNDS __launch_bounds__(TEAM_SIZE)
+#define TEAM_BOUNDS __launch_bounds__(TEAM_SIZE, 512 / TEAM_SIZE)
 #define DECLARE_NUMBERS extern __shared__ float numbers[];
 #endif
 #if !HAS_SHARED
