@@ -84,11 +84,15 @@ void HostedStepKernel::resetSummary() {
     summary.worstConstraint = -1;
 }
 
+string HostedStepKernel::solverDescription() const {
+    return describeSolver(solver->getGraph());
+}
+
 SolverSummary HostedStepKernel::getSummary() const {
     refreshReading();
     SolverSummary now = summary;
     now.tolerance = smallestTolerance();
-    now.solver = describeSolver(solver->getGraph());
+    now.solver = solverDescription();
     now.clusters = (int) solver->getGraph().clusters.size();
     return now;
 }
@@ -178,7 +182,7 @@ void HostedStepKernel::fail(const SolveReport& report, Stage stage, const Constr
     summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
-                     describeSolver(solver->getGraph())});
+                     solverDescription()});
 }
 
 } // namespace ConstraintPlugin

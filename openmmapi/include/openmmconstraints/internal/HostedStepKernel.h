@@ -64,6 +64,8 @@ protected:
     /** Forces (kJ/mol/nm, [numParticles]) at the present state. Good until the next call. */
     virtual const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual Box box(OpenMM::ContextImpl& context) const;
+    /** What serves the clusters, for SolverSummary and error messages. */
+    virtual std::string solverDescription() const;
     virtual double currentTime(OpenMM::ContextImpl& context) const;
     /** Relative rounding error of the positions that the platform stores. */
     virtual double positionEpsilon() const {
