@@ -78,6 +78,9 @@ public:
     // Iterative clusters: rows of one colour share no movable particle.
     std::vector<int> colourStart, colourRowStart, colourRow;
 
+    /** Give back the memory of everything that has an element per row, slot, entry or update, but for constraintOf,
+     *  checked and movingRows: once the device has it, the host does not look at it again. */
+    void releaseRows();
     int numClusters() const {
         return numSmallClusters + numGeneralClusters;
     }
@@ -101,6 +104,7 @@ public:
 private:
     bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
     bool smallInRegisters, hasBlocks;
+    std::vector<int> placeOf; // what addParticles() works on
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
     void addRow(const ConstraintSet& set, int constraint);
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
