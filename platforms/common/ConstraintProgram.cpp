@@ -337,6 +337,10 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
     const bool isBlock = range.team != TeamKind::Thread, isGrid = range.team == TeamKind::Grid;
     const bool hasShared = team.sharedNumbers > 0, fallsBack = hasShared && mixedIsDouble();
     const bool hasGlobal = fallsBack || team.sharedFactors < range.last - range.first;
+    const ConstraintTables& t = constraintTables;
+    const int firstRow = t.rowStart[range.first];
+    const bool onlyDistances = std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
+                                           [](int kind) { return kind == (int) RowKind::Distance; });
     string text = define("TEAM_IS_BLOCK", isBlock ? "1" : "0") + define("TEAM_IS_GRID", isGrid ? "1" : "0") +
                   define("BLOCK_SIZE", to_string(team.blockSize)) +
                   define("TEAM_MEMBER", isGrid    ? "((int) GLOBAL_ID)"
@@ -359,6 +363,8 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
     text += define("ITERATIVE", range.isIterative ? "1" : "0") + define("HAS_SHARED", hasShared ? "1" : "0") +
             define("HAS_GLOBAL", hasGlobal ? "1" : "0") + define("FALLS_BACK", fallsBack ? "1" : "0") +
             define("SHORT_NUMBERS", constraintTables.hasShortNumbers() ? "1" : "0") +
+            define("ONLY_DISTANCES", onlyDistances ? "1" : "0") +
+            define("SLOT_SHIFT", "(" + to_string(t.slotStart[firstRow] - 2 * firstRow) + ")") +
             define("FACTOR_NUMBERS", to_string(team.sharedNumbers)) + commonText() + ConstraintKernelSources::steps +
             customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::teams;
     if (hasShared)

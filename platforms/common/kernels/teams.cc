@@ -169,7 +169,7 @@ DEVICE int leastOf(int mine TEAM_SHARED_PARAMETER) {
 DEVICE void writeTeamReport(const Arguments* a, int stage, int c, Report report) {
     if (TEAM_MEMBER == 0)
         writeReport(a, stage, a->firstCluster + c, report,
-                    report.row < 0 ? -1 : a->slotParticle[a->slotStart[report.row]]);
+                    report.row < 0 ? -1 : a->slotParticle[FIRST_SLOT(report.row)]);
 }
 
 /** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */
