@@ -365,6 +365,7 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
             define("SHORT_NUMBERS", constraintTables.hasShortNumbers() ? "1" : "0") +
             define("ONLY_DISTANCES", onlyDistances ? "1" : "0") +
             define("SLOT_SHIFT", "(" + to_string(t.slotStart[firstRow] - 2 * firstRow) + ")") +
+            define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")") +
             define("FACTOR_NUMBERS", to_string(team.sharedNumbers)) + commonText() + ConstraintKernelSources::steps +
             customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::teams;
     if (hasShared)

@@ -55,7 +55,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                     const mixed w = inverseMassOf(a, s);
                     const int i = a->slotParticle[s];
                     if (w > 0)
-                        store3(a->impulse, i, load3(a->impulse, i) + (change * w) * load3(a->startGradient, s));
+                        store3(a->impulse, i, load3(a->impulse, i) + (change * w) * gradientAt(a->startGradient, s));
                 }
             }
             TEAM_SYNC

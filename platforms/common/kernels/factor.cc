@@ -33,8 +33,8 @@ DEVICE void assemblePLACE(const Arguments* a, int c, GLOBAL const mixed* gradien
         for (int m = a->couplingStart[e]; m < a->couplingStart[e + 1]; m++) {
             const int2 slots = a->couplingSlots[m]; // of the entry's row, and of its column
             const mixed w = a->slotInverseMass[slots.x];
-            lower += w * dot(load3(gradients, slots.x), load3(a->startGradient, slots.y));
-            upper += w * dot(load3(gradients, slots.y), load3(a->startGradient, slots.x));
+            lower += w * dot(gradientAt(gradients, slots.x), gradientAt(a->startGradient, slots.y));
+            upper += w * dot(gradientAt(gradients, slots.y), gradientAt(a->startGradient, slots.x));
         }
         f.lower[e - firstEntry] = lower;
         f.upper[e - firstEntry] = upper;

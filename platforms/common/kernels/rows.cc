@@ -6,14 +6,28 @@
 
 enum { DISTANCE, ANGLE, DIHEDRAL, STRAIGHT, LINEAR, CENTROID, EXPRESSION };
 
-// Where all rows that a program solves are distances, kinds and slots are known when it is compiled.
+// Where all rows that a program solves are distances, kinds and slots are known when it is compiled. Of the two gradients,
+// which are opposite, one is stored, and half of the memory is touched.
 #if ONLY_DISTANCES
 #define KIND_OF(row) DISTANCE
 #define FIRST_SLOT(row) (2 * (row) + SLOT_SHIFT)
+#define ROW_OF(slot) (((slot) - SLOT_SHIFT) >> 1)
+#define STORED_AT(slot) (ROW_OF(slot) + STORE_SHIFT)
 #else
 #define KIND_OF(row) a->rowKind[row]
 #define FIRST_SLOT(row) a->slotStart[row]
+#define ROW_OF(slot) a->slotRow[slot]
+#define STORED_AT(slot) (slot)
 #endif
+
+DEVICE mixed3 gradientAt(GLOBAL const mixed* gradients, int slot) {
+    const mixed3 gradient = load3(gradients, STORED_AT(slot));
+#if ONLY_DISTANCES
+    if (slot != FIRST_SLOT(ROW_OF(slot)))
+        return make_mixed3(0, 0, 0) - gradient;
+#endif
+    return gradient;
+}
 
 /** Displacement of a slot's particle since the start: what the step wants, and what constraints add. */
 DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
@@ -66,7 +80,7 @@ DEVICE mixed inverseScaleOf(const Arguments* a, int row, mixed time) {
 DEVICE mixed sumOfSquares(const Arguments* a, int row, GLOBAL const mixed* gradients) {
     mixed sum = 0;
     for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
-        sum += dot(load3(gradients, s), load3(gradients, s));
+        sum += dot(gradientAt(gradients, s), gradientAt(gradients, s));
     return sum;
 }
 
@@ -74,7 +88,7 @@ DEVICE mixed sumOfSquares(const Arguments* a, int row, GLOBAL const mixed* gradi
 DEVICE mixed diagonalOf(const Arguments* a, int row, GLOBAL const mixed* gradients) {
     mixed sum = 0;
     for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
-        sum += inverseMassOf(a, s) * dot(load3(gradients, s), load3(a->startGradient, s));
+        sum += inverseMassOf(a, s) * dot(gradientAt(gradients, s), gradientAt(a->startGradient, s));
     return sum;
 }
 
@@ -86,10 +100,12 @@ DEVICE mixed errorOf(const Arguments* a, int row, mixed sigma, mixed time, GLOBA
 
 /** grad_s q = G_s - G_(s-1) */
 DEVICE void storeGradients(GLOBAL mixed* gradients, int first, int size, const mixed3* G) {
-    store3(gradients, first, G[0]);
+    store3(gradients, STORED_AT(first), G[0]);
+#if !ONLY_DISTANCES
     for (int s = 1; s < size - 1; s++)
         store3(gradients, first + s, G[s] - G[s - 1]);
     store3(gradients, first + size - 1, make_mixed3(0, 0, 0) - G[size - 2]);
+#endif
 }
 
 /** q of a row, and its gradients by slot.
@@ -127,7 +143,7 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
     }
     mixed3 b[3], G[3];
     for (int s = 0; s < size - 1; s++) {
-        b[s] = load3(a->startBond, first + s);
+        b[s] = load3(a->startBond, STORED_AT(first + s));
         if (isDisplaced)
             b[s] = b[s] + (displacementOf(a, first + s) - displacementOf(a, first + s + 1));
     }
@@ -160,7 +176,7 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
                 b = minimumImage(b, moment);
             if (kind == CENTROID)
                 b = unwrappedPosition(a, s, moment) - unwrappedPosition(a, s + 1, moment);
-            store3(a->startBond, s, b);
+            store3(a->startBond, STORED_AT(s), b);
         }
     const mixed q = evaluateRow(a, row, false, time, a->startGradient);
     a->rowValue[row] = q;
@@ -176,7 +192,7 @@ DEVICE mixed rateOf(const Arguments* a, int row, bool isAcceleration) {
         if (inverseMassOf(a, s) > 0) {
             const mixed3 change = isAcceleration ? displacementOf(a, s)
                                                  : velocityOf(a, s) + load3(a->impulse, a->slotParticle[s]);
-            sum += dot(load3(a->startGradient, s), change);
+            sum += dot(gradientAt(a->startGradient, s), change);
         }
     return sum;
 }
@@ -200,7 +216,7 @@ DEVICE mixed curvatureOf(const Arguments* a, int row) {
         return distanceCurvature(b, V);
     }
     for (int s = 0; s < size - 1; s++) {
-        b[s] = load3(a->startBond, first + s);
+        b[s] = load3(a->startBond, STORED_AT(first + s));
         V[s] = velocityOf(a, first + s) - velocityOf(a, first + s + 1);
     }
     return kind == DISTANCE   ? distanceCurvature(b, V)

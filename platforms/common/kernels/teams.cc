@@ -179,7 +179,7 @@ DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, b
         mixed3 sum = make_mixed3(0, 0, 0);
         for (int m = a->meetingStart[n]; m < a->meetingStart[n + 1]; m++) {
             const int slot = a->meetingSlot[m];
-            sum = sum + change[a->slotRow[slot]] * load3(a->startGradient, slot);
+            sum = sum + change[ROW_OF(slot)] * gradientAt(a->startGradient, slot);
         }
         store3(a->impulse, i, load3(a->impulse, i) + a->velm[i].w * sum);
     }
