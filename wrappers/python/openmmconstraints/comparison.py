@@ -14,7 +14,10 @@ from openmm import unit
 import openmmconstraints as mc
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.energy import EnergySeries
-from openmmconstraints.villin import STEP_SIZE, StartState
+from openmmconstraints.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+
+#: Of ours -> the built-in integrator that does the same.
+PARTNERS = {"Shake": "Verlet", "Rattle": "Verlet", "RattleLangevin": "LangevinMiddle"}
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,13 @@ class Candidate:
 
     def make(self, tolerance: float) -> mm.Integrator:
         """A new integrator."""
-        if self.solver is None:
-            integrator = mm.VerletIntegrator(STEP_SIZE)
+        cls = getattr(mm if self.solver is None else mc, f"{self.integrator}Integrator")
+        if self.integrator in ("RattleLangevin", "LangevinMiddle"):
+            integrator = cls(TEMPERATURE, FRICTION, STEP_SIZE)
+            integrator.setRandomNumberSeed(SEED)
         else:
-            integrator = getattr(mc, f"{self.integrator}Integrator")(STEP_SIZE)
+            integrator = cls(STEP_SIZE)
+        if self.solver is not None:
             integrator.setSolver(getattr(mc.ConstraintIntegrator, self.solver))
         integrator.setConstraintTolerance(tolerance)
         return integrator
