@@ -23,6 +23,8 @@ STYLES = {
     "MatrixInversion": ("#0072B2", "D", "-"),
     "Automatic": ("#009E73", "^", ":"),
 }
+FAILED = "#D55E00"
+WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 SMALLEST_ERROR = 1e-17  # shown in the place of an exact 0, which a logarithm cannot show
 
 
@@ -35,7 +37,7 @@ def plot_ratios(records: Sequence[Record], title: str, path: Path) -> None:
     cases = _cases(records)
     tolerances = sorted({record.tolerance for record in records}, reverse=True)
     with mpl.rc_context({"font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
-        figure = Figure(figsize=(3.0 + 3.2 * len(tolerances), 2.2 + 0.34 * len(cases)), layout="constrained")
+        figure = Figure(figsize=(3.0 + 3.2 * len(tolerances), 1.8 + 0.42 * len(cases)), layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(1, len(tolerances), squeeze=False, sharex=True, sharey=True)[0]
         for axes, tolerance in zip(panels, tolerances, strict=True):
@@ -43,7 +45,8 @@ def plot_ratios(records: Sequence[Record], title: str, path: Path) -> None:
             axes.set_title(f"tolerance {tolerance:g}")
         panels[0].set_yticks(range(len(cases)), cases)
         panels[0].set_ylim(len(cases) - 0.5, -0.5)
-        figure.supxlabel("time of the constraints / that of the built-in algorithm  (left of 1: faster)", fontsize=9)
+        for axes in panels:
+            axes.set_xlabel("time of constraints / that of the built-in")
         _add_legend(figure, panels)
         figure.suptitle(title, fontsize=10)
         figure.savefig(path, dpi=150)
@@ -51,22 +54,19 @@ def plot_ratios(records: Sequence[Record], title: str, path: Path) -> None:
 
 def _draw_ratios(axes: Axes, records: Sequence[Record], cases: list[str]) -> None:
     axes.set_xscale("log")
-    axes.axvline(1, color="black", linewidth=1)
+    axes.axvline(1, color="black", linewidth=1)  # left of it: faster
     labels = [label for label in STYLES if label != "built-in"]
     for record in records:
         row = cases.index(record.case)
-        if record.solver is None and record.failure is not None:
-            text = "built-in: NaN" if record.failure == "NaN" else "built-in: set-up too long"
-            if not record.failure.startswith("left out") and record.failure != "NaN":
-                text = "built-in: fails"
-            axes.text(0.98, row, text, transform=axes.get_yaxis_transform(), ha="right", va="center", color="#D55E00")
+        number = len(labels) - 1 if record.solver is None else labels.index(record.label)
+        place = row + 0.26 * (number - 1)
+        if record.failure is not None:
+            style = {"ha": "right", "va": "center", "fontsize": 7, "color": FAILED, "bbox": WHITE}
+            text = f"{record.label}: {_reason(record)}"
+            axes.text(0.98, place, text, transform=axes.get_yaxis_transform(), **style)
         if record.solver is None:
             continue
-        place = row + 0.22 * (labels.index(record.label) - 1)
         colour, marker, _ = STYLES[record.label]
-        if record.failure is not None:
-            style = {"color": colour, "va": "center", "fontsize": 7}
-            axes.text(0.02, place, f"{record.label}: fails", transform=axes.get_yaxis_transform(), **style)
         ratio = record.constraints_ratio
         if ratio is not None and ratio.median > 0:
             bars = [[ratio.median - max(ratio.low, 1e-3 * ratio.median)], [ratio.high - ratio.median]]
@@ -91,7 +91,10 @@ def plot_errors(records: Sequence[Record], title: str, path: Path) -> None:
             axes.set_title(case, fontsize=9)
         for axes in panels.flat[len(cases) :]:
             axes.set_visible(False)
-        figure.supxlabel("largest error reached, |d - d0|/d0", fontsize=9)
+        for column in range(columns):
+            lowest = panels[(len(cases) - 1 - column) // columns][column]
+            lowest.set_xlabel("largest error, |d - d0|/d0")
+            lowest.tick_params(labelbottom=True)
         figure.supylabel("time of the constraints (ns a constraint and step)", fontsize=9)
         _add_legend(figure, list(panels.flat[: len(cases)]))
         figure.suptitle(title, fontsize=10)
@@ -114,8 +117,12 @@ def _draw_errors(axes: Axes, records: Sequence[Record]) -> None:
         if points:
             style = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4.5}
             axes.plot(*zip(*points, strict=True), label=label, **style)
+    low, high = axes.get_ylim()
+    if high < 10 * low:  # at least a decade: a hair's breadth should not look like a slope
+        middle = math.sqrt(low * high)
+        axes.set_ylim(middle / math.sqrt(10), middle * math.sqrt(10))
     for number, text in enumerate(dict.fromkeys(lost)):
-        style = {"ha": "right", "va": "top", "fontsize": 7, "color": "#D55E00"}
+        style = {"ha": "right", "va": "top", "fontsize": 7, "color": FAILED, "bbox": WHITE}
         axes.text(0.97, 0.97 - 0.09 * number, text, transform=axes.transAxes, **style)
 
 
