@@ -71,13 +71,20 @@ def ratio(value: Spread | None) -> str:
     return "-" if value is None else f"{value.median:.3g} ({value.low:.3g}-{value.high:.3g})"
 
 
-def describe(setting: Setting) -> dict[str, Any]:
-    """What the figures belong to."""
+def machine_names() -> dict[str, Any]:
+    """When, where and by what figures were measured."""
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": f"{machine.system()} {machine.machine()}, {processor()}, {os.cpu_count()} cores",
         "openmm": openmm_version(),
         "openmm_constraints": plugin_version(),
+    }
+
+
+def describe(setting: Setting) -> dict[str, Any]:
+    """What the figures belong to."""
+    return {
+        **machine_names(),
         "platform": setting.platform.getName(),
         "properties": setting.properties,
         "integrator": setting.integrator,
