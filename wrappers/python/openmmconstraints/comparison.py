@@ -91,10 +91,15 @@ def make_context(
 ) -> mm.Context:
     """A Context at the common state; leapfrog integrators get the velocities of half a step before."""
     context = mm.Context(system, integrator, platform, properties)
-    context.setPositions(start.positions)
-    leapfrog = isinstance(integrator, (mm.VerletIntegrator, mc.ShakeIntegrator))
-    context.setVelocities(start.half_step_velocities if leapfrog else start.velocities)
+    set_state(context, start)
     return context
+
+
+def set_state(context: mm.Context, start: StartState) -> None:
+    """Put a Context into the common state."""
+    context.setPositions(start.positions)
+    leapfrog = isinstance(context.getIntegrator(), (mm.VerletIntegrator, mc.ShakeIntegrator))
+    context.setVelocities(start.half_step_velocities if leapfrog else start.velocities)
 
 
 def compare(

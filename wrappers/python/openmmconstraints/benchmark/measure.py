@@ -12,23 +12,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import openmm as mm
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.model import Chosen
+from openmmconstraints.benchmark.runner import LONGEST_FLIGHT, Runner
 from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.bonds import BondMeter
-from openmmconstraints.comparison import PARTNERS, Candidate, make_context
+from openmmconstraints.comparison import PARTNERS, Candidate
 from openmmconstraints.errors import UserError
-from openmmconstraints.timing import Spread, ignore_forces, in_turn, run_steps, without_forces
-from openmmconstraints.villin import StartState
+from openmmconstraints.timing import Spread, ignore_forces, in_turn, without_forces
 
 SMALLEST_TROUBLE = 500  # coupled constraints: OpenMM sets up fewer of them in no time
 RELAXATION = 50  # iterations
 HEATING = 100  # steps
-LONGEST_FLIGHT = 20  # steps without forces, then from the start again: angles that nothing holds open and close
 
 _SET_UP = """
 import sys, time
@@ -96,46 +94,6 @@ class Record:
         return f"{self.system} {self.set}"
 
 
-class _Runner:
-    """A Context that starts from the same state whenever it is timed."""
-
-    def __init__(
-        self, system: mm.System, integrator: mm.Integrator, start: StartState, setting: Setting, longest: int | None
-    ) -> None:
-        begin = perf_counter()
-        self.context = make_context(system, integrator, start, setting.platform, setting.properties)
-        self.setup_s = perf_counter() - begin
-        self.first_step_s = run_steps(self.context, 1)
-        self.start, self.longest = start, longest
-        self.blocks, self.steps = 1, 2
-
-    def choose_steps(self, seconds: float) -> None:
-        """As many as take about so long."""
-        self.blocks, self.steps = 1, 2
-        wanted = max(2, round(seconds / max(self.time(), 1e-9)))
-        self.blocks = math.ceil(wanted / self.longest) if self.longest else 1
-        self.steps = math.ceil(wanted / self.blocks)
-
-    def time(self) -> float:
-        """Seconds a step."""
-        seconds = 0.0
-        for _ in range(self.blocks):
-            set_state(self.context, self.start)
-            run_steps(self.context, 1)  # what is new to an integrator is looked at in the first step
-            seconds += run_steps(self.context, self.steps)
-        return seconds / (self.blocks * self.steps)
-
-    def set_tolerance(self, tolerance: float) -> None:
-        self.context.getIntegrator().setConstraintTolerance(tolerance)
-
-
-def set_state(context: mm.Context, start: StartState) -> None:
-    """As in make_context()."""
-    context.setPositions(start.positions)
-    leapfrog = isinstance(context.getIntegrator(), (mm.VerletIntegrator, mc.ShakeIntegrator))
-    context.setVelocities(start.half_step_velocities if leapfrog else start.velocities)
-
-
 class Case:
     """A system with a set of constraints, ready to be measured."""
 
@@ -185,9 +143,9 @@ class Case:
     # ---- the Contexts, made once ---------------------------------------------------------------------------------
 
     def _prepare(self, say: Callable[[str], None]) -> None:
-        self.whole: dict[Candidate, _Runner] = {}
-        self.bare: dict[Candidate, _Runner] = {}
-        self.motion: dict[bool, _Runner] = {}  # of OpenMM's integrator (True) and of ours
+        self.whole: dict[Candidate, Runner] = {}
+        self.bare: dict[Candidate, Runner] = {}
+        self.motion: dict[bool, Runner] = {}  # of OpenMM's integrator (True) and of ours
         self.failures: dict[Candidate, str] = {}
         self.meter = BondMeter(self.system)
         excuse = self.without_built_in()
@@ -209,8 +167,9 @@ class Case:
             except mm.OpenMMException as error:
                 self.failures[candidate] = str(error)
 
-    def _runner(self, system: mm.System, integrator: mm.Integrator, longest: int | None) -> _Runner:
-        return _Runner(system, integrator, self.start, self.setting, longest)
+    def _runner(self, system: mm.System, integrator: mm.Integrator, longest: int | None) -> Runner:
+        setting = self.setting
+        return Runner(system, integrator, self.start, setting.platform, setting.properties, longest)
 
     def _unconstrained(self) -> mm.System:
         system = without_forces(self.system)
