@@ -218,7 +218,8 @@ class Case:
                     record.failure = "NaN"
                     return
         except mm.OpenMMException as error:
-            record.failure = "NaN" if "NaN" in str(error) else str(error)
+            is_nan = candidate.solver is None and "coordinate is NaN" in str(error)  # said before the next step
+            record.error, record.failure = (math.nan, "NaN") if is_nan else (None, str(error))
 
     def _summarize(self, candidate: Candidate, record: Record, times: dict) -> None:
         if candidate in self.bare:
@@ -254,5 +255,5 @@ def _minus(a: Sequence[float], b: Sequence[float]) -> list[float]:
 
 
 def _over(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """Ratios; a difference of two times may vanish in noise, and its ratio is then none."""
-    return [x / y for x, y in zip(a, b, strict=False) if y > 0]
+    """Ratios; none where a difference of two times is lost in their noise."""
+    return [x / y for x, y in zip(a, b, strict=False)] if min(b) > 0 else []

@@ -25,8 +25,8 @@ from openmmconstraints.villin import STEP_SIZE
 CAPTION = (
     "Times: medians of the rounds; ratios: medians of each round's ratio to the built-in algorithm, with quartiles. "
     "Set-up: of a Context without forces, and its first step. Constraints: a step without forces, less one without "
-    "constraints. Share: of constraints in a whole step. Error: largest |d - d0|/d0 at the end. "
-    "Iterations: of the last step, the largest of all clusters."
+    "constraints. Share: of that in a whole step; what is smaller than the noise may come out negative. Error: largest "
+    "|d - d0|/d0 at the end. Iterations: of the last step, the largest of all clusters."
 )
 TIMES = ["Constraints\n(µs/step)", "Ratio to built-in", "Share\n(%)", "Whole step\n(ms)", "Ratio"]
 
@@ -49,7 +49,7 @@ def print_records(console: Console, records: Sequence[Record]) -> None:
 
 def _row(record: Record) -> list[str]:
     start = [f"{record.tolerance:.0e}".replace("e-0", "e-"), record.label]
-    setup = "-" if record.setup_s is None else f"{record.setup_s + (record.first_step_s or 0):.3g}"
+    setup = "-" if record.setup_s is None else f"{record.setup_s + (record.first_step_s or 0):.2g}"
     if record.failure is not None:
         return [*start, "NaN" if record.failure == "NaN" else "failed", "-", setup, *["-"] * len(TIMES)]
     time = record.constraints_us
@@ -60,15 +60,15 @@ def _row(record: Record) -> list[str]:
         setup,
         "-" if time is None else f"{time.median:.4g}",
         ratio(record.constraints_ratio),
-        "-" if record.share is None else f"{100 * record.share.median:.3g}",
+        "-" if record.share is None else f"{100 * record.share.median:.2g}",
         "-" if record.step_ms is None else f"{record.step_ms.median:.4g}",
         "-" if record.step_ratio is None else f"{record.step_ratio.median:.3g}",
     ]
 
 
 def ratio(value: Spread | None) -> str:
-    """1.23 (1.20-1.27)"""
-    return "-" if value is None else f"{value.median:.3g} ({value.low:.3g}-{value.high:.3g})"
+    """1.23 (1.2-1.3)"""
+    return "-" if value is None else f"{value.median:.3g} ({value.low:.2g}-{value.high:.2g})"
 
 
 def machine_names() -> dict[str, Any]:
