@@ -94,6 +94,9 @@ class Record:
         return f"{self.system} {self.set}"
 
 
+Job = tuple[Candidate | bool, str]  # who, and "whole" or "bare"; or "motion" of OpenMM's integrator (True) or ours
+
+
 class Case:
     """A system with a set of constraints, ready to be measured."""
 
@@ -189,20 +192,27 @@ class Case:
         }
         for candidate, record in records.items():
             self._try(candidate, record, tolerance)
-        times: dict[tuple[Candidate | bool, str], list[float]] = {}
-        jobs: list[tuple[Candidate | bool, str]] = [(built_in, "motion") for built_in in self.motion]
+        jobs: list[Job] = [(built_in, "motion") for built_in in self.motion]
         jobs += [(c, what) for c, record in records.items() if record.failure is None for what in ("whole", "bare")]
+        times: dict[Job, list[float]] = {job: [] for job in jobs}
         for runner in self.motion.values():
             runner.choose_steps(self.setting.seconds)
         for turn in range(self.setting.rounds):
             for key, what in in_turn(jobs, turn):
+                if isinstance(key, Candidate) and records[key].failure is not None:
+                    continue
                 try:
-                    times.setdefault((key, what), []).append(getattr(self, what)[key].time())
+                    times[key, what].append(getattr(self, what)[key].time())
                 except mm.OpenMMException as error:
-                    records[key].failure = str(error)  # only a candidate's own Context can fail
+                    _note_failure(records[key], error)  # only what has constraints can fail
             advance(1)
         for candidate, record in records.items():
             self._summarize(candidate, record, times)
+        partner = self.candidates()[0]
+        if records[partner].failure is None:
+            for candidate, record in records.items():
+                if candidate != partner and record.failure is None:
+                    _compare(record, candidate, partner, times)
         return list(records.values())
 
     def _try(self, candidate: Candidate, record: Record, tolerance: float) -> None:
@@ -218,10 +228,9 @@ class Case:
                     record.failure = "NaN"
                     return
         except mm.OpenMMException as error:
-            is_nan = candidate.solver is None and "coordinate is NaN" in str(error)  # said before the next step
-            record.error, record.failure = (math.nan, "NaN") if is_nan else (None, str(error))
+            _note_failure(record, error)
 
-    def _summarize(self, candidate: Candidate, record: Record, times: dict) -> None:
+    def _summarize(self, candidate: Candidate, record: Record, times: dict[Job, list[float]]) -> None:
         if candidate in self.bare:
             record.setup_s = self.bare[candidate].setup_s
             record.first_step_s = self.bare[candidate].first_step_s
@@ -242,18 +251,27 @@ class Case:
         record.motion_ms = Spread.of([1e3 * t for t in motion])
         record.constraints_us = Spread.of([1e6 * t for t in alone])
         record.share = Spread.of(_over(alone, whole))
-        partner = self.candidates()[0]
-        if candidate.solver is not None and (partner, "bare") in times:
-            theirs = _minus(times[partner, "bare"], times[True, "motion"])
-            record.step_ratio = Spread.of(_over(whole, times[partner, "whole"]))
-            record.bare_ratio = Spread.of(_over(bare, times[partner, "bare"]))
-            record.constraints_ratio = Spread.of(_over(alone, theirs))
+
+
+def _note_failure(record: Record, error: mm.OpenMMException) -> None:
+    """OpenMM finds the NaN that its algorithms leave when it computes the next forces."""
+    is_nan = record.solver is None and "coordinate is NaN" in str(error)
+    record.error, record.failure = (math.nan, "NaN") if is_nan else (None, str(error))
+
+
+def _compare(record: Record, candidate: Candidate, partner: Candidate, times: dict[Job, list[float]]) -> None:
+    """Ratios to the built-in algorithm."""
+    ours, theirs = times[candidate, "bare"], times[partner, "bare"]
+    alone, their_own = _minus(ours, times[False, "motion"]), _minus(theirs, times[True, "motion"])
+    record.step_ratio = Spread.of(_over(times[candidate, "whole"], times[partner, "whole"]))
+    record.bare_ratio = Spread.of(_over(ours, theirs))
+    record.constraints_ratio = Spread.of(_over(alone, their_own))
 
 
 def _minus(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    return [x - y for x, y in zip(a, b, strict=False)]
+    return [x - y for x, y in zip(a, b, strict=True)]
 
 
 def _over(a: Sequence[float], b: Sequence[float]) -> list[float]:
     """Ratios; none where a difference of two times is lost in their noise."""
-    return [x / y for x, y in zip(a, b, strict=False)] if min(b) > 0 else []
+    return [x / y for x, y in zip(a, b, strict=True)] if min(b) > 0 else []

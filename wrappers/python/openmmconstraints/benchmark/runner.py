@@ -13,7 +13,7 @@ from openmmconstraints.comparison import make_context, set_state
 from openmmconstraints.timing import run_steps
 from openmmconstraints.villin import StartState
 
-LONGEST_FLIGHT = 20  # steps without forces, then from the start again: angles that nothing holds open and close
+LONGEST_FLIGHT = 5  # steps without forces, then from the start again: nothing holds angles, on which CCMA relies
 
 
 class Runner:
