@@ -53,30 +53,31 @@ namespace {
 /** Which rows of a cluster meet at each movable particle. Reused from cluster to cluster. */
 class Meetings {
 public:
-    Meetings(const ConstraintSet& set) : set(set), rowsAt(set.numParticles()) {
+    Meetings(const ConstraintSet& set) : set(set), placeOf(set.numParticles()) {
     }
     struct RowSlot {
         int row, slot; // local row, slot within the row
     };
     void gather(const std::vector<int>& cluster) {
-        for (int p : used)
-            rowsAt[p].clear();
-        used.clear();
-        for (int i = 0; i < (int) cluster.size(); i++) {
-            const Constraint& c = set.constraints[cluster[i]];
-            for (int s = 0; s < c.size(); s++)
-                if (set.inverseMass[c.particles[s]] > 0) {
-                    if (rowsAt[c.particles[s]].empty())
-                        used.push_back(c.particles[s]);
-                    rowsAt[c.particles[s]].push_back({i, s});
-                }
-        }
+        end = {0};
+        forEachSlot(cluster, [&](int p, int, int) { placeOf[p] = 0; });
+        forEachSlot(cluster, [&](int p, int, int) {
+            if (placeOf[p] == 0) {
+                placeOf[p] = (int) end.size();
+                end.push_back(0);
+            }
+            end[placeOf[p]]++;
+        });
+        std::partial_sum(end.begin(), end.end(), end.begin());
+        next = end;
+        meetings.resize(end.back());
+        forEachSlot(cluster, [&](int p, int i, int s) { meetings[next[placeOf[p] - 1]++] = {i, s}; });
     }
     /** Whether rows that meet at one particle, which are a dense block of the matrix, are too many to eliminate. */
     bool areTooDense(const EliminationLimits& limits) const {
         double pairs = 0;
-        for (int p : used) {
-            const double rows = (double) rowsAt[p].size();
+        for (std::size_t p = 1; p < end.size(); p++) {
+            const double rows = end[p] - end[p - 1];
             pairs += rows * (rows - 1) / 2;
             if (rows * rows * rows / 6 > (double) limits.updates || pairs > (double) limits.entries)
                 return true;
@@ -86,20 +87,39 @@ public:
     /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a particle, once per particle. */
     template <class Visit>
     void forEachPair(Visit visit) const {
-        for (int p : used)
-            for (std::size_t a = 0; a < rowsAt[p].size(); a++)
-                for (std::size_t b = a + 1; b < rowsAt[p].size(); b++)
-                    visit(rowsAt[p][a].row, rowsAt[p][a].slot, rowsAt[p][b].row, rowsAt[p][b].slot);
+        for (std::size_t p = 1; p < end.size(); p++)
+            for (int a = end[p - 1]; a < end[p]; a++)
+                for (int b = a + 1; b < end[p]; b++)
+                    visit(meetings[a].row, meetings[a].slot, meetings[b].row, meetings[b].slot);
     }
 
 private:
+    /** visit(particle, row, slot within the row) for all movable ones. */
+    template <class Visit>
+    void forEachSlot(const std::vector<int>& cluster, Visit visit) const {
+        for (int i = 0; i < (int) cluster.size(); i++) {
+            const Constraint& c = set.constraints[cluster[i]];
+            for (int s = 0; s < c.size(); s++)
+                if (set.inverseMass[c.particles[s]] > 0)
+                    visit(c.particles[s], i, s);
+        }
+    }
     const ConstraintSet& set;
-    std::vector<std::vector<RowSlot>> rowsAt;
-    std::vector<int> used;
+    std::vector<int> placeOf; // [numParticles], of the cluster at hand: 1, 2, ... in the order of appearance
+    std::vector<int> end;     // by place: where its meetings end; 0 comes first
+    std::vector<int> next;    // by place, less one: where its next one goes
+    std::vector<RowSlot> meetings;
 };
 
 std::vector<std::vector<int>> neighboursOf(const Meetings& meetings, int numRows) {
     std::vector<std::vector<int>> neighbours(numRows);
+    std::vector<int> count(numRows);
+    meetings.forEachPair([&](int i, int, int j, int) {
+        count[i]++;
+        count[j]++;
+    });
+    for (int i = 0; i < numRows; i++)
+        neighbours[i].reserve(count[i]);
     meetings.forEachPair([&](int i, int, int j, int) {
         neighbours[i].push_back(j);
         neighbours[j].push_back(i);
@@ -129,6 +149,8 @@ ClusterSolverKind smallSolver(int size) {
 ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
                                  int maxDense) {
     Meetings meetings(set);
+    rows.reserve(active.size());
+    slotStart.reserve(active.size() + 1);
     slotStart.push_back(0);
     for (std::vector<int>& members : findClusters(set, active)) {
         Cluster cluster;

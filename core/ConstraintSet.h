@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -83,10 +84,15 @@ struct ConstraintSet {
     int numListed = 0;
     std::vector<LinearForm> linear;
     std::vector<std::shared_ptr<CustomCoordinate>> custom;
-    std::vector<double> parameters; ///< of all Custom constraints
+    std::vector<double> parameters;                        ///< of all Custom constraints
+    std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or too short: none. null: none at all
 
     int numParticles() const {
         return (int) inverseMass.size();
+    }
+    /** What users call a particle; "" if they did not say. */
+    std::string nameOf(int particle) const {
+        return names != nullptr && particle >= 0 && particle < (int) names->size() ? (*names)[particle] : "";
     }
     bool isMovable(const Constraint& c) const {
         return std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return inverseMass[p] > 0; });

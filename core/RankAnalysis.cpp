@@ -11,21 +11,22 @@ namespace ConstraintPlugin {
 namespace {
 
 /** A single constraint, or distances that join movable particles, the immovable ones taken as one, without a closed
- *  ring. */
-bool isTree(const ConstraintSet& set, const std::vector<int>& cluster) {
-    std::vector<int> nodes;
+ *  ring. @param clusterOf  [numParticles + 1], by which clusters tell their particles; any number but this one's */
+bool isTree(const ConstraintSet& set, const std::vector<int>& cluster, int number, std::vector<int>& clusterOf) {
+    std::size_t nodes = 0;
     if (cluster.size() == 1)
         return true;
     for (int k : cluster) {
         const Constraint& c = set.constraints[k];
         if (c.kind != CoordinateKind::Distance)
             return false;
-        for (int s = 0; s < c.size(); s++)
-            nodes.push_back(set.inverseMass[c.particles[s]] > 0 ? c.particles[s] : -1);
+        for (int p : c.particles) {
+            int& mark = set.inverseMass[p] > 0 ? clusterOf[p] : clusterOf.back();
+            nodes += mark != number;
+            mark = number;
+        }
     }
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    return cluster.size() + 1 == nodes.size();
+    return cluster.size() + 1 == nodes;
 }
 
 double norm(const Real3& a) {
@@ -145,19 +146,19 @@ bool RankAnalysis::isSingular() const {
 RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candidates, const Real3* positions,
                          const Box& box, double threshold, double time) {
     RankAnalysis analysis;
-    std::vector<int> rings;
+    std::vector<int> rings, clusterOf(set.numParticles() + 1, -1);
+    int number = 0;
     for (const std::vector<int>& cluster : findClusters(set, candidates)) {
-        std::vector<int>& destination = isTree(set, cluster) ? analysis.independent : rings;
+        std::vector<int>& destination = isTree(set, cluster, number++, clusterOf) ? analysis.independent : rings;
         destination.insert(destination.end(), cluster.begin(), cluster.end());
     }
     if (!set.custom.empty())
         for (int k : takeWithoutGradient(set, rings, positions, box, time))
             analysis.independent.push_back(k);
-    ConstraintSet unitMass = set;
-    for (double& w : unitMass.inverseMass)
+    const ConstraintGraph graph(set, rings, Method::Automatic, 0);
+    Jacobian J(set, graph.rows);
+    for (double& w : J.inverseMass) // the rank is a matter of geometry
         w = w > 0 ? 1 : 0;
-    const ConstraintGraph graph(unitMass, rings, Method::Automatic, 0);
-    Jacobian J(unitMass, graph.rows);
     J.setStart(positions, box, time);
     for (const Cluster& cluster : graph.clusters) {
         auto constraint = [&](int i) { return graph.rows[cluster.begin + i]; };

@@ -55,6 +55,67 @@ TEST_P(Errors, BadIndicesAreNamed) {
     EXPECT_EQ(creating(3, {{0, 1, 0.1}}), "");
 }
 
+TEST_P(Errors, NamesOfParticlesAreGivenBesideTheirNumbers) {
+    const std::vector<std::string> names = {"A:LEU3:CA", "", "A:LEU3:HA"};
+    const auto naming = [&](System& s) {
+        s.addConstraint(2, 0, -0.1); // comes first
+        dynamic_cast<ConstraintForce&>(s.getForce(0)).setParticleNames(names);
+    };
+    expectAll(creating(4, {{0, 1, 0.1}}, false, naming),
+              {"System constraint 0 (particles 2 and 0: A:LEU3:HA and A:LEU3:CA)"});
+    const auto onlyNames = [&](System& s) {
+        s.setParticleMass(3, -1);
+        auto* force = new ConstraintForce();
+        force->setParticleNames({"", "", "", "X1"});
+        s.addForce(force);
+    };
+    expectAll(creating(4, {{0, 3, 0.1}}, false, onlyNames), {"(particles 0 and 3: 0 and X1)", "particle 3 (X1)"});
+    const auto tooMany = [&](System& s) {
+        dynamic_cast<ConstraintForce&>(s.getForce(0)).setParticleNames(std::vector<std::string>(5, "X"));
+    };
+    expectAll(creating(4, {{0, 1, 0.1}}, false, tooMany), {"names of 5 particles", "only 4", "setTopology"});
+}
+
+TEST_P(Errors, NamesOfParticlesAreGivenWhereStepsFail) {
+    const TestSystem& molecule = findSystem("CH2");
+    auto system = toOpenMM(molecule, Declared::InSystem);
+    system->addParticle(1);
+    auto* field = new CustomExternalForce("switch*x/(1-switch)");
+    field->addGlobalParameter("switch", 0);
+    field->addParticle(3, {});
+    system->addForce(field);
+    auto* force = new ConstraintForce(); // names alone
+    force->setParticleNames({"C", "H1", "H2", "free"});
+    system->addForce(force);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001), platform());
+    Vectors r = toVectors(molecule.positions);
+    r.push_back(Vec3(1, 1, 1));
+    s.context->setPositions(r);
+    s.integrator->step(1);
+    s.context->setParameter("switch", 1);
+    expectAll(expectFailureLeavesTheState(s), {"particle 3 (free)", "NaN"});
+    s.context->setParameter("switch", 0);
+    r[2] = r[1];
+    s.context->setPositions(r);
+    expectAll(expectFailureLeavesTheState(s), {"(particles 1 and 2: H1 and H2)"});
+}
+
+TEST_P(Errors, NamesAloneAskForNoIntegratorOfOurs) {
+    System system;
+    system.addParticle(1);
+    auto* force = new ConstraintForce();
+    force->setParticleNames({"X"});
+    system.addForce(force);
+    VerletIntegrator verlet(0.001);
+    BrownianIntegrator brownian(300, 1, 0.001);
+    for (Integrator* integrator : {(Integrator*) &verlet, (Integrator*) &brownian}) {
+        const auto context = makeContext(system, *integrator, platform());
+        context->setPositions({Vec3()});
+        integrator->step(2);
+        EXPECT_EQ(context->getStepCount(), 2);
+    }
+}
+
 TEST_P(Errors, BadLengthsAreNamed) {
     for (double length : {0.0, -0.1, notANumber, std::numeric_limits<double>::infinity()})
         expectAll(creating(3, {{0, 2, length}}), {"particles 0 and 2", "not a positive number"});

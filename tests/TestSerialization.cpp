@@ -47,6 +47,7 @@ static ConstraintForce someForce() {
 }
 
 static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
+    EXPECT_EQ(a.getParticleNames(), b.getParticleNames());
     EXPECT_EQ(a.getForceGroup(), b.getForceGroup());
     EXPECT_EQ(a.getName(), b.getName());
     EXPECT_EQ(a.usesPeriodicBoundaryConditions(), b.usesPeriodicBoundaryConditions());
@@ -102,6 +103,21 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
 TEST(Serialization, KeepsEveryFieldOfAForce) {
     const ConstraintForce force = someForce();
     expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(toXml<Force>(force, "Force"))));
+}
+
+TEST(Serialization, KeepsNamesOfParticlesWhateverTheyHold) {
+    std::string everyByte;
+    for (int c = 0; c < 256; c++)
+        everyByte += (char) c;
+    for (const std::vector<std::string>& names :
+         {std::vector<std::string>{"A:LEU3:CA", "", everyByte, "C5'A", "a&b", "&#x41;", "100%", "%41", " "},
+          {"", ""}}) {
+        ConstraintForce force = someForce();
+        force.setParticleNames(names);
+        const std::string xml = toXml<Force>(force, "Force");
+        expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(xml)));
+        expectEqual(force, ConstraintForce(force));
+    }
 }
 
 TEST(Serialization, KeepsAForceInsideASystem) {
@@ -183,6 +199,16 @@ TEST(Serialization, KeepsTemperatureFrictionAndSeed) {
     EXPECT_NE(failure<Integrator>(xml, "temperature=\"", "temperature=\"-").find("temperature"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "friction=\"", "friction=\"x").find("friction"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "randomSeed=", "seed=").find("randomSeed"), std::string::npos);
+}
+
+TEST(Serialization, RefusesMalformedNames) {
+    ConstraintForce force;
+    force.setParticleNames({"a b"});
+    const std::string xml = toXml<Force>(force, "Force");
+    for (const char* wrong : {"a%2", "a%", "a%zz"})
+        EXPECT_NE(failure<Force>(xml, "a%20b", wrong).find("%"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "ParticleNames", "Names").find("ParticleNames"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "version=\"3\"", "version=\"4\"").find("version 2 to 3"), std::string::npos);
 }
 
 TEST(Serialization, RefusesAForceOfAnUnknownVersionOrWithMalformedFields) {

@@ -7,6 +7,7 @@
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/CustomConstraintForce.h"
+#include "openmmconstraints/MoveConstraints.h"
 #include "openmmconstraints/RattleIntegrator.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
 #include "openmmconstraints/ShakeIntegrator.h"

@@ -66,10 +66,10 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
         if (!why.empty())
             refuse(set, k, why);
         if (!(system.getParticleMass(p) >= 0) || std::isinf(system.getParticleMass(p)))
-            refuse(set, k, "the mass of particle " + std::to_string(p) + " is negative or not a number.");
+            refuse(set, k, "the mass of " + describeParticle(set, p) + " is negative or not a number.");
         for (int t = 0; t < s; t++)
             if (c.particles[t] == p)
-                refuse(set, k, "a constraint cannot join particle " + std::to_string(p) + " to itself.");
+                refuse(set, k, "a constraint cannot join " + describeParticle(set, p) + " to itself.");
     }
     validateTarget(set, k);
     if (c.kind == CoordinateKind::Custom)
@@ -108,46 +108,21 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
     }
 }
 
-/** Force::usesPeriodicBoundaryConditions() throws where a Force does not say; such a one decides nothing here. */
-bool isPeriodic(const Force& force) {
-    try {
-        return force.usesPeriodicBoundaryConditions();
-    } catch (const OpenMMException&) {
-        return false;
-    }
-}
-
-bool usesPeriodicBoundaries(const System& system) {
-    for (int f = 0; f < system.getNumForces(); f++)
-        if (isPeriodic(system.getForce(f)))
-            return true;
-    return false;
-}
-
-Box defaultBox(const System& system) {
-    Vec3 v[3];
-    system.getDefaultPeriodicBoxVectors(v[0], v[1], v[2]);
-    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
-}
-
-} // namespace
-
-namespace {
-
-std::vector<Constraint> listedBy(const ConstraintForce& force, int forceIndex) {
-    std::vector<Constraint> constraints;
+/** visit(constraint) for the distances, angles and dihedrals of a Force in turn. */
+template <class Visit>
+void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
     int p1, p2, p3, p4;
     double target;
-    auto add = [&](CoordinateKind kind, std::vector<int> particles, int index, double rate) {
+    auto add = [&](CoordinateKind kind, std::initializer_list<int> particles, int index, double rate) {
         Constraint c;
         c.kind = kind;
-        c.particles = std::move(particles);
+        c.particles = particles;
         c.target = target;
         c.periodic = force.usesPeriodicBoundaryConditions();
         c.force = forceIndex;
         c.index = index;
         c.rate = rate;
-        constraints.push_back(std::move(c));
+        visit(std::move(c));
     };
     for (int i = 0; i < force.getNumDistances(); i++) {
         force.getDistanceParameters(i, p1, p2, target);
@@ -161,7 +136,6 @@ std::vector<Constraint> listedBy(const ConstraintForce& force, int forceIndex) {
         force.getDihedralParameters(i, p1, p2, p3, p4, target);
         add(CoordinateKind::Dihedral, {p1, p2, p3, p4}, i, force.getDihedralRate(i));
     }
-    return constraints;
 }
 
 /** A distance of centres of mass, whose particles may be in both groups. Invalid groups leave it without particles,
@@ -209,7 +183,7 @@ void validateGroups(const ConstraintSet& set, const ConstraintForce& force, int 
         std::sort(group.begin(), group.end());
         const auto twice = std::adjacent_find(group.begin(), group.end());
         if (twice != group.end())
-            throw OpenMMException(where + "particle " + std::to_string(*twice) + " is twice in a group.");
+            throw OpenMMException(where + describeParticle(set, *twice) + " is twice in a group.");
         const bool hasMass = std::any_of(group.begin(), group.end(), [&](int p) {
             return p < 0 || p >= set.numParticles() || set.inverseMass[p] > 0; // indices are checked elsewhere
         });
@@ -266,47 +240,69 @@ bool declaresConstraints(const Force& force) {
            dynamic_cast<const CustomConstraintForce*>(&force) != nullptr;
 }
 
-std::vector<std::vector<int>> joinedParticles(const Force& force) {
-    std::vector<std::vector<int>> groups;
+void forEachJoinedGroup(const Force& force, const std::function<void(const std::vector<int>&)>& visit) {
     if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
-        for (Constraint& c : listedBy(*listing, 0))
-            groups.push_back(std::move(c.particles));
+        forEachListed(*listing, 0, [&](const Constraint& c) { visit(c.particles); });
         std::vector<int> particles, others;
         std::vector<Vec3> positions;
         double distance;
         for (int i = 0; i < listing->getNumCentroidDistances(); i++) {
             listing->getCentroidDistanceParameters(i, particles, others, distance);
             particles.insert(particles.end(), others.begin(), others.end());
-            groups.push_back(particles);
+            visit(particles);
         }
         for (int i = 0; i < listing->getNumRigidBodies(); i++) {
             listing->getRigidBodyParameters(i, particles, positions);
-            groups.push_back(particles);
+            visit(particles);
         }
     } else if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&force)) {
         std::vector<int> particles;
         std::vector<double> parameters;
         for (int i = 0; i < custom->getNumConstraints(); i++) {
             custom->getConstraintParameters(i, particles, parameters);
-            groups.push_back(particles);
+            visit(particles);
         }
     }
-    return groups;
+}
+
+/** Names of particles, of the first Force that has some; nullptr if none has.
+ *  @throws OpenMMException if they are more than the particles */
+static std::shared_ptr<const std::vector<std::string>> findNames(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        if (force == nullptr || force->getParticleNames().empty())
+            continue;
+        const std::vector<std::string>& names = force->getParticleNames();
+        if ((int) names.size() > system.getNumParticles())
+            throw OpenMMException("The ConstraintForce with index " + std::to_string(f) + " has names of " +
+                                  std::to_string(names.size()) + " particles, but the System has only " +
+                                  std::to_string(system.getNumParticles()) +
+                                  ". Give the names of this System's particles: setParticleNames(), or "
+                                  "openmmconstraints.setTopology(system, topology).");
+        return std::make_shared<const std::vector<std::string>>(names);
+    }
+    return nullptr;
 }
 
 ConstraintSet collectConstraints(const System& system, double tolerance) {
     ConstraintSet set;
+    set.names = findNames(system);
     const Box box = defaultBox(system);
     for (int i = 0; i < system.getNumParticles(); i++) {
         const double mass = system.getParticleMass(i);
         set.inverseMass.push_back(mass == 0 ? 0 : 1 / mass);
     }
-    auto add = [&](Constraint constraint) {
+    auto add = [&](Constraint&& constraint) {
         set.constraints.push_back(std::move(constraint));
         set.numListed++;
         validate(system, set, (int) set.constraints.size() - 1, box);
     };
     const bool periodic = usesPeriodicBoundaries(system);
+    std::size_t number = system.getNumConstraints();
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
+            number += force->getNumDistances() + force->getNumAngles() + force->getNumDihedrals();
+    set.constraints.reserve(number);
     for (int i = 0; i < system.getNumConstraints(); i++) {
         Constraint c;
         int p1, p2;
@@ -318,8 +314,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
     }
     for (int f = 0; f < system.getNumForces(); f++) {
         if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f))) {
-            for (Constraint& constraint : listedBy(*force, f))
-                add(std::move(constraint));
+            forEachListed(*force, f, add);
             for (int i = 0; i < force->getNumCentroidDistances(); i++) {
                 validateGroups(set, *force, f, i);
                 add(centroidDistance(set, *force, f, i));

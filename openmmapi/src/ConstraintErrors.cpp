@@ -14,12 +14,29 @@ bool isExpression(const ConstraintSet& set, const Constraint& c) {
     return c.kind == CoordinateKind::Custom && !set.hasLengthScale(c);
 }
 
-void writeList(std::ostream& out, const std::vector<int>& values) {
-    constexpr std::size_t most = 12;
-    for (std::size_t i = 0; i < values.size() && i < most; i++)
-        out << (i == 0 ? "" : ", ") << values[i];
-    if (values.size() > most)
-        out << " and " << values.size() - most << " more";
+/** "a, b and c"; long lists are cut. @param item  (i) -> what to write */
+template <class Item>
+void writeList(std::ostream& out, std::size_t size, Item item) {
+    constexpr std::size_t most = 12; // of a group of thousands
+    for (std::size_t i = 0; i < size && i < most; i++)
+        out << (i == 0 ? "" : i == size - 1 ? " and " : ", ") << item(i);
+    if (size > most)
+        out << " and " << size - most << " more";
+}
+
+/** "particles 11 and 12", and if any of them has a name: "particles 11 and 12: A:LEU3:CA and A:LEU3:HA". */
+std::string listParticles(const ConstraintSet& set, const std::vector<int>& particles) {
+    std::ostringstream out;
+    out << (particles.size() == 1 ? "particle " : "particles ");
+    writeList(out, particles.size(), [&](std::size_t i) { return particles[i]; });
+    if (std::any_of(particles.begin(), particles.end(), [&](int p) { return !set.nameOf(p).empty(); })) {
+        out << ": ";
+        writeList(out, particles.size(), [&](std::size_t i) {
+            const std::string name = set.nameOf(particles[i]);
+            return name.empty() ? std::to_string(particles[i]) : name;
+        });
+    }
+    return out.str();
 }
 
 const char* whatHappened(Outcome outcome) {
@@ -123,14 +140,13 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
             << c.force;
     if (isExpression(set, c))
         out << ", " << set.custom[c.form]->describe() << " = 0,";
-    constexpr int most = 12; // of a group of thousands
-    out << (c.size() == 1 ? " (particle " : " (particles ");
-    for (int i = 0; i < c.size() && i < most; i++)
-        out << (i == 0 ? "" : i == c.size() - 1 ? " and " : ", ") << c.particles[i];
-    if (c.size() > most)
-        out << " and " << c.size() - most << " more";
-    out << ")";
+    out << " (" << listParticles(set, c.particles) << ")";
     return out.str();
+}
+
+std::string describeParticle(const ConstraintSet& set, int particle) {
+    const std::string name = set.nameOf(particle);
+    return "particle " + std::to_string(particle) + (name.empty() ? "" : " (" + name + ")");
 }
 
 int listedIndex(const ConstraintSet& set, int constraint) {
@@ -143,10 +159,7 @@ std::string describeParticles(const ConstraintSet& set, const std::vector<int>& 
         particles.insert(particles.end(), set.constraints[k].particles.begin(), set.constraints[k].particles.end());
     std::sort(particles.begin(), particles.end());
     particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
-    std::ostringstream out;
-    out << "particles ";
-    writeList(out, particles);
-    return out.str();
+    return listParticles(set, particles);
 }
 
 void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
@@ -178,8 +191,8 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
         for (std::size_t s = 0; s < report.places.size(); s++)
-            out << (s == 0 ? "\nThere: particle " : ", particle ") << c.particles[s] << " at (" << report.places[s].x
-                << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
+            out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
+                << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }
     out << "\nRemedy: " << remedyFor(set, report, context);
     throw OpenMMException(out.str());

@@ -9,7 +9,6 @@
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
-#include "openmmconstraints/internal/SystemChecks.h"
 #include <typeinfo>
 
 using namespace OpenMM;
@@ -44,15 +43,23 @@ void checkIntegrator(const Integrator& integrator) {
 } // namespace
 
 void ConstraintForceImpl::initialize(ContextImpl& context) {
-    checkIntegrator(context.getIntegrator());
     const System& system = context.getSystem();
-    // Before anyone follows our bonds.
-    const ConstraintSet set = collectConstraints(system, context.getIntegrator().getConstraintTolerance());
-    refuseShiftsOfSurfaces(system, set);
+    bool isInRange = true;
+    forEachJoinedGroup(owner, [&](const vector<int>& group) {
+        declaresAny = true;
+        for (int p : group)
+            isInRange = isInRange && p >= 0 && p < system.getNumParticles();
+    });
+    if (!declaresAny) // names of particles, or nothing
+        return;
+    checkIntegrator(context.getIntegrator());
+    // Before anyone follows our bonds. All else is checked when the integrator collects the constraints.
+    if (!isInRange)
+        collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // throws
     for (int f = 0; f < system.getNumForces(); f++) {
         if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) == nullptr)
             continue;
-        for (const vector<int>& group : joinedParticles(owner)) {
+        forEachJoinedGroup(owner, [&](const vector<int>& group) {
             vector<int> massive;
             for (int p : group)
                 if (system.getParticleMass(p) > 0)
@@ -63,7 +70,7 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
                     to_string(massive[0]) + " and " + to_string(massive[1]) +
                     "): it groups collisions by System constraints only and would sample too low a temperature. Keep "
                     "these constraints in the System, or use another thermostat.");
-        }
+        });
     }
 }
 
@@ -71,7 +78,7 @@ void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
     const Integrator* stepping = &context.getIntegrator();
     if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(stepping))
         stepping = &compound->getIntegrator(compound->getCurrentIntegrator());
-    if (!isOurs(*stepping))
+    if (!isOurs(*stepping) && declaresAny)
         throw OpenMMException(string("The integrator of this Context") + useInstead);
 }
 
@@ -98,9 +105,10 @@ vector<double> ConstraintForceImpl::getMultipliers(ContextImpl& context) const {
 
 vector<pair<int, int>> ConstraintForceImpl::getBondedParticles() const {
     vector<pair<int, int>> bonds;
-    for (const vector<int>& particles : joinedParticles(owner))
+    forEachJoinedGroup(owner, [&](const vector<int>& particles) {
         for (size_t s = 1; s < particles.size(); s++)
             bonds.emplace_back(particles[s - 1], particles[s]);
+    });
     return bonds;
 }
 

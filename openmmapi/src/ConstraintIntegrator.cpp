@@ -10,6 +10,7 @@
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/ClusterReport.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
+#include "openmmconstraints/internal/SystemChecks.h"
 #include <sstream>
 #include <stdexcept>
 
@@ -76,7 +77,9 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
     withOpenMMExceptions([&] {
         const System& system = contextRef.getSystem();
         kernel = contextRef.getPlatform().createKernel(getStepKernelName(), contextRef);
-        stepKernel().initialize(system, *this, collectConstraints(system, getConstraintTolerance()));
+        const ConstraintSet constraints = collectConstraints(system, getConstraintTolerance());
+        refuseShiftsOfSurfaces(system, constraints);
+        stepKernel().initialize(system, *this, constraints);
     });
     hasPositions = false;
     reinitialized = owner != nullptr;

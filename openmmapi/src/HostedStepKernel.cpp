@@ -84,23 +84,27 @@ void HostedStepKernel::resetSummary() {
     summary.worstConstraint = -1;
 }
 
+string HostedStepKernel::solverDescription() const {
+    return describeSolver(solver->getGraph());
+}
+
 SolverSummary HostedStepKernel::getSummary() const {
     refreshReading();
     SolverSummary now = summary;
     now.tolerance = smallestTolerance();
-    now.solver = describeSolver(solver->getGraph());
+    now.solver = solverDescription();
     now.clusters = (int) solver->getGraph().clusters.size();
     return now;
 }
 
 void HostedStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                                      Real3* displacement) {
+                                      Real3* displacement, Real3* velocity) {
     requireFinite(displacement, "displacement");
     solver->setTime(currentTime(context));
     targetTime = solver->getTime() + integrator.getStepSize();
     const SolveReport report =
         solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
-                               integrator.getMaxIterations(), integrator.getStepSize());
+                               integrator.getMaxIterations(), integrator.getStepSize(), velocity);
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Positions, integrator);
     note(report);
@@ -155,7 +159,7 @@ void HostedStepKernel::throwDrift(const SolveReport& drift, const ConstraintInte
 void HostedStepKernel::requireFinite(const Real3* v, const char* what) const {
     for (int i = 0; i < numParticles(); i++)
         if (!isfinite(v[i].x + v[i].y + v[i].z))
-            throw OpenMMException("The " + string(what) + " of particle " + to_string(i) +
+            throw OpenMMException("The " + string(what) + " of " + describeParticle(solver->getSet(), i) +
                                   " would become NaN or infinite in " + activity +
                                   ". Its force, velocity or position is not finite: look for overlapping particles, "
                                   "minimize the energy, or reduce the step size.");
@@ -178,7 +182,7 @@ void HostedStepKernel::fail(const SolveReport& report, Stage stage, const Constr
     summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
-                     describeSolver(solver->getGraph())});
+                     solverDescription()});
 }
 
 } // namespace ConstraintPlugin

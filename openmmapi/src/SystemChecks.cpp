@@ -90,6 +90,28 @@ void refuseShiftsOfSurfaces(const System& system, const ConstraintSet& set) {
     }
 }
 
+/** A Force that does not say whether it is periodic throws; such a one decides nothing here. */
+static bool isPeriodic(const Force& force) {
+    try {
+        return force.usesPeriodicBoundaryConditions();
+    } catch (const OpenMMException&) {
+        return false;
+    }
+}
+
+bool usesPeriodicBoundaries(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (isPeriodic(system.getForce(f)))
+            return true;
+    return false;
+}
+
+Box defaultBox(const System& system) {
+    Vec3 v[3];
+    system.getDefaultPeriodicBoxVectors(v[0], v[1], v[2]);
+    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
+}
+
 std::string whyNotConstrainable(const System& system, int particle) {
     if (particle < 0 || particle >= system.getNumParticles())
         return "particle index " + std::to_string(particle) + " is out of range: the System has " +

@@ -10,21 +10,22 @@
 namespace ConstraintPlugin {
 
 /** Makes the step kernels on OpenCL or CUDA: platforms whose PlatformData has contexts. */
-template <class PlatformData>
+template <class PlatformData, class PlatformDevice>
 class CommonKernelFactory : public OpenMM::KernelFactory {
 public:
     OpenMM::KernelImpl* createKernelImpl(std::string name, const OpenMM::Platform& platform,
                                          OpenMM::ContextImpl& context) const override {
         // All that we need lives on the first device, whatever the number of devices that compute forces.
-        OpenMM::ComputeContext& device = *static_cast<PlatformData*>(context.getPlatformData())->contexts[0];
+        auto device =
+            std::make_unique<PlatformDevice>(*static_cast<PlatformData*>(context.getPlatformData())->contexts[0]);
         if (name == IntegrateRattleStepName)
-            return new CommonRattleStep(name, platform, context, device);
+            return new CommonRattleStep(name, platform, context, std::move(device));
         if (name == IntegrateShakeStepName)
-            return new CommonShakeStep(name, platform, context, device);
+            return new CommonShakeStep(name, platform, context, std::move(device));
         if (name == IntegrateRattleLangevinStepName)
-            return new CommonRattleLangevinStep(name, platform, context, device);
+            return new CommonRattleLangevinStep(name, platform, context, std::move(device));
         if (name == IntegrateConstraintForceStepName)
-            return new CommonConstraintForceStep(name, platform, context, device);
+            return new CommonConstraintForceStep(name, platform, context, std::move(device));
         throw OpenMM::OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
     /** Add the kernels to the platform of that name. No error where OpenMM has none: its library may be there and find

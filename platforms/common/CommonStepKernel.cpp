@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "CommonStepKernel.h"
 #include "ConstraintForceInfo.h"
+#include "DeviceMemory.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
@@ -43,8 +44,8 @@ public:
 };
 
 CommonStepKernel::CommonStepKernel(const string& name, const Platform& platform, ContextImpl& context,
-                                   ComputeContext& cc)
-    : HostedStepKernel(name, platform), cc(cc), owner(context) {
+                                   unique_ptr<Device> device)
+    : HostedStepKernel(name, platform), device(std::move(device)), cc(this->device->context()), owner(context) {
 }
 
 CommonStepKernel::~CommonStepKernel() {
@@ -57,6 +58,7 @@ CommonStepKernel::~CommonStepKernel() {
 void CommonStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                   const ConstraintSet& constraints) {
     HostedStepKernel::initialize(system, integrator, constraints);
+    requireDeviceMemory(*device, *solver);
     for (ComputeForceInfo* known : cc.getForceInfos()) // of another integrator in a CompoundIntegrator
         info = info == nullptr ? dynamic_cast<ConstraintForceInfo*>(known) : info;
     if (info == nullptr) {
@@ -94,12 +96,13 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     const bool inRegisters = !(integrator.getWarmStart() && solver->getMethod() == Method::Iterative);
     if (program != nullptr && revision == solver->getRevision() && smallInRegisters == inRegisters)
         return;
+    requireDeviceMemory(*device, *solver); // another method has another factor
     refreshReading();
     workBefore = reading.work;
     vector<StageText> all = stages();
     all.push_back(projectPositionsStage);
     all.push_back(projectVelocitiesStage);
-    program = make_unique<ConstraintProgram>(cc, *solver, inRegisters, all);
+    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, all);
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
     globalsOnDevice.clear();

@@ -17,7 +17,7 @@ class ConstraintForceInfo;
 class CommonStepKernel : public HostedStepKernel {
 public:
     CommonStepKernel(const std::string& name, const OpenMM::Platform& platform, OpenMM::ContextImpl& context,
-                     OpenMM::ComputeContext& cc);
+                     std::unique_ptr<Device> device);
     ~CommonStepKernel() override;
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
@@ -47,11 +47,13 @@ protected:
     void setPositions(OpenMM::ContextImpl& context, const Real3* x) override;
     void setVelocities(OpenMM::ContextImpl& context, const Real3* v) override;
     double positionEpsilon() const override;
+    std::string solverDescription() const override;
     double smallestTolerance() const override;
     void refreshReading() const override;
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override;
 
+    std::unique_ptr<Device> device;
     OpenMM::ComputeContext& cc;
     std::unique_ptr<ConstraintProgram> program;
 

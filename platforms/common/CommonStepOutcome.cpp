@@ -91,7 +91,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
             throwDrift(report, integrator);
     } else if (code >= tables.numClusters()) {
         const int particle = order.atomIndex[code - tables.numClusters()];
-        throw OpenMMException("The position or velocity of particle " + to_string(particle) +
+        throw OpenMMException("The position or velocity of " + describeParticle(set, particle) +
                               " would become NaN or infinite in " + activity +
                               ". Its force, velocity or position is not finite: look for overlapping particles, "
                               "minimize the energy, or reduce the step size.");

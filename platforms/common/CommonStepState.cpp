@@ -66,6 +66,12 @@ void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
     isOwnChange = false;
 }
 
+string CommonStepKernel::solverDescription() const {
+    const int numShared = program == nullptr ? 0 : program->numSharedFactors();
+    return HostedStepKernel::solverDescription() +
+           (numShared == 0 ? "" : ", " + to_string(numShared) + " in shared memory");
+}
+
 double CommonStepKernel::positionEpsilon() const {
     // In mixed precision a position is a float and a float's correction.
     return cc.getUseDoublePrecision() ? 2.2e-16 : cc.getUseMixedPrecision() ? 7.2e-15 : 1.2e-7;

@@ -13,8 +13,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-constexpr int blockSize = 128; // of a team that is a thread block
-
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
 }
@@ -37,6 +35,14 @@ bool usesBlocks(const ComputeContext& cc) {
     return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
 }
 
+/** Bytes of shared memory that a factor may have, where other things need some. A test of small limits sets the
+ *  variable. */
+long long sharedMemoryFor(Device& device, size_t others) {
+    const char* limit = std::getenv("OPENMM_CONSTRAINTS_SHARED_MEMORY");
+    const long long free = (long long) device.sharedMemory() - (long long) others;
+    return limit == nullptr ? free : std::min(free, std::atoll(limit));
+}
+
 string define(const string& name, const string& value) {
     return "#define " + name + " " + value + "\n";
 }
@@ -54,10 +60,10 @@ vector<int> StageText::reports() const {
     return result;
 }
 
-ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver& solver, bool smallInRegisters,
+ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages)
-    : arguments(cc), cc(cc), constraintTables(solver, smallInRegisters, usesBlocks(cc)),
-      isIterative(solver.getMethod() == Method::Iterative) {
+    : arguments(device.context()), device(device), cc(device.context()),
+      constraintTables(solver, smallInRegisters, usesBlocks(cc)), isIterative(solver.getMethod() == Method::Iterative) {
     const bool takesRandom = std::any_of(stages.begin(), stages.end(), [](const StageText& stage) {
         return std::count(stage.steps.begin(), stage.steps.end(), "exchangeHeat") > 0;
     });
@@ -65,12 +71,13 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
-        compile(smallText(stages), "smallCluster", stages, numSmall, smallBlockSize(t), 0, 0);
+        compile(cc.compileProgram(smallText(stages)), "smallCluster", stages, numSmall, smallBlockSize(t), 0, 0);
     for (const ConstraintTables::Range& range : t.ranges) {
-        const int numTeams = range.last - range.first;
-        compile(teamText(stages, range, solver.getSet()), range.isBlock ? "blockCluster" : "threadCluster", stages,
-                range.isBlock ? numTeams * blockSize : numTeams, range.isBlock ? blockSize : 64, range.first,
-                range.last);
+        const Team team = teamOf(range);
+        sharedFactors += team.sharedFactors;
+        compile(device.compile(teamText(stages, range, team, solver.getSet()), sizeof(float) * team.sharedNumbers),
+                range.isBlock ? "blockCluster" : "threadCluster", stages, (range.last - range.first) * team.size,
+                range.isBlock ? team.size : 64, range.first, range.last);
     }
     const string text = commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) +
                         ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
@@ -86,9 +93,19 @@ ConstraintProgram::ConstraintProgram(ComputeContext& cc, const ConstraintSolver&
 void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     const ConstraintTables& t = constraintTables;
     const int numParticles = set.numParticles(), numRows = t.numRows, numAll = t.numAllRows();
-    const int numSlots = (int) t.slotParticle.size(), numEntries = (int) t.entryRow.size();
+    const int numSlots = (int) t.slotParticle.size(), numEntries = t.entryStart.back();
     const string mixed4 = "mixed4", real4 = "real4";
     const auto zeros = [](int n) { return vector<double>(std::max(n, 4)); };
+    // An element is two ints if the first two of three fit into one.
+    const auto poolTriples = [&](const string& name, const vector<ConstraintTables::Int3>& triples) {
+        vector<int> values;
+        for (const auto& [first, second, third] : triples)
+            if (t.hasShortNumbers())
+                values.insert(values.end(), {int((unsigned) first | (unsigned) second << 16), third});
+            else
+                values.insert(values.end(), {first, second, third, 0});
+        arguments.poolInts(name, values, t.hasShortNumbers() ? 2 : 4);
+    };
 
     arguments.add("posq", real4, cc.getPosq());
     arguments.add("posqCorrection", real4, cc.getUseMixedPrecision() ? cc.getPosqCorrection() : cc.getPosq());
@@ -127,6 +144,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.poolInts("slotParticle", t.slotParticle);
     arguments.poolInts("slotRow", t.slotRow);
     arguments.poolMixed("slotWeight", t.slotWeight);
+    arguments.poolMixed("slotInverseMass", t.slotInverseMass);
     arguments.poolInts("rowKind", t.rowKind);
     arguments.poolInts("rowForm", t.rowForm);
     arguments.poolInts("rowPeriodic", t.rowPeriodic);
@@ -136,19 +154,18 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.poolMixed("rowInverseScale", t.rowInverseScale);
     arguments.poolMixed("rowDirection", t.rowDirection);
     arguments.poolInts("movingRows", t.movingRows);
-    arguments.poolInts("columnStart", t.columnStart);
-    arguments.poolInts("entryRow", t.entryRow);
+    arguments.poolInts("rowIsLeaf", t.rowIsLeaf);
+    arguments.poolInts("entryStart", t.entryStart);
     arguments.poolInts("couplingStart", t.couplingStart);
     arguments.poolInts("couplingSlots", t.couplingSlots);
     arguments.poolInts("levelStart", t.levelStart);
-    arguments.poolInts("levelRowStart", t.levelRowStart);
-    arguments.poolInts("levelRow", t.levelRow);
     arguments.poolInts("levelTargetStart", t.levelTargetStart);
+    arguments.poolInts("levelDiagonalEnd", t.levelDiagonalEnd);
     arguments.poolInts("updateTarget", t.updateTarget);
     arguments.poolInts("updateStart", t.updateStart);
-    arguments.poolInts("updateSource", t.updateSource);
-    arguments.poolInts("rowEntryStart", t.rowEntryStart);
-    arguments.poolInts("rowEntry", t.rowEntry);
+    poolTriples("updateSource", t.updateSource);
+    arguments.poolInts("levelEntryStart", t.levelEntryStart);
+    poolTriples("levelEntry", t.levelEntry);
     arguments.poolInts("colourStart", t.colourStart);
     arguments.poolInts("colourRowStart", t.colourRowStart);
     arguments.poolInts("colourRow", t.colourRow);
@@ -201,9 +218,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
 }
 
 string ConstraintProgram::commonText() const {
-    const bool mixedIsDouble = cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
     const auto number = [&](const char* inDouble, const char* inSingle) {
-        return mixedIsDouble ? string("(") + inDouble + ")" : string("(") + inSingle + "f)";
+        return mixedIsDouble() ? string("(") + inDouble + ")" : string("(") + inSingle + "f)";
     };
     return define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
@@ -262,17 +278,54 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     return text;
 }
 
+ConstraintProgram::Team ConstraintProgram::teamOf(const ConstraintTables::Range& range) const {
+    Team team;
+    if (!range.isBlock)
+        return team;
+    const ConstraintTables& t = constraintTables;
+    int mostRows = 0;
+    for (int c = range.first; c < range.last; c++)
+        mostRows = std::max(mostRows, t.numRowsOf(c));
+    team.size = std::min(mostRows > 1024 ? 512 : mostRows > 256 ? 256 : 128, device.largestBlock());
+    const size_t reports = team.size * (mixedIsDouble() ? 32 : 20) + 16; // bytes
+    const long long mostNumbers = sharedMemoryFor(device, reports) / (int) sizeof(float);
+    for (int c = range.first; c < range.last && !range.isIterative; c++) {
+        const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
+        if (numbers <= mostNumbers) {
+            team.sharedNumbers = std::max(team.sharedNumbers, (int) numbers);
+            team.sharedFactors++;
+        }
+    }
+    return team;
+}
+
 string ConstraintProgram::teamText(const vector<StageText>& stages, const ConstraintTables::Range& range,
-                                   const ConstraintSet& set) const {
-    const bool isBlock = range.isBlock;
-    string text =
-        isBlock ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
-                      define("TEAM_SIZE", to_string(blockSize)) + define("TEAM_SYNC", "SYNC_THREADS") +
-                      define("TEAM_SHARED", ", shared") + define("TEAM_SHARED_PARAMETER", ", LOCAL_ARG Report* shared")
-                : define("TEAM_IS_BLOCK", "0") + define("TEAM_MEMBER", "0") + define("TEAM_SIZE", "1") +
-                      define("TEAM_SYNC", "") + define("TEAM_SHARED", "") + define("TEAM_SHARED_PARAMETER", "");
-    text += define("ITERATIVE", range.isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps +
-            customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::clusters;
+                                   const Team& team, const ConstraintSet& set) const {
+    const bool isBlock = range.isBlock, hasShared = team.sharedNumbers > 0;
+    const bool fallsBack = hasShared && mixedIsDouble(),
+               hasGlobal = fallsBack || team.sharedFactors < range.last - range.first;
+    string text = isBlock
+                      ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
+                            define("TEAM_SIZE", to_string(team.size)) + define("TEAM_SYNC", "SYNC_THREADS") +
+                            define("TEAM_SHARED", ", shared") + define("TEAM_SHARED_PARAMETER", ", SharedMemory shared")
+                      : define("TEAM_IS_BLOCK", "0") + define("TEAM_MEMBER", "0") + define("TEAM_SIZE", "1") +
+                            define("TEAM_SYNC", "") + define("TEAM_SHARED", "") + define("TEAM_SHARED_PARAMETER", "");
+    const auto factorText = [](const string& place, const string& space, const string& number,
+                               const string& threshold) {
+        return replaced(replaced(replaced(replaced(ConstraintKernelSources::factor, "PLACE", place), "SPACE", space),
+                                 "NUMBER", number),
+                        "THRESHOLD", threshold);
+    };
+    text += define("ITERATIVE", range.isIterative ? "1" : "0") + define("HAS_SHARED", hasShared ? "1" : "0") +
+            define("HAS_GLOBAL", hasGlobal ? "1" : "0") + define("FALLS_BACK", fallsBack ? "1" : "0") +
+            define("SHORT_NUMBERS", constraintTables.hasShortNumbers() ? "1" : "0") +
+            define("FACTOR_NUMBERS", to_string(team.sharedNumbers)) + commonText() + ConstraintKernelSources::steps +
+            customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::teams;
+    if (hasShared)
+        text += factorText("Shared", "LOCAL_ARG", "float", "1e-6f");
+    if (hasGlobal && !range.isIterative)
+        text += factorText("Global", "GLOBAL", "mixed", "PIVOT_THRESHOLD");
+    text += ConstraintKernelSources::clusters;
     const string loop = isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
                                 : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
     for (const StageText& stage : stages) {
@@ -284,8 +337,8 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
                                          step +
                                          "(a, i, &p);\n            storeParticle(a, i, &p);\n        }\n"
                                          "        TEAM_SYNC\n";
-        text += string("KERNEL void ") + (isBlock ? "blockCluster_" : "threadCluster_") + stage.name + "(" +
-                arguments.parameters() + ") {\n" + (isBlock ? "    LOCAL Report shared[TEAM_SIZE];\n" : "") +
+        text += string("KERNEL ") + (isBlock ? "TEAM_BOUNDS void blockCluster_" : "void threadCluster_") + stage.name +
+                "(" + arguments.parameters() + ") {\n" + (isBlock ? "    DECLARE_SHARED_MEMORY\n" : "") +
                 "    const Arguments values = " + arguments.initializer() +
                 ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n    for " + loop +
                 " {\n" + steps + "    }\n}\n";
@@ -343,9 +396,8 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
            function("customRate", "Moment moment", rate) + function("customCurvature", "Moment moment", curvature);
 }
 
-void ConstraintProgram::compile(const string& text, const string& prefix, const vector<StageText>& stages, int threads,
-                                int size, int first, int last) {
-    const ComputeProgram program = cc.compileProgram(text);
+void ConstraintProgram::compile(const ComputeProgram& program, const string& prefix, const vector<StageText>& stages,
+                                int threads, int size, int first, int last) {
     for (const StageText& stage : stages) {
         Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size, first, last};
         arguments.bind(launch.kernel);

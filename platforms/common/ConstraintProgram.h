@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_CONSTRAINT_PROGRAM_H_
 
 #include "ConstraintTables.h"
+#include "Device.h"
 #include "KernelArguments.h"
 
 namespace ConstraintPlugin {
@@ -33,7 +34,7 @@ constexpr int noFailure = 0x7fffffff;
 class ConstraintProgram {
 public:
     /** @param stages  that launch() will be called for */
-    ConstraintProgram(OpenMM::ComputeContext& cc, const ConstraintSolver& solver, bool smallInRegisters,
+    ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                       const std::vector<StageText>& stages);
     /** Launch a stage. @param number  ascending from launch to launch; see fail() in kernels/state.cc */
     void launch(const std::string& stage, int number);
@@ -43,6 +44,10 @@ public:
     const ConstraintTables& tables() const {
         return constraintTables;
     }
+    /** Clusters whose factor is kept in a thread block's shared memory, in single precision. */
+    int numSharedFactors() const {
+        return sharedFactors;
+    }
     KernelArguments arguments;
 
 private:
@@ -51,19 +56,30 @@ private:
         int threads, blockSize;
         int first, last; // of a range of general clusters
     };
+    /** What serves a range of general clusters: threads of a team, and numbers of the largest factor that is kept in
+     *  shared memory. */
+    struct Team {
+        int size = 1, sharedNumbers = 0, sharedFactors = 0;
+    };
+    Team teamOf(const ConstraintTables::Range& range) const;
     void addArrays(const ConstraintSet& set, bool takesRandom);
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
-    std::string teamText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
+    std::string teamText(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const Team& team,
                          const ConstraintSet& set) const;
     std::string customText(const ConstraintSet& set) const;
-    void compile(const std::string& text, const std::string& prefix, const std::vector<StageText>& stages, int threads,
-                 int blockSize, int first, int last);
+    bool mixedIsDouble() const {
+        return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
+    }
+    void compile(const OpenMM::ComputeProgram& program, const std::string& prefix, const std::vector<StageText>& stages,
+                 int threads, int blockSize, int first, int last);
     void execute(Launch& launch, int number);
 
+    Device& device;
     OpenMM::ComputeContext& cc;
     ConstraintTables constraintTables;
     bool isIterative;
+    int sharedFactors = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;
 };

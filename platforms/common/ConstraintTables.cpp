@@ -80,8 +80,6 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     rowTarget.assign(before, 0.0);
     rowRate = rowInverseScale = rowTarget;
     rowDirection.assign(3 * before, 0.0);
-    columnStart.assign(before + 1, 0);
-    rowEntryStart = columnStart;
     addGeneral(set, ConstraintGraph(set, others, solver.getMethod(), 0));
     for (int k : solver.getChecked())
         if (set.isMovable(set.constraints[k]) || set.isMoving(set.constraints[k])) {
@@ -171,6 +169,7 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint) {
     for (int s = 0; s < c.size(); s++) {
         slotParticle.push_back(c.particles[s]);
         slotWeight.push_back(weights[s]);
+        slotInverseMass.push_back(set.inverseMass[c.particles[s]]);
         slotRow.push_back(row);
     }
     slotStart.push_back((int) slotParticle.size());
@@ -207,8 +206,8 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
         ranges.back().last++;
     }
     rowStart = {numRows};
-    particleStart = meetingStart = couplingStart = {0};
-    levelStart = levelRowStart = levelTargetStart = updateStart = {0};
+    particleStart = meetingStart = entryStart = couplingStart = {0};
+    levelStart = levelTargetStart = levelEntryStart = updateStart = {0};
     colourStart = colourRowStart = {0};
     for (const Cluster& cluster : clusters) {
         const int first = numRows;
@@ -218,13 +217,13 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
         rowStart.push_back(numRows);
         addParticles(set, first, numRows);
         const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
-        if (isIterative) {
-            columnStart.resize(numRows + 1, columnStart.back());
-            rowEntryStart.resize(numRows + 1, rowEntryStart.back());
+        rowIsLeaf.resize(numRows);
+        if (isIterative)
             addColours(set, first, numRows);
-        } else
+        else
             addFactor(graph, cluster, first);
-        levelStart.push_back((int) levelRowStart.size() - 1);
+        entryStart.push_back((int) couplingStart.size() - 1);
+        levelStart.push_back((int) levelTargetStart.size() - 1);
         colourStart.push_back((int) colourRowStart.size() - 1);
     }
 }
@@ -244,58 +243,55 @@ void ConstraintTables::addParticles(const ConstraintSet& set, int firstRow, int 
 
 void ConstraintTables::addFactor(const ConstraintGraph& graph, const Cluster& cluster, int firstRow) {
     const SymbolicFactor& factor = graph.factors[cluster.factor];
-    const int n = factor.size(), firstEntry = (int) entryRow.size();
+    const int n = factor.size(), numEntries = (int) factor.entryRow.size();
     const int slotShift = slotStart[firstRow] - graph.slotStart[cluster.begin];
-    std::vector<std::vector<Int2>> entriesOfRow(n);
-    for (int k = 0; k < n; k++) {
-        for (int e = factor.columnStart[k]; e < factor.columnStart[k + 1]; e++) {
-            entryRow.push_back(firstRow + factor.entryRow[e]);
-            entriesOfRow[factor.entryRow[e]].push_back({firstEntry + e, firstRow + k});
-        }
-        columnStart.push_back((int) entryRow.size());
-    }
-    for (const auto& entries : entriesOfRow) {
-        rowEntry.insert(rowEntry.end(), entries.begin(), entries.end());
-        rowEntryStart.push_back((int) rowEntry.size());
-    }
-    std::vector<std::vector<Int2>> couplings(factor.entryRow.size());
-    for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++) {
-        const Coupling& c = graph.couplings[i];
-        couplings[c.entry].push_back({c.slotRow + slotShift, c.slotColumn + slotShift});
-    }
-    for (const auto& list : couplings) {
-        couplingSlots.insert(couplingSlots.end(), list.begin(), list.end());
+    std::vector<Coupling> couplings(graph.couplings.begin() + cluster.couplingBegin,
+                                    graph.couplings.begin() + cluster.couplingEnd);
+    std::stable_sort(couplings.begin(), couplings.end(),
+                     [](const Coupling& a, const Coupling& b) { return a.entry < b.entry; });
+    for (int e = 0, i = 0; e < numEntries; e++) {
+        for (; i < (int) couplings.size() && couplings[i].entry == e; i++)
+            couplingSlots.push_back({couplings[i].slotRow + slotShift, couplings[i].slotColumn + slotShift});
         couplingStart.push_back((int) couplingSlots.size());
     }
-    // Level by level: its columns, and what they take from later ones, gathered by target.
-    std::vector<std::vector<int>> columns(factor.numLevels);
-    for (int k = 0; k < n; k++)
-        columns[factor.level[k]].push_back(k);
-    std::vector<int> firstTarget(n); // of each column in factor.updateTarget
+    std::vector<std::vector<int>> columns(factor.numLevels);  // by level
+    std::vector<std::vector<Int3>> entries(factor.numLevels); // by level of their rows
+    std::vector<int> firstTarget(n);                          // of each column in factor.updateTarget
     for (int k = 0, sum = 0; k < n; k++) {
+        columns[factor.level[k]].push_back(k);
+        rowIsLeaf[firstRow + k] = factor.level[k] == 0;
+        for (int e = factor.columnStart[k]; e < factor.columnStart[k + 1]; e++)
+            entries[factor.level[factor.entryRow[e]]].push_back({e, k, factor.entryRow[e]});
         firstTarget[k] = sum;
         const int length = factor.columnStart[k + 1] - factor.columnStart[k];
         sum += length * (length - 1) / 2;
     }
-    for (const std::vector<int>& level : columns) {
-        std::map<int, std::vector<Int4>> sources; // by target
-        for (int k : level) {
-            levelRow.push_back(firstRow + k);
-            int next = firstTarget[k];
-            for (int a = factor.columnStart[k]; a < factor.columnStart[k + 1]; a++) {
-                sources[~(firstRow + factor.entryRow[a])].push_back({firstEntry + a, firstEntry + a, firstRow + k, 0});
+    for (int level = 0; level < factor.numLevels; level++) {
+        std::vector<std::pair<int, Int3>> updates; // target and source
+        for (int k : columns[level])
+            for (int a = factor.columnStart[k], next = firstTarget[k]; a < factor.columnStart[k + 1]; a++) {
+                const int row = factor.entryRow[a], isLast = factor.level[row] == level + 1;
+                updates.push_back({~(2 * row + isLast), {a, a, k}});
                 for (int b = a + 1; b < factor.columnStart[k + 1]; b++)
-                    sources[firstEntry + factor.updateTarget[next++]].push_back(
-                        {firstEntry + b, firstEntry + a, firstRow + k, 0});
+                    updates.push_back({factor.updateTarget[next++], {b, a, k}});
             }
+        std::stable_sort(updates.begin(), updates.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        levelDiagonalEnd.push_back((int) updateTarget.size());
+        for (std::size_t i = 0; i < updates.size(); i++) {
+            if (i == 0 || updates[i].first != updates[i - 1].first) {
+                if (i > 0)
+                    updateStart.push_back((int) updateSource.size());
+                updateTarget.push_back(updates[i].first);
+                levelDiagonalEnd.back() += updates[i].first < 0;
+            }
+            updateSource.push_back(updates[i].second);
         }
-        levelRowStart.push_back((int) levelRow.size());
-        for (const auto& [target, list] : sources) {
-            updateTarget.push_back(target);
-            updateSource.insert(updateSource.end(), list.begin(), list.end());
+        if (!updates.empty())
             updateStart.push_back((int) updateSource.size());
-        }
         levelTargetStart.push_back((int) updateTarget.size());
+        levelEntry.insert(levelEntry.end(), entries[level].begin(), entries[level].end());
+        levelEntryStart.push_back((int) levelEntry.size());
     }
 }
 

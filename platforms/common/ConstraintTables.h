@@ -28,6 +28,7 @@ public:
     ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks);
 
     using Int2 = std::array<int, 2>;
+    using Int3 = std::array<int, 3>;
     using Int4 = std::array<int, 4>;
 
     int numSmallClusters = 0;
@@ -54,21 +55,25 @@ public:
 
     // Rows of general clusters and checked ones; indexed by row, those of small clusters are empty.
     std::vector<int> slotStart, slotParticle, slotRow;
-    std::vector<double> slotWeight;
+    std::vector<double> slotWeight, slotInverseMass; ///< 1/amu
     std::vector<int> rowKind, rowForm, rowPeriodic, rowFirstParameter;
     std::vector<double> rowTarget, rowRate, rowInverseScale, rowDirection; ///< rowDirection [rows][3]
     std::vector<int> movingRows;
 
-    // Factor: columns are rows of A, entries below the diagonal.
-    std::vector<int> columnStart, entryRow;               ///< [numRows + 1], [entries]
-    std::vector<int> couplingStart;                       ///< [entries + 1]
-    std::vector<Int2> couplingSlots;                      ///< of the entry's row and column
-    std::vector<int> levelStart, levelRowStart, levelRow; ///< [general clusters + 1], [levels + 1], [rows]
-    std::vector<int> levelTargetStart, updateTarget;      ///< [levels + 1]; entry, or ~row for a diagonal element
-    std::vector<int> updateStart;                         ///< [targets + 1]
-    std::vector<Int4> updateSource; ///< entries of the target's row and column, the pivot's row, 0
-    std::vector<int> rowEntryStart; ///< [numRows + 1]
-    std::vector<Int2> rowEntry;     ///< entries of a row, and their columns
+    // Factors, see kernels/factor.cc. Rows and entries (columns' entries below the diagonal) are counted from a
+    // cluster's first one, but for couplingStart and rowIsLeaf: those are indexed over all clusters.
+    std::vector<int> entryStart;     ///< [general clusters + 1]
+    std::vector<int> couplingStart;  ///< [entries + 1]
+    std::vector<Int2> couplingSlots; ///< of the entry's row and column
+    std::vector<int> rowIsLeaf;      ///< [numRows] whether no row is eliminated before that is coupled to it
+    std::vector<int> levelStart;     ///< [general clusters + 1]
+    /** What columns of a level take from later rows: updates by target. A target is an entry, or ~(2*row + isLast) for
+     *  a diagonal element and the right-hand side; those come first. */
+    std::vector<int> levelTargetStart, levelDiagonalEnd; ///< [levels + 1], [levels]
+    std::vector<int> updateTarget, updateStart;          ///< [targets], [targets + 1]
+    std::vector<Int3> updateSource; ///< entries of the target's row and of its column, and the level's row they are of
+    std::vector<int> levelEntryStart; ///< [levels + 1]
+    std::vector<Int3> levelEntry;     ///< by level of an entry's row: the entry, its column, its row
 
     // Iterative clusters: rows of one colour share no movable particle.
     std::vector<int> colourStart, colourRowStart, colourRow;
@@ -78,6 +83,19 @@ public:
     }
     int numAllRows() const {
         return (int) constraintOf.size();
+    }
+    int numRowsOf(int cluster) const {
+        return rowStart[cluster + 1] - rowStart[cluster];
+    }
+    /** Whether numbers of a cluster's rows and entries are below 2^16. */
+    bool hasShortNumbers() const {
+        for (int c = 0; c < numGeneralClusters; c++)
+            if (std::max(numRowsOf(c), numEntriesOf(c)) > 1 << 16)
+                return false;
+        return true;
+    }
+    int numEntriesOf(int cluster) const {
+        return entryStart[cluster + 1] - entryStart[cluster];
     }
 
 private:

@@ -4,9 +4,41 @@
 #include "openmm/opencl/OpenCLContext.h"
 #include "openmm/opencl/OpenCLPlatform.h"
 
+namespace ConstraintPlugin {
+
+class OpenCLDevice : public Device {
+public:
+    explicit OpenCLDevice(OpenMM::OpenCLContext& cl) : cl(cl) {
+    }
+    OpenMM::ComputeContext& context() override {
+        return cl;
+    }
+    std::size_t sharedMemory() override {
+        return cl.getDevice().getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+    }
+    std::size_t memory() override {
+        return cl.getDevice().getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
+    }
+    std::size_t largestArray() override {
+        return cl.getDevice().getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+    }
+    int largestBlock() override {
+        return (int) cl.getDevice().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
+    }
+    OpenMM::ComputeProgram compile(const std::string& text, std::size_t) override {
+        return cl.compileProgram(text); // which declares all that it needs
+    }
+
+private:
+    OpenMM::OpenCLContext& cl;
+};
+
+} // namespace ConstraintPlugin
+
 extern "C" void registerPlatforms() {
 }
 
 extern "C" void registerKernelFactories() {
-    ConstraintPlugin::CommonKernelFactory<OpenMM::OpenCLPlatform::PlatformData>::registerWith("OpenCL");
+    using namespace ConstraintPlugin;
+    CommonKernelFactory<OpenMM::OpenCLPlatform::PlatformData, OpenCLDevice>::registerWith("OpenCL");
 }

@@ -30,6 +30,7 @@ bool sameBits(const void* a, const void* b, size_t bytes) {
 void ReferenceStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                      const ConstraintSet& constraints) {
     HostedStepKernel::initialize(system, integrator, constraints);
+    solver->setTaskRunner(runner);
     delta.resize(numParticles());
 }
 
@@ -129,9 +130,9 @@ void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintInt
 }
 
 void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
-                                         Real3* displacement) {
+                                         Real3* displacement, Real3* velocity) {
     noteGradientPositions(context);
-    HostedStepKernel::solvePositions(context, integrator, positions(context), displacement);
+    HostedStepKernel::solvePositions(context, integrator, positions(context), displacement, velocity);
 }
 
 void ReferenceStepKernel::movePositions(ContextImpl& context, const ConstraintIntegrator& integrator,

@@ -14,7 +14,10 @@ namespace ConstraintPlugin {
  *  those whose positions, velocities and box are still there bit for bit. */
 class ReferenceStepKernel : public HostedStepKernel {
 public:
-    using HostedStepKernel::HostedStepKernel;
+    /** @param runner  of the fast solvers; null: the readable ones solve everything */
+    ReferenceStepKernel(const std::string& name, const OpenMM::Platform& platform, std::shared_ptr<TaskRunner> runner)
+        : HostedStepKernel(name, platform), runner(std::move(runner)) {
+    }
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
     void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) override;
@@ -45,8 +48,10 @@ protected:
         lastGood.positions.clear();
     }
 
-    /** Position stage of a step: delta in: unconstrained, out: constrained. Throws where it fails. */
-    void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta);
+    /** Position stage of a step: delta in: unconstrained, out: constrained, and the velocity with its impulse. Throws
+     *  where it fails. */
+    void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta,
+                        Real3* velocity);
     /** The position stage's gradients are those at the Context's positions. */
     void noteGradientPositions(OpenMM::ContextImpl& context) {
         gradientPositions.assign(positions(context), positions(context) + numParticles());
@@ -66,6 +71,7 @@ private:
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
     void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
 
+    std::shared_ptr<TaskRunner> runner;
     std::vector<Real3> keptForces;
     Snapshot atForces; // the state at which forces were computed
     int forceGroups = 0;

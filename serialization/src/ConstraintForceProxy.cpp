@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintForceProxy.h"
+#include "NameList.h"
 #include "StrictNode.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include <memory>
@@ -9,11 +10,14 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-static const int Version = 2;
+static const int VersionWithoutNames = 2, VersionWithNames = 3;
 
 void ConstraintForceProxy::serialize(const void* object, SerializationNode& node) const {
     const ConstraintForce& force = *static_cast<const ConstraintForce*>(object);
-    node.setIntProperty("version", Version);
+    const bool hasNames = !force.getParticleNames().empty();
+    node.setIntProperty("version", hasNames ? VersionWithNames : VersionWithoutNames);
+    if (hasNames)
+        node.createChildNode("ParticleNames").setStringProperty("names", writeNames(force.getParticleNames()));
     node.setIntProperty("forceGroup", force.getForceGroup());
     node.setStringProperty("name", force.getName());
     node.setBoolProperty("usesPeriodic", force.usesPeriodicBoundaryConditions());
@@ -81,7 +85,7 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
 }
 
 void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
-    requireVersion(node, "ConstraintForce", Version);
+    const int version = requireVersion(node, "ConstraintForce", VersionWithoutNames, VersionWithNames);
     auto force = std::make_unique<ConstraintForce>();
     force->setForceGroup(readProperty<int>(node, "forceGroup"));
     force->setName(node.getStringProperty("name"));
@@ -114,6 +118,8 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
                                        readProperty<double>(child, "z"));
         force->addRigidBody(particles, positions);
     }
+    if (version == VersionWithNames)
+        force->setParticleNames(readNames(node.getChildNode("ParticleNames").getStringProperty("names")));
     return force.release();
 }
 

@@ -27,13 +27,20 @@ T readProperty(const OpenMM::SerializationNode& node, const std::string& name) {
     return value;
 }
 
-/** @throws OpenMMException unless the node was written in the one version that this code reads */
-inline void requireVersion(const OpenMM::SerializationNode& node, const std::string& type, int supported) {
+/** @return the node's version
+ *  @throws OpenMMException unless it is one that this code reads: oldest to newest */
+inline int requireVersion(const OpenMM::SerializationNode& node, const std::string& type, int oldest, int newest) {
     const int version = readProperty<int>(node, "version");
-    if (version != supported)
+    if (version < oldest || version > newest)
         throw OpenMM::OpenMMException(type + ": its XML has version " + std::to_string(version) +
                                       ", but this release of openmm-constraints reads version " +
-                                      std::to_string(supported));
+                                      (oldest < newest ? std::to_string(oldest) + " to " : "") +
+                                      std::to_string(newest));
+    return version;
+}
+
+inline void requireVersion(const OpenMM::SerializationNode& node, const std::string& type, int supported) {
+    requireVersion(node, type, supported, supported);
 }
 
 } // namespace ConstraintPlugin

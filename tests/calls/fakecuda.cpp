@@ -30,6 +30,7 @@ struct Parameter {
 struct Function {
     std::string name;
     std::vector<Parameter> parameters;
+    int sharedLimit = 48 * 1024; // bytes of dynamic shared memory, unless it asks for more
 };
 struct Module {
     std::map<std::string, Function> functions;
@@ -102,6 +103,11 @@ CUresult copy(CUdeviceptr device, void* to, const void* from, size_t size) {
 int capability() {
     const char* wanted = std::getenv("FAKECUDA_CAPABILITY");
     return wanted == nullptr ? 90 : std::atoi(wanted);
+}
+
+/** Bytes that a block may have at most: of an H100 and of an A100. */
+int sharedMemory() {
+    return (capability() >= 90 ? 227 : 163) * 1024;
 }
 
 /** "(.param .u64 .ptr .align 1 name, .param .align 16 .b8 name[32])" */
@@ -223,9 +229,16 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
         *value = 48 * 1024;
         break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = sharedMemory();
+        break;
     default:
         return refuse(CUDA_ERROR_INVALID_VALUE, "unknown device attribute " + std::to_string(attribute));
     }
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem(size_t* bytes, CUdevice) {
+    *bytes = (size_t) 80 << 30;
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
@@ -388,6 +401,13 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
     *value = 1024;
     return CUDA_SUCCESS;
 }
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value > sharedMemory())
+        return refuse(CUDA_ERROR_INVALID_VALUE,
+                      "function attribute " + std::to_string(attribute) + " of " + std::to_string(value));
+    ((Function*) function)->sharedLimit = value;
+    return CUDA_SUCCESS;
+}
 CUresult cuFuncGetName(const char** name, CUfunction function) {
     *name = ((const Function*) function)->name.c_str();
     return CUDA_SUCCESS;
@@ -397,7 +417,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, un
                         void**) {
     const Function& function = *(const Function*) f;
     const unsigned int threads = blockX * blockY * blockZ;
-    if (gridX * gridY * gridZ == 0 || threads == 0 || threads > 1024 || shared > 48 * 1024)
+    if (gridX * gridY * gridZ == 0 || threads == 0 || threads > 1024 || shared > (unsigned int) function.sharedLimit)
         return refuse(CUDA_ERROR_INVALID_VALUE, function.name + " is launched with " + std::to_string(gridX) +
                                                     " blocks of " + std::to_string(threads) + " threads and " +
                                                     std::to_string(shared) + " bytes");

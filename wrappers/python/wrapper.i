@@ -38,6 +38,7 @@ namespace std {
 %template(_VectorClusterInfo) vector<ConstraintPlugin::ClusterInfo>;
 }
 %template(_VectorDouble) std::vector<double>;
+%template(_VectorString) std::vector<std::string>;
 %include "swig/typemaps.i"
 %typemap(out, fragment="Vec3_to_PyVec3") std::vector<OpenMM::Vec3> {
     const std::vector<OpenMM::Vec3>& vectors = $1;
@@ -249,6 +250,8 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 :return: (multipliers, corrections, logZ): lambda_k and G_k of each, ln(|Z|/|Z_rest|)
 :raises: OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves";
 %include "openmmconstraints/ConstraintForce.h"
+%rename(_moveConstraints) ConstraintPlugin::moveConstraints; // helpers.py
+%include "openmmconstraints/MoveConstraints.h"
 %include "expressions.i"
 %include "openmmconstraints/CustomConstraintForce.h"
 %include "openmmconstraints/ConstraintIntegrator.h"

@@ -6,6 +6,7 @@
 #include "openmm/Context.h"
 #include "openmm/Force.h"
 #include "openmm/Vec3.h"
+#include <string>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -257,6 +258,23 @@ public:
      */
     void setRigidBodyParameters(int index, const std::vector<int>& particles,
                                 const std::vector<OpenMM::Vec3>& positions);
+    /** Names of particles.
+     *
+     *  @return by particle, as they were set; none by default
+     */
+    const std::vector<std::string>& getParticleNames() const {
+        return particleNames;
+    }
+    /** Give particles names, which errors of integrators add to their indices: "System constraint 17 (particles 11 and
+     *  12: A:LEU3:CA and A:LEU3:HA)". They hold for all constraints of the System, wherever those are listed; of
+     * several Forces with names, the first counts. A Context takes notice when it is created. A ConstraintForce may
+     * have names and nothing else; any integrator accepts it then.
+     *
+     *  @param names  by particle of the System, an empty one for none; there may be fewer than particles
+     */
+    void setParticleNames(const std::vector<std::string>& names) {
+        particleNames = names;
+    }
     /** Multipliers of this Force's constraints, which its integrator applied in the last step: its part of
      *  ConstraintIntegrator::getMultipliers().
      *
@@ -315,6 +333,7 @@ private:
     std::vector<Dihedral> dihedrals;
     std::vector<CentroidDistance> centroidDistances;
     std::vector<Body> bodies;
+    std::vector<std::string> particleNames;
     bool periodic = false;
 };
 

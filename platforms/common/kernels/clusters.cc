@@ -1,140 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Clusters of any size and kind: a team each, a thread block or, for small ones, a single thread. Arrays are in global
-// memory. Members of a team share loops over rows, columns and particles; every sum has one member and a fixed order.
-//
-// TEAM_MEMBER, TEAM_SIZE, TEAM_SYNC and TEAM_SHARED are what the host compiles this text with. No barrier stands inside
-// an `if`: OpenCL on CPUs would compile all that follows twice. What is not wanted runs through empty loops instead.
-
-#define EACH_ROW(row) for (int row = a->rowStart[c] + TEAM_MEMBER; row < a->rowStart[c + 1]; row += TEAM_SIZE)
-#define EACH_PARTICLE(n)                                                                                               \
-    for (int n = a->particleStart[c] + TEAM_MEMBER; n < a->particleStart[c + 1]; n += TEAM_SIZE)
-
-#if TEAM_IS_BLOCK
-/** Whether a report is worse than another. Of those that failed, the one of the first row counts. */
-DEVICE bool isWorse(Report one, Report other) {
-    const bool oneIsBad = one.outcome != CONVERGED, otherIsBad = other.outcome != CONVERGED;
-    if (oneIsBad != otherIsBad)
-        return oneIsBad;
-    if (one.row < 0 || other.row < 0)
-        return one.row >= 0;
-    return !oneIsBad && one.error != other.error ? one.error > other.error : one.row < other.row;
-}
-#endif
-
-/** The report of the worst row, from what each member has seen. Every member gets it. */
-DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
-#if TEAM_IS_BLOCK
-    TEAM_SYNC
-    shared[TEAM_MEMBER] = mine;
-    TEAM_SYNC
-    Report worst = shared[0];
-    for (int member = 1; member < TEAM_SIZE; member++)
-        if (isWorse(shared[member], worst))
-            worst = shared[member];
-    return worst;
-#else
-    return mine;
-#endif
-}
-
-DEVICE void writeTeamReport(const Arguments* a, int stage, int c, Report report) {
-    if (TEAM_MEMBER == 0)
-        writeReport(a, stage, a->firstCluster + c, report,
-                    report.row < 0 ? -1 : a->slotParticle[a->slotStart[report.row]]);
-}
-
-/** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */
-DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, bool isWanted) {
-    EACH_PARTICLE(n) if (isWanted) {
-        const int i = a->clusterParticle[n];
-        mixed3 sum = make_mixed3(0, 0, 0);
-        for (int m = a->meetingStart[n]; m < a->meetingStart[n + 1]; m++) {
-            const int slot = a->meetingSlot[m];
-            sum = sum + change[a->slotRow[slot]] * load3(a->startGradient, slot);
-        }
-        store3(a->impulse, i, load3(a->impulse, i) + a->velm[i].w * sum);
-    }
-    TEAM_SYNC
-}
-
-/** A = J(gradients) M^-1 J(0)^T in the factor's pattern. */
-DEVICE void assemble(const Arguments* a, int c, GLOBAL const mixed* gradients, bool isWanted) {
-    EACH_ROW(row) if (isWanted) {
-        a->diagonal[row] = a->originalDiagonal[row] = diagonalOf(a, row, gradients);
-        for (int e = a->columnStart[row]; e < a->columnStart[row + 1]; e++) {
-            mixed lower = 0, upper = 0;
-            for (int m = a->couplingStart[e]; m < a->couplingStart[e + 1]; m++) {
-                const int2 slots = a->couplingSlots[m]; // of the entry's row, and of its column
-                const mixed w = inverseMassOf(a, slots.x);
-                lower += w * dot(load3(gradients, slots.x), load3(a->startGradient, slots.y));
-                upper += w * dot(load3(gradients, slots.y), load3(a->startGradient, slots.x));
-            }
-            a->lower[e] = lower;
-            a->upper[e] = upper;
-        }
-    }
-    TEAM_SYNC
-}
-
-/** A = L D U in place, level by level of the elimination tree: entries of `lower` are L D. */
-DEVICE Report factorize(const Arguments* a, int c, bool isWanted TEAM_SHARED_PARAMETER) {
-    Report mine = newReport();
-    const int lastLevel = isWanted ? a->levelStart[c + 1] : a->levelStart[c];
-    for (int level = a->levelStart[c]; level < lastLevel; level++) {
-        for (int n = a->levelRowStart[level] + TEAM_MEMBER; n < a->levelRowStart[level + 1]; n += TEAM_SIZE) {
-            const int row = a->levelRow[n];
-            const mixed pivot = a->diagonal[row];
-            if (mine.outcome == CONVERGED && !(fabs(pivot) > PIVOT_THRESHOLD * fabs(a->originalDiagonal[row]))) {
-                mine.outcome = SINGULAR;
-                mine.row = row;
-            }
-        }
-        // What columns of this level take from later ones, by target.
-        for (int n = a->levelTargetStart[level] + TEAM_MEMBER; n < a->levelTargetStart[level + 1]; n += TEAM_SIZE) {
-            const int target = a->updateTarget[n];
-            mixed lower = 0, upper = 0;
-            for (int m = a->updateStart[n]; m < a->updateStart[n + 1]; m++) {
-                const int4 source = a->updateSource[m]; // entries of target's row and column, and the pivot's row
-                const mixed inverse = 1 / a->diagonal[source.z];
-                lower += a->lower[source.x] * a->upper[source.y] * inverse;
-                upper += a->lower[source.y] * a->upper[source.x] * inverse;
-            }
-            if (target < 0)
-                a->diagonal[~target] -= lower;
-            else {
-                a->lower[target] -= lower;
-                a->upper[target] -= upper;
-            }
-        }
-        TEAM_SYNC
-    }
-    return worstOf(mine TEAM_SHARED);
-}
-
-/** Solve A x = change in place with the factor. */
-DEVICE void substitute(const Arguments* a, int c, GLOBAL mixed* x, bool isWanted) {
-    const int firstLevel = a->levelStart[c], lastLevel = isWanted ? a->levelStart[c + 1] : firstLevel;
-    for (int level = firstLevel + 1; level < lastLevel; level++) {
-        for (int n = a->levelRowStart[level] + TEAM_MEMBER; n < a->levelRowStart[level + 1]; n += TEAM_SIZE) {
-            const int row = a->levelRow[n];
-            for (int m = a->rowEntryStart[row]; m < a->rowEntryStart[row + 1]; m++) {
-                const int2 entry = a->rowEntry[m]; // and its column
-                x[row] -= a->lower[entry.x] / a->diagonal[entry.y] * x[entry.y];
-            }
-        }
-        TEAM_SYNC
-    }
-    for (int level = lastLevel - 1; level >= firstLevel; level--) {
-        for (int n = a->levelRowStart[level] + TEAM_MEMBER; n < a->levelRowStart[level + 1]; n += TEAM_SIZE) {
-            const int row = a->levelRow[n];
-            for (int e = a->columnStart[row]; e < a->columnStart[row + 1]; e++)
-                x[row] -= a->upper[e] * x[a->entryRow[e]];
-            x[row] /= a->diagonal[row];
-        }
-        TEAM_SYNC
-    }
-}
+// Clusters of any size and kind, a team each. Arrays are in global memory, but for a block's factor if that fits into
+// its shared memory.
 
 enum { POSITIONS, VELOCITIES, ACCELERATIONS };
 
@@ -213,15 +80,47 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     }
 }
 #else
-/** Newton's method, all rows of a cluster at once.
+/** Corrections of a linear problem: more where single precision makes the first ones. */
+#define MOST_LINEAR_ITERATIONS (FALLS_BACK ? 2 * LINEAR_ITERATIONS : LINEAR_ITERATIONS)
+
+#if HAS_SHARED
+DEVICE FactorShared sharedFactor(const Arguments* a, int c, SharedMemory shared) {
+    const int numRows = a->rowStart[c + 1] - a->rowStart[c];
+    FactorShared f;
+    f.pivot = shared.numbers;
+    f.x = f.pivot + numRows;
+    f.lower = f.x + numRows;
+    f.upper = f.lower + a->entryStart[c + 1] - a->entryStart[c];
+    return f;
+}
+#endif
+
+#if HAS_GLOBAL
+DEVICE FactorGlobal globalFactor(const Arguments* a, int c) {
+    FactorGlobal f;
+    f.pivot = a->diagonal + a->rowStart[c];
+    f.x = a->change + a->rowStart[c];
+    f.lower = a->lower + a->entryStart[c];
+    f.upper = a->upper + a->entryStart[c];
+    return f;
+}
+#endif
+
+/** Newton's method, all rows of a cluster at once. A factor in shared memory is in single precision, residuals are in
+ *  the Context's: corrections take a little longer to get where they would. If the matrix is too ill-conditioned for
+ *  that, its factor is made in the Context's precision after all, in global memory.
  *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
-    bool isDone = !isWanted || report->outcome != CONVERGED;
-    const bool isSolved = !isDone;
+    const bool isSolved = isWanted && report->outcome == CONVERGED;
+    GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
+    const int mostIterations = what == ACCELERATIONS ? MOST_LINEAR_ITERATIONS : a->maxIterations;
+    bool isDone = !isSolved, hasFactor = false;
+    bool isShared = 2 * (a->rowStart[c + 1] - a->rowStart[c] + a->entryStart[c + 1] - a->entryStart[c]) <= FACTOR_NUMBERS;
+    mixed lastError = INFINITE_ERROR;
     EACH_ROW(row) if (isWanted)
         multipliers[row] = 0;
-    for (int iteration = 0; !isDone; iteration++) {
+    for (int iteration = 0; !isDone;) {
         Report mine = newReport();
         EACH_ROW(row) {
             mixed error, value;
@@ -232,22 +131,34 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         report->iterations = iteration;
         // At least one correction: errors left below the tolerance would be off to the same side step after step.
         isDone = report->outcome != CONVERGED || report->error == 0 || (report->error <= tolerance && iteration > 0);
-        if (!isDone && iteration == (what == ACCELERATIONS ? LINEAR_ITERATIONS : a->maxIterations)) {
+        if (!isDone && iteration == mostIterations) {
             report->outcome = NOT_CONVERGED;
             isDone = true;
         }
-        const bool needsFactor = !isDone && (what == POSITIONS || iteration == 0);
-        assemble(a, c, what == POSITIONS ? a->gradient : a->startGradient, needsFactor);
-        const Report factored = factorize(a, c, needsFactor TEAM_SHARED);
-        if (factored.outcome != CONVERGED) {
+        if (FALLS_BACK && isShared && report->error > 0.1f * lastError)
+            isShared = hasFactor = false;
+        lastError = report->error;
+        const bool factorizes = what == POSITIONS || !hasFactor;
+        int singular = NO_ROW;
+#if HAS_SHARED
+        singular = correctShared(a, c, gradients, factorizes, !isDone && isShared, sharedFactor(a, c, shared) TEAM_SHARED);
+#endif
+#if HAS_GLOBAL
+        singular = min(singular, correctGlobal(a, c, gradients, factorizes, !isDone && !isShared,
+                                               globalFactor(a, c) TEAM_SHARED));
+#endif
+        const bool isCorrected = !isDone && singular == NO_ROW;
+        if (singular != NO_ROW && !(FALLS_BACK && isShared)) {
             report->outcome = SINGULAR;
-            report->row = factored.row;
+            report->row = singular;
             isDone = true;
         }
-        substitute(a, c, a->change, !isDone);
-        EACH_ROW(row) if (!isDone)
+        isShared = isShared && isCorrected;
+        hasFactor = isCorrected;
+        iteration += isCorrected;
+        EACH_ROW(row) if (isCorrected)
             multipliers[row] += a->change[row];
-        addImpulses(a, c, a->change, !isDone);
+        addImpulses(a, c, a->change, isCorrected);
     }
     // Where a constraint has turned, the solution found is another root.
     Report turned = newReport();

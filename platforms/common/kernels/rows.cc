@@ -26,7 +26,7 @@ DEVICE mixed3 velocityOf(const Arguments* a, int slot) {
 }
 
 DEVICE mixed inverseMassOf(const Arguments* a, int slot) {
-    return a->velm[a->slotParticle[slot]].w;
+    return a->slotInverseMass[slot];
 }
 
 /** One of two unit vectors perpendicular to a vector and to each other. */

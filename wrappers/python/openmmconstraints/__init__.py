@@ -16,7 +16,7 @@ from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.blocking import MeanForce
 from openmmconstraints.blue_moon_reporter import BlueMoonReporter
 from openmmconstraints.force_field import constrain
-from openmmconstraints.helpers import moveConstraints
+from openmmconstraints.helpers import moveConstraints, setTopology
 from openmmconstraints.wrapper import (
     ClusterInfo,
     ConstraintForce,
@@ -46,4 +46,5 @@ __all__ = [
     "__version__",
     "constrain",
     "moveConstraints",
+    "setTopology",
 ]

@@ -11,7 +11,7 @@ from typing import Literal
 import openmm as mm
 from openmm import app, unit
 
-from openmmconstraints.helpers import moveConstraints
+from openmmconstraints.helpers import atom_name, moveConstraints, require_same_size
 from openmmconstraints.wrapper import ConstraintForce
 
 Which = Literal["all", "hydrogens"] | None
@@ -33,7 +33,7 @@ def constrain(
     The same sets are `bonds="hydrogens"` (HBonds), `bonds="all"` (AllBonds) and `bonds="all", angles="hydrogens"`
     (HAngles). Angles are held as distances between their ends, after OpenMM's HAngles. Those that depend on others, as
     some of `angles="all"` do, are found by the integrators and counted once; where a force field's angles contradict
-    each other, as those in rings do, the first step says so.
+    each other, as those in rings do, the first step says so. Errors name the atoms, as after setTopology().
 
     Constraints that the System has already are kept, and move into the ConstraintForce too. Terms that are replaced
     keep their place in their Force, with a force constant of zero, since OpenMM's Forces cannot give up terms.
@@ -66,9 +66,7 @@ def constrain(
     for name, value in (("bonds", bonds), ("angles", angles)):
         if value not in ("all", "hydrogens", None):
             raise ValueError(f'constrain: {name} must be "all", "hydrogens" or None, not {value!r}')
-    if topology.getNumAtoms() != system.getNumParticles():
-        sizes = f"the topology has {topology.getNumAtoms()} atoms, the System {system.getNumParticles()} particles"
-        raise ValueError(f"constrain: {sizes}")
+    require_same_size(system, topology, "constrain")
     terms = _Terms(system, topology)
     for pair in _chosen_bonds(terms, bonds, rigidWater):
         terms.hold(pair, terms.length(pair))
@@ -76,7 +74,7 @@ def constrain(
         terms.hold(ends, terms.distance(ends, centre))
         terms.replaced_angles.append((ends, centre))
     terms.replace()
-    return moveConstraints(system)
+    return moveConstraints(system, topology)
 
 
 Pair = tuple[int, int]
@@ -157,14 +155,8 @@ class _Terms:
                 force.setAngleParameters(n, ends[0], centre, ends[1], angle, 0)
 
     def name(self, *indices: int) -> str:
-        """ALA5:CA-CB (particles 12-13)"""
-        atoms = [self.atoms[i] for i in indices]
-        residue = atoms[0].residue
-        names = "-".join(
-            atom.name if atom.residue is residue else f"{atom.residue.name}{atom.residue.id}:{atom.name}"
-            for atom in atoms
-        )
-        return f"{residue.name}{residue.id}:{names} (particles {'-'.join(map(str, indices))})"
+        """A:ALA5:CA - A:ALA5:CB (particles 12-13)"""
+        return f"{' - '.join(atom_name(self.atoms[i]) for i in indices)} (particles {'-'.join(map(str, indices))})"
 
 
 def _distances(system: mm.System) -> Iterator[tuple[Pair, float]]:

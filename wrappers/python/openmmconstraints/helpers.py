@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Helpers that work on a System before a Context is made."""
 
-from openmmconstraints.wrapper import ConstraintForce
+from __future__ import annotations
+
+import openmm as mm
+from openmm import app
+
+from openmmconstraints.wrapper import ConstraintForce, _moveConstraints
 
 
-def moveConstraints(system):
+def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> ConstraintForce | None:
     """Move all constraints of a System into a ConstraintForce of that System.
 
     OpenMM builds its own constraint solver for everything in System.addConstraint(), whatever the integrator: that
@@ -22,38 +27,74 @@ def moveConstraints(system):
     ----------
     system : openmm.System
         changed in place
+    topology : openmm.app.Topology, optional
+        of the System: errors then name atoms, as after setTopology()
 
     Returns
     -------
     ConstraintForce or None
         the Force that took the constraints (the periodic one, if there were two), owned by the System; None if the
         System had no constraints, which leaves it as it was
+
+    Raises
+    ------
+    ValueError
+        if the topology has another number of atoms than the System has particles; nothing is changed
     """
-    constraints = [system.getConstraintParameters(i) for i in range(system.getNumConstraints())]
-    periodic = system.usesPeriodicBoundaryConditions()
-    longest = _half_box_width(system) if periodic else None
-    forces = {}
-    for particle1, particle2, distance in constraints:
-        minimum_image = periodic and distance <= longest
-        if minimum_image not in forces:
-            forces[minimum_image] = _constraint_force(system, minimum_image)
-        forces[minimum_image].addDistance(particle1, particle2, distance)
-    for i in reversed(range(len(constraints))):  # from the end: removing the first would move all others each time
-        system.removeConstraint(i)
-    return forces.get(True, forces.get(False))
-
-
-def _half_box_width(system):
-    """Half the shortest width of the default box, whose vectors are in OpenMM's reduced form."""
-    return min(vector[i] for i, vector in enumerate(system.getDefaultPeriodicBoxVectors())) / 2
-
-
-def _constraint_force(system, periodic):
-    """The System's first ConstraintForce with this periodic setting, or a new one."""
-    for force in system.getForces():
-        if ConstraintForce.isinstance(force) and force.usesPeriodicBoundaryConditions() == periodic:
-            return ConstraintForce.cast(force)
-    force = ConstraintForce()
-    force.setUsesPeriodicBoundaryConditions(periodic)
-    system.addForce(force)
+    names = None if topology is None else _atom_names(system, topology, "moveConstraints")
+    force = _moveConstraints(system)
+    if force is not None and names is not None:
+        _set_names(system, names)
     return force
+
+
+def setTopology(system: mm.System, topology: app.Topology) -> None:
+    """Let errors of this package's integrators name atoms: "particles 11 and 12: A:LEU3:CA and A:LEU3:HA".
+
+    The names (chain, residue with its number and insertion code, atom) are kept in the System's first ConstraintForce,
+    travel with it (XML, copies), and serve all constraints, wherever they are listed. A System without a
+    ConstraintForce gets one that constrains nothing; any integrator accepts that. A Context takes notice when it is
+    created. Particles that are added to the System afterwards have no name.
+
+    Parameters
+    ----------
+    system : openmm.System
+        changed in place
+    topology : openmm.app.Topology
+        of the System
+
+    Raises
+    ------
+    ValueError
+        if the topology has another number of atoms than the System has particles; nothing is changed
+    """
+    _set_names(system, _atom_names(system, topology, "setTopology"))
+
+
+def atom_name(atom: app.topology.Atom) -> str:
+    """A:LEU3:CA, or LEU3:CA where the chain has no name."""
+    residue = atom.residue
+    names = (residue.chain.id, f"{residue.name}{residue.id}{residue.insertionCode}", atom.name)
+    return ":".join(name for name in (str(part or "").strip() for part in names) if name)
+
+
+def require_same_size(system: mm.System, topology: app.Topology, function: str) -> None:
+    """:raises ValueError: unless there are as many atoms as particles"""
+    if topology.getNumAtoms() != system.getNumParticles():
+        sizes = f"the topology has {topology.getNumAtoms()} atoms, the System {system.getNumParticles()} particles"
+        raise ValueError(f"{function}: {sizes}. Give the topology that the System was made from.")
+
+
+def _atom_names(system: mm.System, topology: app.Topology, function: str) -> list[str]:
+    require_same_size(system, topology, function)
+    return [atom_name(atom) for atom in topology.atoms()]
+
+
+def _set_names(system: mm.System, names: list[str]) -> None:
+    """The System's first ConstraintForce gets the names, and no other keeps any."""
+    forces = [ConstraintForce.cast(force) for force in system.getForces() if ConstraintForce.isinstance(force)]
+    if not forces:
+        forces.append(ConstraintForce())
+        system.addForce(forces[0])
+    for force in forces:
+        force.setParticleNames(names if force is forces[0] else [])

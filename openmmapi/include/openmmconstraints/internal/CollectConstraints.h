@@ -6,14 +6,15 @@
 #include "ConstraintSet.h"
 #include "openmm/Force.h"
 #include "openmm/System.h"
+#include <functional>
 
 namespace ConstraintPlugin {
 
 /** Whether a Force is one of ours, whose constraints an integrator has to solve. */
 bool declaresConstraints(const OpenMM::Force& force);
 
-/** The particles of each constraint and rigid body of such a Force. */
-std::vector<std::vector<int>> joinedParticles(const OpenMM::Force& force);
+/** The particles of each constraint and rigid body of such a Force, in turn. */
+void forEachJoinedGroup(const OpenMM::Force& force, const std::function<void(const std::vector<int>&)>& visit);
 
 /** Collect the constraints of a System and of all its Forces that declare some, System constraints first.
  *

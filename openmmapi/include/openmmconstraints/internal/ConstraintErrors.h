@@ -13,13 +13,16 @@ const char* nameOf(CoordinateKind kind);
 const char* unitOf(CoordinateKind kind);
 
 /** "System constraint 3 (particles 4 and 5)", "distance 0 of the ConstraintForce with index 2
- * (particles 4 and 5)". */
+ * (particles 4 and 5: A:LEU3:CA and A:LEU3:HA)". */
 std::string describeConstraint(const ConstraintSet& set, int constraint);
 
 /** The place in getMultipliers() of a constraint, or of the listed one that it completes; -1 for a rigid body's. */
 int listedIndex(const ConstraintSet& set, int constraint);
 
-/** "particles 0, 1, 2" of some constraints, ascending; long lists are cut. */
+/** "particle 4", "particle 4 (A:LEU3:CA)". */
+std::string describeParticle(const ConstraintSet& set, int particle);
+
+/** "particles 0, 1 and 2" of some constraints, ascending; long lists are cut. */
 std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints);
 
 enum class Stage { Positions, Velocities };

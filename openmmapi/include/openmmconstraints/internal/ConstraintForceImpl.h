@@ -43,6 +43,7 @@ public:
 private:
     const OpenMM::Force& owner;
     std::map<std::string, double> defaultParameters;
+    bool declaresAny = false;
 };
 
 } // namespace ConstraintPlugin

@@ -64,6 +64,8 @@ protected:
     /** Forces (kJ/mol/nm, [numParticles]) at the present state. Good until the next call. */
     virtual const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual Box box(OpenMM::ContextImpl& context) const;
+    /** What serves the clusters, for SolverSummary and error messages. */
+    virtual std::string solverDescription() const;
     virtual double currentTime(OpenMM::ContextImpl& context) const;
     /** Relative rounding error of the positions that the platform stores. */
     virtual double positionEpsilon() const {
@@ -105,9 +107,10 @@ protected:
     void checkMovingTargets(const Box& box, double time) const;
     /** @throws OpenMMException where the box is too small for the minimum image of a length */
     void checkPeriodicLengths(const Box& box, double time) const;
-    /** Position stage of a step from x: delta in: unconstrained, out: constrained. Throws where it fails. */
+    /** Position stage of a step from x: delta in: unconstrained, out: constrained, and the velocity with its impulse.
+     *  Throws where it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                        Real3* delta);
+                        Real3* delta, Real3* velocity);
     /** Velocity stage at positions x. Throws where it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);

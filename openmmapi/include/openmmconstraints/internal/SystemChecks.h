@@ -15,6 +15,10 @@ namespace ConstraintPlugin {
  *  @throws OpenMMException that names both */
 void refuseShiftsOfSurfaces(const OpenMM::System& system, const ConstraintSet& set);
 
+/** Whether any Force is periodic: System constraints then take the minimum image. */
+bool usesPeriodicBoundaries(const OpenMM::System& system);
+Box defaultBox(const OpenMM::System& system);
+
 /** Why a particle cannot take part in a constraint: its index is out of range, or it is a virtual site. Empty if it
  * can. */
 std::string whyNotConstrainable(const OpenMM::System& system, int particle);

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""How set-up, step time and memory grow with the number of constraints.
+
+    python benchmarks/scale.py
+    python benchmarks/scale.py --platform OpenCL --precision mixed --systems chain --sizes 10000 1000000
+
+A System without forces is set up in a process of its own, with its constraints and once more without: the difference is
+this plugin's share, and the rest OpenMM's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import openmm as mm
+from rich.progress import track
+
+import openmmconstraints as mc
+from openmmconstraints.platforms import choose_platform
+from openmmconstraints.table import make_console, make_table
+
+STEP_SIZE = 0.001  # ps
+
+
+@dataclass
+class Body:
+    """What a System consists of, many times over."""
+
+    masses: list[float]
+    positions: np.ndarray  # [particles, 3] nm, within a copy
+    bonds: list[tuple[int, int]]  # within a copy; an index beyond it is of the next one
+    shift: tuple[float, float, float]  # nm, from copy to copy
+
+
+_ANGLE = np.deg2rad(104.52)
+_WATER = 0.09572 * np.array([[0, 0, 0], [1, 0, 0], [np.cos(_ANGLE), np.sin(_ANGLE), 0]])
+_ZIGZAG = np.array([[0, 0, 0], [0.125, 0.09, 0]])
+_HYDROGENS = np.array([[[0, -0.06, 0.09], [0, -0.06, -0.09]], [[0, 0.06, 0.09], [0, 0.06, -0.09]]])
+_METHYLENES = np.concatenate([np.vstack([c, c + h]) for c, h in zip(_ZIGZAG, _HYDROGENS, strict=True)])
+
+BODIES = {
+    # One cluster, whose matrix is tridiagonal.
+    "chain": Body([12, 12], _ZIGZAG, [(0, 1), (1, 2)], (0.25, 0, 0)),
+    # Polyethylene, all bonds: one cluster, a tree.
+    "polymer": Body([12, 1, 1] * 2, _METHYLENES, [(0, 1), (0, 2), (0, 3), (3, 4), (3, 5), (3, 6)], (0.25, 0, 0)),
+    # Rigid water: clusters of three.
+    "water": Body([16, 1, 1], _WATER, [(0, 1), (0, 2), (1, 2)], (0.31, 0, 0)),
+}
+
+
+@dataclass
+class Measurement:
+    """Of one System."""
+
+    constraints: int
+    setup: float  # s, Context creation
+    first: float  # s, the first step: projections, rank at real positions
+    step: float  # s
+    held: int  # bytes of the process after the steps
+    peak: int  # bytes
+
+
+def build(name: str, constraints: int, with_constraints: bool) -> tuple[mm.System, np.ndarray]:
+    """A System of about so many constraints in a ConstraintForce, and its positions (nm)."""
+    body = BODIES[name]
+    copies = max(1, round(constraints / len(body.bonds)))
+    size = len(body.masses)
+    positions = (body.positions + np.arange(copies)[:, None, None] * body.shift).reshape(-1, 3)
+    system = mm.System()
+    for _ in range(copies):
+        for mass in body.masses:
+            system.addParticle(mass)
+    force = mc.ConstraintForce()
+    for copy in range(copies if with_constraints else 0):
+        for i, j in body.bonds:
+            if copy * size + j < len(positions):
+                separation = positions[copy * size + j] - positions[copy * size + i]
+                force.addDistance(copy * size + i, copy * size + j, float(np.linalg.norm(separation)))
+    system.addForce(force)
+    return system, positions
+
+
+def measure(name: str, constraints: int, with_constraints: bool, platform: str, precision: str) -> Measurement:
+    """Set up a System and take some steps, in a fresh process."""
+    system, positions = build(name, constraints, with_constraints)
+    properties = {"Precision": precision} if platform in ("OpenCL", "CUDA") else {}
+    integrator = mc.RattleIntegrator(STEP_SIZE)
+    start = perf_counter()
+    context = mm.Context(system, integrator, mm.Platform.getPlatform(platform), properties)
+    setup = perf_counter() - start
+    context.setPositions(positions)
+    context.setVelocitiesToTemperature(300, 1)
+    start = perf_counter()
+    integrator.step(1)
+    context.getState()
+    first = perf_counter() - start
+    count = max(3, 100_000 // constraints)
+    times = []
+    for _ in range(3):
+        start = perf_counter()
+        integrator.step(count)
+        context.getState()
+        times.append((perf_counter() - start) / count)
+    force = mc.ConstraintForce.cast(system.getForce(0))
+    return Measurement(force.getNumDistances(), setup, first, min(times), *memory())
+
+
+def memory() -> tuple[int, int]:
+    """Bytes that this process holds, and held at most."""
+    with open("/proc/self/status") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return tuple(1024 * int(fields[name].split()[0]) for name in ("VmRSS", "VmHWM"))
+
+
+def in_fresh_process(function: Callable[..., Measurement], *arguments) -> Measurement:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--platform", default="Reference")
+    parser.add_argument("--precision", default="mixed", help="of OpenCL and CUDA")
+    parser.add_argument("--systems", nargs="+", choices=BODIES, default=list(BODIES))
+    parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 1_000_000], help="constraints")
+    arguments = parser.parse_args()
+    platform = choose_platform(arguments.platform).getName()
+    table = make_table(
+        f"RattleIntegrator on {platform}{f', {arguments.precision}' if platform in ('OpenCL', 'CUDA') else ''}",
+        ["System"],
+        ["Constraints", "Set-up, s", "of it OpenMM, s", "First step, s", "Step, ms", "of it OpenMM, ms", "B held", "B peak"],
+        caption="B: bytes of the process per constraint, beyond those of the System without constraints.",
+    )
+    cases = [(name, size) for name in arguments.systems for size in arguments.sizes]
+    for name, size in track(cases, "Measuring", transient=True):
+        ours, theirs = (
+            in_fresh_process(measure, name, size, constrained, platform, arguments.precision)
+            for constrained in (True, False)
+        )
+        table.add_row(
+            name,
+            f"{ours.constraints:,}",
+            f"{ours.setup:.2f}",
+            f"{theirs.setup:.2f}",
+            f"{ours.first:.2f}",
+            f"{1e3 * ours.step:.1f}",
+            f"{1e3 * theirs.step:.1f}",
+            f"{(ours.held - theirs.held) / ours.constraints:,.0f}",
+            f"{(ours.peak - theirs.peak) / ours.constraints:,.0f}",
+        )
+    make_console().print(table)
+
+
+if __name__ == "__main__":
+    main()

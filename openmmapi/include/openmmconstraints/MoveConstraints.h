@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_MOVE_CONSTRAINTS_H_
+#define OPENMM_CONSTRAINTS_MOVE_CONSTRAINTS_H_
+
+#include "openmm/System.h"
+#include "openmmconstraints/ConstraintForce.h"
+
+namespace ConstraintPlugin {
+
+/** Move all constraints of a System into a ConstraintForce of that System, which keeps their order and their meaning:
+ *  in a periodic System they use the minimum image, except those longer than half the shortest width of the default
+ *  box, which go to a second ConstraintForce, without it. A ConstraintForce that the System has already is used if its
+ *  periodic setting is the right one.
+ *
+ *  @param system  changed in place; no Context of it may exist
+ *  @return the Force that took the constraints (the periodic one, if there were two), owned by the System; nullptr if
+ *          there were none, which leaves the System as it was
+ */
+ConstraintForce* moveConstraints(OpenMM::System& system);
+
+} // namespace ConstraintPlugin
+
+#endif

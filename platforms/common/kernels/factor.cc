@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Sparse LU of one cluster and a solve with it, by levels of the elimination tree: within a level no row depends on
+// another, so one barrier a level is enough. The host compiles this text for a PLACE, Shared or Global: where (SPACE) and
+// in which precision (NUMBER) factor and right-hand side are kept. Sums are gathered in a fixed order, never scattered.
+
+/** A = L D U in place: entries of `lower` are L D, those of `upper` D U. Rows and entries count from the cluster's first
+ *  one. A row's `pivot` is its diagonal element until its level is reached, then 1 over the pivot. */
+typedef struct {
+    SPACE NUMBER *pivot, *x; // [rows]
+    SPACE NUMBER *lower, *upper; // [entries]
+} FactorPLACE;
+
+/** 1 over a pivot, which is noted if it has vanished. */
+DEVICE NUMBER invertPLACE(NUMBER pivot, NUMBER original, int k, int* singular) {
+    if (!(fabs(pivot) > THRESHOLD * fabs(original)) && k < *singular)
+        *singular = k;
+    return 1 / pivot;
+}
+
+/** A = J(gradients) M^-1 J(0)^T in the factor's pattern. */
+DEVICE void assemblePLACE(const Arguments* a, int c, GLOBAL const mixed* gradients, bool isWanted, FactorPLACE f,
+                          int* singular) {
+    EACH_ROW(row) if (isWanted) {
+        const NUMBER diagonal = diagonalOf(a, row, gradients);
+        const int k = row - a->rowStart[c];
+        a->originalDiagonal[row] = diagonal;
+        f.pivot[k] = a->rowIsLeaf[row] ? invertPLACE(diagonal, diagonal, k, singular) : diagonal;
+    }
+    const int firstEntry = a->entryStart[c];
+    for (int e = firstEntry + TEAM_MEMBER; isWanted && e < a->entryStart[c + 1]; e += TEAM_SIZE) {
+        mixed lower = 0, upper = 0;
+        for (int m = a->couplingStart[e]; m < a->couplingStart[e + 1]; m++) {
+            const int2 slots = a->couplingSlots[m]; // of the entry's row, and of its column
+            const mixed w = a->slotInverseMass[slots.x];
+            lower += w * dot(load3(gradients, slots.x), load3(a->startGradient, slots.y));
+            upper += w * dot(load3(gradients, slots.y), load3(a->startGradient, slots.x));
+        }
+        f.lower[e - firstEntry] = lower;
+        f.upper[e - firstEntry] = upper;
+    }
+}
+
+/** L D y = x, and with a new matrix its factorization on the way: what rows of a level leave for later ones. */
+DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLevel, bool factorizes, FactorPLACE f,
+                           int* singular) {
+    for (int level = firstLevel; level < lastLevel - 1; level++) {
+        const int last = factorizes ? a->levelTargetStart[level + 1] : a->levelDiagonalEnd[level];
+        for (int n = a->levelTargetStart[level] + TEAM_MEMBER; n < last; n += TEAM_SIZE) {
+            const int target = a->updateTarget[n], end = a->updateStart[n + 1];
+            NUMBER first = 0, second = 0;
+            for (int m = a->updateStart[n]; m < end; m++) {
+                const int4 source = tripleOf(a->updateSource[m]); // entries of target's row and column, and their row
+                const NUMBER inverse = f.pivot[source.z], lower = f.lower[source.x];
+                first += lower * inverse * f.upper[source.y];
+                second += target < 0 ? lower * inverse * f.x[source.z]
+                                     : f.lower[source.y] * inverse * f.upper[source.x];
+            }
+            if (target >= 0) {
+                f.lower[target] -= first;
+                f.upper[target] -= second;
+            } else {
+                const int k = ~target >> 1;
+                f.x[k] -= second;
+                if (factorizes) {
+                    const NUMBER pivot = f.pivot[k] - first;
+                    const bool isLast = ~target & 1;
+                    f.pivot[k] =
+                        isLast ? invertPLACE(pivot, a->originalDiagonal[a->rowStart[c] + k], k, singular) : pivot;
+                }
+            }
+        }
+        TEAM_SYNC
+    }
+}
+
+/** D U z = y from the last level down, but for the division by pivots: what earlier rows take from those of a level.
+ *  No row has two entries in one. */
+DEVICE void substitutePLACE(const Arguments* a, int firstLevel, int lastLevel, FactorPLACE f) {
+    for (int level = lastLevel - 1; level > firstLevel; level--) {
+        for (int n = a->levelEntryStart[level] + TEAM_MEMBER; n < a->levelEntryStart[level + 1]; n += TEAM_SIZE) {
+            const int4 entry = tripleOf(a->levelEntry[n]); // and its column, which is the earlier row, and its row
+            f.x[entry.y] -= f.upper[entry.x] * f.pivot[entry.z] * f.x[entry.z];
+        }
+        TEAM_SYNC
+    }
+}
+
+/** change <- A^-1 change with a new factor of A, or with the one at hand.
+ *  @return the first row whose pivot vanished: `change` is worth nothing then; or NO_ROW */
+DEVICE int correctPLACE(const Arguments* a, int c, GLOBAL const mixed* gradients, bool factorizes, bool isWanted,
+                        FactorPLACE f TEAM_SHARED_PARAMETER) {
+    const int firstLevel = a->levelStart[c], lastLevel = isWanted ? a->levelStart[c + 1] : firstLevel;
+    int singular = NO_ROW;
+    EACH_ROW(row) if (isWanted)
+        f.x[row - a->rowStart[c]] = a->change[row];
+    assemblePLACE(a, c, gradients, isWanted && factorizes, f, &singular);
+    TEAM_SYNC
+    eliminatePLACE(a, c, firstLevel, lastLevel, factorizes, f, &singular);
+    substitutePLACE(a, firstLevel, lastLevel, f);
+    singular = leastOf(singular TEAM_SHARED);
+    EACH_ROW(row) if (isWanted) {
+        const int k = row - a->rowStart[c];
+        a->change[row] = f.x[k] * f.pivot[k];
+    }
+    TEAM_SYNC
+    return singular == NO_ROW ? NO_ROW : a->rowStart[c] + singular;
+}

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "CudaDevice.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/common/ComputeArray.h"
+#include <array>
+#include <cstring>
+#include <deque>
+
+namespace OpenMM {
+
+/** OpenMM's kernel texts; its library has them, and no header. */
+class CudaKernelSources {
+public:
+    static const std::string vectorOps;
+};
+
+} // namespace OpenMM
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+void check(CudaContext& cu, CUresult result, const char* what) {
+    if (result != CUDA_SUCCESS)
+        throw OpenMMException(std::string("CUDA: ") + what + ": " + cu.getErrorString(result));
+}
+
+/** A kernel launched with dynamic shared memory: OpenMM's own kernels have none. */
+class SharedMemoryKernel : public ComputeKernelImpl {
+public:
+    SharedMemoryKernel(CudaContext& cu, CUfunction function, const std::string& name, std::size_t sharedBytes)
+        : cu(cu), function(function), name(name), sharedBytes(sharedBytes) {
+        check(cu, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int) sharedBytes),
+              "shared memory for a kernel");
+    }
+    std::string getName() const override {
+        return name;
+    }
+    int getMaxBlockSize() const override {
+        int size = 0;
+        check(cu, cuFuncGetAttribute(&size, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function), "threads of a block");
+        return size;
+    }
+    void execute(int threads, int blockSize) override {
+        std::vector<void*> pointers;
+        for (Argument& argument : arguments)
+            pointers.push_back(argument.array != nullptr ? (void*) &argument.array->getDevicePointer()
+                                                         : argument.bytes.data());
+        cu.executeKernel(function, pointers.data(), threads, blockSize, (unsigned int) sharedBytes);
+    }
+
+protected:
+    void addArrayArg(ArrayInterface& value) override {
+        addEmptyArg();
+        setArrayArg((int) arguments.size() - 1, value);
+    }
+    void addPrimitiveArg(const void* value, int size) override {
+        addEmptyArg();
+        setPrimitiveArg((int) arguments.size() - 1, value, size);
+    }
+    void addEmptyArg() override {
+        arguments.emplace_back();
+    }
+    void setArrayArg(int index, ArrayInterface& value) override {
+        arguments.at(index).array = &cu.unwrap(value);
+    }
+    void setPrimitiveArg(int index, const void* value, int size) override {
+        Argument& argument = arguments.at(index);
+        if (size > (int) argument.bytes.size())
+            throw OpenMMException("Unsupported value type for kernel argument");
+        std::memcpy(argument.bytes.data(), value, size);
+        argument.array = nullptr;
+    }
+
+private:
+    struct Argument {
+        CudaArray* array = nullptr; // or a number:
+        alignas(16) std::array<char, 32> bytes{};
+    };
+    CudaContext& cu;
+    CUfunction function;
+    std::string name;
+    std::size_t sharedBytes;
+    std::deque<Argument> arguments;
+};
+
+class SharedMemoryProgram : public ComputeProgramImpl {
+public:
+    SharedMemoryProgram(CudaContext& cu, CUmodule module, std::size_t sharedBytes)
+        : cu(cu), module(module), sharedBytes(sharedBytes) {
+    }
+    ComputeKernel createKernel(const std::string& name) override {
+        return std::make_shared<SharedMemoryKernel>(cu, cu.getKernel(module, name), name, sharedBytes);
+    }
+
+private:
+    CudaContext& cu;
+    CUmodule module;
+    std::size_t sharedBytes;
+};
+
+} // namespace
+
+int CudaDevice::attribute(CUdevice_attribute which) {
+    int value = 0;
+    check(cu, cuDeviceGetAttribute(&value, which, cu.getDevice()), "properties of the device");
+    return value;
+}
+
+std::size_t CudaDevice::sharedMemory() {
+    return attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+}
+
+std::size_t CudaDevice::memory() {
+    std::size_t bytes = 0;
+    check(cu, cuDeviceTotalMem(&bytes, cu.getDevice()), "memory of the device");
+    return bytes;
+}
+
+int CudaDevice::largestBlock() {
+    return attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+}
+
+ComputeProgram CudaDevice::compile(const std::string& text, std::size_t sharedBytes) {
+    if (sharedBytes == 0)
+        return cu.compileProgram(text);
+    return std::make_shared<SharedMemoryProgram>(cu, cu.createModule(CudaKernelSources::vectorOps + text), sharedBytes);
+}
+
+} // namespace ConstraintPlugin

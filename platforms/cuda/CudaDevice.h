@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_CUDA_DEVICE_H_
+#define OPENMM_CONSTRAINTS_CUDA_DEVICE_H_
+
+#include "Device.h"
+#include "openmm/cuda/CudaContext.h"
+
+namespace ConstraintPlugin {
+
+class CudaDevice : public Device {
+public:
+    explicit CudaDevice(OpenMM::CudaContext& cu) : cu(cu) {
+    }
+    OpenMM::ComputeContext& context() override {
+        return cu;
+    }
+    std::size_t sharedMemory() override;
+    std::size_t memory() override;
+    int largestBlock() override;
+    OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes) override;
+
+private:
+    int attribute(CUdevice_attribute which);
+    OpenMM::CudaContext& cu;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

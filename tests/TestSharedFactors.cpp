@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The direct solver of large clusters on devices: a thread block each, with the factor in shared memory and in single
+// precision where it fits, else in global memory. Both do what Reference does.
+#include "support/Simulation.h"
+#include <cmath>
+#include <cstdlib>
+#include <regex>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+/** A variable of the environment for as long as this lives. */
+class Variable {
+public:
+    Variable(const char* name, const std::string& value) : name(name) {
+        setenv(name, value.c_str(), 1);
+    }
+    ~Variable() {
+        unsetenv(name);
+    }
+    Variable(const Variable&) = delete;
+
+private:
+    const char* name;
+};
+
+class Builder {
+public:
+    explicit Builder(const std::string& name) {
+        made.name = name;
+    }
+    int particle(double mass, const Real3& x) {
+        made.masses.push_back(mass);
+        made.positions.push_back(x);
+        return made.numParticles() - 1;
+    }
+    /** A particle bound to another one, in any direction, or more or less along x. */
+    int grow(int from, double mass, double along = 0) {
+        const Real3 d = Real3{along, 0, 0} + random.direction();
+        const int next = particle(mass, made.positions[from] + (0.15 / std::sqrt(dot(d, d))) * d);
+        bond(from, next);
+        return next;
+    }
+    void bond(int i, int j) {
+        const Real3 d = made.positions[i] - made.positions[j];
+        made.bonds.push_back({i, j, std::sqrt(dot(d, d))});
+    }
+    TestSystem build() {
+        made.rank = (int) made.bonds.size();
+        return made;
+    }
+    Random random{7};
+
+private:
+    TestSystem made;
+};
+
+TestSystem longChain(int bonds, double along = 0) {
+    Builder b("chain");
+    int last = b.particle(12, {0, 0, 0});
+    for (int k = 0; k < bonds; k++)
+        last = b.grow(last, 12, along);
+    return b.build();
+}
+
+/** A backbone with side chains of three bonds, and hydrogens. */
+TestSystem protein(int residues) {
+    Builder b("protein");
+    int last = b.particle(14, {0, 0, 0});
+    for (int k = 0; k < residues; k++) {
+        last = b.grow(last, 12.011);
+        const int branch = b.grow(last, 12.011);
+        b.grow(last, 1.008);
+        b.grow(branch, 1.008);
+        b.grow(b.grow(branch, 15.999), 1.008);
+        last = b.grow(last, 14.007);
+    }
+    return b.build();
+}
+
+/** A crumpled square lattice of bonds: nested dissection, whose separators are dense. */
+TestSystem mesh(int edge) {
+    Builder b("mesh");
+    for (int i = 0; i < edge; i++)
+        for (int j = 0; j < edge; j++) {
+            const int p = b.particle(12, Real3{0.15 * i, 0.15 * j, 0} + 0.03 * b.random.direction());
+            if (i > 0)
+                b.bond(p - edge, p);
+            if (j > 0)
+                b.bond(p - 1, p);
+        }
+    return b.build();
+}
+
+constexpr double tolerance = 1e-9;
+
+/** @param speed  nm/ps, the largest of a particle along an axis */
+Simulation start(const TestSystem& system, const Setup& setup, double speed) {
+    Simulation s(toOpenMM(system, Declared::InForce), makeIntegrator(setup, 0.001, tolerance), std::get<0>(setup));
+    s.context->setPositions(toVectors(system.positions));
+    Vectors velocities;
+    Random random(3);
+    for (int i = 0; i < system.numParticles(); i++) {
+        const Real3 v = random.inCube(speed);
+        velocities.push_back(Vec3(v.x, v.y, v.z));
+    }
+    s.context->setVelocities(velocities);
+    return s;
+}
+
+const Setup onReference{"Reference", ConstraintIntegrator::MatrixInversion, "Rattle"};
+
+/** What a device makes of some steps. */
+struct Result {
+    Vectors positions, velocities;
+    std::vector<double> multipliers;
+    SolverSummary summary;
+};
+Result after(int steps, const TestSystem& system, const Setup& setup, double speed = 0.5) {
+    Simulation s = start(system, setup, speed);
+    s.integrator->step(steps);
+    return {s.positions(), s.velocities(), s.integrator->getMultipliers(), s.integrator->getSolverSummary()};
+}
+
+/** @param limit  bytes of shared memory for a factor, or all */
+Result inBlocks(const TestSystem& system, const Setup& setup, const std::string& limit = "1000000000", int steps = 10,
+                double speed = 0.5) {
+    const Variable blocks("OPENMM_CONSTRAINTS_BLOCKS", "1"), memory("OPENMM_CONSTRAINTS_SHARED_MEMORY", limit);
+    return after(steps, system, setup, speed);
+}
+
+bool isShared(const Result& outcome) {
+    return outcome.summary.solver.find("shared memory") != std::string::npos;
+}
+
+/** Bytes of the factor and right-hand side of a system that is one cluster, in single precision. */
+int factorSize(const TestSystem& system) {
+    Simulation s = start(system, onReference, 0);
+    const ClusterInfo info = s.integrator->getClusters(*s.system)[0];
+    return (int) (2 * sizeof(float)) * (info.constraints + (int) info.factorEntries);
+}
+
+class SharedFactors : public testing::TestWithParam<Setup> {
+protected:
+    std::string platform() const {
+        return std::get<0>(GetParam());
+    }
+    ConstraintTests::Setup onHost() const {
+        return {"Reference", std::get<1>(GetParam()), std::get<2>(GetParam())};
+    }
+    /** Ten steps of 0.001 ps apart: errors of positions up to the tolerance of each step, and rounding. */
+    void expectSame(const Result& a, const Result& b, const std::string& what) const {
+        const Precision precision = precisionOf(platform());
+        const double solved = 0.15 * std::max(tolerance, precision.constraint) + precision.position;
+        EXPECT_LT(distance(a.positions, b.positions), 20 * solved) << what;
+        EXPECT_LT(distance(a.velocities, b.velocities), 20 * (solved / 0.001 + precision.velocity)) << what;
+        if (std::get<2>(GetParam()) != "ConstraintForce") { // which lets constraints drift
+            EXPECT_LT(b.summary.maxError, attainable(platform(), tolerance, 0.15)) << what;
+        }
+    }
+};
+
+} // namespace
+
+TEST_P(SharedFactors, AgreeWithReference) {
+    for (const TestSystem& system : {longChain(300), protein(45), mesh(11)}) {
+        const Result expected = after(10, system, onHost());
+        EXPECT_GT(distance(expected.positions, toVectors(system.positions)), 1e-3);
+        const Result shared = inBlocks(system, GetParam()), global = inBlocks(system, GetParam(), "0");
+        EXPECT_TRUE(isShared(shared));
+        EXPECT_FALSE(isShared(global));
+        expectSame(expected, shared, system.name + ", shared");
+        expectSame(expected, global, system.name + ", global");
+        // A correction gains five or six digits; what is solved for accelerations has twelve.
+        EXPECT_LE(shared.summary.iterations, global.summary.iterations + 2);
+    }
+}
+
+TEST_P(SharedFactors, RepeatBitForBit) {
+    for (const TestSystem& system : {protein(45), mesh(11)}) {
+        const Result first = inBlocks(system, GetParam()), second = inBlocks(system, GetParam());
+        EXPECT_EQ(distance(first.positions, second.positions), 0);
+        EXPECT_EQ(distance(first.velocities, second.velocities), 0);
+        EXPECT_EQ(first.multipliers, second.multipliers);
+    }
+}
+
+TEST_P(SharedFactors, EndWhereMemoryEnds) {
+    const TestSystem system = protein(45);
+    const int size = factorSize(system);
+    const Result below = inBlocks(system, GetParam(), std::to_string(size)),
+                 above = inBlocks(system, GetParam(), std::to_string(size - 1));
+    EXPECT_TRUE(isShared(below));
+    EXPECT_FALSE(isShared(above));
+    expectSame(below, above, "either side of the limit");
+}
+
+/** More rows than a block has threads, in the larger blocks that such clusters get. */
+TEST_P(SharedFactors, ServeManyRows) {
+    const TestSystem system = longChain(1100);
+    const Result shared = inBlocks(system, GetParam(), "1000000000", 3);
+    EXPECT_TRUE(isShared(shared));
+    expectSame(after(3, system, onHost()), shared, "1,100 rows");
+}
+
+/** One launch serves clusters whose factor fits and others. */
+TEST_P(SharedFactors, ServeBesideGlobalOnes) {
+    const TestSystem small = longChain(40), large = protein(20);
+    TestSystem both = small;
+    for (int i = 0; i < large.numParticles(); i++) {
+        both.masses.push_back(large.masses[i]);
+        both.positions.push_back(large.positions[i] + Real3{0, 3, 0});
+    }
+    for (const auto& bond : large.bonds)
+        both.bonds.push_back({small.numParticles() + bond.i, small.numParticles() + bond.j, bond.length});
+    const Result mixed = inBlocks(both, GetParam(), std::to_string(factorSize(large) - 1));
+    EXPECT_NE(mixed.summary.solver.find(", 1 in shared memory"), std::string::npos) << mixed.summary.solver;
+    expectSame(inBlocks(both, GetParam(), "0"), mixed, "both");
+}
+
+/** The direct solver with two integrators: three solves, in every precision. */
+static std::vector<Setup> directSetups() {
+    std::vector<Setup> setups;
+    for (const std::string& platform : platformsUnderTest())
+        if (isDevice(platform))
+            for (const char* integrator : {"Rattle", "ConstraintForce"})
+                setups.emplace_back(platform, ConstraintIntegrator::MatrixInversion, integrator);
+    return setups;
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, SharedFactors, testing::ValuesIn(directSetups()),
+                         [](const auto& info) { return nameOf(info.param); });
+
+namespace {
+
+class IllConditioned : public testing::TestWithParam<std::string> {
+protected:
+    ConstraintTests::Setup setup() const {
+        return {GetParam(), ConstraintIntegrator::MatrixInversion, "Rattle"};
+    }
+};
+
+/** A long straight chain, with a condition number of 10^7: corrections in single precision soon gain little. */
+TEST_P(IllConditioned, NeedOneCorrectionMore) {
+    const TestSystem system = longChain(4000, 1e4);
+    const Result global = inBlocks(system, setup(), "0", 3, 1e-2),
+                 shared = inBlocks(system, setup(), "1000000000", 3, 1e-2);
+    EXPECT_TRUE(isShared(shared));
+    EXPECT_LT(shared.summary.maxError, tolerance);
+    EXPECT_LE(shared.summary.iterations, global.summary.iterations + 1);
+}
+
+/** Two bonds of a light particle between heavy ones, nearly in a line: a pivot vanishes in single precision, and the
+ *  factor is made in the Context's. */
+TEST_P(IllConditioned, HavePivotsThatVanishInSinglePrecision) {
+    Builder b("light");
+    int last = b.particle(1e5, {0, 0, 0});
+    for (int k = 0; k < 6; k++)
+        last = b.grow(b.grow(last, 1e-3, 3e3), 1e5, 3e3);
+    const TestSystem system = b.build();
+    const Result global = inBlocks(system, setup(), "0", 3, 1e-6),
+                 shared = inBlocks(system, setup(), "1000000000", 3, 1e-6);
+    EXPECT_TRUE(isShared(shared));
+    EXPECT_LT(shared.summary.maxError, attainable(GetParam(), tolerance));
+    EXPECT_LE(shared.summary.iterations, global.summary.iterations + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, IllConditioned, testing::Values("OpenCLMixed", "OpenCLDouble"),
+                         [](const auto& info) { return info.param; });
+
+} // namespace
+
+namespace {
+
+std::string messageOf(const TestSystem& system, const std::string& platform) {
+    try {
+        start(system, {platform, ConstraintIntegrator::MatrixInversion, "Rattle"}, 0);
+    } catch (const OpenMMException& error) {
+        return error.what();
+    }
+    return "";
+}
+
+class DeviceMemory : public testing::TestWithParam<std::string> {};
+
+} // namespace
+
+TEST_P(DeviceMemory, IsAskedForAtContextCreation) {
+    const TestSystem system = longChain(1000);
+    std::smatch match;
+    std::string message;
+    {
+        const Variable memory("OPENMM_CONSTRAINTS_DEVICE_MEMORY", "100000");
+        message = messageOf(system, GetParam());
+        ASSERT_TRUE(std::regex_search(message, match, std::regex("need up to (\\d+) bytes"))) << message;
+        EXPECT_NE(message.find("has 100000 bytes"), std::string::npos) << message;
+        EXPECT_NE(message.find("1000 coupled"), std::string::npos) << message;
+        EXPECT_NE(message.find("setSolver(Iterative)"), std::string::npos) << message;
+    }
+    const long long needed = std::stoll(match[1]);
+    const Variable memory("OPENMM_CONSTRAINTS_DEVICE_MEMORY", std::to_string(needed - 1));
+    EXPECT_NE(messageOf(system, GetParam()), "");
+    const Variable enough("OPENMM_CONSTRAINTS_DEVICE_MEMORY", std::to_string(needed));
+    EXPECT_EQ(messageOf(system, GetParam()), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, DeviceMemory, testing::Values("OpenCLSingle", "OpenCLMixed", "OpenCLDouble"),
+                         [](const auto& info) { return info.param; });
