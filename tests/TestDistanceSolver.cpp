@@ -203,19 +203,20 @@ TEST(DistanceSolver, LeavesToTheOthersWhatItDoesNotServe) {
 TEST(DistanceSolver, FailsAsTheReadableSolverDoes) {
     const TestSystem &water = findSystem("water"), &chain = findSystem("chain");
     for (const TestSystem* system : {&water, &chain})
-        for (const char* what : {"NaN", "infinite", "turned", "one place", "NaN displacement"}) {
+        for (const char* what : {"NaN", "infinite", "turned", "turned exactly", "one place", "NaN displacement"}) {
             SCOPED_TRACE(system->name + ", " + what);
             Copies copies(*system, 9);
             const int n = system->numParticles(), i = 5 * n + system->bonds[0].i, j = 5 * n + system->bonds[0].j;
-            Arrays delta = copies.random(0.001, 1);
             const std::string kind = what;
+            Arrays delta = copies.random(kind == "turned exactly" ? 0 : 0.001, 1);
             if (kind == "NaN")
                 copies.start[i].x = std::numeric_limits<double>::quiet_NaN();
             else if (kind == "infinite")
                 copies.start[i].y = std::numeric_limits<double>::infinity();
             else if (kind == "one place")
                 copies.start[i] = copies.start[j];
-            else if (kind == "turned")
+            else if (kind == "turned" ||
+                     kind == "turned exactly") // to the other side of its neighbour, at its distance
                 delta[i] = 2.0 * (copies.start[j] - copies.start[i]);
             else
                 delta[i].z = std::numeric_limits<double>::quiet_NaN();

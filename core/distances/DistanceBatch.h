@@ -45,10 +45,11 @@ public:
     virtual int worstRow() const {
         return -1;
     }
-    /** Multiplier of a length (not of its square) in one cluster of the batch, of the last stage.
-     *  @param row  position in the pattern */
-    virtual double positionMultiplier(int row, int cluster) const = 0;
-    virtual double velocityMultiplier(int row, int cluster) const = 0;
+    /** Multipliers of lengths (not of their squares) in the last stage.
+     *  @param firstRow    [clusters] where in byRow each cluster's rows begin
+     *  @param[out] byRow  [all rows] */
+    virtual void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
+    virtual void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
 };
 
 /** What batches of any algorithm hold. */
@@ -106,9 +107,14 @@ template <class Number>
 struct DistanceMultipliers {
     explicit DistanceMultipliers(int rows) : value(rows), square(rows) {
     }
-    double ofLength(int row, int cluster) const {
+    void get(const DistancePattern& pattern, const std::vector<int>& firstRow, std::vector<double>& byRow) const {
         using Traits = LaneTraits<Number>;
-        return Traits::lane(value[row], cluster) * std::sqrt(Traits::lane(square[row], cluster));
+        for (int k = 0; k < pattern.numRows(); k++) {
+            const int row = pattern.positionOf[k];
+            for (int cluster = 0; cluster < (int) firstRow.size(); cluster++)
+                byRow[firstRow[cluster] + k] =
+                    Traits::lane(value[row], cluster) * std::sqrt(Traits::lane(square[row], cluster));
+        }
     }
     Aligned<Number> value, square; ///< [rows]
 };

@@ -62,11 +62,11 @@ public:
                                 ThreadWorkspace& shared) override {
         return velocityStage(x, velocity, timeScale, tolerance, maxIterations, shared);
     }
-    double positionMultiplier(int row, int cluster) const override {
-        return lambda.ofLength(row, cluster);
+    void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
+        lambda.get(data.pattern, firstRow, byRow);
     }
-    double velocityMultiplier(int row, int cluster) const override {
-        return mu.ofLength(row, cluster);
+    void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
+        mu.get(data.pattern, firstRow, byRow);
     }
 
 private:
