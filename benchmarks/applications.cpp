@@ -22,6 +22,7 @@
 
 #include "BenchmarkInput.h"
 #include "ConstraintSolver.h"
+#include "PoolRunner.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/reference/ReferenceConstraints.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
@@ -53,9 +54,13 @@ struct Options {
 
 constexpr int maxIterations = 500;
 
-/** The place where what is timed is made: the class of core that a platform would use. */
-unique_ptr<ConstraintSolver> makeSolver(const System& system, Method method, double tolerance) {
-    return make_unique<ConstraintSolver>(collectConstraints(system, tolerance), method);
+/** What the CPU platform makes of a System; "Reference": what that platform does, by the same method. */
+unique_ptr<ConstraintSolver> makeSolver(const System& system, const string& name, double tolerance) {
+    const Method method = name == "Iterative" ? Method::Iterative : Method::MatrixInversion;
+    auto solver = make_unique<ConstraintSolver>(collectConstraints(system, tolerance), method);
+    if (name != "Reference")
+        solver->setTaskRunner(make_shared<PoolRunner>(options.threads));
+    return solver;
 }
 
 // ---- algorithms
@@ -109,8 +114,8 @@ private:
 
 class Ours : public Algorithm {
 public:
-    Ours(const BenchmarkInput& input, Method method, double tolerance)
-        : solver(makeSolver(*input.system, method, tolerance)), box(input.box()), tolerance(tolerance) {
+    Ours(const BenchmarkInput& input, const string& name, double tolerance)
+        : solver(makeSolver(*input.system, name, tolerance)), box(input.box()), tolerance(tolerance) {
         solver->chooseIndependent(input.frames[0].start.data(), box);
     }
     void load(const Frame& frame) override {
@@ -164,7 +169,7 @@ ReferenceConstraints& builtInOf(const BenchmarkInput& input) {
 unique_ptr<Algorithm> makeAlgorithm(const BenchmarkInput& input, const string& name, double tolerance) {
     if (name == "built-in")
         return make_unique<BuiltIn>(builtInOf(input), input.inverseMasses(), tolerance);
-    return make_unique<Ours>(input, name == "Iterative" ? Method::Iterative : Method::MatrixInversion, tolerance);
+    return make_unique<Ours>(input, name, tolerance);
 }
 
 // ---- benchmarks
@@ -235,7 +240,7 @@ void runSetup(benchmark::State& state, const BenchmarkInput& input, const string
             if (name == "built-in")
                 benchmark::DoNotOptimize(make_unique<ReferenceConstraints>(*input.system));
             else
-                benchmark::DoNotOptimize(makeSolver(*input.system, Method::MatrixInversion, 1e-5));
+                benchmark::DoNotOptimize(makeSolver(*input.system, name, 1e-5));
             CALLGRIND_TOGGLE_COLLECT;
         }
         state.counters["constraints"] = input.system->getNumConstraints();
@@ -247,7 +252,7 @@ void runSetup(benchmark::State& state, const BenchmarkInput& input, const string
 void registerCase(const BenchmarkInput& input) {
     for (const auto& [stage, stageName] : stageNames)
         for (const string& tolerance : options.tolerances)
-            for (const char* algorithm : {"built-in", "Iterative", "MatrixInversion"}) {
+            for (const char* algorithm : {"built-in", "Iterative", "MatrixInversion", "Reference"}) {
                 const string name = stageName + "/" + input.name + "/" + tolerance + "/" + algorithm;
                 auto* one = benchmark::RegisterBenchmark(
                     name.c_str(), [&input, stage = stage, algorithm, t = stod(tolerance)](benchmark::State& state) {

@@ -25,7 +25,7 @@ from openmmconstraints.table import make_console, make_table
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSES = 4
-ALGORITHMS = ("built-in", "Iterative", "MatrixInversion")
+ALGORITHMS = ("built-in", "Iterative", "Reference", "MatrixInversion")
 
 
 def names_of(program: Path, options: Sequence[str], stages: Sequence[str]) -> list[str]:
