@@ -82,7 +82,10 @@ class Applications:
                 *options,
             ]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            return _collect(json.loads(output.read_text())["benchmarks"])
+            text = output.read_text()
+            if not text:
+                raise SystemExit(f"no benchmark is called {pattern}: are its inputs missing in {self.inputs}?")
+            return _collect(json.loads(text)["benchmarks"])
 
     def on_inputs(self, pattern: str, *options: str, repetitions: int | None = None) -> dict[str, Measured]:
         """The same on the files of inputs."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -131,10 +132,22 @@ class Case:
                 return f"left out: its set-up fails: {error.stderr.strip().splitlines()[-1]}"
         return None
 
+    @cached_property
     def candidates(self) -> list[Candidate]:
-        """OpenMM's own, and ours."""
-        ours = [Candidate(self.setting.integrator, solver) for solver in self.setting.solvers]
-        return [Candidate(self.setting.partner, None), *ours]
+        """OpenMM's own, and ours: Automatic too where it does as none of the others."""
+        solvers = list(self.setting.solvers)
+        if self._served_by("Automatic") not in map(self._served_by, solvers):
+            solvers.append("Automatic")
+        return [Candidate(self.setting.partner, None), *(Candidate(self.setting.integrator, s) for s in solvers)]
+
+    def _served_by(self, solver: str) -> list[tuple] | None:
+        """What serves how many clusters of which size; None if the solver cannot serve them."""
+        integrator = mc.ShakeIntegrator(0.001)
+        integrator.setSolver(getattr(mc.ConstraintIntegrator, solver))
+        try:
+            return [(c.solver, c.count, c.constraints) for c in integrator.getClusters(self.moved)]
+        except mm.OpenMMException:
+            return None
 
     def measure(self, advance: Callable[[int], None], say: Callable[[str], None]) -> list[Record]:
         """All solvers at all tolerances; advance() is told of rounds, say() of what is left out."""
@@ -154,7 +167,7 @@ class Case:
         self.meter = BondMeter(self.system)
         excuse = self.without_built_in()
         loosest = max(self.setting.tolerances)
-        for candidate in self.candidates():
+        for candidate in self.candidates:
             built_in = candidate.solver is None
             if built_in and excuse is not None:
                 self.failures[candidate] = excuse
@@ -189,7 +202,7 @@ class Case:
             c: Record(
                 self.chosen.name, self.set, *size, tolerance, c.integrator, c.solver, failure=self.failures.get(c)
             )
-            for c in self.candidates()
+            for c in self.candidates
         }
         for candidate, record in records.items():
             self._try(candidate, record, tolerance)
@@ -209,7 +222,7 @@ class Case:
             advance(1)
         for candidate, record in records.items():
             self._summarize(candidate, record, times)
-        partner = self.candidates()[0]
+        partner = self.candidates[0]
         if records[partner].failure is None:
             for candidate, record in records.items():
                 if candidate != partner and record.failure is None:
