@@ -272,7 +272,7 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     const double perTime = duration > 0 && velocity != nullptr ? 1 / duration : 0;
     DistanceSolver::Report fast{everyCluster};
     if (distances != nullptr)
-        fast = distances->solvePositions(positions, delta, innerTolerance(tolerance), maxIterations,
+        fast = distances->solvePositions(positions, box, delta, innerTolerance(tolerance), maxIterations,
                                          perTime > 0 ? velocity : nullptr, perTime);
     hasFastLambda = distances != nullptr;
     const int bad = setStart(positions, box, fast.left);
@@ -304,7 +304,8 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     };
     DistanceSolver::Report fast{everyCluster};
     if (distances != nullptr)
-        fast = distances->solveVelocities(positions, velocity, timeScale, innerTolerance(tolerance), maxIterations);
+        fast =
+            distances->solveVelocities(positions, box, velocity, timeScale, innerTolerance(tolerance), maxIterations);
     hasFastMu = distances != nullptr;
     const int bad = setStart(positions, box, fast.left);
     if (bad >= 0)

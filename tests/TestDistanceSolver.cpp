@@ -3,6 +3,7 @@
 // The fast solver of the CPU platform against the readable one: every shape of cluster, full and half-empty lanes, what
 // it has to leave, and failures.
 #include "ConstraintSolver.h"
+#include "DistancePattern.h"
 #include "support/DenseOracle.h"
 #include "support/SystemTable.h"
 #include <limits>
@@ -28,12 +29,13 @@ public:
 struct Copies {
     ConstraintSet set;
     Arrays start;
+    Box box;
 
-    Copies(const TestSystem& system, int count) {
+    Copies(const TestSystem& system, int count) : box(system.box) {
         Random random(count);
         const int n = system.numParticles();
         for (int copy = 0; copy < count; copy++) {
-            const double scale = 1 + 0.02 * copy;
+            const double scale = system.periodic ? 1 : 1 + 0.02 * copy;
             for (int i = 0; i < n; i++) {
                 set.inverseMass.push_back(system.masses[i] > 0 ? 1 / (system.masses[i] * scale) : 0);
                 start.push_back(scale * system.positions[i]);
@@ -42,6 +44,7 @@ struct Copies {
                 Constraint c;
                 c.particles = {copy * n + bond.i, copy * n + bond.j};
                 c.target = scale * bond.length;
+                c.periodic = system.periodic;
                 c.index = set.numListed++;
                 set.constraints.push_back(c);
             }
@@ -79,9 +82,9 @@ struct Solution {
     Solution(ConstraintSolver& solver, const Copies& copies, double tolerance, double size = 0.004)
         : delta(copies.random(size, 1)), impulse(delta.size()), velocities(copies.random(1, 2)) {
         // The velocity stage first: its factor is what the position stage at the same place finds.
-        velocity = solver.solveVelocities(copies.start.data(), Box(), velocities.data(), 0.002, tolerance, 100);
+        velocity = solver.solveVelocities(copies.start.data(), copies.box, velocities.data(), 0.002, tolerance, 100);
         position =
-            solver.solvePositions(copies.start.data(), Box(), delta.data(), tolerance, 100, 0.002, impulse.data());
+            solver.solvePositions(copies.start.data(), copies.box, delta.data(), tolerance, 100, 0.002, impulse.data());
         multipliers = solver.getMultipliers();
     }
 };
@@ -89,7 +92,7 @@ struct Solution {
 std::vector<TestSystem> regularOnes() {
     std::vector<TestSystem> result;
     for (const TestSystem& system : systemTable())
-        if (system.isRegular() && !system.periodic)
+        if (system.isRegular())
             result.push_back(system);
     return result;
 }
@@ -129,7 +132,9 @@ TEST(DistanceSolver, SaysWhichConstraintIsTheWorst) {
             double worst = 0;
             for (const Constraint& c : copies.set.constraints) {
                 const int i = c.particles[0], j = c.particles[1];
-                const Real3 r = copies.start[i] + solution.delta[i] - copies.start[j] - solution.delta[j];
+                Real3 r = copies.start[i] + solution.delta[i] - copies.start[j] - solution.delta[j];
+                if (c.periodic)
+                    r = copies.box.minimumImage(r);
                 worst = std::max(worst, std::abs(std::sqrt(dot(r, r)) / c.target - 1));
             }
             EXPECT_NEAR(solution.position.maxError, worst, 1e-3 * worst + 1e-15);
@@ -149,7 +154,7 @@ TEST(DistanceSolver, DoesNotDependOnThreadsNorOnWhatWasSolvedBefore) {
         ConstraintSolver fresh(copies.set, Method::MatrixInversion);
         fresh.setTaskRunner(std::make_shared<TaskRunner>());
         Arrays delta = copies.random(0.004, 1); // no velocity stage before it: its factor is its own
-        fresh.solvePositions(copies.start.data(), Box(), delta.data(), 1e-8, 100);
+        fresh.solvePositions(copies.start.data(), copies.box, delta.data(), 1e-8, 100);
         for (const Solution* other : {&again, &shuffled}) {
             EXPECT_EQ(farthest(first.delta, other->delta), 0);
             EXPECT_EQ(farthest(first.velocities, other->velocities), 0);
@@ -158,6 +163,46 @@ TEST(DistanceSolver, DoesNotDependOnThreadsNorOnWhatWasSolvedBefore) {
         }
         EXPECT_EQ(farthest(first.delta, delta), 0);
     }
+}
+
+TEST(DistanceSolver, TakesTheMinimumImageWhereMoleculesAreBroken) {
+    for (const char* name : {"water", "chain", "methane", "star"})
+        for (int count : {1, 11}) {
+            SCOPED_TRACE(std::string(name) + " x " + std::to_string(count));
+            TestSystem system = findSystem(name);
+            system.box = {{3, 0, 0}, {0.5, 3, 0}, {-0.4, 0.6, 3}};
+            Copies whole(system, count);
+            for (Constraint& c : whole.set.constraints)
+                c.periodic = true;
+            Copies broken = whole;
+            for (std::size_t i = 0; i < broken.start.size(); i += 2) // each the image of another cell
+                broken.start[i] += (double) (i % 3) * whole.box.a - 1.0 * whole.box.b + (double) (i % 5) * whole.box.c;
+            ConstraintSolver first(whole.set, Method::MatrixInversion), second(whole.set, Method::MatrixInversion);
+            first.setTaskRunner(std::make_shared<TaskRunner>());
+            second.setTaskRunner(std::make_shared<TaskRunner>());
+            const Solution expected(first, whole, 1e-12), actual(second, broken, 1e-12);
+            ASSERT_EQ(actual.position.outcome, Outcome::Converged);
+            EXPECT_LT(actual.position.iterations, 20);
+            EXPECT_LT(farthest(actual.delta, expected.delta), 1e-11);
+            EXPECT_LT(farthest(actual.velocities, expected.velocities), 1e-9);
+        }
+}
+
+TEST(DistanceSolver, KnowsThatTheBoxHasChanged) {
+    // The same positions, but the bond across the boundary is another.
+    Copies copies(findSystem("chain"), 1);
+    for (Constraint& c : copies.set.constraints)
+        c.periodic = true;
+    copies.box = {{3, 0, 0}, {0, 3, 0}, {0, 0, 3}};
+    copies.start[0].x += 3;
+    ConstraintSolver fast(copies.set, Method::MatrixInversion), fresh(copies.set, Method::MatrixInversion);
+    fast.setTaskRunner(std::make_shared<TaskRunner>());
+    fresh.setTaskRunner(std::make_shared<TaskRunner>());
+    Solution(fast, copies, 1e-10);
+    copies.box.a.x = 2.99;
+    const Solution actual(fast, copies, 1e-10), expected(fresh, copies, 1e-10);
+    EXPECT_EQ(actual.position.outcome, expected.position.outcome);
+    EXPECT_EQ(farthest(actual.delta, expected.delta), 0);
 }
 
 TEST(DistanceSolver, NeedsFewIterationsWhereBondsTurnFar) {
@@ -186,7 +231,7 @@ TEST(DistanceSolver, LeavesToTheOthersWhatItDoesNotServe) {
         list.erase(list.begin() + at + 2); // the angle takes the place of H-H
         list.insert(first ? list.begin() : list.end(), special[0]);
         list[5].rate = 0.1;
-        list[10].periodic = true;
+        list[10].periodic = true; // of its cluster's only this one
         ConstraintSolver readable(copies.set, Method::MatrixInversion), fast(copies.set, Method::MatrixInversion);
         fast.setTaskRunner(std::make_shared<TaskRunner>());
         const Solution expected(readable, copies, 1e-13), actual(fast, copies, 1e-13);
@@ -224,12 +269,72 @@ TEST(DistanceSolver, FailsAsTheReadableSolverDoes) {
             fast.setTaskRunner(std::make_shared<TaskRunner>());
             Arrays other = delta;
             const SolveReport expected =
-                readable.solvePositions(copies.start.data(), Box(), other.data(), 1e-8, 100, 0.002);
-            const SolveReport actual = fast.solvePositions(copies.start.data(), Box(), delta.data(), 1e-8, 100, 0.002);
+                readable.solvePositions(copies.start.data(), copies.box, other.data(), 1e-8, 100, 0.002);
+            const SolveReport actual =
+                fast.solvePositions(copies.start.data(), copies.box, delta.data(), 1e-8, 100, 0.002);
             EXPECT_NE(expected.outcome, Outcome::Converged);
             EXPECT_EQ(actual.outcome, expected.outcome);
             EXPECT_EQ(actual.constraint, expected.constraint);
         }
+}
+
+TEST(DistancePattern, HasPartsThatTouchOnlyThemselvesAndTheTop) {
+    const int n = 30000;
+    std::vector<LocalPair> pairs;
+    std::vector<std::vector<int>> neighbours(n);
+    for (int k = 0; k < n; k++) {
+        pairs.push_back({k, k + 1});
+        for (int other : {k - 1, k + 1})
+            if (other >= 0 && other < n)
+                neighbours[k].push_back(other);
+    }
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(neighbours, factor));
+    const DistancePattern pattern(pairs, std::vector<char>(n + 1, 1), factor, factor.order);
+    ASSERT_EQ((int) pattern.parts.size(), DistancePattern::numParts);
+    EXPECT_EQ(pattern.top.endRow, n);
+    EXPECT_LT(n - pattern.top.beginRow, 200);
+    for (const DistancePattern::Part& part : pattern.parts) {
+        EXPECT_NEAR(part.endRow - part.beginRow, n / DistancePattern::numParts, 0.2 * n / DistancePattern::numParts);
+        for (int e = pattern.firstEntry(part); e < pattern.lastEntry(part); e++) {
+            const int row = pattern.entryRow[e];
+            ASSERT_TRUE((row >= part.beginRow && row < part.endRow) || row >= pattern.top.beginRow);
+        }
+    }
+}
+
+TEST(DistanceSolver, SplitsALargeClusterForThreads) {
+    TestSystem chain; // a random walk, and a comb: two kinds of elimination trees
+    for (bool isComb : {false, true}) {
+        Random random(5);
+        chain = TestSystem();
+        const int n = 30000;
+        for (int i = 0; i <= n; i++) {
+            const int before = isComb ? (i % 3 == 0 ? i - 3 : i - 1) : i - 1;
+            Real3 step = random.inCube(1) + Real3{0, 0, 1.5};
+            step = (0.15 / std::sqrt(dot(step, step))) * step;
+            chain.masses.push_back(12 + i % 5);
+            chain.positions.push_back(i == 0 ? Real3() : chain.positions[std::max(0, before)] + step);
+            if (i > 0)
+                chain.bonds.push_back({std::max(0, before), i, 0.15});
+        }
+        const Copies copies(chain, 1);
+        ConstraintSolver readable(copies.set, Method::MatrixInversion), one(copies.set, Method::MatrixInversion),
+            several(copies.set, Method::MatrixInversion);
+        one.setTaskRunner(std::make_shared<TaskRunner>());
+        several.setTaskRunner(std::make_shared<Shuffled>());
+        for (double size : {0.002, 0.012}) { // few iterations, and a new factor on the way
+            const Solution expected(readable, copies, 1e-12, size), actual(one, copies, 1e-12, size),
+                shuffled(several, copies, 1e-12, size);
+            ASSERT_EQ(expected.position.outcome, Outcome::Converged);
+            ASSERT_EQ(actual.position.outcome, Outcome::Converged);
+            EXPECT_LT(farthest(actual.delta, expected.delta), 1e-10);
+            EXPECT_LT(farthest(actual.velocities, expected.velocities), 1e-8);
+            EXPECT_LT(farthest(actual.multipliers.lambda, expected.multipliers.lambda), 1e-8);
+            EXPECT_EQ(farthest(actual.delta, shuffled.delta), 0);
+            EXPECT_EQ(farthest(actual.velocities, shuffled.velocities), 0);
+        }
+    }
 }
 
 TEST(DistanceSolver, ChecksConstraintsThatDependOnOthers) {

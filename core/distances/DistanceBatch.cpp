@@ -22,7 +22,7 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
     own->secondWeight.resize(n);
     own->square.resize(n);
     own->inverseSquare.resize(n);
-    own->shortest = clusters[0]->lengths[0];
+    own->shortest = own->longest = clusters[0]->lengths[0];
     for (int lane = 0; lane < Traits::width; lane++) {
         const DistanceCluster& cluster = *clusters[lane < count ? lane : 0];
         for (int p = 0; p < pattern.numParticles(); p++) {
@@ -33,6 +33,7 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
             const auto [first, second] = pattern.pairs[k];
             const double length = cluster.lengths[k];
             own->shortest = std::min(own->shortest, length);
+            own->longest = std::max(own->longest, length);
             Traits::setLane(own->square[k], lane, length * length);
             Traits::setLane(own->inverseSquare[k], lane, 1 / (length * length));
             Traits::setLane(own->firstWeight[k], lane, cluster.inverseMass[first]);

@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_DISTANCES_DISTANCE_BATCH_H_
 #define CONSTRAINTS_CORE_DISTANCES_DISTANCE_BATCH_H_
 
+#include "Box.h"
 #include "DistancePattern.h"
 #include "Lanes.h"
 #include <memory>
@@ -32,15 +33,16 @@ public:
     virtual ~DistanceBatch() = default;
     /** Position stage, as ClusterSolver's; velocities get the impulse too.
      *  @param x         [all particles] nm
+     *  @param box       for periodic patterns
      *  @param delta     [all particles] nm
      *  @param velocity  [all particles] nm/ps, or null
      *  @param perTime   1/ps, what turns displacements into velocities
      *  @param shared    of the calling thread */
-    virtual BatchReport solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations,
-                                       Real3* velocity, double perTime, ThreadWorkspace& shared) = 0;
+    virtual BatchReport solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
+                                       int maxIterations, Real3* velocity, double perTime, ThreadWorkspace& shared) = 0;
     /** Velocity stage, as ClusterSolver's. */
-    virtual BatchReport solveVelocities(const Real3* x, Real3* velocity, double timeScale, double tolerance,
-                                        int maxIterations, ThreadWorkspace& shared) = 0;
+    virtual BatchReport solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale,
+                                        double tolerance, int maxIterations, ThreadWorkspace& shared) = 0;
     /** The row with the largest error of the last stage, as position in the pattern; -1 if that is not known. */
     virtual int worstRow() const {
         return -1;
@@ -67,7 +69,7 @@ public:
         Aligned<Number> weight;        ///< [meetings] inverse mass with its sign
         Aligned<Number> square;        ///< [rows] L^2
         Aligned<Number> inverseSquare; ///< [rows] 1/L^2
-        double shortest;               ///< L
+        double shortest, longest;      ///< L
     };
 
     /** @param clusters  1 to Traits::width; lanes without one repeat the first
@@ -79,27 +81,36 @@ public:
     CONSTRAINTS_INLINE Vector load(const Real3* array, int p) const {
         return Traits::load(array, &particle[p * Traits::width]);
     }
-    /** visit(particle of the pattern, lane, particle of the System) */
+    /** Whether the minimum image represents all lengths; else they are taken without. */
+    bool hasImages(const Box& box) const {
+        return parameters->longest <= box.halfWidth();
+    }
+    /** How far a bond vector reaches, from which on (1) there may be a shorter image. */
+    static CONSTRAINTS_INLINE Number reach(const Vector& bond, const Box& box) {
+        return Traits::reach(bond, 2 / box.a.x, 2 / box.b.y, 2 / box.c.z);
+    }
+    static CONSTRAINTS_INLINE Vector imageOf(const Vector& bond, const Box& box) {
+        Vector image{};
+        for (int lane = 0; lane < Traits::width; lane++)
+            Traits::setLane(image, lane, box.minimumImage(Traits::lane(bond, lane)));
+        return image;
+    }
+
+    /** visit(particle of the pattern, lane, particle of the System) for movable ones among begin ... end-1 */
     template <class Visit>
-    CONSTRAINTS_INLINE void forMovable(Visit visit) const {
-        const int numParticles = pattern.numParticles(), lanes = Traits::width == 1 ? 1 : count;
-        const int* i = particle.data();
-        for (int p = 0; p < numParticles; p++, i += Traits::width)
+    CONSTRAINTS_INLINE void forMovable(int begin, int end, Visit visit) const {
+        const int lanes = Traits::width == 1 ? 1 : count;
+        const int* i = particle.data() + begin * Traits::width;
+        for (int p = begin; p < end; p++, i += Traits::width)
             if (pattern.isMovable[p])
                 for (int lane = 0; lane < lanes; lane++)
                     visit(p, lane, i[lane]);
     }
-    /** Displacements of the movable particles, and the velocities that follow. */
-    CONSTRAINTS_INLINE void storeMoved(const Vector* moved, Real3* delta, Real3* velocity, double perTime) const {
-        forMovable([=](int p, int lane, int i) {
-            const Real3 now = Traits::lane(moved[p], lane);
-            if (velocity != nullptr)
-                velocity[i] += perTime * (now - delta[i]);
-            delta[i] = now;
-        });
-    }
-    CONSTRAINTS_INLINE void storeVelocities(const Vector* moved, Real3* velocity) const {
-        forMovable([=](int p, int lane, int i) { velocity[i] = Traits::lane(moved[p], lane); });
+    /** The displacement of a particle, and what it adds to its velocity (or null). */
+    static CONSTRAINTS_INLINE void storeMoved(const Real3& moved, Real3& delta, Real3* velocity, double perTime) {
+        if (velocity != nullptr)
+            *velocity += perTime * (moved - delta);
+        delta = moved;
     }
 
     const DistancePattern& pattern;

@@ -14,8 +14,8 @@ struct LocalPair {
 };
 
 /** What all clusters of one shape share: which distances meet where, and the symbolic factor of their matrix, its rows
- *  sorted by level and by length of their column. Columns of one level and length are a run: loops over them have a
- *  fixed number of rounds, and none needs what another computes. */
+ *  sorted by part, by level and by length of their column. Columns of one level and length are a run: loops over them
+ * have a fixed number of rounds, and none needs what another computes. */
 struct DistancePattern {
     /** @param given   [rows]
      *  @param movable [particles] immovable ones couple nothing
@@ -23,6 +23,9 @@ struct DistancePattern {
      *  @param order   [rows] position in the factor -> given row */
     DistancePattern(const std::vector<LocalPair>& given, const std::vector<char>& movable, const SymbolicFactor& factor,
                     const std::vector<int>& order);
+    /** Clusters of at least so many rows are split into parts for several threads. */
+    static constexpr int minSplitRows = 20000;
+    static constexpr int numParts = 8;
 
     int numRows() const {
         return (int) pairs.size();
@@ -32,6 +35,20 @@ struct DistancePattern {
     }
     int numEntries() const {
         return (int) entryRow.size();
+    }
+
+    /** Rows that a thread can work on by itself. */
+    struct Part {
+        int beginRow, endRow;
+        int beginRun, endRun;
+        int beginMeeting, endMeeting;
+    };
+    /** Entries of a part's columns begin and end there. */
+    int firstEntry(const Part& part) const {
+        return part.beginRun < (int) runs.size() ? runs[part.beginRun].entry : numEntries();
+    }
+    int lastEntry(const Part& part) const {
+        return part.endRun < (int) runs.size() ? runs[part.endRun].entry : numEntries();
     }
 
     struct Run {
@@ -45,6 +62,7 @@ struct DistancePattern {
         int entry, row, column, particle;
         double sign; ///< of the product of the particle's signs in both rows
     };
+    bool isPeriodic = false;       ///< bonds take the minimum image
     std::vector<LocalPair> pairs;  ///< [rows], by position in the elimination
     std::vector<char> isMovable;   ///< [particles]
     std::vector<int> positionOf;   ///< [rows] given row -> position
@@ -53,6 +71,10 @@ struct DistancePattern {
     std::vector<Meeting> meetings; ///< by entry
     std::vector<int> updateTarget; ///< as in SymbolicFactor
     int maxColumn = 0;             ///< entries of the longest column
+    /** Unions of subtrees of the elimination tree: what one eliminates touches itself and the top, but no other. Empty
+     *  where a cluster is not split. */
+    std::vector<Part> parts;
+    Part top; ///< all other rows; they come last
 };
 
 } // namespace ConstraintPlugin

@@ -20,7 +20,7 @@ constexpr int minLaneClusters = 3;
 constexpr int minTaskRows = 1000;
 
 bool isFixedDistance(const Constraint& c) {
-    return c.kind == CoordinateKind::Distance && !c.periodic && c.rate == 0;
+    return c.kind == CoordinateKind::Distance && c.rate == 0;
 }
 
 std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<char>& movable) {
@@ -73,11 +73,11 @@ public:
     }
     void build() {
         for (int c = 0; c < (int) graph.clusters.size(); c++) {
-            const auto row = graph.rows.begin();
             const Cluster& cluster = graph.clusters[c];
-            const bool isServed = cluster.kind != ClusterSolverKind::Iterative &&
-                                  std::all_of(row + cluster.begin, row + cluster.end,
-                                              [&](int k) { return isFixedDistance(set.constraints[k]); });
+            const Constraint& first = constraintOf(cluster.begin);
+            bool isServed = cluster.kind != ClusterSolverKind::Iterative;
+            for (int row = cluster.begin; isServed && row < cluster.end; row++)
+                isServed = isFixedDistance(constraintOf(row)) && constraintOf(row).periodic == first.periodic;
             if (isServed)
                 sortIn(c);
             else
@@ -100,6 +100,9 @@ private:
 
     /** Particles are numbered as they appear, the one of a first row that appears again in the second coming first; a
      *  pair's first particle is the one with the smaller number. */
+    const Constraint& constraintOf(int row) const {
+        return set.constraints[graph.rows[row]];
+    }
     Shape shapeOf(const Cluster& cluster) {
         Shape shape;
         auto local = [&](int particle) {
@@ -110,14 +113,14 @@ private:
             }
             return localOf[particle];
         };
-        auto particlesOf = [&](int row) { return set.constraints[graph.rows[row]].particles; };
+        auto particlesOf = [&](int row) -> const std::vector<int>& { return constraintOf(row).particles; };
         if (cluster.size() > 1)
             for (int p : particlesOf(cluster.begin))
                 for (int q : particlesOf(cluster.begin + 1))
                     if (p == q)
                         local(p);
         for (int row = cluster.begin; row < cluster.end; row++) {
-            const std::vector<int> particles = particlesOf(row);
+            const std::vector<int>& particles = particlesOf(row);
             const int a = local(particles[0]), b = local(particles[1]);
             shape.pairs.push_back({std::min(a, b), std::max(a, b)});
         }
@@ -135,9 +138,12 @@ private:
             key.push_back(pair.second);
         }
         key.insert(key.end(), shape.movable.begin(), shape.movable.end());
+        const bool isPeriodic = constraintOf(cluster.begin).periodic;
+        key.push_back(isPeriodic);
         const auto [known, isNew] = patternOf.try_emplace(std::move(key), (int) members.size());
         if (isNew) {
             addPattern(cluster, shape);
+            solver.patterns.back().isPeriodic = isPeriodic;
             members.emplace_back();
         }
         const DistancePattern& pattern = solver.patterns[known->second];
@@ -206,9 +212,16 @@ void DistanceSolver::Batches::makeTasks() {
 template <class Stage>
 DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchReport Batch::*result, Stage stage) {
     workspaces.resize(runner.numThreads());
+    for (Batch& batch : all)
+        if (!batch.pattern->parts.empty()) { // all threads on one
+            workspaces[0].team = &runner;
+            batch.*result = stage(*batch.solver, workspaces[0]);
+            workspaces[0].team = nullptr;
+        }
     runner.run((int) tasks.size(), [&](int task, int thread) {
         for (int i = tasks[task].begin; i < tasks[task].end; i++)
-            all[i].*result = stage(*all[i].solver, workspaces[thread]);
+            if (all[i].pattern->parts.empty())
+                all[i].*result = stage(*all[i].solver, workspaces[thread]);
     });
     Report report{notServed};
     const Batch* worst = nullptr;
@@ -252,17 +265,17 @@ DistanceSolver::DistanceSolver(const ConstraintSet& set, const ConstraintGraph& 
 
 DistanceSolver::~DistanceSolver() = default;
 
-DistanceSolver::Report DistanceSolver::solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations,
-                                                      Real3* velocity, double perTime) {
+DistanceSolver::Report DistanceSolver::solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
+                                                      int maxIterations, Real3* velocity, double perTime) {
     return batches->run(*runner, &Batches::Batch::position, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
-        return batch.solvePositions(x, delta, tolerance, maxIterations, velocity, perTime, workspace);
+        return batch.solvePositions(x, box, delta, tolerance, maxIterations, velocity, perTime, workspace);
     });
 }
 
-DistanceSolver::Report DistanceSolver::solveVelocities(const Real3* x, Real3* velocity, double timeScale,
-                                                       double tolerance, int maxIterations) {
+DistanceSolver::Report DistanceSolver::solveVelocities(const Real3* x, const Box& box, Real3* velocity,
+                                                       double timeScale, double tolerance, int maxIterations) {
     return batches->run(*runner, &Batches::Batch::velocity, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
-        return batch.solveVelocities(x, velocity, timeScale, tolerance, maxIterations, workspace);
+        return batch.solveVelocities(x, box, velocity, timeScale, tolerance, maxIterations, workspace);
     });
 }
 

@@ -24,9 +24,10 @@ public:
         std::vector<int> worst{}; ///< rows, one of which has this error
     };
     /** As DistanceBatch's, of all clusters. */
-    Report solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations, Real3* velocity,
-                          double perTime);
-    Report solveVelocities(const Real3* x, Real3* velocity, double timeScale, double tolerance, int maxIterations);
+    Report solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance, int maxIterations,
+                          Real3* velocity, double perTime);
+    Report solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale, double tolerance,
+                           int maxIterations);
 
     /** Multipliers of the last stages of clusters that were solved. @param[in,out] byRow  [rows], others stay */
     void getPositionMultipliers(std::vector<double>& byRow) const;

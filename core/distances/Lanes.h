@@ -118,6 +118,13 @@ struct LaneTraits<double> {
     static CONSTRAINTS_INLINE double sum(double a) {
         return a;
     }
+    static CONSTRAINTS_INLINE void setLane(Vector& a, int, const Real3& value) {
+        a = Vector{value.x, value.y, value.z, 0};
+    }
+    /** Largest component, each times a factor. */
+    static CONSTRAINTS_INLINE double reach(const Vector& a, double x, double y, double z) {
+        return larger(larger(absolute(a[0]) * x, absolute(a[1]) * y), absolute(a[2]) * z);
+    }
     static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
         return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
     }
@@ -154,6 +161,14 @@ struct LaneTraits<Lanes> {
         for (int lane = 0; lane < width; lane++)
             result += a[lane];
         return result;
+    }
+    static CONSTRAINTS_INLINE void setLane(Vector& a, int lane, const Real3& value) {
+        a.x[lane] = value.x;
+        a.y[lane] = value.y;
+        a.z[lane] = value.z;
+    }
+    static CONSTRAINTS_INLINE Lanes reach(const Vector& a, double x, double y, double z) {
+        return larger(Lanes(larger(Lanes(absolute(a.x) * x), Lanes(absolute(a.y) * y))), Lanes(absolute(a.z) * z));
     }
     static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
         const auto equal = (a.x == b.x) & (a.y == b.y) & (a.z == b.z);

@@ -54,13 +54,13 @@ public:
         : data(pattern, clusters, like == nullptr ? nullptr : &static_cast<const SmallBatch*>(like)->data), lambda(n),
           mu(n) {
     }
-    BatchReport solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations, Real3* velocity,
-                               double perTime, ThreadWorkspace& shared) override {
-        return positionStage(x, delta, tolerance, maxIterations, velocity, perTime, shared);
+    BatchReport solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance, int maxIterations,
+                               Real3* velocity, double perTime, ThreadWorkspace& shared) override {
+        return positionStage(x, box, delta, tolerance, maxIterations, velocity, perTime, shared);
     }
-    BatchReport solveVelocities(const Real3* x, Real3* velocity, double timeScale, double tolerance, int maxIterations,
-                                ThreadWorkspace& shared) override {
-        return velocityStage(x, velocity, timeScale, tolerance, maxIterations, shared);
+    BatchReport solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale, double tolerance,
+                                int maxIterations, ThreadWorkspace& shared) override {
+        return velocityStage(x, box, velocity, timeScale, tolerance, maxIterations, shared);
     }
     void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
         lambda.get(data.pattern, firstRow, byRow);
@@ -71,20 +71,21 @@ public:
 
 private:
     // Compiled for several machines, as no virtual function can be.
-    CONSTRAINTS_CLONES BatchReport positionStage(const Real3* x, Real3* delta, double tolerance, int maxIterations,
-                                                 Real3* velocity, double perTime, ThreadWorkspace& shared);
-    CONSTRAINTS_CLONES BatchReport velocityStage(const Real3* x, Real3* velocity, double timeScale, double tolerance,
-                                                 int maxIterations, ThreadWorkspace& shared);
+    CONSTRAINTS_CLONES BatchReport positionStage(const Real3* x, const Box& box, Real3* delta, double tolerance,
+                                                 int maxIterations, Real3* velocity, double perTime,
+                                                 ThreadWorkspace& shared);
+    CONSTRAINTS_CLONES BatchReport velocityStage(const Real3* x, const Box& box, Real3* velocity, double timeScale,
+                                                 double tolerance, int maxIterations, ThreadWorkspace& shared);
 
     static constexpr int n = Shape::rows, numParticles = Shape::particles;
 
-    /** What both stages begin with: bond vectors at the start, and what moves. */
+    /** What both stages begin with: bond vectors at the start, and what moves. begin(): false where it cannot. */
     struct State {
         LanesVector bond[n], moved[numParticles];
         Lanes multiplier[n];
         Lanes inverseMass[numParticles];
     };
-    CONSTRAINTS_INLINE void begin(const Real3* x, const Real3* toMove, State& state) const {
+    CONSTRAINTS_INLINE bool begin(const Real3* x, const Box& box, const Real3* toMove, State& state) const {
         LanesVector place[numParticles];
         CONSTRAINTS_UNROLL
         for (int p = 0; p < numParticles; p++) {
@@ -97,6 +98,16 @@ private:
             state.bond[k] = place[Shape::first(k)] - place[Shape::second(k)];
             state.multiplier[k] = Lanes{};
         }
+        if (!data.pattern.isPeriodic)
+            return true;
+        Lanes reach{};
+        CONSTRAINTS_UNROLL
+        for (int k = 0; k < n; k++)
+            reach = larger(data.reach(state.bond[k], box), reach);
+        if (Traits::largest(reach) >= 1) // hardly ever: molecules are whole
+            for (int k = 0; k < n; k++)
+                state.bond[k] = data.imageOf(state.bond[k], box);
+        return data.hasImages(box);
     }
     static CONSTRAINTS_INLINE LanesVector difference(const State& state, int k) {
         return state.moved[Shape::first(k)] - state.moved[Shape::second(k)];
@@ -200,10 +211,11 @@ private:
 };
 
 template <class Shape>
-BatchReport SmallBatch<Shape>::positionStage(const Real3* x, Real3* delta, double tolerance, int maxIterations,
-                                             Real3* velocity, double perTime, ThreadWorkspace&) {
+BatchReport SmallBatch<Shape>::positionStage(const Real3* x, const Box& box, Real3* delta, double tolerance,
+                                             int maxIterations, Real3* velocity, double perTime, ThreadWorkspace&) {
     State state;
-    begin(x, delta, state);
+    if (!begin(x, box, delta, state))
+        return {};
     // Newton's method for the length, |s| - L, needs one iteration less than for its square. Its row times |s| is that
     // for the square, with another residual: where e = |s|^2/L^2 - 1, |s| (|s| - L) = (L^2 e/2)(1 + e/4 - e^2/8 + ...).
     const BatchReport report =
@@ -222,16 +234,20 @@ BatchReport SmallBatch<Shape>::positionStage(const Real3* x, Real3* delta, doubl
                });
     if (!report.converged)
         return report;
-    data.storeMoved(state.moved, delta, velocity, perTime);
+    data.forMovable(0, numParticles, [&](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
+        data.storeMoved(Traits::lane(state.moved[p], lane), delta[i], velocity == nullptr ? nullptr : &velocity[i],
+                        perTime);
+    });
     keep(state, lambda);
     return report;
 }
 
 template <class Shape>
-BatchReport SmallBatch<Shape>::velocityStage(const Real3* x, Real3* velocity, double timeScale, double tolerance,
-                                             int maxIterations, ThreadWorkspace&) {
+BatchReport SmallBatch<Shape>::velocityStage(const Real3* x, const Box& box, Real3* velocity, double timeScale,
+                                             double tolerance, int maxIterations, ThreadWorkspace&) {
     State state;
-    begin(x, velocity, state);
+    if (!begin(x, box, velocity, state))
+        return {};
     const BatchReport report =
         newton(state, tolerance, maxIterations,
                [&](LanesVector(&gradient)[n], Lanes(&residual)[n], Lanes(&error)[n]) CONSTRAINTS_INLINE_LAMBDA {
@@ -244,7 +260,9 @@ BatchReport SmallBatch<Shape>::velocityStage(const Real3* x, Real3* velocity, do
                });
     if (!report.converged)
         return report;
-    data.storeVelocities(state.moved, velocity);
+    data.forMovable(0, numParticles, [&](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
+        velocity[i] = Traits::lane(state.moved[p], lane);
+    });
     keep(state, mu);
     return report;
 }

@@ -3,6 +3,7 @@
 #include "SparseBatch.h"
 #include "SmallMatrix.h"
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 namespace ConstraintPlugin {
@@ -15,25 +16,21 @@ namespace {
  *  step, factored as L D L^T once and kept for the next stage if that begins at the same positions, as RATTLE's
  * position stage does. With it positions converge linearly (chord Newton). Where many iterations lie ahead, A = L U
  * takes its place, with the gradients sigma_k as they are now: a step of Newton's method. Source: Elber, Ruymgaart,
- * Hess, Eur. Phys. J. Special Topics 200, 211 (2011), doi:10.1140/epjst/e2011-01525-9. */
+ * Hess, Eur. Phys. J. Special Topics 200, 211 (2011), doi:10.1140/epjst/e2011-01525-9.
+ *
+ *  A large cluster has parts that threads work on at the same time, and a top that one thread works on between them. */
 template <class Number>
 class SparseBatch : public DistanceBatch {
 public:
-    using Workspace = SparseWorkspace<Number>;
-
     SparseBatch(const DistancePattern& pattern, const std::vector<const DistanceCluster*>& clusters,
                 const SparseBatch* like)
         : data(pattern, clusters, like == nullptr ? nullptr : &like->data), lambda(pattern.numRows()),
           mu(pattern.numRows()) {
     }
-    BatchReport solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations, Real3* velocity,
-                               double perTime, ThreadWorkspace& shared) override {
-        return positionStage(x, delta, tolerance, maxIterations, velocity, perTime, shared);
-    }
-    BatchReport solveVelocities(const Real3* x, Real3* velocity, double timeScale, double tolerance, int maxIterations,
-                                ThreadWorkspace& shared) override {
-        return velocityStage(x, velocity, timeScale, tolerance, maxIterations, shared);
-    }
+    BatchReport solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance, int maxIterations,
+                               Real3* velocity, double perTime, ThreadWorkspace& shared) override;
+    BatchReport solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale, double tolerance,
+                                int maxIterations, ThreadWorkspace& shared) override;
     int worstRow() const override;
     void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
         lambda.get(data.pattern, firstRow, byRow);
@@ -43,26 +40,80 @@ public:
     }
 
 private:
-    // Compiled for several machines, as no virtual function can be.
-    CONSTRAINTS_CLONES BatchReport positionStage(const Real3* x, Real3* delta, double tolerance, int maxIterations,
-                                                 Real3* velocity, double perTime, ThreadWorkspace& shared);
-    CONSTRAINTS_CLONES BatchReport velocityStage(const Real3* x, Real3* velocity, double timeScale, double tolerance,
-                                                 int maxIterations, ThreadWorkspace& shared);
-
     using Traits = LaneTraits<Number>;
     using Vector = typename Traits::Vector;
+    using Workspace = SparseWorkspace<Number>;
+    using ToTop = typename Workspace::ToTop;
+    using Part = DistancePattern::Part;
+    struct Range { // of particles
+        int begin, end;
+    };
+    struct Errors {
+        double largest = 0; // of sigma/L^2
+        double sum = 0;     // not finite if any is not
+    };
 
     Workspace& workspace(ThreadWorkspace& shared);
-    bool prepare(const Real3* x, Workspace& work) const;
+
+    // ---- all of a stage; all parts, then the top ----
+    bool prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* team) const;
     template <bool symmetric>
-    bool factorize(Workspace& work, const Vector* gradient) const;
+    bool factorize(Workspace& work, const Vector* gradient, TaskRunner* team) const;
     template <bool symmetric>
-    void solve(Workspace& work) const;
-    void applyCorrection(Workspace& work, Number* multiplier) const;
-    template <bool isLinear, class Residual>
+    void solve(Workspace& work, TaskRunner* team) const;
+    template <bool isLinear>
     BatchReport iterate(Workspace& work, Aligned<Number>& multipliers, double toError, double tolerance,
-                        int maxIterations, Residual residual) const;
-    bool isTurned(const Workspace& work) const;
+                        int maxIterations, TaskRunner* team) const;
+
+    // ---- on one part, or on some particles; compiled for several machines ----
+    CONSTRAINTS_CLONES bool isAt(const Real3* x, const Workspace& work, Range range) const;
+    CONSTRAINTS_CLONES void take(const Real3* array, Vector* to, Range range) const;
+    CONSTRAINTS_CLONES void takeBonds(Workspace& work, const Part& part) const;
+    template <bool symmetric>
+    CONSTRAINTS_CLONES void assemble(Workspace& work, const Vector* gradient, const Part& part) const;
+    template <bool symmetric, bool isPart>
+    CONSTRAINTS_CLONES bool eliminate(Workspace& work, const Part& part, ToTop* toTop) const;
+    template <bool isLinear>
+    CONSTRAINTS_CLONES Errors evaluate(Workspace& work, const Part& part) const;
+    CONSTRAINTS_CLONES void takeGradients(Workspace& work, const Part& part) const;
+    template <bool isPart>
+    CONSTRAINTS_CLONES void forward(Workspace& work, const Part& part, ToTop* toTop) const;
+    template <bool symmetric>
+    CONSTRAINTS_CLONES void backward(Workspace& work, const Part& part) const;
+    CONSTRAINTS_CLONES void applyCorrection(Workspace& work, Number* multiplier, const Part& part) const;
+    CONSTRAINTS_CLONES double farthestSquare(const Workspace& work, Range range) const;
+    CONSTRAINTS_CLONES bool isTurned(const Workspace& work, const Part& part) const;
+    CONSTRAINTS_CLONES void storeMoved(const Workspace& work, Real3* delta, Real3* velocity, double perTime,
+                                       Range range) const;
+    CONSTRAINTS_CLONES void storeVelocities(const Workspace& work, Real3* velocity, Range range) const;
+
+    /** phase(part) for all of them at the same time. */
+    template <class Phase>
+    void overParts(TaskRunner* team, Phase phase) const {
+        const int numParts = (int) data.pattern.parts.size();
+        if (team != nullptr && numParts > 0)
+            team->run(numParts, [&](int i, int) { phase(i); });
+        else
+            for (int i = 0; i < numParts; i++)
+                phase(i);
+    }
+    /** phase(part) for all of them, and for the top. */
+    template <class Phase>
+    void everywhere(TaskRunner* team, Phase phase) const {
+        overParts(team, [&](int i) { phase(data.pattern.parts[i]); });
+        phase(data.pattern.top);
+    }
+    /** phase(range) for all particles. */
+    template <class Phase>
+    void overParticles(TaskRunner* team, Phase phase) const {
+        const long long n = data.pattern.numParticles(), numParts = data.pattern.parts.size();
+        overParts(team, [&](int i) { phase(Range{(int) (n * i / numParts), (int) (n * (i + 1) / numParts)}); });
+        if (numParts == 0)
+            phase(Range{0, (int) n});
+    }
+
+    /** What a new factor costs, in iterations. */
+    static constexpr int worthOfFactor = 4;
 
     DistanceData<Number> data;
     DistanceMultipliers<Number> lambda, mu;
@@ -83,6 +134,13 @@ void resize(SparseWorkspace<Number>& work, const DistancePattern& pattern) {
         grow(*array, pattern.numRows());
     for (auto* array : {&work.lower, &work.upper})
         grow(*array, pattern.numEntries());
+    work.toTop.resize(pattern.parts.size());
+    for (auto& toTop : work.toTop) {
+        for (auto* array : {&toTop.x, &toTop.diagonal})
+            grow(*array, pattern.numRows() - pattern.top.beginRow);
+        for (auto* array : {&toTop.lower, &toTop.upper})
+            grow(*array, pattern.numEntries() - pattern.firstEntry(pattern.top));
+    }
 }
 
 template <class Number>
@@ -126,54 +184,136 @@ CONSTRAINTS_INLINE void forLength(int length, F f) {
 /** Bonds at x and the factor of A there, unless the workspace has them.
  *  @return false if A is singular there, or not finite */
 template <class Number>
-CONSTRAINTS_INLINE bool SparseBatch<Number>::prepare(const Real3* x, Workspace& work) const {
-    const DistancePattern& pattern = data.pattern;
-    const int numParticles = pattern.numParticles();
-    int p = 0;
-    while (work.owner == this && p < numParticles && Traits::same(data.load(x, p), work.place[p]))
-        p++;
-    if (p == numParticles)
+bool SparseBatch<Number>::prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* team) const {
+    const bool isPeriodic = data.pattern.isPeriodic;
+    if (isPeriodic && !data.hasImages(box))
+        return false;
+    const bool isItsBox = !isPeriodic || std::memcmp(&work.box, &box, sizeof(Box)) == 0;
+    if (work.owner == this && isItsBox && isAt(x, work, {0, data.pattern.numParticles()}))
         return true;
-    for (int p = 0; p < numParticles; p++)
-        work.place[p] = data.load(x, p);
-    const Vector* place = work.place.data();
-    for (int k = 0; k < pattern.numRows(); k++) {
-        const LocalPair pair = pattern.pairs[k];
-        work.bond[k] = place[pair.first] - place[pair.second];
-        work.square[k] = inner(work.bond[k], work.bond[k]);
-    }
-    const bool isRegular = factorize<true>(work, work.bond.data());
+    work.box = box;
+    overParticles(team, [&](Range range) { take(x, work.place.data(), range); });
+    everywhere(team, [&](const Part& part) { takeBonds(work, part); });
+    const bool isRegular = factorize<true>(work, work.bond.data(), team);
     work.owner = isRegular ? this : nullptr;
     return isRegular;
 }
 
-/** A_kl = sum_i (1/m_i) gradient_k . bond_l and its factor, column after column: A(b, a) -= L(b, k) U(k, a) for all
- * rows a, b that column k has; U = D L^T where A is symmetric. @return false if A is singular, or not finite */
+template <class Number>
+bool SparseBatch<Number>::isAt(const Real3* x, const Workspace& work, Range range) const {
+    for (int p = range.begin; p < range.end; p++)
+        if (!Traits::same(data.load(x, p), work.place[p]))
+            return false;
+    return true;
+}
+
+template <class Number>
+void SparseBatch<Number>::take(const Real3* array, Vector* to, Range range) const {
+    for (int p = range.begin; p < range.end; p++)
+        to[p] = data.load(array, p);
+}
+
+template <class Number>
+void SparseBatch<Number>::takeBonds(Workspace& work, const Part& part) const {
+    const LocalPair* pairs = data.pattern.pairs.data();
+    const Vector* place = work.place.data();
+    Number reach{};
+    for (int k = part.beginRow; k < part.endRow; k++) {
+        const Vector bond = place[pairs[k].first] - place[pairs[k].second];
+        work.bond[k] = bond;
+        work.square[k] = inner(bond, bond);
+        reach = larger(data.reach(bond, work.box), reach);
+    }
+    if (!data.pattern.isPeriodic || Traits::largest(reach) < 1)
+        return; // nearly always: molecules are whole
+    for (int k = part.beginRow; k < part.endRow; k++) {
+        work.bond[k] = data.imageOf(work.bond[k], work.box);
+        work.square[k] = inner(work.bond[k], work.bond[k]);
+    }
+}
+
+template <class Number>
+void SparseBatch<Number>::takeGradients(Workspace& work, const Part& part) const {
+    const LocalPair* pairs = data.pattern.pairs.data();
+    const Vector* moved = work.moved.data();
+    for (int k = part.beginRow; k < part.endRow; k++)
+        work.gradient[k] = work.bond[k] + (moved[pairs[k].first] - moved[pairs[k].second]);
+}
+
+/** A_kl = sum_i (1/m_i) gradient_k . bond_l and its factor. @return false if A is singular, or not finite */
 template <class Number>
 template <bool symmetric>
-CONSTRAINTS_INLINE bool SparseBatch<Number>::factorize(Workspace& work, const Vector* gradient) const {
+bool SparseBatch<Number>::factorize(Workspace& work, const Vector* gradient, TaskRunner* team) const {
     const DistancePattern& pattern = data.pattern;
-    const Number zero{}, one = zero + 1;
+    everywhere(team, [&](const Part& part) { assemble<symmetric>(work, gradient, part); });
+    std::vector<char> isRegular(pattern.parts.size());
+    overParts(team, [&](int i) { isRegular[i] = eliminate<symmetric, true>(work, pattern.parts[i], &work.toTop[i]); });
+    if (std::find(isRegular.begin(), isRegular.end(), 0) != isRegular.end())
+        return false;
+    auto add = [](const Aligned<Number>& from, Number* to) {
+        for (std::size_t i = 0; i < from.size(); i++)
+            to[i] += from[i];
+    };
+    for (const ToTop& toTop : work.toTop) {
+        add(toTop.diagonal, &work.diagonal[pattern.top.beginRow]);
+        add(toTop.lower, work.lower.data() + pattern.firstEntry(pattern.top));
+        if (!symmetric)
+            add(toTop.upper, work.upper.data() + pattern.firstEntry(pattern.top));
+    }
+    return eliminate<symmetric, false>(work, pattern.top, nullptr);
+}
+
+template <class Number>
+template <bool symmetric>
+void SparseBatch<Number>::assemble(Workspace& work, const Vector* gradient, const Part& part) const {
+    const DistancePattern& pattern = data.pattern;
     const Vector* bond = work.bond.data();
     Number *diagonal = work.diagonal.data(), *lower = work.lower.data(), *upper = work.upper.data();
     const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
-    for (int k = 0; k < pattern.numRows(); k++)
+    for (int k = part.beginRow; k < part.endRow; k++)
         diagonal[k] = (first[k] + second[k]) * inner(gradient[k], bond[k]);
-    std::fill(lower, lower + pattern.numEntries(), zero);
+    const int beginEntry = pattern.firstEntry(part), endEntry = pattern.lastEntry(part);
+    std::fill(lower + beginEntry, lower + endEntry, Number{});
     if (!symmetric)
-        std::fill(upper, upper + pattern.numEntries(), zero);
+        std::fill(upper + beginEntry, upper + endEntry, Number{});
     const Number* weight = data.parameters->weight.data();
-    for (const DistancePattern::Meeting& m : pattern.meetings) {
-        lower[m.entry] = *weight * inner(gradient[m.row], bond[m.column]);
+    for (int i = part.beginMeeting; i < part.endMeeting; i++) {
+        const DistancePattern::Meeting& m = pattern.meetings[i];
+        lower[m.entry] = weight[i] * inner(gradient[m.row], bond[m.column]);
         if (!symmetric)
-            upper[m.entry] = *weight * inner(gradient[m.column], bond[m.row]);
-        weight++;
+            upper[m.entry] = weight[i] * inner(gradient[m.column], bond[m.row]);
     }
+}
 
+/** Column after column: A(b, a) -= L(b, k) U(k, a) for all rows a, b that column k has; U = D L^T where A is symmetric.
+ */
+template <class Number>
+template <bool symmetric, bool isPart>
+bool SparseBatch<Number>::eliminate(Workspace& work, const Part& part, ToTop* toTop) const {
+    const DistancePattern& pattern = data.pattern;
+    const Number zero{}, one = zero + 1;
+    Number *diagonal = work.diagonal.data(), *lower = work.lower.data(), *upper = work.upper.data();
+    const int topRow = pattern.top.beginRow, topEntry = pattern.firstEntry(pattern.top);
+    if (isPart)
+        for (auto* array : {&toTop->diagonal, &toTop->lower, &toTop->upper})
+            std::fill(array->begin(), array->end(), zero);
+    // What belongs to the top goes where no other part writes.
+    auto diagonalAt = [&](int row) CONSTRAINTS_INLINE_LAMBDA -> Number& {
+        return isPart && row >= topRow ? toTop->diagonal[row - topRow] : diagonal[row];
+    };
+    auto lowerAt = [&](int entry) CONSTRAINTS_INLINE_LAMBDA -> Number& {
+        return isPart && entry >= topEntry ? toTop->lower[entry - topEntry] : lower[entry];
+    };
+    auto upperAt = [&](int entry) CONSTRAINTS_INLINE_LAMBDA -> Number& {
+        return isPart && entry >= topEntry ? toTop->upper[entry - topEntry] : upper[entry];
+    };
+
+    const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
     Number isSingular = zero;
     Number* inverse = work.inverse.data();
     const Number* square = work.square.data();
-    for (const DistancePattern::Run& run : pattern.runs) {
+    for (int r = part.beginRun; r < part.endRun; r++) {
+        const DistancePattern::Run& run = pattern.runs[r];
         Number *l = lower + run.entry, *u = upper + run.entry;
         const int* row = pattern.entryRow.data() + run.entry;
         const int* target = pattern.updateTarget.data() + run.update;
@@ -188,11 +328,11 @@ CONSTRAINTS_INLINE bool SparseBatch<Number>::factorize(Workspace& work, const Ve
                     l[a] *= inverse[k];
                 }
                 for (int a = 0; a < length; a++) {
-                    diagonal[row[a]] -= l[a] * u[a];
+                    diagonalAt(row[a]) -= l[a] * u[a];
                     for (int b = a + 1; b < length; b++, target++) {
-                        lower[*target] -= l[b] * u[a];
+                        lowerAt(*target) -= l[b] * u[a];
                         if (!symmetric)
-                            upper[*target] -= l[a] * u[b];
+                            upperAt(*target) -= l[a] * u[b];
                     }
                 }
             }
@@ -204,26 +344,51 @@ CONSTRAINTS_INLINE bool SparseBatch<Number>::factorize(Workspace& work, const Ve
 /** x = A^-1 x. */
 template <class Number>
 template <bool symmetric>
-CONSTRAINTS_INLINE void SparseBatch<Number>::solve(Workspace& work) const {
+void SparseBatch<Number>::solve(Workspace& work, TaskRunner* team) const {
     const DistancePattern& pattern = data.pattern;
-    const Number *inverse = work.inverse.data(), *lower = work.lower.data(), *upper = work.upper.data();
-    Number* x = work.x.data();
-    for (auto run = pattern.runs.begin(); run != pattern.runs.end(); ++run) {
-        const Number* l = lower + run->entry;
-        const int* row = pattern.entryRow.data() + run->entry;
-        forLength(run->length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
-            for (int k = run->begin; length > 0 && k < run->end; k++, l += length, row += length) {
+    overParts(team, [&](int i) { forward<true>(work, pattern.parts[i], &work.toTop[i]); });
+    for (const ToTop& toTop : work.toTop)
+        for (std::size_t i = 0; i < toTop.x.size(); i++)
+            work.x[pattern.top.beginRow + i] += toTop.x[i];
+    forward<false>(work, pattern.top, nullptr);
+    backward<symmetric>(work, pattern.top);
+    overParts(team, [&](int i) { backward<symmetric>(work, pattern.parts[i]); });
+}
+
+template <class Number>
+template <bool isPart>
+void SparseBatch<Number>::forward(Workspace& work, const Part& part, ToTop* toTop) const {
+    const DistancePattern& pattern = data.pattern;
+    const int topRow = pattern.top.beginRow;
+    Number *x = work.x.data(), *top = isPart ? toTop->x.data() : nullptr;
+    if (isPart)
+        std::fill(toTop->x.begin(), toTop->x.end(), Number{});
+    for (int r = part.beginRun; r < part.endRun; r++) {
+        const DistancePattern::Run& run = pattern.runs[r];
+        const Number* l = work.lower.data() + run.entry;
+        const int* row = pattern.entryRow.data() + run.entry;
+        forLength(run.length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
+            for (int k = run.begin; length > 0 && k < run.end; k++, l += length, row += length) {
                 const Number known = x[k];
                 for (int a = 0; a < length; a++)
-                    x[row[a]] -= l[a] * known;
+                    (isPart && row[a] >= topRow ? top[row[a] - topRow] : x[row[a]]) -= l[a] * known;
             }
         });
     }
-    for (auto run = pattern.runs.rbegin(); run != pattern.runs.rend(); ++run) {
-        const Number* u = (symmetric ? lower : upper) + run->entry;
-        const int* row = pattern.entryRow.data() + run->entry;
-        forLength(run->length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
-            for (int k = run->begin; k < run->end; k++, u += length, row += length) {
+}
+
+template <class Number>
+template <bool symmetric>
+void SparseBatch<Number>::backward(Workspace& work, const Part& part) const {
+    const DistancePattern& pattern = data.pattern;
+    const Number* inverse = work.inverse.data();
+    Number* x = work.x.data();
+    for (int r = part.endRun - 1; r >= part.beginRun; r--) {
+        const DistancePattern::Run& run = pattern.runs[r];
+        const Number* u = (symmetric ? work.lower : work.upper).data() + run.entry;
+        const int* row = pattern.entryRow.data() + run.entry;
+        forLength(run.length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
+            for (int k = run.begin; k < run.end; k++, u += length, row += length) {
                 Number sum = symmetric ? x[k] * inverse[k] : x[k];
                 for (int a = 0; a < length; a++)
                     sum -= u[a] * x[row[a]];
@@ -235,13 +400,13 @@ CONSTRAINTS_INLINE void SparseBatch<Number>::solve(Workspace& work) const {
 
 /** What follows from a correction x of the multipliers: moved_i += (1/m_i) sum_k x_k grad_i sigma_k. */
 template <class Number>
-CONSTRAINTS_INLINE void SparseBatch<Number>::applyCorrection(Workspace& work, Number* multiplier) const {
+void SparseBatch<Number>::applyCorrection(Workspace& work, Number* multiplier, const Part& part) const {
     const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
     const Number* x = work.x.data();
     const LocalPair* pairs = data.pattern.pairs.data();
     const Vector* bond = work.bond.data();
     Vector* moved = work.moved.data();
-    for (int k = 0; k < data.pattern.numRows(); k++) {
+    for (int k = part.beginRow; k < part.endRow; k++) {
         const int i = pairs[k].first, j = pairs[k].second;
         multiplier[k] += x[k];
         const Vector impulse = x[k] * bond[k];
@@ -253,72 +418,87 @@ CONSTRAINTS_INLINE void SparseBatch<Number>::applyCorrection(Workspace& work, Nu
 // ---- the stages
 // ------------------------------------------------------------------------------------------------------
 
-/** Repeat A d lambda = -sigma until no error exceeds the tolerance.
- *  @param residual  (row, difference of its particles' moved) -> sigma
- *  @param toError   what makes an error of sigma/L^2, in units of the tolerance
- *  @param isLinear  the start's A is exact */
+/** sigma of the velocity stage (linear) or of the position stage, with its sign changed, to x. */
 template <class Number>
-template <bool isLinear, class Residual>
-CONSTRAINTS_INLINE BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multipliers,
-                                                            double toError, double tolerance, int maxIterations,
-                                                            Residual residual) const {
-    const int n = data.pattern.numRows();
+template <bool isLinear>
+typename SparseBatch<Number>::Errors SparseBatch<Number>::evaluate(Workspace& work, const Part& part) const {
     const LocalPair* pairs = data.pattern.pairs.data();
-    const Number* inverseSquare = data.parameters->inverseSquare.data();
-    const Vector* moved = work.moved.data();
-    Number *x = work.x.data(), *multiplier = multipliers.data();
-    std::fill(multiplier, multiplier + n, Number{});
+    const Number *square = data.parameters->square.data(), *inverseSquare = data.parameters->inverseSquare.data();
+    const Vector *moved = work.moved.data(), *bond = work.bond.data();
+    Number *x = work.x.data(), maxError{}, sum{};
+    for (int k = part.beginRow; k < part.endRow; k++) {
+        const Vector difference = moved[pairs[k].first] - moved[pairs[k].second];
+        if (isLinear)
+            x[k] = -inner(bond[k], difference);
+        else {
+            const Vector s = bond[k] + difference;
+            x[k] = 0.5 * (square[k] - inner(s, s));
+        }
+        const Number error = absolute(x[k]) * inverseSquare[k];
+        maxError = larger(error, maxError);
+        sum += error; // keeps a NaN, which a comparison does not
+    }
+    return {Traits::largest(maxError), Traits::sum(sum)};
+}
+
+/** Repeat A d lambda = -sigma until no error exceeds the tolerance.
+ *  @param toError   what makes an error of sigma/L^2, in units of the tolerance */
+template <class Number>
+template <bool isLinear>
+BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multipliers, double toError,
+                                         double tolerance, int maxIterations, TaskRunner* team) const {
+    const DistancePattern& pattern = data.pattern;
+    std::vector<Errors> errors(pattern.parts.size());
+    std::fill(multipliers.begin(), multipliers.end(), Number{});
     bool isSymmetric = true;
     double last = 0;
     BatchReport report;
     for (;; report.iterations++) {
-        Number maxError{}, sum{};
-        for (int k = 0; k < n; k++) {
-            const Number sigma = residual(k, moved[pairs[k].first] - moved[pairs[k].second]);
-            const Number error = absolute(sigma) * inverseSquare[k];
-            x[k] = -sigma;
-            maxError = larger(error, maxError);
-            sum += error; // keeps a NaN, which a comparison does not
+        overParts(team, [&](int i) { errors[i] = evaluate<isLinear>(work, pattern.parts[i]); });
+        Errors all = evaluate<isLinear>(work, pattern.top);
+        for (const Errors& one : errors) {
+            all.largest = std::max(all.largest, one.largest);
+            all.sum += one.sum;
         }
-        report.maxError = toError * Traits::largest(maxError);
-        if (!std::isfinite(Traits::sum(sum)))
+        report.maxError = toError * all.largest;
+        if (!std::isfinite(all.sum))
             return report;
         // At least one correction: errors left below the tolerance would be off to the same side step after step.
         report.converged = report.maxError == 0 || (report.maxError <= tolerance && report.iterations > 0);
         if (report.converged || report.iterations == maxIterations)
             return report;
-        // What a new factor costs is worth some four iterations.
-        if (!isLinear && report.iterations > 0 && report.maxError * std::pow(report.maxError / last, 4) > tolerance) {
+        if (!isLinear && report.iterations > 0 &&
+            report.maxError * std::pow(report.maxError / last, worthOfFactor) > tolerance) {
             work.owner = nullptr;
             isSymmetric = false;
-            for (int k = 0; k < n; k++)
-                work.gradient[k] = work.bond[k] + (moved[pairs[k].first] - moved[pairs[k].second]);
-            if (!factorize<false>(work, work.gradient.data()))
+            everywhere(team, [&](const Part& part) { takeGradients(work, part); });
+            if (!factorize<false>(work, work.gradient.data(), team))
                 return report;
         }
         last = report.maxError;
         if (isSymmetric)
-            solve<true>(work);
+            solve<true>(work, team);
         else
-            solve<false>(work);
-        applyCorrection(work, multiplier);
+            solve<false>(work, team);
+        everywhere(team, [&](const Part& part) { applyCorrection(work, multipliers.data(), part); });
     }
+}
+
+template <class Number>
+double SparseBatch<Number>::farthestSquare(const Workspace& work, Range range) const {
+    Number farthest{};
+    for (int p = range.begin; p < range.end; p++)
+        farthest = larger(inner(work.moved[p], work.moved[p]), farthest);
+    return Traits::largest(farthest);
 }
 
 /** Whether a bond has turned by 90 degrees or more: beyond lies another root. */
 template <class Number>
-CONSTRAINTS_INLINE bool SparseBatch<Number>::isTurned(const Workspace& work) const {
-    // s.b > 0 follows from |s - b|^2 < |b|^2, and that from displacements of less than half of it.
-    const DistancePattern& pattern = data.pattern;
-    Number farthest{};
-    for (int p = 0; p < pattern.numParticles(); p++)
-        farthest = larger(inner(work.moved[p], work.moved[p]), farthest);
-    if (4 * Traits::largest(farthest) < data.parameters->shortest * data.parameters->shortest)
-        return false;
+bool SparseBatch<Number>::isTurned(const Workspace& work, const Part& part) const {
     Number turned{};
     const Number one = turned + 1;
-    for (int k = 0; k < pattern.numRows(); k++) {
-        const auto [first, second] = pattern.pairs[k];
+    for (int k = part.beginRow; k < part.endRow; k++) {
+        const auto [first, second] = data.pattern.pairs[k];
         const Vector s = work.bond[k] + (work.moved[first] - work.moved[second]);
         turned = inner(s, work.bond[k]) > pivotThreshold * work.square[k] ? turned : one;
     }
@@ -326,45 +506,65 @@ CONSTRAINTS_INLINE bool SparseBatch<Number>::isTurned(const Workspace& work) con
 }
 
 template <class Number>
-BatchReport SparseBatch<Number>::positionStage(const Real3* x, Real3* delta, double tolerance, int maxIterations,
-                                               Real3* velocity, double perTime, ThreadWorkspace& shared) {
+void SparseBatch<Number>::storeMoved(const Workspace& work, Real3* delta, Real3* velocity, double perTime,
+                                     Range range) const {
+    const Vector* moved = work.moved.data();
+    data.forMovable(range.begin, range.end, [=](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
+        data.storeMoved(Traits::lane(moved[p], lane), delta[i], velocity == nullptr ? nullptr : &velocity[i], perTime);
+    });
+}
+
+template <class Number>
+void SparseBatch<Number>::storeVelocities(const Workspace& work, Real3* velocity, Range range) const {
+    const Vector* moved = work.moved.data();
+    data.forMovable(range.begin, range.end, [=](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
+        velocity[i] = Traits::lane(moved[p], lane);
+    });
+}
+
+template <class Number>
+BatchReport SparseBatch<Number>::solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
+                                                int maxIterations, Real3* velocity, double perTime,
+                                                ThreadWorkspace& shared) {
+    const DistancePattern& pattern = data.pattern;
     Workspace& work = workspace(shared);
-    if (!prepare(x, work))
+    TaskRunner* team = shared.team;
+    if (!prepare(x, box, work, team))
         return {};
-    for (int p = 0; p < data.pattern.numParticles(); p++)
-        work.moved[p] = data.load(delta, p);
-    BatchReport report = iterate<false>(work, lambda.value, 1, tolerance, maxIterations,
-                                        [bond = work.bond.data(), square = data.parameters->square.data()](
-                                            int k, const Vector& difference) CONSTRAINTS_INLINE_LAMBDA -> Number {
-                                            const Vector s = bond[k] + difference;
-                                            return 0.5 * (inner(s, s) - square[k]);
-                                        });
-    if (report.converged && isTurned(work))
-        report.converged = false;
+    overParticles(team, [&](Range range) { take(delta, work.moved.data(), range); });
+    BatchReport report = iterate<false>(work, lambda.value, 1, tolerance, maxIterations, team);
     if (!report.converged)
         return report;
-    data.storeMoved(work.moved.data(), delta, velocity, perTime);
-    std::copy_n(work.square.begin(), data.pattern.numRows(), lambda.square.begin());
+    // s.b > 0 follows from |s - b|^2 < |b|^2, and that from displacements of less than half of it.
+    const double shortest = data.parameters->shortest;
+    if (4 * farthestSquare(work, {0, pattern.numParticles()}) >= shortest * shortest) {
+        everywhere(nullptr, [&](const Part& part) { report.converged = report.converged && !isTurned(work, part); });
+        if (!report.converged)
+            return report;
+    }
+    overParticles(team, [&](Range range) { storeMoved(work, delta, velocity, perTime, range); });
+    std::copy_n(work.square.begin(), pattern.numRows(), lambda.square.begin());
     return report;
 }
 
 template <class Number>
-BatchReport SparseBatch<Number>::velocityStage(const Real3* x, Real3* velocity, double timeScale, double tolerance,
-                                               int maxIterations, ThreadWorkspace& shared) {
+BatchReport SparseBatch<Number>::solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale,
+                                                 double tolerance, int maxIterations, ThreadWorkspace& shared) {
+    const DistancePattern& pattern = data.pattern;
     Workspace& work = workspace(shared);
-    if (!prepare(x, work))
+    TaskRunner* team = shared.team;
+    if (!prepare(x, box, work, team))
         return {};
+    overParticles(team, [&](Range range) { take(velocity, work.moved.data(), range); });
     // An immovable particle does not move, whatever velocity it was given.
-    for (int p = 0; p < data.pattern.numParticles(); p++)
-        work.moved[p] = data.pattern.isMovable[p] ? data.load(velocity, p) : Vector{};
-    const BatchReport report =
-        iterate<true>(work, mu.value, timeScale, tolerance, maxIterations,
-                      [bond = work.bond.data()](int k, const Vector& difference)
-                          CONSTRAINTS_INLINE_LAMBDA -> Number { return inner(bond[k], difference); });
+    for (int p = 0; p < pattern.numParticles(); p++)
+        if (!pattern.isMovable[p])
+            work.moved[p] = Vector{};
+    const BatchReport report = iterate<true>(work, mu.value, timeScale, tolerance, maxIterations, team);
     if (!report.converged)
         return report;
-    data.storeVelocities(work.moved.data(), velocity);
-    std::copy_n(work.square.begin(), data.pattern.numRows(), mu.square.begin());
+    overParticles(team, [&](Range range) { storeVelocities(work, velocity, range); });
+    std::copy_n(work.square.begin(), pattern.numRows(), mu.square.begin());
     return report;
 }
 

@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_DISTANCES_SPARSE_BATCH_H_
 
 #include "DistanceBatch.h"
+#include "TaskRunner.h"
 
 namespace ConstraintPlugin {
 
@@ -13,7 +14,8 @@ struct SparseWorkspace {
     using Vector = typename LaneTraits<Number>::Vector;
 
     const void* owner = nullptr;       ///< whose bonds and LDL^T factor these are
-    Aligned<Vector> place;             ///< [particles] nm, where they were taken
+    Aligned<Vector> place;             ///< [particles] nm, where they were taken,
+    Box box;                           ///< and in which box
     Aligned<Vector> bond;              ///< [rows] nm
     Aligned<Vector> gradient;          ///< [rows] nm, where a factor was made anew
     Aligned<Vector> moved;             ///< [particles] displacement (nm) or velocity (nm/ps)
@@ -21,11 +23,19 @@ struct SparseWorkspace {
     Aligned<Number> x;                 ///< [rows] residual, then correction of the multipliers
     Aligned<Number> diagonal, inverse; ///< [rows] pivots, and 1/pivots
     Aligned<Number> lower, upper;      ///< [entries] of the factor
+
+    /** What one part has to add to the top. */
+    struct ToTop {
+        Aligned<Number> x, diagonal;  ///< [rows of the top]
+        Aligned<Number> lower, upper; ///< [entries of the top]
+    };
+    std::vector<ToTop> toTop; ///< [parts]
 };
 
 /** What a thread's batches use in turns: it stays in the cache. */
 struct ThreadWorkspace {
     SparseWorkspace<Lanes> lanes;
+    TaskRunner* team = nullptr; ///< works on the parts of a large cluster; null: the calling thread does
 };
 
 /** A batch of any pattern: one cluster, or up to numLanes equal ones side by side.
