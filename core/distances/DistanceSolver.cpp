@@ -23,7 +23,7 @@ bool isFixedDistance(const Constraint& c) {
     return c.kind == CoordinateKind::Distance && !c.periodic && c.rate == 0;
 }
 
-std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<bool>& movable) {
+std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<char>& movable) {
     std::vector<std::vector<int>> neighbours(pairs.size());
     for (int a = 0; a < (int) pairs.size(); a++)
         for (int b = 0; b < (int) pairs.size(); b++)
@@ -95,7 +95,7 @@ private:
     struct Shape {
         std::vector<int> particles; // [local] -> particle
         std::vector<LocalPair> pairs;
-        std::vector<bool> movable;
+        std::vector<char> movable;
     };
 
     /** Particles are numbered as they appear, the one of a first row that appears again in the second coming first; a

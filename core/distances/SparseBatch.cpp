@@ -128,14 +128,14 @@ CONSTRAINTS_INLINE void forLength(int length, F f) {
 template <class Number>
 CONSTRAINTS_INLINE bool SparseBatch<Number>::prepare(const Real3* x, Workspace& work) const {
     const DistancePattern& pattern = data.pattern;
-    bool isKnown = work.owner == this;
-    for (int p = 0; p < pattern.numParticles(); p++) {
-        const Vector place = data.load(x, p);
-        isKnown = isKnown && Traits::same(place, work.place[p]);
-        work.place[p] = place;
-    }
-    if (isKnown)
+    const int numParticles = pattern.numParticles();
+    int p = 0;
+    while (work.owner == this && p < numParticles && Traits::same(data.load(x, p), work.place[p]))
+        p++;
+    if (p == numParticles)
         return true;
+    for (int p = 0; p < numParticles; p++)
+        work.place[p] = data.load(x, p);
     const Vector* place = work.place.data();
     for (int k = 0; k < pattern.numRows(); k++) {
         const LocalPair pair = pattern.pairs[k];
