@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintSolver.h"
 #include <cstring>
+#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -12,6 +13,11 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std
     active = analyzeGenericRank(set, movable).independent;
     build();
     forgetMultipliers();
+}
+
+void ConstraintSolver::setTaskRunner(std::shared_ptr<TaskRunner> given) {
+    runner = std::move(given);
+    rebuild();
 }
 
 void ConstraintSolver::setMethod(Method newMethod) {
@@ -90,6 +96,10 @@ void ConstraintSolver::build() {
     jacobian = std::make_unique<Jacobian>(set, graph->rows);
     checks = std::make_unique<Jacobian>(set, checked);
     matrixInversion = std::make_unique<MatrixInversionSolver>(*graph);
+    everyCluster.resize(graph->clusters.size());
+    std::iota(everyCluster.begin(), everyCluster.end(), 0);
+    distances = runner == nullptr ? nullptr : std::make_unique<DistanceSolver>(set, *graph, runner);
+    hasFastLambda = hasFastMu = false;
     startPositions.clear();
 }
 
@@ -107,18 +117,33 @@ int ConstraintSolver::setStart(const Real3* positions, const Box& box) {
     return startWithoutGradient;
 }
 
+int ConstraintSolver::setStart(const Real3* positions, const Box& box, const std::vector<int>& clusters) {
+    if (clusters.size() == everyCluster.size())
+        return setStart(positions, box);
+    if (clusters.empty() && checked.empty())
+        return -1;
+    startPositions.clear();
+    std::vector<Jacobian::RowRange> rows;
+    for (int c : clusters)
+        rows.push_back({graph->clusters[c].begin, graph->clusters[c].end});
+    checks->setStart(positions, box, time);
+    return jacobian->setStart(positions, box, time, rows);
+}
+
 void ConstraintSolver::setEndTime(double end) {
     jacobian->setTime(end);
     checks->setTime(end);
 }
 
 ConstraintSolver::Multipliers ConstraintSolver::getMultipliers() const {
-    Multipliers m{std::vector<double>(set.constraints.size()), std::vector<double>(set.constraints.size())};
-    for (int row = 0; row < graph->numRows(); row++) {
-        m.lambda[graph->rows[row]] = lambda[row];
-        m.mu[graph->rows[row]] = mu[row];
-    }
-    return m;
+    if (!hasFastLambda && !hasFastMu)
+        return {byConstraint(lambda), byConstraint(mu)};
+    std::vector<double> position = lambda, velocity = mu; // by row
+    if (hasFastLambda)
+        distances->getPositionMultipliers(position);
+    if (hasFastMu)
+        distances->getVelocityMultipliers(velocity);
+    return {byConstraint(position), byConstraint(velocity)};
 }
 
 void ConstraintSolver::setMultipliers(const Multipliers& m) {
@@ -137,15 +162,15 @@ void ConstraintSolver::rescaleMultipliers(double factor) {
 void ConstraintSolver::forgetMultipliers() {
     lambda.assign(graph->numRows(), 0.0);
     mu.assign(graph->numRows(), 0.0);
+    hasFastLambda = hasFastMu = false;
 }
 
 template <class SolveCluster>
-SolveReport ConstraintSolver::solve(double tolerance, std::vector<double>& multipliers, Real3* x,
-                                    SolveCluster solveCluster) {
+SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tolerance,
+                                    std::vector<double>& multipliers, Real3* x, SolveCluster solveCluster) {
     SolveReport report;
-    // Errors of the solved ones add up in the dependent ones, which have to hold as well.
-    const double innerTolerance = checked.empty() ? tolerance : std::max(0.05 * tolerance, 1e-15);
-    for (const Cluster& cluster : graph->clusters) {
+    for (int c : clusters) {
+        const Cluster& cluster = graph->clusters[c];
         const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
         ClusterSolver& solver = isIterative ? (ClusterSolver&) iterative : *matrixInversion;
         const int firstSlot = jacobian->slotStart[cluster.begin], lastSlot = jacobian->slotStart[cluster.end];
@@ -157,12 +182,12 @@ SolveReport ConstraintSolver::solve(double tolerance, std::vector<double>& multi
             for (int s = firstSlot; s < lastSlot; s++)
                 restart[jacobian->particle[s]] = x[jacobian->particle[s]];
         }
-        ClusterReport result = solveCluster(solver, cluster, innerTolerance);
+        ClusterReport result = solveCluster(solver, cluster, innerTolerance(tolerance));
         if (isWarm && result.outcome != Outcome::Converged) { // the past may have misled it
             for (int s = firstSlot; s < lastSlot; s++)
                 x[jacobian->particle[s]] = restart[jacobian->particle[s]];
             std::fill(multipliers.begin() + cluster.begin, multipliers.begin() + cluster.end, 0.0);
-            result = solveCluster(solver, cluster, innerTolerance);
+            result = solveCluster(solver, cluster, innerTolerance(tolerance));
         }
         report.iterations = std::max(report.iterations, result.iterations);
         const bool failed = result.outcome != Outcome::Converged;
@@ -200,12 +225,12 @@ struct ErrorAndValue {
 
 } // namespace
 
-SolveReport ConstraintSolver::reportNoGradient(int row) const {
+SolveReport ConstraintSolver::reportNoGradient(int row, const Real3* positions) const {
     SolveReport report;
     report.constraint = graph->rows[row];
     const Constraint& c = set.constraints[report.constraint];
     for (int p : c.particles)
-        report.places.push_back(startPositions[p]);
+        report.places.push_back(positions[p]);
     const bool isSomewhere = std::all_of(report.places.begin(), report.places.end(),
                                          [](const Real3& x) { return std::isfinite(x.x + x.y + x.z); });
     const bool isOfItsOwn = c.kind == CoordinateKind::Custom && isSomewhere;
@@ -215,60 +240,87 @@ SolveReport ConstraintSolver::reportNoGradient(int row) const {
     return report;
 }
 
+template <class Measure>
+void ConstraintSolver::describeWorst(SolveReport& report, const DistanceSolver::Report& fast, const Real3* positions,
+                                     const Box& box, double endTime, Measure measure) const {
+    std::vector<int> candidates;
+    const bool isConverged = report.outcome == Outcome::Converged;
+    if (isConverged && !fast.worst.empty() && (report.constraint < 0 || fast.maxError > report.maxError))
+        for (int row : fast.worst)
+            candidates.push_back(graph->rows[row]);
+    else if (report.constraint >= 0)
+        candidates.push_back(report.constraint);
+    else
+        return;
+    Jacobian worst(set, candidates);
+    worst.setStart(positions, box, time);
+    worst.setTime(endTime);
+    SolveReport measured;
+    noteAll(measured, candidates, [&](int row) { return measure(worst, row); });
+    if (isConverged)
+        report.maxError = measured.maxError;
+    report.constraint = measured.constraint;
+    report.value = measured.value;
+}
+
 SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
-                                             int maxIterations, double duration) {
-    const int bad = setStart(positions, box);
+                                             int maxIterations, double duration, Real3* velocity) {
+    auto measure = [&](Jacobian& J, int row) {
+        const double q = J.evaluate(row, delta);
+        return ErrorAndValue{J.error(row, J.residual(row, q)), q};
+    };
+    const double perTime = duration > 0 && velocity != nullptr ? 1 / duration : 0;
+    DistanceSolver::Report fast{everyCluster};
+    if (distances != nullptr)
+        fast = distances->solvePositions(positions, delta, innerTolerance(tolerance), maxIterations,
+                                         perTime > 0 ? velocity : nullptr, perTime);
+    hasFastLambda = distances != nullptr;
+    const int bad = setStart(positions, box, fast.left);
     if (bad >= 0)
-        return reportNoGradient(bad);
+        return reportNoGradient(bad, positions);
     setEndTime(time + duration);
-    SolveReport report = solve(tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, delta, lambda.data());
-    });
-    if (report.outcome == Outcome::Converged) {
-        noteAll(report, checked, [&](int row) {
-            const double q = checks->evaluate(row, delta);
-            return ErrorAndValue{checks->error(row, checks->residual(row, q)), q};
+    SolveReport report =
+        solve(fast.left, tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
+            return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, delta, lambda.data());
         });
+    report.iterations = std::max(report.iterations, fast.iterations);
+    if (report.outcome == Outcome::Converged) {
+        for (int c : fast.left)
+            for (int row = graph->clusters[c].begin; perTime > 0 && row < graph->clusters[c].end; row++)
+                jacobian->addImpulse(row, lambda[row] * perTime, velocity);
+        noteAll(report, checked, [&](int row) { return measure(*checks, row); });
         if (!(report.maxError <= tolerance))
             report.outcome = Outcome::Inconsistent;
     }
-    if (report.constraint >= 0) {
-        Jacobian worst(set, {report.constraint});
-        worst.setStart(positions, box, time);
-        worst.setTime(time + duration);
-        report.value = worst.evaluate(0, delta);
-    }
+    describeWorst(report, fast, positions, box, time + duration, measure);
     return report;
-}
-
-void ConstraintSolver::addPositionImpulse(double dt, Real3* velocity) const {
-    for (int row = 0; row < graph->numRows(); row++)
-        jacobian->addImpulse(row, lambda[row] / dt, velocity);
 }
 
 SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
                                               double tolerance, int maxIterations) {
-    const int bad = setStart(positions, box);
+    auto measure = [&](const Jacobian& J, int row) {
+        const double rate = J.rate(row, velocity) + J.timeDerivative[row];
+        return ErrorAndValue{std::abs(rate) * timeScale * J.inverseScale[row], rate};
+    };
+    DistanceSolver::Report fast{everyCluster};
+    if (distances != nullptr)
+        fast = distances->solveVelocities(positions, velocity, timeScale, innerTolerance(tolerance), maxIterations);
+    hasFastMu = distances != nullptr;
+    const int bad = setStart(positions, box, fast.left);
     if (bad >= 0)
-        return reportNoGradient(bad);
-    SolveReport report = solve(tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        return reportNoGradient(bad, positions);
+    SolveReport report = solve(fast.left, tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
         StageInput input{*jacobian, tol, maxIterations};
         input.rateOffset = jacobian->moves() ? jacobian->timeDerivative.data() : nullptr;
         return s.solveVelocities(c, input, timeScale, velocity, mu.data());
     });
+    report.iterations = std::max(report.iterations, fast.iterations);
     if (report.outcome == Outcome::Converged) {
-        noteAll(report, checked, [&](int row) {
-            const double rate = checks->rate(row, velocity) + checks->timeDerivative[row];
-            return ErrorAndValue{std::abs(rate) * timeScale * checks->inverseScale[row], rate};
-        });
+        noteAll(report, checked, [&](int row) { return measure(*checks, row); });
         if (!(report.maxError <= tolerance))
             report.outcome = Outcome::Inconsistent;
     }
-    if (report.constraint >= 0) {
-        Jacobian worst(set, {report.constraint});
-        worst.setStart(positions, box, time);
-        report.value = worst.rate(0, velocity) + worst.timeDerivative[0];
-    }
+    describeWorst(report, fast, positions, box, time, measure);
     return report;
 }
 
@@ -277,7 +329,7 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
                                                  int maxIterations, const Stabilization& feedback) {
     const int bad = setStart(positions, box);
     if (bad >= 0)
-        return reportNoGradient(bad);
+        return reportNoGradient(bad, positions);
     std::vector<double> offset(graph->numRows()), byRow(graph->numRows());
     double largest = 0;
     for (int row = 0; row < graph->numRows(); row++) {
@@ -297,11 +349,12 @@ SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, dou
                                           std::vector<double>& multipliers, int maxIterations) {
     // Errors are relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
     const double timeScale = largest > 0 ? 1 / largest : 1;
-    SolveReport report = solve(1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        StageInput input{*jacobian, tol, maxIterations};
-        input.rateOffset = offset.data();
-        return s.solveVelocities(c, input, timeScale, x, multipliers.data());
-    });
+    SolveReport report =
+        solve(everyCluster, 1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol) {
+            StageInput input{*jacobian, tol, maxIterations};
+            input.rateOffset = offset.data();
+            return s.solveVelocities(c, input, timeScale, x, multipliers.data());
+        });
     // Rounding may keep the error above what was asked for; a singular or non-finite system may not pass.
     if (report.outcome == Outcome::NotConverged && report.maxError < 1e-8)
         report.outcome = Outcome::Converged;
@@ -385,7 +438,7 @@ SolveReport ConstraintSolver::approach(Real3* x, const Box& box, double toleranc
     int detours = 0;
     for (int iteration = 1; report.maxError > tolerance && iteration <= maxIterations; iteration++) {
         if (startWithoutGradient >= 0)
-            return reportNoGradient(startWithoutGradient);
+            return reportNoGradient(startWithoutGradient, x);
         std::vector<double> sigma(graph->numRows()), lambda(graph->numRows());
         for (int row = 0; row < graph->numRows(); row++)
             sigma[row] = jacobian->residual(row, jacobian->startValue(row));

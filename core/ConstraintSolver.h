@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
 #define CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
 
+#include "DistanceSolver.h"
 #include "IterativeSolver.h"
 #include "MatrixInversionSolver.h"
 #include "RankAnalysis.h"
@@ -35,6 +36,9 @@ public:
     /** @throws std::runtime_error if the method cannot serve a cluster */
     ConstraintSolver(ConstraintSet set, Method method);
     void setMethod(Method method);
+    /** Serve clusters of distances by DistanceSolver, on the runner's threads: much faster than the readable solvers,
+     *  which take over whatever it leaves. Results agree within the tolerance. */
+    void setTaskRunner(std::shared_ptr<TaskRunner> runner);
     /** Whether the Iterative solver starts from the multipliers of the last stage of the same kind, or from zero. */
     void setWarmStart(bool yes) {
         warmStart = yes;
@@ -62,11 +66,11 @@ public:
      *  @param positions  [numParticles] nm, at the start of the step: the gradients' place
      *  @param delta      [numParticles] nm; in: unconstrained displacement, out: constrained
      *  @param duration   ps until r + delta, where moving constraints have moved on
-     *  @return how it went; unless converged, delta is of no use */
+     *  @param velocity   [numParticles] nm/ps; gets the impulse, v_i += (1/(m_i dt)) sum_k lambda_k grad_i sigma_k(0)
+     *                    (3.9.16), where dt is the duration, unless that is 0. null: nothing does
+     *  @return how it went; unless converged, delta and velocity are of no use */
     SolveReport solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
-                               int maxIterations, double duration = 0);
-    /** Add the impulse of the last position stage: v_i += (1/(m_i dt)) sum_k lambda_k grad_i sigma_k(0)  (3.9.16). */
-    void addPositionImpulse(double dt, Real3* velocity) const;
+                               int maxIterations, double duration = 0, Real3* velocity = nullptr);
     /** Solve sum_i grad_i sigma_k . v_i + d sigma_k/dt = 0.
      *  @param velocity   [numParticles] nm/ps; in: unconstrained, out: constrained
      *  @param timeScale  ps; the error is |d sigma/dt| * timeScale, relative as for positions
@@ -163,10 +167,22 @@ private:
     SolveReport solveLinear(const std::vector<double>& offset, double largest, Real3* x,
                             std::vector<double>& multipliers, int maxIterations);
     std::vector<double> byConstraint(const std::vector<double>& byRow) const;
-    SolveReport reportNoGradient(int row) const;
+    SolveReport reportNoGradient(int row, const Real3* positions) const;
     void setEndTime(double end);
+    /** Errors of the solved ones add up in the dependent ones, which have to hold as well. */
+    double innerTolerance(double tolerance) const {
+        return checked.empty() ? tolerance : std::max(0.05 * tolerance, 1e-15);
+    }
+    /** Set the start of what is solved by the readable solvers, and of the checks. @return as Jacobian::setStart */
+    int setStart(const Real3* positions, const Box& box, const std::vector<int>& clusters);
     template <class SolveCluster>
-    SolveReport solve(double tolerance, std::vector<double>& multipliers, Real3* x, SolveCluster solveCluster);
+    SolveReport solve(const std::vector<int>& clusters, double tolerance, std::vector<double>& multipliers, Real3* x,
+                      SolveCluster solveCluster);
+    /** Find the worst of all constraints of a stage, its error and its value.
+     *  @param measure  (Jacobian with its start set, row) -> {error, value} */
+    template <class Measure>
+    void describeWorst(SolveReport& report, const DistanceSolver::Report& fast, const Real3* positions, const Box& box,
+                       double endTime, Measure measure) const;
 
     ConstraintSet set;
     Method method;
@@ -181,6 +197,11 @@ private:
     std::unique_ptr<Jacobian> checks;   // of the checked ones
     IterativeSolver iterative;
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
+    std::shared_ptr<TaskRunner> runner;        // null: no distances
+    std::unique_ptr<DistanceSolver> distances; // null: the readable solvers serve all clusters
+    std::vector<int> everyCluster;
+    bool hasFastLambda = false,
+         hasFastMu = false;            // the last stage's multipliers are the DistanceSolver's, where it has them
     std::vector<Real3> startPositions; // of the Jacobians; empty where they have none
     Box startBox;
     double startTime = 0;

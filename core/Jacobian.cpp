@@ -55,10 +55,31 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
 }
 
 int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
+    return setStart(positions, box, time, {{0, numRows()}});
+}
+
+int Jacobian::setStart(const Real3* positions, const Box& box, double time, const std::vector<RowRange>& ranges) {
     moment.box = box;
     setTime(time);
     int bad = -1;
-    for (int row = 0; row < numRows(); row++) {
+    for (const RowRange& range : ranges) {
+        const int badOne = setRows(positions, box, range);
+        bad = bad < 0 ? badOne : bad;
+    }
+    for (const MovingRow& moving : movingRows) {
+        const int row = moving.row;
+        timeDerivative[row] = -moving.rate;
+        if (isExpression(row)) {
+            const Special& extra = specials[special[row]];
+            timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), moment);
+        }
+    }
+    return bad;
+}
+
+int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& range) {
+    int bad = -1;
+    for (int row = range.begin; row < range.end; row++) {
         const int first = slotStart[row], size = slotStart[row + 1] - first;
         Real3* b = bond.data() + (first - row); // there is none in a row of one particle
         const bool isLong = kind[row] == CoordinateKind::Distance && target[row] > box.halfWidth();
@@ -89,14 +110,6 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
         const double size2 = diagonal(row, start.data());
         if (bad < 0 && !(std::isfinite(size2 + value[row]) && (size2 > 0 || kind[row] != CoordinateKind::Custom)))
             bad = row;
-    }
-    for (const MovingRow& moving : movingRows) {
-        const int row = moving.row;
-        timeDerivative[row] = -moving.rate;
-        if (isExpression(row)) {
-            const Special& extra = specials[special[row]];
-            timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), moment);
-        }
     }
     return bad;
 }

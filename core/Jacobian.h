@@ -31,6 +31,11 @@ public:
      *          an expression's gradient is zero
      */
     int setStart(const Real3* positions, const Box& box, double time = 0);
+    struct RowRange {
+        int begin, end; ///< rows begin ... end-1
+    };
+    /** The same of some rows only, all moving ones among them. */
+    int setStart(const Real3* positions, const Box& box, double time, const std::vector<RowRange>& ranges);
     /** Evaluate moving constraints at another time (ps) than the start's: that of the end of the step. */
     void setTime(double time);
     /** Whether any constraint moves. */
@@ -123,6 +128,7 @@ public:
     std::vector<double> timeDerivative; ///< [numRows] d sigma/dt at the start
 
 private:
+    int setRows(const Real3* positions, const Box& box, const RowRange& range);
     /** What rows of a rarer kind have besides. */
     struct Special {
         Real3 direction;             // Straight: e, perpendicular to the line at the start; Linear: the axis

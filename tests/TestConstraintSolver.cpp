@@ -94,8 +94,7 @@ TEST(ConstraintSolver, AddsTheImpulseThatMovedThePositions) {
         ConstraintSolver solver(toConstraintSet(system), method);
         const Arrays before = randomOf(system, 0.004, 1);
         Arrays delta = before, velocity(before.size());
-        solver.solvePositions(system.positions.data(), system.box, delta.data(), 1e-12, 10000);
-        solver.addPositionImpulse(0.5, velocity.data());
+        solver.solvePositions(system.positions.data(), system.box, delta.data(), 1e-12, 10000, 0.5, velocity.data());
         for (std::size_t i = 0; i < before.size(); i++)
             EXPECT_LT(distance({0.5 * velocity[i]}, {delta[i] - before[i]}), 1e-14) << i;
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <regex>
+#include <thread>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -222,13 +223,12 @@ TEST_P(SharedFactors, ServeBesideGlobalOnes) {
     expectSame(inBlocks(both, GetParam(), "0"), mixed, "both");
 }
 
-/** The direct solver with two integrators: three solves, in every precision. */
+/** Positions and velocities in every precision; accelerations, which are solved to twelve digits, in one. */
 static std::vector<Setup> directSetups() {
     std::vector<Setup> setups;
-    for (const std::string& platform : platformsUnderTest())
-        if (isDevice(platform))
-            for (const char* integrator : {"Rattle", "ConstraintForce"})
-                setups.emplace_back(platform, ConstraintIntegrator::MatrixInversion, integrator);
+    for (const char* platform : {"OpenCLSingle", "OpenCLMixed", "OpenCLDouble"})
+        setups.emplace_back(platform, ConstraintIntegrator::MatrixInversion, "Rattle");
+    setups.emplace_back("OpenCLMixed", ConstraintIntegrator::MatrixInversion, "ConstraintForce");
     return setups;
 }
 
@@ -275,6 +275,28 @@ INSTANTIATE_TEST_SUITE_P(Platforms, IllConditioned, testing::Values("OpenCLMixed
 } // namespace
 
 namespace {
+
+class SeveralBlocks : public testing::TestWithParam<std::string> {};
+
+/** All blocks of a launch for one cluster: as many as PoCL runs at once. Sums do not depend on who adds them up. */
+TEST_P(SeveralBlocks, DoAsOneDoes) {
+    const ConstraintTests::Setup setup{GetParam(), ConstraintIntegrator::MatrixInversion, "Rattle"};
+    for (const TestSystem& system : {protein(20), mesh(8)}) {
+        const Result one = inBlocks(system, setup, "0", 3);
+        const Variable grid("OPENMM_CONSTRAINTS_GRID", "2");
+        const Result several = inBlocks(system, setup, "0", 3);
+        EXPECT_EQ(several.summary.solver.find("several thread blocks") != std::string::npos,
+                  std::thread::hardware_concurrency() > 1);
+        EXPECT_EQ(distance(one.positions, several.positions), 0);
+        EXPECT_EQ(distance(one.velocities, several.velocities), 0);
+        EXPECT_EQ(one.multipliers, several.multipliers);
+        EXPECT_EQ(one.summary.maxError, several.summary.maxError);
+        EXPECT_EQ(one.summary.worstConstraint, several.summary.worstConstraint);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, SeveralBlocks, testing::Values("OpenCLSingle", "OpenCLMixed"),
+                         [](const auto& info) { return info.param; });
 
 std::string messageOf(const TestSystem& system, const std::string& platform) {
     try {

@@ -99,13 +99,13 @@ SolverSummary HostedStepKernel::getSummary() const {
 }
 
 void HostedStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                                      Real3* displacement) {
+                                      Real3* displacement, Real3* velocity) {
     requireFinite(displacement, "displacement");
     solver->setTime(currentTime(context));
     targetTime = solver->getTime() + integrator.getStepSize();
     const SolveReport report =
         solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
-                               integrator.getMaxIterations(), integrator.getStepSize());
+                               integrator.getMaxIterations(), integrator.getStepSize(), velocity);
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Positions, integrator);
     note(report);

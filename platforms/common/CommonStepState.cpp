@@ -67,9 +67,12 @@ void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
 }
 
 string CommonStepKernel::solverDescription() const {
-    const int numShared = program == nullptr ? 0 : program->numSharedFactors();
-    return HostedStepKernel::solverDescription() +
-           (numShared == 0 ? "" : ", " + to_string(numShared) + " in shared memory");
+    string text = HostedStepKernel::solverDescription();
+    if (program != nullptr && program->numSharedFactors() > 0)
+        text += ", " + to_string(program->numSharedFactors()) + " in shared memory";
+    if (program != nullptr && program->numGridClusters() > 0)
+        text += ", " + to_string(program->numGridClusters()) + " over several thread blocks";
+    return text;
 }
 
 double CommonStepKernel::positionEpsilon() const {

@@ -14,6 +14,9 @@ namespace ConstraintPlugin {
 
 namespace {
 
+/** Threads of the largest block, and blocks in the largest grid: worstOf() has a thread look at each. */
+constexpr int mostThreads = 512, mostInGrid = 512;
+
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
 }
@@ -36,12 +39,9 @@ bool usesBlocks(const ComputeContext& cc) {
     return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
 }
 
-/** Bytes of shared memory that a factor may have, where other things need some. A test of small limits sets the
- *  variable. */
-long long sharedMemoryFor(Device& device, size_t others) {
-    const char* limit = std::getenv("OPENMM_CONSTRAINTS_SHARED_MEMORY");
-    const long long free = (long long) device.sharedMemory() - (long long) others;
-    return limit == nullptr ? free : std::min(free, std::atoll(limit));
+/** Of kernels' names. */
+string prefixOf(TeamKind team) {
+    return team == TeamKind::Thread ? "threadCluster" : team == TeamKind::Block ? "blockCluster" : "gridCluster";
 }
 
 string define(const string& name, const string& value) {
@@ -64,7 +64,8 @@ vector<int> StageText::reports() const {
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages)
     : arguments(device.context()), device(device), cc(device.context()),
-      constraintTables(solver, smallInRegisters, usesBlocks(cc)), isIterative(solver.getMethod() == Method::Iterative) {
+      constraintTables(solver, smallInRegisters, availableTeams()),
+      isIterative(solver.getMethod() == Method::Iterative) {
     const bool takesRandom = std::any_of(stages.begin(), stages.end(), [](const StageText& stage) {
         return std::count(stage.steps.begin(), stage.steps.end(), "exchangeHeat") > 0;
     });
@@ -76,9 +77,13 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     for (const ConstraintTables::Range& range : t.ranges) {
         const Team team = teamOf(range);
         sharedFactors += team.sharedFactors;
-        compile(device.compile(teamText(stages, range, team, solver.getSet()), sizeof(float) * team.sharedNumbers),
-                range.isBlock ? "blockCluster" : "threadCluster", stages, (range.last - range.first) * team.size,
-                range.isBlock ? team.size : 64, range.first, range.last);
+        gridClusters += range.team == TeamKind::Grid ? range.last - range.first : 0;
+        const bool isGrid = range.team == TeamKind::Grid;
+        const int blocks = isGrid ? team.blocks : range.last - range.first; // or threads
+        compile(
+            device.compile(teamText(stages, range, team, solver.getSet()), sizeof(float) * team.sharedNumbers, isGrid),
+            prefixOf(range.team), stages, range.team == TeamKind::Thread ? blocks : blocks * team.blockSize,
+            team.blockSize, range.first, range.last);
     }
     const string text = commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) +
                         ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
@@ -195,6 +200,9 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.poolMixedZeros("originalDiagonal", numRows);
     arguments.poolMixedZeros("lower", numEntries);
     arguments.poolMixedZeros("upper", numEntries);
+    arguments.poolIntZeros("grid", 4);
+    arguments.poolMixedZeros("gridErrors", 2 * mostInGrid, 2);
+    arguments.poolIntZeros("gridRows", 4 * mostInGrid, 4);
 
     // expressions
     vector<double> tables, globals;
@@ -288,20 +296,45 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     return text;
 }
 
+long long ConstraintProgram::sharedNumbers(int blockSize) const {
+    const int ofReports = blockSize * (mixedIsDouble() ? 32 : 20) + 16;
+    long long bytes = (long long) device.sharedMemory() - ofReports;
+    if (const char* limit = std::getenv("OPENMM_CONSTRAINTS_SHARED_MEMORY")) // for a factor: tests set it low
+        bytes = std::min(bytes, std::atoll(limit));
+    return bytes / (int) sizeof(float);
+}
+
+int ConstraintProgram::cooperatingBlocks() const {
+    return std::min(device.cooperatingBlocks(), mostInGrid);
+}
+
+ConstraintTables::Teams ConstraintProgram::availableTeams() const {
+    ConstraintTables::Teams teams;
+    teams.hasBlocks = usesBlocks(cc);
+    teams.hasGrid = teams.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= mostInGrid;
+    teams.sharedNumbers = sharedNumbers(std::min(mostThreads, device.largestBlock()));
+    if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
+        teams.gridCost = 0; // for a test of small systems
+    return teams;
+}
+
 ConstraintProgram::Team ConstraintProgram::teamOf(const ConstraintTables::Range& range) const {
     Team team;
-    if (!range.isBlock)
+    if (range.team == TeamKind::Thread)
         return team;
     const ConstraintTables& t = constraintTables;
     int mostRows = 0;
     for (int c = range.first; c < range.last; c++)
         mostRows = std::max(mostRows, t.numRowsOf(c));
-    team.size = std::min(mostRows > 1024 ? 512 : mostRows > 256 ? 256 : 128, device.largestBlock());
-    const size_t reports = team.size * (mixedIsDouble() ? 32 : 20) + 16; // bytes
-    const long long mostNumbers = sharedMemoryFor(device, reports) / (int) sizeof(float);
+    team.blockSize = std::min(mostRows > 1024 ? mostThreads : mostRows > 256 ? 256 : 128, device.largestBlock());
+    if (range.team == TeamKind::Grid) {
+        team.blockSize = mostThreads;
+        team.blocks = cooperatingBlocks();
+        return team;
+    }
     for (int c = range.first; c < range.last && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
-        if (numbers <= mostNumbers) {
+        if (numbers <= sharedNumbers(team.blockSize)) {
             team.sharedNumbers = std::max(team.sharedNumbers, (int) numbers);
             team.sharedFactors++;
         }
@@ -311,15 +344,26 @@ ConstraintProgram::Team ConstraintProgram::teamOf(const ConstraintTables::Range&
 
 string ConstraintProgram::teamText(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                    const Team& team, const ConstraintSet& set) const {
-    const bool isBlock = range.isBlock, hasShared = team.sharedNumbers > 0;
-    const bool fallsBack = hasShared && mixedIsDouble(),
-               hasGlobal = fallsBack || team.sharedFactors < range.last - range.first;
-    string text = isBlock
-                      ? define("TEAM_IS_BLOCK", "1") + define("TEAM_MEMBER", "(int) LOCAL_ID") +
-                            define("TEAM_SIZE", to_string(team.size)) + define("TEAM_SYNC", "SYNC_THREADS") +
-                            define("TEAM_SHARED", ", shared") + define("TEAM_SHARED_PARAMETER", ", SharedMemory shared")
-                      : define("TEAM_IS_BLOCK", "0") + define("TEAM_MEMBER", "0") + define("TEAM_SIZE", "1") +
-                            define("TEAM_SYNC", "") + define("TEAM_SHARED", "") + define("TEAM_SHARED_PARAMETER", "");
+    const bool isBlock = range.team != TeamKind::Thread, isGrid = range.team == TeamKind::Grid;
+    const bool hasShared = team.sharedNumbers > 0, fallsBack = hasShared && mixedIsDouble();
+    const bool hasGlobal = fallsBack || team.sharedFactors < range.last - range.first;
+    const ConstraintTables& t = constraintTables;
+    const int firstRow = t.rowStart[range.first];
+    const bool onlyDistances = std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
+                                           [](int kind) { return kind == (int) RowKind::Distance; });
+    string text = define("TEAM_IS_BLOCK", isBlock ? "1" : "0") + define("TEAM_IS_GRID", isGrid ? "1" : "0") +
+                  define("BLOCK_SIZE", to_string(team.blockSize)) +
+                  define("TEAM_MEMBER", isGrid    ? "((int) GLOBAL_ID)"
+                                        : isBlock ? "((int) LOCAL_ID)"
+                                                  : "0") +
+                  define("TEAM_SIZE", isGrid    ? "((int) GLOBAL_SIZE)"
+                                      : isBlock ? "BLOCK_SIZE"
+                                                : "1") +
+                  define("TEAM_SYNC", isGrid    ? "gridBarrier(a);"
+                                      : isBlock ? "SYNC_THREADS"
+                                                : "") +
+                  define("TEAM_SHARED", isBlock ? ", shared" : "") +
+                  define("TEAM_SHARED_PARAMETER", isBlock ? ", SharedMemory shared" : "");
     const auto factorText = [](const string& place, const string& space, const string& number,
                                const string& threshold) {
         return replaced(replaced(replaced(replaced(ConstraintKernelSources::factor, "PLACE", place), "SPACE", space),
@@ -329,6 +373,9 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
     text += define("ITERATIVE", range.isIterative ? "1" : "0") + define("HAS_SHARED", hasShared ? "1" : "0") +
             define("HAS_GLOBAL", hasGlobal ? "1" : "0") + define("FALLS_BACK", fallsBack ? "1" : "0") +
             define("SHORT_NUMBERS", constraintTables.hasShortNumbers() ? "1" : "0") +
+            define("ONLY_DISTANCES", onlyDistances ? "1" : "0") +
+            define("SLOT_SHIFT", "(" + to_string(t.slotStart[firstRow] - 2 * firstRow) + ")") +
+            define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")") +
             define("FACTOR_NUMBERS", to_string(team.sharedNumbers)) + commonText() + ConstraintKernelSources::steps +
             customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::teams;
     if (hasShared)
@@ -336,8 +383,9 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
     if (hasGlobal && !range.isIterative)
         text += factorText("Global", "GLOBAL", "mixed", "PIVOT_THRESHOLD");
     text += ConstraintKernelSources::clusters;
-    const string loop = isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
-                                : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
+    const string loop = isGrid    ? "(int c = a->firstOfRange; c < a->lastOfRange; c++)"
+                        : isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
+                                  : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
     for (const StageText& stage : stages) {
         string steps;
         for (const string& step : stage.steps)
@@ -347,11 +395,11 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
                                          step +
                                          "(a, i, &p);\n            storeParticle(a, i, &p);\n        }\n"
                                          "        TEAM_SYNC\n";
-        text += string("KERNEL ") + (isBlock ? "TEAM_BOUNDS void blockCluster_" : "void threadCluster_") + stage.name +
-                "(" + arguments.parameters() + ") {\n" + (isBlock ? "    DECLARE_SHARED_MEMORY\n" : "") +
-                "    const Arguments values = " + arguments.initializer() +
-                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n    for " + loop +
-                " {\n" + steps + "    }\n}\n";
+        text += string("KERNEL ") + (isBlock ? "TEAM_BOUNDS " : "") + "void " + prefixOf(range.team) + "_" +
+                stage.name + "(" + arguments.parameters() +
+                ") {\n    const Arguments values = " + arguments.initializer() +
+                ";\n    const Arguments* a = &values;\n" + (isBlock ? "    DECLARE_SHARED_MEMORY\n" : "") +
+                "    if (hasFailed(a))\n        return;\n    for " + loop + " {\n" + steps + "    }\n}\n";
     }
     return text;
 }

@@ -48,6 +48,10 @@ public:
     int numSharedFactors() const {
         return sharedFactors;
     }
+    /** Clusters that all thread blocks of a launch serve together. */
+    int numGridClusters() const {
+        return gridClusters;
+    }
     KernelArguments arguments;
 
 private:
@@ -56,12 +60,18 @@ private:
         int threads, blockSize;
         int first, last; // of a range of general clusters
     };
-    /** What serves a range of general clusters: threads of a team, and numbers of the largest factor that is kept in
-     *  shared memory. */
+    /** What serves a range of general clusters. */
     struct Team {
-        int size = 1, sharedNumbers = 0, sharedFactors = 0;
+        int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that serve one cluster
+        int sharedNumbers = 0;          ///< in the largest factor that is kept in shared memory
+        int sharedFactors = 0;          ///< how many there are
     };
     Team teamOf(const ConstraintTables::Range& range) const;
+    ConstraintTables::Teams availableTeams() const;
+    /** Numbers of a factor that fit into the shared memory of a block of this size. */
+    long long sharedNumbers(int blockSize) const;
+    /** Blocks that can wait for each other. */
+    int cooperatingBlocks() const;
     void addArrays(const ConstraintSet& set, bool takesRandom);
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
@@ -79,7 +89,7 @@ private:
     OpenMM::ComputeContext& cc;
     ConstraintTables constraintTables;
     bool isIterative;
-    int sharedFactors = 0;
+    int sharedFactors = 0, gridClusters = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;
 };

@@ -74,8 +74,8 @@ std::vector<double> bondWeights(const ConstraintSet& set, const Constraint& c) {
 
 } // namespace
 
-ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks)
-    : smallInRegisters(smallInRegisters), hasBlocks(hasBlocks) {
+ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const Teams& teams)
+    : smallInRegisters(smallInRegisters), teams(teams) {
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster
@@ -210,22 +210,33 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint) {
         movingRows.push_back(row);
 }
 
+TeamKind ConstraintTables::teamOf(const ConstraintGraph& graph, const Cluster& cluster) const {
+    const int numSlots = graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
+    if (!teams.hasBlocks || (cluster.size() <= maxThreadRows && numSlots <= maxThreadSlots))
+        return TeamKind::Thread;
+    if (!teams.hasGrid || cluster.factor < 0)
+        return TeamKind::Block;
+    // Each level is a barrier in the factorization and one in the substitution.
+    const SymbolicFactor& factor = graph.factors[cluster.factor];
+    const long long entries = (long long) factor.entryRow.size();
+    return 2 * (cluster.size() + entries) > teams.sharedNumbers &&
+                   factor.numUpdates + 2 * entries > 2 * factor.numLevels * teams.gridCost
+               ? TeamKind::Grid
+               : TeamKind::Block;
+}
+
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
-    auto needsBlock = [&](const Cluster& cluster) {
-        return hasBlocks && (cluster.size() > maxThreadRows ||
-                             graph.slotStart[cluster.end] - graph.slotStart[cluster.begin] > maxThreadSlots);
-    };
     const auto serverOf = [&](const Cluster& cluster) {
-        return std::pair(needsBlock(cluster), cluster.kind == ClusterSolverKind::Iterative);
+        return std::pair(teamOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative);
     };
     std::vector<Cluster> clusters = graph.clusters;
     std::stable_sort(clusters.begin(), clusters.end(),
                      [&](const Cluster& a, const Cluster& b) { return serverOf(a) < serverOf(b); });
     numGeneralClusters = (int) clusters.size();
     for (int c = 0; c < numGeneralClusters; c++) {
-        const auto [isBlock, isIterative] = serverOf(clusters[c]);
+        const auto [team, isIterative] = serverOf(clusters[c]);
         if (c == 0 || serverOf(clusters[c - 1]) != serverOf(clusters[c]))
-            ranges.push_back({isBlock, isIterative, c, c});
+            ranges.push_back({team, isIterative, c, c});
         ranges.back().last++;
     }
     rowStart = {numRows};

@@ -16,6 +16,9 @@ constexpr int maxSmallCluster = 8, mostInRegisters = 3;
 /** Kinds of rows, as kernels/rows.cc numbers them. */
 enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expression };
 
+/** What serves a general cluster. */
+enum class TeamKind { Thread, Block, Grid };
+
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
  *  Clusters of few distances are `small`: by size, largest first, with their particles planar (all first particles,
@@ -23,9 +26,17 @@ enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expr
  *  Rows are numbered small ones first; behind the general ones come those that are only checked. */
 class ConstraintTables {
 public:
-    /** @param smallInRegisters  whether there may be small clusters
-     *  @param hasBlocks         whether thread blocks serve large clusters, or single threads */
-    ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks);
+    /** What may serve general clusters. */
+    struct Teams {
+        bool hasBlocks = false; ///< thread blocks, or only single threads
+        bool hasGrid = false;   ///< all blocks of a launch, which can wait for each other
+        /** Numbers in the largest factor and right-hand side that fit into a block's shared memory. */
+        long long sharedNumbers = 0;
+        /** Updates of a factorization that one block does in the time that all blocks take to wait for each other. */
+        long long gridCost = 4000;
+    };
+    /** @param smallInRegisters  whether there may be small clusters */
+    ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const Teams& teams);
 
     using Int2 = std::array<int, 2>;
     using Int3 = std::array<int, 3>;
@@ -44,7 +55,8 @@ public:
 
     /** General clusters first ... last-1 that one kernel serves. */
     struct Range {
-        bool isBlock, isIterative;
+        TeamKind team;
+        bool isIterative;
         int first, last;
     };
     int numGeneralClusters = 0;
@@ -103,7 +115,9 @@ public:
 
 private:
     bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
-    bool smallInRegisters, hasBlocks;
+    TeamKind teamOf(const ConstraintGraph& graph, const Cluster& cluster) const;
+    bool smallInRegisters;
+    Teams teams;
     std::vector<int> placeOf; // what addParticles() works on
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
     void addRow(const ConstraintSet& set, int constraint);

@@ -23,9 +23,16 @@ public:
     }
     /** Threads that a block may have. */
     virtual int largestBlock() = 0;
-    /** Compile a text whose kernels get so many bytes of shared memory besides what it declares: in CUDA, more than
-     *  48 KB are there for arrays without size only. */
-    virtual OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes) = 0;
+    /** Blocks that are on the device at the same time if a program's launches are cooperative, and can wait for each
+     *  other; 1 if nothing guarantees that of more. */
+    virtual int cooperatingBlocks() {
+        return 1;
+    }
+    /** Compile a text.
+     *  @param sharedBytes    shared memory that its kernels get besides what it declares: in CUDA, more than 48 KB are
+     *                        there for arrays without size only
+     *  @param isCooperative  whether all blocks of a launch have to be on the device at the same time */
+    virtual OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) = 0;
 };
 
 } // namespace ConstraintPlugin

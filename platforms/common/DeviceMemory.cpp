@@ -27,6 +27,7 @@ struct Numbers {
 /** At most: updates may have fewer targets than sources. */
 Numbers numbersOf(const ConstraintSet& set, const ConstraintGraph& graph) {
     Numbers numbers;
+    numbers.add(1, 3000, 1100); // whatever the set
     numbers.add(set.numParticles(), 2, 7, 24);
     numbers.add(graph.numRows(), 7, 15, 4);
     numbers.add(graph.slotStart.back(), 3, 11);

@@ -39,8 +39,8 @@ public:
     void poolMixed(const std::string& name, const std::vector<double>& values) {
         pool(mixedPool, name, 1, values.size(), values.data());
     }
-    void poolIntZeros(const std::string& name, std::size_t size) {
-        pool(intPool, name, 1, size, (const int*) nullptr);
+    void poolIntZeros(const std::string& name, std::size_t size, int width = 1) {
+        pool(intPool, name, width, size, (const int*) nullptr);
     }
     void poolMixedZeros(const std::string& name, std::size_t size, int width = 1) {
         pool(mixedPool, name, width, size, (const double*) nullptr);

@@ -28,11 +28,12 @@ void check(CudaContext& cu, CUresult result, const char* what) {
         throw OpenMMException(std::string("CUDA: ") + what + ": " + cu.getErrorString(result));
 }
 
-/** A kernel launched with dynamic shared memory: OpenMM's own kernels have none. */
-class SharedMemoryKernel : public ComputeKernelImpl {
+/** A kernel launched with dynamic shared memory, or cooperatively: OpenMM's own kernels are neither. */
+class OwnKernel : public ComputeKernelImpl {
 public:
-    SharedMemoryKernel(CudaContext& cu, CUfunction function, const std::string& name, std::size_t sharedBytes)
-        : cu(cu), function(function), name(name), sharedBytes(sharedBytes) {
+    OwnKernel(CudaContext& cu, CUfunction function, const std::string& name, std::size_t sharedBytes,
+              bool isCooperative)
+        : cu(cu), function(function), name(name), sharedBytes(sharedBytes), isCooperative(isCooperative) {
         check(cu, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int) sharedBytes),
               "shared memory for a kernel");
     }
@@ -49,7 +50,13 @@ public:
         for (Argument& argument : arguments)
             pointers.push_back(argument.array != nullptr ? (void*) &argument.array->getDevicePointer()
                                                          : argument.bytes.data());
-        cu.executeKernel(function, pointers.data(), threads, blockSize, (unsigned int) sharedBytes);
+        if (isCooperative)
+            check(cu,
+                  cuLaunchCooperativeKernel(function, threads / blockSize, 1, 1, blockSize, 1, 1,
+                                            (unsigned int) sharedBytes, cu.getCurrentStream(), pointers.data()),
+                  "a cooperative launch");
+        else
+            cu.executeKernel(function, pointers.data(), threads, blockSize, (unsigned int) sharedBytes);
     }
 
 protected:
@@ -84,22 +91,24 @@ private:
     CUfunction function;
     std::string name;
     std::size_t sharedBytes;
+    bool isCooperative;
     std::deque<Argument> arguments;
 };
 
-class SharedMemoryProgram : public ComputeProgramImpl {
+class OwnProgram : public ComputeProgramImpl {
 public:
-    SharedMemoryProgram(CudaContext& cu, CUmodule module, std::size_t sharedBytes)
-        : cu(cu), module(module), sharedBytes(sharedBytes) {
+    OwnProgram(CudaContext& cu, CUmodule module, std::size_t sharedBytes, bool isCooperative)
+        : cu(cu), module(module), sharedBytes(sharedBytes), isCooperative(isCooperative) {
     }
     ComputeKernel createKernel(const std::string& name) override {
-        return std::make_shared<SharedMemoryKernel>(cu, cu.getKernel(module, name), name, sharedBytes);
+        return std::make_shared<OwnKernel>(cu, cu.getKernel(module, name), name, sharedBytes, isCooperative);
     }
 
 private:
     CudaContext& cu;
     CUmodule module;
     std::size_t sharedBytes;
+    bool isCooperative;
 };
 
 } // namespace
@@ -124,10 +133,17 @@ int CudaDevice::largestBlock() {
     return attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 }
 
-ComputeProgram CudaDevice::compile(const std::string& text, std::size_t sharedBytes) {
-    if (sharedBytes == 0)
+/** One on each multiprocessor: the kernels' launch bounds make sure that one fits, and a cooperative launch fails
+ * rather than start without all of its blocks. */
+int CudaDevice::cooperatingBlocks() {
+    return attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) ? attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) : 1;
+}
+
+ComputeProgram CudaDevice::compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) {
+    if (sharedBytes == 0 && !isCooperative)
         return cu.compileProgram(text);
-    return std::make_shared<SharedMemoryProgram>(cu, cu.createModule(CudaKernelSources::vectorOps + text), sharedBytes);
+    return std::make_shared<OwnProgram>(cu, cu.createModule(CudaKernelSources::vectorOps + text), sharedBytes,
+                                        isCooperative);
 }
 
 } // namespace ConstraintPlugin

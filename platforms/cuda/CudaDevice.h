@@ -18,7 +18,8 @@ public:
     std::size_t sharedMemory() override;
     std::size_t memory() override;
     int largestBlock() override;
-    OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes) override;
+    int cooperatingBlocks() override;
+    OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) override;
 
 private:
     int attribute(CUdevice_attribute which);

@@ -3,6 +3,8 @@
 #include "CommonKernelFactory.h"
 #include "openmm/opencl/OpenCLContext.h"
 #include "openmm/opencl/OpenCLPlatform.h"
+#include <algorithm>
+#include <cstdlib>
 
 namespace ConstraintPlugin {
 
@@ -25,7 +27,13 @@ public:
     int largestBlock() override {
         return (int) cl.getDevice().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
     }
-    OpenMM::ComputeProgram compile(const std::string& text, std::size_t) override {
+    /** OpenCL guarantees nothing. PoCL has a thread for each compute unit: a test asks for that many blocks at most. */
+    int cooperatingBlocks() override {
+        const char* tested = std::getenv("OPENMM_CONSTRAINTS_GRID");
+        const int units = (int) cl.getDevice().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+        return tested == nullptr ? 1 : std::min(std::atoi(tested), units);
+    }
+    OpenMM::ComputeProgram compile(const std::string& text, std::size_t, bool) override {
         return cl.compileProgram(text); // which declares all that it needs
     }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "PoolRunner.h"
 #include "ReferenceSteps.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
@@ -9,17 +10,29 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
+/** On Reference, everything is solved by the readable solvers; on CPU, by the fast ones, on as many threads as its
+ * forces use. */
+static std::shared_ptr<TaskRunner> makeRunner(const Platform& platform, ContextImpl& context) {
+    if (platform.getName() == "Reference")
+        return nullptr;
+    int numThreads = 1;
+    for (const std::string& property : platform.getPropertyNames())
+        if (property == "Threads")
+            numThreads = std::stoi(platform.getPropertyValue(context.getOwner(), property));
+    return std::make_shared<PoolRunner>(numThreads);
+}
+
 class ReferenceKernelFactory : public KernelFactory {
 public:
-    KernelImpl* createKernelImpl(std::string name, const Platform& platform, ContextImpl&) const override {
+    KernelImpl* createKernelImpl(std::string name, const Platform& platform, ContextImpl& context) const override {
         if (name == IntegrateRattleStepName)
-            return new ReferenceRattleStep(name, platform);
+            return new ReferenceRattleStep(name, platform, makeRunner(platform, context));
         if (name == IntegrateShakeStepName)
-            return new ReferenceShakeStep(name, platform);
+            return new ReferenceShakeStep(name, platform, makeRunner(platform, context));
         if (name == IntegrateRattleLangevinStepName)
-            return new ReferenceRattleLangevinStep(name, platform);
+            return new ReferenceRattleLangevinStep(name, platform, makeRunner(platform, context));
         if (name == IntegrateConstraintForceStepName)
-            return new ReferenceConstraintForceStep(name, platform);
+            return new ReferenceConstraintForceStep(name, platform, nullptr); // no stage of it is for distances alone
         throw OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
 };

@@ -37,9 +37,7 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     exchangeHeat(context, integrator, v);
     for (int i = 0; i < numParticles(); i++)
         delta[i] += (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
-    solvePositions(context, integrator, delta.data());
-    if (dt > 0)
-        solver->addPositionImpulse(dt, v);
+    solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 }
 

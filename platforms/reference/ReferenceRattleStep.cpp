@@ -16,9 +16,7 @@ void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegra
         v[i] += (0.5 * dt * inverseMass[i]) * f[i];
         delta[i] = (inverseMass[i] > 0 ? dt : 0.0) * v[i];
     }
-    solvePositions(context, integrator, delta.data());
-    if (dt > 0)
-        solver->addPositionImpulse(dt, v);
+    solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 
     // v(t+dt) = v + (dt/2) f(t+dt)/m, returned to the tangent space (3.9.17-19)

@@ -16,9 +16,7 @@ void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrat
         v[i] += (dt * inverseMass[i]) * f[i];
         delta[i] = (inverseMass[i] > 0 ? dt : 0.0) * v[i];
     }
-    solvePositions(context, integrator, delta.data());
-    if (dt > 0)
-        solver->addPositionImpulse(dt, v);
+    solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 }
 

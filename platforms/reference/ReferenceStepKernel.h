@@ -14,7 +14,10 @@ namespace ConstraintPlugin {
  *  those whose positions, velocities and box are still there bit for bit. */
 class ReferenceStepKernel : public HostedStepKernel {
 public:
-    using HostedStepKernel::HostedStepKernel;
+    /** @param runner  of the fast solvers; null: the readable ones solve everything */
+    ReferenceStepKernel(const std::string& name, const OpenMM::Platform& platform, std::shared_ptr<TaskRunner> runner)
+        : HostedStepKernel(name, platform), runner(std::move(runner)) {
+    }
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
     void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) override;
@@ -45,12 +48,12 @@ protected:
         lastGood.positions.clear();
     }
 
-    /** Position stage of a step: delta in: unconstrained, out: constrained. Throws where it fails. */
-    void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta);
+    /** Position stage of a step: delta in: unconstrained, out: constrained, and the velocity with its impulse. Throws
+     *  where it fails. */
+    void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta,
+                        Real3* velocity);
     /** The position stage's gradients are those at the Context's positions. */
-    void noteGradientPositions(OpenMM::ContextImpl& context) {
-        gradientPositions.assign(positions(context), positions(context) + numParticles());
-    }
+    void noteGradientPositions(OpenMM::ContextImpl& context);
     /** x += delta for every particle, then virtual sites; the time advances with them. */
     void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
 
@@ -64,15 +67,19 @@ private:
     };
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
-    void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** What to return to when the step at hand fails. */
+    const Snapshot& takeStart(OpenMM::ContextImpl& context);
+    void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Snapshot& start);
 
+    std::shared_ptr<TaskRunner> runner;
     std::vector<Real3> keptForces;
     Snapshot atForces; // the state at which forces were computed
     int forceGroups = 0;
     bool forcesKept = false;
-    Snapshot start;                       // the state to return to when the step at hand fails
     Snapshot lastGood;                    // the state that the last step left
-    std::vector<Real3> gradientPositions; // of the position stage at hand
+    Snapshot changed;                     // what someone else has made of it since
+    std::vector<Real3> gradientPositions; // of the position stage at hand,
+    bool gradientsAtStart = false;        // unless they are those of lastGood
 };
 
 } // namespace ConstraintPlugin

@@ -105,6 +105,8 @@ int capability() {
     return wanted == nullptr ? 90 : std::atoi(wanted);
 }
 
+constexpr int multiprocessors = 8;
+
 /** Bytes that a block may have at most: of an H100 and of an A100. */
 int sharedMemory() {
     return (capability() >= 90 ? 227 : 163) * 1024;
@@ -214,7 +216,10 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
         *value = capability() % 10;
         break;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        *value = 8;
+        *value = multiprocessors;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+        *value = 1;
         break;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
         *value = 1000000;
@@ -438,6 +443,15 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, un
         copyCoordinates<double>(arguments);
     record("launch " + function.name);
     return CUDA_SUCCESS;
+}
+
+/** Blocks that wait for each other have to be on the device at once: one on each multiprocessor. */
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
+                                   unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int shared,
+                                   CUstream stream, void** arguments) {
+    if (gridX * gridY * gridZ > (unsigned int) multiprocessors)
+        return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "more blocks than multiprocessors");
+    return cuLaunchKernel(f, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, arguments, nullptr);
 }
 
 } // extern "C"

@@ -42,7 +42,7 @@ KERNEL void checkVelocities(PARAMETERS) {
         startRow(a, row, a->time);
         mixed rate = a->rowRateOffset[row], largest = 0;
         for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++) {
-            rate += dot(load3(a->startGradient, s), velocityOf(a, s));
+            rate += dot(gradientAt(a->startGradient, s), velocityOf(a, s));
             largest = max(largest, largestComponent(velocityOf(a, s)));
         }
         const mixed error = errorOf(a, row, rate, a->time, a->startGradient) * a->timeScale;

@@ -51,11 +51,11 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                 }
                 const mixed change = mine.outcome == CONVERGED ? -r / denominator : 0;
                 multipliers[row] += change;
-                for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++) {
+                for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++) {
                     const mixed w = inverseMassOf(a, s);
                     const int i = a->slotParticle[s];
                     if (w > 0)
-                        store3(a->impulse, i, load3(a->impulse, i) + (change * w) * load3(a->startGradient, s));
+                        store3(a->impulse, i, load3(a->impulse, i) + (change * w) * gradientAt(a->startGradient, s));
                 }
             }
             TEAM_SYNC
@@ -180,7 +180,7 @@ DEVICE Report startCluster(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     EACH_PARTICLE(n) store3(a->impulse, a->clusterParticle[n], make_mixed3(0, 0, 0));
     EACH_ROW(row) {
         if (!startRow(a, row, a->time) && mine.outcome == CONVERGED) {
-            mine.outcome = a->rowKind[row] == EXPRESSION && fabs(a->rowValue[row]) < INFINITE_ERROR ? NO_GRADIENT
+            mine.outcome = KIND_OF(row) == EXPRESSION && fabs(a->rowValue[row]) < INFINITE_ERROR ? NO_GRADIENT
                                                                                                    : NOT_FINITE;
             mine.row = row;
             mine.value = a->rowValue[row];
@@ -206,7 +206,7 @@ DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated TEAM_SHAR
         const mixed error = errorOf(a, row, sigma, a->time, a->startGradient);
         note(&mine, row, error, a->rowValue[row]);
         mixed largest = 0;
-        for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
+        for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
             largest = max(largest, largestComponent(positionOf(a, a->slotParticle[s])));
         const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, a->time));
         note(&excess, row, error > a->threshold + slack ? error : 0, 0);

@@ -33,8 +33,8 @@ DEVICE void assemblePLACE(const Arguments* a, int c, GLOBAL const mixed* gradien
         for (int m = a->couplingStart[e]; m < a->couplingStart[e + 1]; m++) {
             const int2 slots = a->couplingSlots[m]; // of the entry's row, and of its column
             const mixed w = a->slotInverseMass[slots.x];
-            lower += w * dot(load3(gradients, slots.x), load3(a->startGradient, slots.y));
-            upper += w * dot(load3(gradients, slots.y), load3(a->startGradient, slots.x));
+            lower += w * dot(gradientAt(gradients, slots.x), gradientAt(a->startGradient, slots.y));
+            upper += w * dot(gradientAt(gradients, slots.y), gradientAt(a->startGradient, slots.x));
         }
         f.lower[e - firstEntry] = lower;
         f.upper[e - firstEntry] = upper;
@@ -44,12 +44,15 @@ DEVICE void assemblePLACE(const Arguments* a, int c, GLOBAL const mixed* gradien
 /** L D y = x, and with a new matrix its factorization on the way: what rows of a level leave for later ones. */
 DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLevel, bool factorizes, FactorPLACE f,
                            int* singular) {
+    const bool isAny = firstLevel < lastLevel;
+    GLOBAL const int* ends = factorizes ? a->levelTargetStart + 1 : a->levelDiagonalEnd;
+    int begin = isAny ? a->levelTargetStart[firstLevel] : 0, end = isAny ? ends[firstLevel] : 0;
     for (int level = firstLevel; level < lastLevel - 1; level++) {
-        const int last = factorizes ? a->levelTargetStart[level + 1] : a->levelDiagonalEnd[level];
-        for (int n = a->levelTargetStart[level] + TEAM_MEMBER; n < last; n += TEAM_SIZE) {
-            const int target = a->updateTarget[n], end = a->updateStart[n + 1];
+        const int nextBegin = a->levelTargetStart[level + 1], nextEnd = ends[level + 1]; // not after the barrier
+        for (int n = begin + TEAM_MEMBER; n < end; n += TEAM_SIZE) {
+            const int target = a->updateTarget[n], lastSource = a->updateStart[n + 1];
             NUMBER first = 0, second = 0;
-            for (int m = a->updateStart[n]; m < end; m++) {
+            for (int m = a->updateStart[n]; m < lastSource; m++) {
                 const int4 source = tripleOf(a->updateSource[m]); // entries of target's row and column, and their row
                 const NUMBER inverse = f.pivot[source.z], lower = f.lower[source.x];
                 first += lower * inverse * f.upper[source.y];
@@ -70,6 +73,8 @@ DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLe
                 }
             }
         }
+        begin = nextBegin;
+        end = nextEnd;
         TEAM_SYNC
     }
 }
@@ -77,11 +82,16 @@ DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLe
 /** D U z = y from the last level down, but for the division by pivots: what earlier rows take from those of a level.
  *  No row has two entries in one. */
 DEVICE void substitutePLACE(const Arguments* a, int firstLevel, int lastLevel, FactorPLACE f) {
+    const bool isAny = firstLevel < lastLevel;
+    int begin = isAny ? a->levelEntryStart[lastLevel - 1] : 0, end = isAny ? a->levelEntryStart[lastLevel] : 0;
     for (int level = lastLevel - 1; level > firstLevel; level--) {
-        for (int n = a->levelEntryStart[level] + TEAM_MEMBER; n < a->levelEntryStart[level + 1]; n += TEAM_SIZE) {
+        const int nextBegin = a->levelEntryStart[level - 1];
+        for (int n = begin + TEAM_MEMBER; n < end; n += TEAM_SIZE) {
             const int4 entry = tripleOf(a->levelEntry[n]); // and its column, which is the earlier row, and its row
             f.x[entry.y] -= f.upper[entry.x] * f.pivot[entry.z] * f.x[entry.z];
         }
+        end = begin;
+        begin = nextBegin;
         TEAM_SYNC
     }
 }

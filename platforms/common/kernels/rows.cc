@@ -6,6 +6,29 @@
 
 enum { DISTANCE, ANGLE, DIHEDRAL, STRAIGHT, LINEAR, CENTROID, EXPRESSION };
 
+// Where all rows that a program solves are distances, kinds and slots are known when it is compiled. Of the two gradients,
+// which are opposite, one is stored, and half of the memory is touched.
+#if ONLY_DISTANCES
+#define KIND_OF(row) DISTANCE
+#define FIRST_SLOT(row) (2 * (row) + SLOT_SHIFT)
+#define ROW_OF(slot) (((slot) - SLOT_SHIFT) >> 1)
+#define STORED_AT(slot) (ROW_OF(slot) + STORE_SHIFT)
+#else
+#define KIND_OF(row) a->rowKind[row]
+#define FIRST_SLOT(row) a->slotStart[row]
+#define ROW_OF(slot) a->slotRow[slot]
+#define STORED_AT(slot) (slot)
+#endif
+
+DEVICE mixed3 gradientAt(GLOBAL const mixed* gradients, int slot) {
+    const mixed3 gradient = load3(gradients, STORED_AT(slot));
+#if ONLY_DISTANCES
+    if (slot != FIRST_SLOT(ROW_OF(slot)))
+        return make_mixed3(0, 0, 0) - gradient;
+#endif
+    return gradient;
+}
+
 /** Displacement of a slot's particle since the start: what the step wants, and what constraints add. */
 DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
     const int i = a->slotParticle[slot];
@@ -45,48 +68,50 @@ DEVICE mixed targetAt(const Arguments* a, int row, mixed time) {
 /** sigma from q: a dihedral's is wrapped into [-pi, pi]. */
 DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
     const mixed difference = q - targetAt(a, row, time);
-    return a->rowKind[row] == DIHEDRAL ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
+    return KIND_OF(row) == DIHEDRAL ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
 }
 
 /** What an error is divided by. */
 DEVICE mixed inverseScaleOf(const Arguments* a, int row, mixed time) {
-    const int kind = a->rowKind[row];
+    const int kind = KIND_OF(row);
     return kind == DISTANCE || kind == CENTROID ? 1 / targetAt(a, row, time) : a->rowInverseScale[row];
 }
 
 DEVICE mixed sumOfSquares(const Arguments* a, int row, GLOBAL const mixed* gradients) {
     mixed sum = 0;
-    for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
-        sum += dot(load3(gradients, s), load3(gradients, s));
+    for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
+        sum += dot(gradientAt(gradients, s), gradientAt(gradients, s));
     return sum;
 }
 
 /** sum_i (1/m_i) g_i . grad_i sigma(0): a diagonal element of A. */
 DEVICE mixed diagonalOf(const Arguments* a, int row, GLOBAL const mixed* gradients) {
     mixed sum = 0;
-    for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
-        sum += inverseMassOf(a, s) * dot(load3(gradients, s), load3(a->startGradient, s));
+    for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
+        sum += inverseMassOf(a, s) * dot(gradientAt(gradients, s), gradientAt(a->startGradient, s));
     return sum;
 }
 
 /** Error, in units of the tolerance, of a row whose gradients are given. */
 DEVICE mixed errorOf(const Arguments* a, int row, mixed sigma, mixed time, GLOBAL const mixed* gradients) {
-    return fabs(sigma) * (a->rowKind[row] == EXPRESSION ? 1 / sqrt(sumOfSquares(a, row, gradients))
+    return fabs(sigma) * (KIND_OF(row) == EXPRESSION ? 1 / sqrt(sumOfSquares(a, row, gradients))
                                                         : inverseScaleOf(a, row, time));
 }
 
 /** grad_s q = G_s - G_(s-1) */
 DEVICE void storeGradients(GLOBAL mixed* gradients, int first, int size, const mixed3* G) {
-    store3(gradients, first, G[0]);
+    store3(gradients, STORED_AT(first), G[0]);
+#if !ONLY_DISTANCES
     for (int s = 1; s < size - 1; s++)
         store3(gradients, first + s, G[s] - G[s - 1]);
     store3(gradients, first + size - 1, make_mixed3(0, 0, 0) - G[size - 2]);
+#endif
 }
 
 /** q of a row, and its gradients by slot.
  *  @param isDisplaced  whether to take displacements since the start into account */
 DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
-    const int kind = a->rowKind[row], first = a->slotStart[row], size = a->slotStart[row + 1] - first;
+    const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
     if (kind == EXPRESSION)
         return evaluateCustom(a, row, isDisplaced, momentOf(a, time), gradients);
     if (kind == CENTROID || kind == LINEAR) {
@@ -118,7 +143,7 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
     }
     mixed3 b[3], G[3];
     for (int s = 0; s < size - 1; s++) {
-        b[s] = load3(a->startBond, first + s);
+        b[s] = load3(a->startBond, STORED_AT(first + s));
         if (isDisplaced)
             b[s] = b[s] + (displacementOf(a, first + s) - displacementOf(a, first + s + 1));
     }
@@ -142,7 +167,7 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
 /** Take the present positions as the start: bond vectors, q, gradients and d sigma/dt.
  *  @return whether the row has a gradient there */
 DEVICE bool startRow(const Arguments* a, int row, mixed time) {
-    const int kind = a->rowKind[row], first = a->slotStart[row], last = a->slotStart[row + 1] - 1;
+    const int kind = KIND_OF(row), first = FIRST_SLOT(row), last = FIRST_SLOT(row + 1) - 1;
     const Moment moment = momentOf(a, time);
     if (kind != EXPRESSION)
         for (int s = first; s < last; s++) {
@@ -151,7 +176,7 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
                 b = minimumImage(b, moment);
             if (kind == CENTROID)
                 b = unwrappedPosition(a, s, moment) - unwrappedPosition(a, s + 1, moment);
-            store3(a->startBond, s, b);
+            store3(a->startBond, STORED_AT(s), b);
         }
     const mixed q = evaluateRow(a, row, false, time, a->startGradient);
     a->rowValue[row] = q;
@@ -163,18 +188,18 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
 /** J v of a row at the start, by slot of whatever is given: 0 velocities, 1 accelerations; with what constraints add. */
 DEVICE mixed rateOf(const Arguments* a, int row, bool isAcceleration) {
     mixed sum = 0;
-    for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
+    for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
         if (inverseMassOf(a, s) > 0) {
             const mixed3 change = isAcceleration ? displacementOf(a, s)
                                                  : velocityOf(a, s) + load3(a->impulse, a->slotParticle[s]);
-            sum += dot(load3(a->startGradient, s), change);
+            sum += dot(gradientAt(a->startGradient, s), change);
         }
     return sum;
 }
 
 /** J-dot v of a row at the start. */
 DEVICE mixed curvatureOf(const Arguments* a, int row) {
-    const int kind = a->rowKind[row], first = a->slotStart[row], size = a->slotStart[row + 1] - first;
+    const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
     if (kind == LINEAR)
         return 0;
     if (kind == EXPRESSION)
@@ -191,7 +216,7 @@ DEVICE mixed curvatureOf(const Arguments* a, int row) {
         return distanceCurvature(b, V);
     }
     for (int s = 0; s < size - 1; s++) {
-        b[s] = load3(a->startBond, first + s);
+        b[s] = load3(a->startBond, STORED_AT(first + s));
         V[s] = velocityOf(a, first + s) - velocityOf(a, first + s + 1);
     }
     return kind == DISTANCE   ? distanceCurvature(b, V)
@@ -202,7 +227,7 @@ DEVICE mixed curvatureOf(const Arguments* a, int row) {
 
 /** Whether a gradient has turned by 90 degrees or more since the start: beyond lies another root. */
 DEVICE bool hasTurned(const Arguments* a, int row) {
-    const int kind = a->rowKind[row];
+    const int kind = KIND_OF(row);
     if (kind == DISTANCE || kind == CENTROID || kind == EXPRESSION)
         return !(diagonalOf(a, row, a->gradient) > PIVOT_THRESHOLD * diagonalOf(a, row, a->startGradient));
     return kind == STRAIGHT && a->rowFolded[row];

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Teams that serve a cluster each: a thread block or, for small clusters, a single thread. Members of a team share loops
-// over rows, entries and particles; every sum has one member and a fixed order.
+// Teams that serve a cluster each: a thread block, for small clusters a single thread, for very large ones all blocks of
+// the launch, a grid. Members of a team share loops over rows, entries and particles; every sum has one member and a
+// fixed order.
 //
 // TEAM_MEMBER, TEAM_SIZE, TEAM_SYNC and TEAM_SHARED are what the host compiles this text with. No barrier stands inside
 // an `if`: OpenCL on CPUs would compile all that follows twice. What is not wanted runs through empty loops instead.
@@ -14,39 +15,39 @@
 
 #if TEAM_IS_BLOCK
 #ifdef __OPENCL_VERSION__
-#define TEAM_BOUNDS __attribute__((reqd_work_group_size(TEAM_SIZE, 1, 1)))
+#define TEAM_BOUNDS __attribute__((reqd_work_group_size(BLOCK_SIZE, 1, 1)))
 #define DECLARE_NUMBERS LOCAL float numbers[FACTOR_NUMBERS];
+#define TEAM_MINIMUM(place, value) atomic_min(place, value)
+#define GRID_ADD(place, value) atomic_add(place, value)
+#define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
-#define TEAM_BOUNDS __launch_bounds__(TEAM_SIZE, 512 / TEAM_SIZE)
+#define TEAM_BOUNDS __launch_bounds__(BLOCK_SIZE, 512 / BLOCK_SIZE)
 #define DECLARE_NUMBERS extern __shared__ float numbers[];
+#define TEAM_MINIMUM(place, value) atomicMin(place, value)
+#define GRID_ADD(place, value) atomicAdd(place, value)
+#define GRID_FENCE __threadfence();
 #endif
 #if !HAS_SHARED
 #undef DECLARE_NUMBERS
 #define DECLARE_NUMBERS LOCAL_ARG float* numbers = 0;
 #endif
 #define DECLARE_SHARED_MEMORY                                                                                          \
-    LOCAL Report reports[TEAM_SIZE];                                                                                   \
+    LOCAL Report reports[BLOCK_SIZE];                                                                                  \
     LOCAL int least;                                                                                                   \
     DECLARE_NUMBERS                                                                                                    \
     SharedMemory shared;                                                                                               \
+    shared.arguments = a;                                                                                              \
     shared.reports = reports;                                                                                          \
     shared.least = &least;                                                                                             \
     shared.numbers = numbers;
 
 /** Memory of a block. */
 typedef struct {
-    LOCAL_ARG Report* reports; // [TEAM_SIZE]
+    const Arguments* arguments;
+    LOCAL_ARG Report* reports; // [BLOCK_SIZE]
     LOCAL_ARG int* least;
     LOCAL_ARG float* numbers; // [FACTOR_NUMBERS]
 } SharedMemory;
-
-DEVICE void atomicMinimumInBlock(LOCAL_ARG int* place, int value) {
-#ifdef __OPENCL_VERSION__
-    atomic_min(place, value);
-#else
-    atomicMin(place, value);
-#endif
-}
 
 /** Whether a report is worse than another. Of those that failed, the one of the first row counts. */
 DEVICE bool isWorse(Report one, Report other) {
@@ -56,6 +57,31 @@ DEVICE bool isWorse(Report one, Report other) {
     if (one.row < 0 || other.row < 0)
         return one.row >= 0;
     return !oneIsBad && one.error != other.error ? one.error > other.error : one.row < other.row;
+}
+#endif
+
+#if TEAM_IS_GRID
+/** Wait for all threads of the launch: the last block to arrive lets all of them go on. The host has made sure that they
+ *  are on the device at the same time. Fences are those of cooperative groups: what any thread wrote before is seen by
+ *  all afterwards.
+ *  grid[0]: blocks that have arrived, grid[1]: how often all have, grid[2]: for leastOf() */
+DEVICE void gridBarrier(const Arguments* a) {
+    volatile GLOBAL int* rounds = a->grid + 1;
+    SYNC_THREADS
+    if (LOCAL_ID == 0) {
+        GRID_FENCE
+        const int round = *rounds;
+        GRID_FENCE
+        if (GRID_ADD(a->grid, 1) == (int) NUM_GROUPS - 1) {
+            a->grid[0] = 0;
+            GRID_FENCE
+            GRID_ADD(a->grid + 1, 1);
+        } else
+            while (*rounds == round) {
+            }
+        GRID_FENCE
+    }
+    SYNC_THREADS
 }
 #endif
 
@@ -70,39 +96,71 @@ DEVICE int4 tripleOf(int4 triple) {
 }
 #endif
 
+#if TEAM_IS_BLOCK
+/** The report of the worst row, from what each thread of a block has seen. Each gets it. */
+DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
+    const int thread = LOCAL_ID;
+    SYNC_THREADS
+    reports[thread] = mine;
+    SYNC_THREADS
+    // One of eight goes on, then one of these eight, and so on.
+    for (int others = BLOCK_SIZE; others > 1;) {
+        const int threads = (others + 7) / 8;
+        for (int other = thread + threads; thread < threads && other < others; other += threads)
+            if (isWorse(reports[other], mine))
+                mine = reports[other];
+        if (thread < threads)
+            reports[thread] = mine;
+        others = threads;
+        SYNC_THREADS
+    }
+    return reports[0];
+}
+#endif
+
 /** The report of the worst row, from what each member has seen. Every member gets it. */
 DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
 #if TEAM_IS_BLOCK
-    TEAM_SYNC
-    shared.reports[TEAM_MEMBER] = mine;
-    TEAM_SYNC
-    // One of eight goes on, then one of these eight, and so on.
-    for (int others = TEAM_SIZE; others > 1;) {
-        const int members = (others + 7) / 8;
-        for (int member = TEAM_MEMBER + members; TEAM_MEMBER < members && member < others; member += members)
-            if (isWorse(shared.reports[member], mine))
-                mine = shared.reports[member];
-        if (TEAM_MEMBER < members)
-            shared.reports[TEAM_MEMBER] = mine;
-        others = members;
-        TEAM_SYNC
-    }
-    return shared.reports[0];
-#else
-    return mine;
+    mine = worstOfBlock(mine, shared.reports);
 #endif
+#if TEAM_IS_GRID
+    const Arguments* a = shared.arguments;
+    TEAM_SYNC
+    if (LOCAL_ID == 0) {
+        a->gridErrors[GROUP_ID].x = mine.error;
+        a->gridErrors[GROUP_ID].y = mine.value;
+        a->gridRows[GROUP_ID] = make_int4(mine.outcome, mine.iterations, mine.row, 0);
+    }
+    TEAM_SYNC
+    mine = newReport();
+    if (LOCAL_ID < NUM_GROUPS) { // there are no more of them than threads
+        mine.outcome = a->gridRows[LOCAL_ID].x;
+        mine.iterations = a->gridRows[LOCAL_ID].y;
+        mine.row = a->gridRows[LOCAL_ID].z;
+        mine.error = a->gridErrors[LOCAL_ID].x;
+        mine.value = a->gridErrors[LOCAL_ID].y;
+    }
+    mine = worstOfBlock(mine, shared.reports);
+#endif
+    return mine;
 }
 
 /** The least of what members have, or NO_ROW. Every member gets it. A barrier has to follow before the next one. */
 DEVICE int leastOf(int mine TEAM_SHARED_PARAMETER) {
 #if TEAM_IS_BLOCK
+#if TEAM_IS_GRID
+    const Arguments* a = shared.arguments;
+    GLOBAL int* least = a->grid + 2;
+#else
+    LOCAL_ARG int* least = shared.least;
+#endif
     if (TEAM_MEMBER == 0)
-        *shared.least = NO_ROW;
+        *least = NO_ROW;
     TEAM_SYNC
     if (mine < NO_ROW)
-        atomicMinimumInBlock(shared.least, mine);
+        TEAM_MINIMUM(least, mine);
     TEAM_SYNC
-    return *shared.least;
+    return *least;
 #else
     return mine;
 #endif
@@ -111,7 +169,7 @@ DEVICE int leastOf(int mine TEAM_SHARED_PARAMETER) {
 DEVICE void writeTeamReport(const Arguments* a, int stage, int c, Report report) {
     if (TEAM_MEMBER == 0)
         writeReport(a, stage, a->firstCluster + c, report,
-                    report.row < 0 ? -1 : a->slotParticle[a->slotStart[report.row]]);
+                    report.row < 0 ? -1 : a->slotParticle[FIRST_SLOT(report.row)]);
 }
 
 /** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */
@@ -121,7 +179,7 @@ DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, b
         mixed3 sum = make_mixed3(0, 0, 0);
         for (int m = a->meetingStart[n]; m < a->meetingStart[n + 1]; m++) {
             const int slot = a->meetingSlot[m];
-            sum = sum + change[a->slotRow[slot]] * load3(a->startGradient, slot);
+            sum = sum + change[ROW_OF(slot)] * gradientAt(a->startGradient, slot);
         }
         store3(a->impulse, i, load3(a->impulse, i) + a->velm[i].w * sum);
     }

@@ -107,9 +107,10 @@ protected:
     void checkMovingTargets(const Box& box, double time) const;
     /** @throws OpenMMException where the box is too small for the minimum image of a length */
     void checkPeriodicLengths(const Box& box, double time) const;
-    /** Position stage of a step from x: delta in: unconstrained, out: constrained. Throws where it fails. */
+    /** Position stage of a step from x: delta in: unconstrained, out: constrained, and the velocity with its impulse.
+     *  Throws where it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                        Real3* delta);
+                        Real3* delta, Real3* velocity);
     /** Velocity stage at positions x. Throws where it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);

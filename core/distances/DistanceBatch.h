@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_DISTANCES_DISTANCE_BATCH_H_
+#define CONSTRAINTS_CORE_DISTANCES_DISTANCE_BATCH_H_
+
+#include "DistancePattern.h"
+#include "Lanes.h"
+#include <memory>
+
+namespace ConstraintPlugin {
+
+/** One of several equal clusters, as plain data. */
+struct DistanceCluster {
+    std::vector<int> particles;      ///< [particles] in the System
+    std::vector<double> inverseMass; ///< [particles] 1/amu
+    std::vector<double> lengths;     ///< [rows] nm, by position in the pattern
+};
+
+/** How the stage of a batch went. */
+struct BatchReport {
+    bool converged = false; ///< if not, nothing was changed
+    int iterations = 0;
+    double maxError = 0; ///< in units of the tolerance
+};
+
+struct ThreadWorkspace;
+
+/** Clusters of one pattern that are solved together. sigma is (|s|^2 - L^2)/2, whose gradient is the bond vector
+ * itself: no roots. */
+class DistanceBatch {
+public:
+    virtual ~DistanceBatch() = default;
+    /** Position stage, as ClusterSolver's; velocities get the impulse too.
+     *  @param x         [all particles] nm
+     *  @param delta     [all particles] nm
+     *  @param velocity  [all particles] nm/ps, or null
+     *  @param perTime   1/ps, what turns displacements into velocities
+     *  @param shared    of the calling thread */
+    virtual BatchReport solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations,
+                                       Real3* velocity, double perTime, ThreadWorkspace& shared) = 0;
+    /** Velocity stage, as ClusterSolver's. */
+    virtual BatchReport solveVelocities(const Real3* x, Real3* velocity, double timeScale, double tolerance,
+                                        int maxIterations, ThreadWorkspace& shared) = 0;
+    /** The row with the largest error of the last stage, as position in the pattern; -1 if that is not known. */
+    virtual int worstRow() const {
+        return -1;
+    }
+    /** Multipliers of lengths (not of their squares) in the last stage.
+     *  @param firstRow    [clusters] where in byRow each cluster's rows begin
+     *  @param[out] byRow  [all rows] */
+    virtual void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
+    virtual void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
+};
+
+/** What batches of any algorithm hold. */
+template <class Number>
+class DistanceData {
+public:
+    using Traits = LaneTraits<Number>;
+    using Vector = typename Traits::Vector;
+
+    /** What equal molecules share besides the pattern. */
+    struct Parameters {
+        Aligned<Number> inverseMass;   ///< [particles]
+        Aligned<Number> firstWeight;   ///< [rows] inverse mass of the first particle
+        Aligned<Number> secondWeight;  ///< [rows] and of the second
+        Aligned<Number> weight;        ///< [meetings] inverse mass with its sign
+        Aligned<Number> square;        ///< [rows] L^2
+        Aligned<Number> inverseSquare; ///< [rows] 1/L^2
+        double shortest;               ///< L
+    };
+
+    /** @param clusters  1 to Traits::width; lanes without one repeat the first
+     *  @param like      of the same pattern, whose parameters are taken where they are equal; may be null */
+    DistanceData(const DistancePattern& pattern, const std::vector<const DistanceCluster*>& clusters,
+                 const DistanceData* like);
+
+    /** A particle of all clusters. */
+    CONSTRAINTS_INLINE Vector load(const Real3* array, int p) const {
+        return Traits::load(array, &particle[p * Traits::width]);
+    }
+    /** visit(particle of the pattern, lane, particle of the System) */
+    template <class Visit>
+    CONSTRAINTS_INLINE void forMovable(Visit visit) const {
+        const int numParticles = pattern.numParticles(), lanes = Traits::width == 1 ? 1 : count;
+        const int* i = particle.data();
+        for (int p = 0; p < numParticles; p++, i += Traits::width)
+            if (pattern.isMovable[p])
+                for (int lane = 0; lane < lanes; lane++)
+                    visit(p, lane, i[lane]);
+    }
+    /** Displacements of the movable particles, and the velocities that follow. */
+    CONSTRAINTS_INLINE void storeMoved(const Vector* moved, Real3* delta, Real3* velocity, double perTime) const {
+        forMovable([=](int p, int lane, int i) {
+            const Real3 now = Traits::lane(moved[p], lane);
+            if (velocity != nullptr)
+                velocity[i] += perTime * (now - delta[i]);
+            delta[i] = now;
+        });
+    }
+    CONSTRAINTS_INLINE void storeVelocities(const Vector* moved, Real3* velocity) const {
+        forMovable([=](int p, int lane, int i) { velocity[i] = Traits::lane(moved[p], lane); });
+    }
+
+    const DistancePattern& pattern;
+    std::shared_ptr<const Parameters> parameters;
+    int count;                 ///< of clusters
+    std::vector<int> particle; ///< [particles][width] in the System
+};
+
+/** Multipliers of |s|^2/2, and |bond|^2 where they were solved. */
+template <class Number>
+struct DistanceMultipliers {
+    explicit DistanceMultipliers(int rows) : value(rows), square(rows) {
+    }
+    void get(const DistancePattern& pattern, const std::vector<int>& firstRow, std::vector<double>& byRow) const {
+        using Traits = LaneTraits<Number>;
+        for (int k = 0; k < pattern.numRows(); k++) {
+            const int row = pattern.positionOf[k];
+            for (int cluster = 0; cluster < (int) firstRow.size(); cluster++)
+                byRow[firstRow[cluster] + k] =
+                    Traits::lane(value[row], cluster) * std::sqrt(Traits::lane(square[row], cluster));
+        }
+    }
+    Aligned<Number> value, square; ///< [rows]
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "DistanceSolver.h"
+#include "SmallBatch.h"
+#include "SparseBatch.h"
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Equal clusters of up to so many rows share lanes: all that is worked on then stays in the cache. */
+constexpr int maxLaneRows = 64;
+/** Fewer equal ones are solved one by one. */
+constexpr int minLaneClusters = 3;
+/** Rows that are worth handing to another thread. */
+constexpr int minTaskRows = 1000;
+
+bool isFixedDistance(const Constraint& c) {
+    return c.kind == CoordinateKind::Distance && !c.periodic && c.rate == 0;
+}
+
+std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<char>& movable) {
+    std::vector<std::vector<int>> neighbours(pairs.size());
+    for (int a = 0; a < (int) pairs.size(); a++)
+        for (int b = 0; b < (int) pairs.size(); b++)
+            for (int p : {pairs[a].first, pairs[a].second})
+                if (a != b && movable[p] && (p == pairs[b].first || p == pairs[b].second))
+                    neighbours[a].push_back(b);
+    return neighbours;
+}
+
+} // namespace
+
+class DistanceSolver::Batches {
+public:
+    struct Batch {
+        std::unique_ptr<DistanceBatch> solver;
+        const DistancePattern* pattern;
+        std::vector<int> clusters, firstRow; // [clusters] which, and where its rows begin
+        BatchReport position{}, velocity{};  ///< of the last stages
+    };
+    struct Task { // batches begin ... end-1
+        int begin, end;
+    };
+
+    explicit Batches(const ConstraintGraph& graph) : graph(graph) {
+    }
+    void makeTasks();
+    /** @param stage  (batch, the thread's workspace) -> BatchReport */
+    template <class Stage>
+    Report run(TaskRunner& runner, BatchReport Batch::*report, Stage stage);
+    std::deque<DistancePattern> patterns;
+    std::vector<Batch> all;
+    std::vector<int> notServed; // clusters, ascending
+
+private:
+    std::vector<int> worstRows(const Batch& batch) const;
+
+    const ConstraintGraph& graph;
+    std::vector<Task> tasks;
+    std::vector<ThreadWorkspace> workspaces; // [threads]
+};
+
+/** Sorts clusters by their shape. */
+class DistanceSolver::Builder {
+public:
+    Builder(Batches& solver, const ConstraintSet& set, const ConstraintGraph& graph)
+        : solver(solver), set(set), graph(graph), localOf(set.numParticles(), -1) {
+    }
+    void build() {
+        for (int c = 0; c < (int) graph.clusters.size(); c++) {
+            const auto row = graph.rows.begin();
+            const Cluster& cluster = graph.clusters[c];
+            const bool isServed = cluster.kind != ClusterSolverKind::Iterative &&
+                                  std::all_of(row + cluster.begin, row + cluster.end,
+                                              [&](int k) { return isFixedDistance(set.constraints[k]); });
+            if (isServed)
+                sortIn(c);
+            else
+                solver.notServed.push_back(c);
+        }
+        for (int pattern = 0; pattern < (int) members.size(); pattern++)
+            addBatches(solver.patterns[pattern], members[pattern]);
+    }
+
+private:
+    struct Member {
+        int cluster;
+        DistanceCluster data;
+    };
+    struct Shape {
+        std::vector<int> particles; // [local] -> particle
+        std::vector<LocalPair> pairs;
+        std::vector<char> movable;
+    };
+
+    /** Particles are numbered as they appear, the one of a first row that appears again in the second coming first; a
+     *  pair's first particle is the one with the smaller number. */
+    Shape shapeOf(const Cluster& cluster) {
+        Shape shape;
+        auto local = [&](int particle) {
+            if (localOf[particle] < 0) {
+                localOf[particle] = (int) shape.particles.size();
+                shape.particles.push_back(particle);
+                shape.movable.push_back(set.inverseMass[particle] > 0);
+            }
+            return localOf[particle];
+        };
+        auto particlesOf = [&](int row) { return set.constraints[graph.rows[row]].particles; };
+        if (cluster.size() > 1)
+            for (int p : particlesOf(cluster.begin))
+                for (int q : particlesOf(cluster.begin + 1))
+                    if (p == q)
+                        local(p);
+        for (int row = cluster.begin; row < cluster.end; row++) {
+            const std::vector<int> particles = particlesOf(row);
+            const int a = local(particles[0]), b = local(particles[1]);
+            shape.pairs.push_back({std::min(a, b), std::max(a, b)});
+        }
+        for (int p : shape.particles)
+            localOf[p] = -1;
+        return shape;
+    }
+
+    void sortIn(int c) {
+        const Cluster& cluster = graph.clusters[c];
+        const Shape shape = shapeOf(cluster);
+        std::vector<int> key{cluster.size()};
+        for (const LocalPair& pair : shape.pairs) {
+            key.push_back(pair.first);
+            key.push_back(pair.second);
+        }
+        key.insert(key.end(), shape.movable.begin(), shape.movable.end());
+        const auto [known, isNew] = patternOf.try_emplace(std::move(key), (int) members.size());
+        if (isNew) {
+            addPattern(cluster, shape);
+            members.emplace_back();
+        }
+        const DistancePattern& pattern = solver.patterns[known->second];
+        DistanceCluster member{shape.particles, {}, std::vector<double>(cluster.size())};
+        for (int p : shape.particles)
+            member.inverseMass.push_back(set.inverseMass[p]);
+        for (int row = cluster.begin; row < cluster.end; row++)
+            member.lengths[pattern.positionOf[row - cluster.begin]] = set.constraints[graph.rows[row]].target;
+        members[known->second].push_back({c, std::move(member)});
+    }
+
+    void addPattern(const Cluster& cluster, const Shape& shape) {
+        std::vector<int> order(cluster.size());
+        if (cluster.factor >= 0) { // rows are in its order
+            std::iota(order.begin(), order.end(), 0);
+            solver.patterns.emplace_back(shape.pairs, shape.movable, graph.factors[cluster.factor], order);
+            return;
+        }
+        SymbolicFactor factor;
+        eliminate(neighboursOf(shape.pairs, shape.movable), factor);
+        solver.patterns.emplace_back(shape.pairs, shape.movable, factor, factor.order);
+    }
+
+    void addBatches(const DistancePattern& pattern, const std::vector<Member>& all) {
+        const bool useLanes = pattern.numRows() <= maxLaneRows && (int) all.size() >= minLaneClusters;
+        const std::size_t width = useLanes ? numLanes : 1;
+        const DistanceBatch* last = nullptr;
+        for (std::size_t begin = 0; begin < all.size(); begin += width) {
+            std::vector<const DistanceCluster*> together;
+            std::vector<int> clusters, firstRow;
+            for (std::size_t i = begin; i < std::min(all.size(), begin + width); i++) {
+                together.push_back(&all[i].data);
+                clusters.push_back(all[i].cluster);
+                firstRow.push_back(graph.clusters[all[i].cluster].begin);
+            }
+            std::unique_ptr<DistanceBatch> batch;
+            if (useLanes)
+                batch = makeSmallBatch(pattern, together, last);
+            if (batch == nullptr)
+                batch = makeSparseBatch(useLanes, pattern, together, last);
+            last = batch.get();
+            solver.all.push_back({std::move(batch), &pattern, std::move(clusters), std::move(firstRow)});
+        }
+    }
+
+    Batches& solver;
+    const ConstraintSet& set;
+    const ConstraintGraph& graph;
+    std::vector<int> localOf; // [all particles] -1: not met in this cluster
+    std::map<std::vector<int>, int> patternOf;
+    std::vector<std::vector<Member>> members; // [patterns][...]
+};
+
+void DistanceSolver::Batches::makeTasks() {
+    int rows = 0;
+    for (int i = 0; i < (int) all.size(); i++) {
+        if (rows == 0)
+            tasks.push_back({i, i});
+        rows += all[i].pattern->numRows() * (int) all[i].clusters.size();
+        tasks.back().end = i + 1;
+        if (rows >= minTaskRows)
+            rows = 0;
+    }
+}
+
+template <class Stage>
+DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchReport Batch::*result, Stage stage) {
+    workspaces.resize(runner.numThreads());
+    runner.run((int) tasks.size(), [&](int task, int thread) {
+        for (int i = tasks[task].begin; i < tasks[task].end; i++)
+            all[i].*result = stage(*all[i].solver, workspaces[thread]);
+    });
+    Report report{notServed};
+    const Batch* worst = nullptr;
+    for (const Batch& batch : all) {
+        const BatchReport& one = batch.*result;
+        if (!one.converged) {
+            report.left.insert(report.left.end(), batch.clusters.begin(), batch.clusters.end());
+            continue;
+        }
+        report.iterations = std::max(report.iterations, one.iterations);
+        if (worst == nullptr || one.maxError > report.maxError) {
+            report.maxError = one.maxError;
+            worst = &batch;
+        }
+    }
+    if (worst != nullptr)
+        report.worst = worstRows(*worst);
+    std::sort(report.left.begin(), report.left.end());
+    return report;
+}
+
+std::vector<int> DistanceSolver::Batches::worstRows(const Batch& batch) const {
+    std::vector<int> rows;
+    const int worst = batch.solver->worstRow();
+    for (int c : batch.clusters)
+        for (int k = 0; k < graph.clusters[c].size(); k++)
+            if (worst < 0 || batch.pattern->positionOf[k] == worst)
+                rows.push_back(graph.clusters[c].begin + k);
+    return rows;
+}
+
+// ---- the solver
+// ------------------------------------------------------------------------------------------------------
+
+DistanceSolver::DistanceSolver(const ConstraintSet& set, const ConstraintGraph& graph,
+                               std::shared_ptr<TaskRunner> taskRunner)
+    : runner(std::move(taskRunner)), batches(std::make_unique<Batches>(graph)) {
+    Builder(*batches, set, graph).build();
+    batches->makeTasks();
+}
+
+DistanceSolver::~DistanceSolver() = default;
+
+DistanceSolver::Report DistanceSolver::solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations,
+                                                      Real3* velocity, double perTime) {
+    return batches->run(*runner, &Batches::Batch::position, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
+        return batch.solvePositions(x, delta, tolerance, maxIterations, velocity, perTime, workspace);
+    });
+}
+
+DistanceSolver::Report DistanceSolver::solveVelocities(const Real3* x, Real3* velocity, double timeScale,
+                                                       double tolerance, int maxIterations) {
+    return batches->run(*runner, &Batches::Batch::velocity, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
+        return batch.solveVelocities(x, velocity, timeScale, tolerance, maxIterations, workspace);
+    });
+}
+
+void DistanceSolver::getPositionMultipliers(std::vector<double>& byRow) const {
+    for (const Batches::Batch& batch : batches->all)
+        if (batch.position.converged)
+            batch.solver->getPositionMultipliers(batch.firstRow, byRow);
+}
+
+void DistanceSolver::getVelocityMultipliers(std::vector<double>& byRow) const {
+    for (const Batches::Batch& batch : batches->all)
+        if (batch.velocity.converged)
+            batch.solver->getVelocityMultipliers(batch.firstRow, byRow);
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_DISTANCES_DISTANCE_SOLVER_H_
+#define CONSTRAINTS_CORE_DISTANCES_DISTANCE_SOLVER_H_
+
+#include "ConstraintGraph.h"
+#include "TaskRunner.h"
+#include <memory>
+
+namespace ConstraintPlugin {
+
+/** Both stages for clusters of fixed distances that matrix inversion serves: equal small ones side by side in SIMD
+ *  lanes, others by themselves, spread over threads. What it does not solve it leaves as it was, for
+ *  MatrixInversionSolver. Results do not depend on the number of threads. */
+class DistanceSolver {
+public:
+    DistanceSolver(const ConstraintSet& set, const ConstraintGraph& graph, std::shared_ptr<TaskRunner> runner);
+    ~DistanceSolver();
+
+    struct Report {
+        std::vector<int> left{}; ///< clusters that were not solved, ascending
+        int iterations = 0;
+        double maxError = 0;      ///< in units of the tolerance
+        std::vector<int> worst{}; ///< rows, one of which has this error
+    };
+    /** As DistanceBatch's, of all clusters. */
+    Report solvePositions(const Real3* x, Real3* delta, double tolerance, int maxIterations, Real3* velocity,
+                          double perTime);
+    Report solveVelocities(const Real3* x, Real3* velocity, double timeScale, double tolerance, int maxIterations);
+
+    /** Multipliers of the last stages of clusters that were solved. @param[in,out] byRow  [rows], others stay */
+    void getPositionMultipliers(std::vector<double>& byRow) const;
+    void getVelocityMultipliers(std::vector<double>& byRow) const;
+
+private:
+    class Batches;
+    class Builder;
+
+    std::shared_ptr<TaskRunner> runner;
+    std::unique_ptr<Batches> batches;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_DISTANCES_LANES_H_
+#define CONSTRAINTS_CORE_DISTANCES_LANES_H_
+
+#include "Real3.h"
+#include <cmath>
+#include <new>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+// One text serves one cluster (Number = double) and several equal ones side by side (Number = Lanes): compilers turn
+// arithmetic on vector types into what the machine has, whatever its width. All of it is inlined, since how such types
+// are passed to functions differs from machine to machine.
+#define CONSTRAINTS_INLINE __attribute__((always_inline)) inline
+
+#define CONSTRAINTS_INLINE_LAMBDA __attribute__((always_inline))
+
+/** Compile a function several times, for x86-64 with SSE2, AVX2 and AVX-512; the loader chooses. */
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define CONSTRAINTS_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"), flatten))
+#else
+#define CONSTRAINTS_CLONES __attribute__((flatten))
+#endif
+
+constexpr int numLanes = 8;
+using Lanes = double __attribute__((vector_size(numLanes * sizeof(double))));
+
+/** x, y, z of one particle, and a zero: one load instead of three. */
+using PaddedVector = double __attribute__((vector_size(4 * sizeof(double))));
+
+/** For arrays of such types: what alignment they need depends on the machine that a clone is compiled for. */
+template <class T>
+struct AlignedAllocator {
+    using value_type = T;
+    static constexpr std::align_val_t alignment{64};
+
+    AlignedAllocator() = default;
+    template <class U>
+    AlignedAllocator(const AlignedAllocator<U>&) {
+    }
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), alignment));
+    }
+    void deallocate(T* array, std::size_t) {
+        ::operator delete(array, alignment);
+    }
+    template <class U>
+    bool operator==(const AlignedAllocator<U>&) const {
+        return true;
+    }
+    template <class U>
+    bool operator!=(const AlignedAllocator<U>&) const {
+        return false;
+    }
+};
+template <class T>
+using Aligned = std::vector<T, AlignedAllocator<T>>;
+
+struct LanesVector {
+    Lanes x, y, z;
+};
+CONSTRAINTS_INLINE LanesVector operator+(const LanesVector& a, const LanesVector& b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+CONSTRAINTS_INLINE LanesVector operator-(const LanesVector& a, const LanesVector& b) {
+    return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+CONSTRAINTS_INLINE LanesVector operator*(const Lanes& s, const LanesVector& a) {
+    return {s * a.x, s * a.y, s * a.z};
+}
+
+CONSTRAINTS_INLINE double inner(const PaddedVector& a, const PaddedVector& b) {
+    const PaddedVector p = a * b;
+    return (p[0] + p[1]) + p[2];
+}
+CONSTRAINTS_INLINE Lanes inner(const LanesVector& a, const LanesVector& b) {
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+CONSTRAINTS_INLINE double absolute(double a) {
+    return std::fabs(a);
+}
+CONSTRAINTS_INLINE Lanes absolute(const Lanes& a) {
+    return a < 0 ? -a : a;
+}
+template <class Number>
+CONSTRAINTS_INLINE Number larger(const Number& a, const Number& b) {
+    return a > b ? a : b;
+}
+
+/** What depends on the number of clusters side by side. */
+template <class Number>
+struct LaneTraits;
+
+template <>
+struct LaneTraits<double> {
+    static constexpr int width = 1;
+    using Vector = PaddedVector;
+
+    static CONSTRAINTS_INLINE Vector load(const Real3* array, const int* particle) {
+        const Real3& a = array[*particle];
+        return Vector{a.x, a.y, a.z, 0};
+    }
+    static CONSTRAINTS_INLINE Real3 lane(const Vector& a, int) {
+        return {a[0], a[1], a[2]};
+    }
+    static CONSTRAINTS_INLINE double lane(double a, int) {
+        return a;
+    }
+    static CONSTRAINTS_INLINE void setLane(double& a, int, double value) {
+        a = value;
+    }
+    static CONSTRAINTS_INLINE double largest(double a) {
+        return a;
+    }
+    static CONSTRAINTS_INLINE double sum(double a) {
+        return a;
+    }
+    static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
+        return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+    }
+};
+
+template <>
+struct LaneTraits<Lanes> {
+    static constexpr int width = numLanes;
+    using Vector = LanesVector;
+
+    static CONSTRAINTS_INLINE Vector load(const Real3* array, const int* particle) {
+        const Real3 &a = array[particle[0]], &b = array[particle[1]], &c = array[particle[2]], &d = array[particle[3]],
+                    &e = array[particle[4]], &f = array[particle[5]], &g = array[particle[6]], &h = array[particle[7]];
+        return {Lanes{a.x, b.x, c.x, d.x, e.x, f.x, g.x, h.x}, Lanes{a.y, b.y, c.y, d.y, e.y, f.y, g.y, h.y},
+                Lanes{a.z, b.z, c.z, d.z, e.z, f.z, g.z, h.z}};
+    }
+    static CONSTRAINTS_INLINE Real3 lane(const Vector& a, int lane) {
+        return {a.x[lane], a.y[lane], a.z[lane]};
+    }
+    static CONSTRAINTS_INLINE double lane(const Lanes& a, int lane) {
+        return a[lane];
+    }
+    static CONSTRAINTS_INLINE void setLane(Lanes& a, int lane, double value) {
+        a[lane] = value;
+    }
+    static CONSTRAINTS_INLINE double largest(const Lanes& a) {
+        double result = a[0];
+        for (int lane = 1; lane < width; lane++)
+            result = larger(result, a[lane]);
+        return result;
+    }
+    static CONSTRAINTS_INLINE double sum(const Lanes& a) {
+        double result = 0;
+        for (int lane = 0; lane < width; lane++)
+            result += a[lane];
+        return result;
+    }
+    static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
+        const auto equal = (a.x == b.x) & (a.y == b.y) & (a.z == b.z);
+        bool result = true;
+        for (int lane = 0; lane < width; lane++)
+            result = result && equal[lane];
+        return result;
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif

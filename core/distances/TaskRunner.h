@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_DISTANCES_TASK_RUNNER_H_
+#define CONSTRAINTS_CORE_DISTANCES_TASK_RUNNER_H_
+
+#include <functional>
+
+namespace ConstraintPlugin {
+
+/** Runs tasks 0 ... numTasks-1, each once, several at the same time. This one: all on the calling thread. */
+class TaskRunner {
+public:
+    virtual ~TaskRunner() = default;
+    virtual int numThreads() const {
+        return 1;
+    }
+    /** @param task  (task, thread); throws nothing. Returns when all are done. */
+    virtual void run(int numTasks, const std::function<void(int, int)>& task) {
+        for (int i = 0; i < numTasks; i++)
+            task(i, 0);
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The fast solver of the CPU platform against the readable one: every shape of cluster, full and half-empty lanes, what
+// it has to leave, and failures.
+#include "ConstraintSolver.h"
+#include "support/DenseOracle.h"
+#include "support/SystemTable.h"
+#include <limits>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+
+namespace {
+
+/** Tasks in an order that is not that of one thread, each with another thread's workspace. */
+class Shuffled : public TaskRunner {
+public:
+    int numThreads() const override {
+        return 3;
+    }
+    void run(int numTasks, const std::function<void(int, int)>& task) override {
+        for (int i = numTasks - 1; i >= 0; i--)
+            task(i, i % 3);
+    }
+};
+
+/** Some copies side by side, which differ in masses and size. */
+struct Copies {
+    ConstraintSet set;
+    Arrays start;
+
+    Copies(const TestSystem& system, int count) {
+        Random random(count);
+        const int n = system.numParticles();
+        for (int copy = 0; copy < count; copy++) {
+            const double scale = 1 + 0.02 * copy;
+            for (int i = 0; i < n; i++) {
+                set.inverseMass.push_back(system.masses[i] > 0 ? 1 / (system.masses[i] * scale) : 0);
+                start.push_back(scale * system.positions[i]);
+            }
+            for (const auto& bond : system.bonds) {
+                Constraint c;
+                c.particles = {copy * n + bond.i, copy * n + bond.j};
+                c.target = scale * bond.length;
+                c.index = set.numListed++;
+                set.constraints.push_back(c);
+            }
+        }
+    }
+    Arrays random(double size, unsigned seed) const {
+        Random source(seed);
+        Arrays x;
+        for (double w : set.inverseMass)
+            x.push_back(w > 0 ? source.inCube(size) : Real3());
+        return x;
+    }
+};
+
+double farthest(const Arrays& a, const Arrays& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); i++)
+        largest = std::max(largest, std::sqrt(dot(a[i] - b[i], a[i] - b[i])));
+    return largest;
+}
+
+double farthest(const std::vector<double>& a, const std::vector<double>& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); i++)
+        largest = std::max(largest, std::abs(a[i] - b[i]));
+    return largest;
+}
+
+/** What a solve of both stages gives. */
+struct Solution {
+    SolveReport position, velocity;
+    Arrays delta, impulse, velocities;
+    ConstraintSolver::Multipliers multipliers;
+
+    Solution(ConstraintSolver& solver, const Copies& copies, double tolerance, double size = 0.004)
+        : delta(copies.random(size, 1)), impulse(delta.size()), velocities(copies.random(1, 2)) {
+        // The velocity stage first: its factor is what the position stage at the same place finds.
+        velocity = solver.solveVelocities(copies.start.data(), Box(), velocities.data(), 0.002, tolerance, 100);
+        position =
+            solver.solvePositions(copies.start.data(), Box(), delta.data(), tolerance, 100, 0.002, impulse.data());
+        multipliers = solver.getMultipliers();
+    }
+};
+
+std::vector<TestSystem> regularOnes() {
+    std::vector<TestSystem> result;
+    for (const TestSystem& system : systemTable())
+        if (system.isRegular() && !system.periodic)
+            result.push_back(system);
+    return result;
+}
+
+} // namespace
+
+TEST(DistanceSolver, AgreesWithTheReadableSolverOnEverySystemOfTheTable) {
+    ASSERT_GT(regularOnes().size(), 5u);
+    for (const TestSystem& system : regularOnes())
+        for (int count : {1, 2, 3, 8, 11}) {
+            SCOPED_TRACE(system.name + " x " + std::to_string(count));
+            const Copies copies(system, count);
+            ConstraintSolver readable(copies.set, Method::MatrixInversion);
+            ConstraintSolver fast(copies.set, Method::MatrixInversion);
+            fast.setTaskRunner(std::make_shared<TaskRunner>());
+            const Solution expected(readable, copies, 1e-13), actual(fast, copies, 1e-13);
+            ASSERT_EQ(actual.position.outcome, Outcome::Converged);
+            ASSERT_EQ(actual.velocity.outcome, Outcome::Converged);
+            EXPECT_LE(actual.position.maxError, 1e-13);
+            EXPECT_LT(farthest(actual.delta, expected.delta), 1e-11);
+            EXPECT_LT(farthest(actual.impulse, expected.impulse), 1e-8);
+            EXPECT_LT(farthest(actual.velocities, expected.velocities), 1e-8);
+            EXPECT_LT(farthest(actual.multipliers.lambda, expected.multipliers.lambda), 1e-9);
+            EXPECT_LT(farthest(actual.multipliers.mu, expected.multipliers.mu), 1e-6);
+        }
+}
+
+TEST(DistanceSolver, SaysWhichConstraintIsTheWorst) {
+    for (const TestSystem& system : regularOnes())
+        for (int count : {1, 11}) {
+            SCOPED_TRACE(system.name + " x " + std::to_string(count));
+            const Copies copies(system, count);
+            ConstraintSolver fast(copies.set, Method::MatrixInversion);
+            fast.setTaskRunner(std::make_shared<TaskRunner>());
+            const Solution solution(fast, copies, 1e-5, 0.02);
+            ASSERT_EQ(solution.position.outcome, Outcome::Converged);
+            double worst = 0;
+            for (const Constraint& c : copies.set.constraints) {
+                const int i = c.particles[0], j = c.particles[1];
+                const Real3 r = copies.start[i] + solution.delta[i] - copies.start[j] - solution.delta[j];
+                worst = std::max(worst, std::abs(std::sqrt(dot(r, r)) / c.target - 1));
+            }
+            EXPECT_NEAR(solution.position.maxError, worst, 1e-3 * worst + 1e-15);
+            const Constraint& named = copies.set.constraints.at(solution.position.constraint);
+            EXPECT_NEAR(std::abs(solution.position.value / named.target - 1), worst, 1e-3 * worst + 1e-15);
+        }
+}
+
+TEST(DistanceSolver, DoesNotDependOnThreadsNorOnWhatWasSolvedBefore) {
+    for (const TestSystem& system : regularOnes()) {
+        SCOPED_TRACE(system.name);
+        const Copies copies(system, 1200);
+        ConstraintSolver one(copies.set, Method::MatrixInversion), several(copies.set, Method::MatrixInversion);
+        one.setTaskRunner(std::make_shared<TaskRunner>());
+        several.setTaskRunner(std::make_shared<Shuffled>());
+        const Solution first(one, copies, 1e-8), again(one, copies, 1e-8), shuffled(several, copies, 1e-8);
+        ConstraintSolver fresh(copies.set, Method::MatrixInversion);
+        fresh.setTaskRunner(std::make_shared<TaskRunner>());
+        Arrays delta = copies.random(0.004, 1); // no velocity stage before it: its factor is its own
+        fresh.solvePositions(copies.start.data(), Box(), delta.data(), 1e-8, 100);
+        for (const Solution* other : {&again, &shuffled}) {
+            EXPECT_EQ(farthest(first.delta, other->delta), 0);
+            EXPECT_EQ(farthest(first.velocities, other->velocities), 0);
+            EXPECT_EQ(first.multipliers.lambda, other->multipliers.lambda);
+            EXPECT_EQ(first.multipliers.mu, other->multipliers.mu);
+        }
+        EXPECT_EQ(farthest(first.delta, delta), 0);
+    }
+}
+
+TEST(DistanceSolver, NeedsFewIterationsWhereBondsTurnFar) {
+    // Displacements of a long step: a factor of the start alone would take dozens of iterations.
+    for (const TestSystem& system : regularOnes()) {
+        const Copies copies(system, 3);
+        ConstraintSolver fast(copies.set, Method::MatrixInversion);
+        fast.setTaskRunner(std::make_shared<TaskRunner>());
+        const Solution solution(fast, copies, 1e-12, 0.025);
+        EXPECT_EQ(solution.position.outcome, Outcome::Converged) << system.name;
+        EXPECT_LE(solution.position.iterations, 15) << system.name;
+    }
+}
+
+TEST(DistanceSolver, LeavesToTheOthersWhatItDoesNotServe) {
+    // Waters, and among them an angle, a moving length and one with images; in both orders.
+    const TestSystem& water = findSystem("water");
+    for (bool first : {false, true}) {
+        Copies copies(water, 12);
+        std::vector<Constraint> special(3);
+        const int at = first ? 0 : 33;
+        special[0] = {CoordinateKind::Angle, {at + 1, at, at + 2}};
+        const Real3 a = copies.start[at + 1] - copies.start[at], b = copies.start[at + 2] - copies.start[at];
+        special[0].target = std::acos(dot(a, b) / std::sqrt(dot(a, a) * dot(b, b)));
+        auto& list = copies.set.constraints;
+        list.erase(list.begin() + at + 2); // the angle takes the place of H-H
+        list.insert(first ? list.begin() : list.end(), special[0]);
+        list[5].rate = 0.1;
+        list[10].periodic = true;
+        ConstraintSolver readable(copies.set, Method::MatrixInversion), fast(copies.set, Method::MatrixInversion);
+        fast.setTaskRunner(std::make_shared<TaskRunner>());
+        const Solution expected(readable, copies, 1e-13), actual(fast, copies, 1e-13);
+        ASSERT_EQ(actual.position.outcome, Outcome::Converged);
+        ASSERT_EQ(actual.velocity.outcome, Outcome::Converged);
+        EXPECT_LT(farthest(actual.delta, expected.delta), 1e-11);
+        EXPECT_LT(farthest(actual.impulse, expected.impulse), 1e-8);
+        EXPECT_LT(farthest(actual.velocities, expected.velocities), 1e-8);
+        EXPECT_LT(farthest(actual.multipliers.lambda, expected.multipliers.lambda), 1e-9);
+        EXPECT_LT(farthest(actual.multipliers.mu, expected.multipliers.mu), 1e-6);
+    }
+}
+
+TEST(DistanceSolver, FailsAsTheReadableSolverDoes) {
+    const TestSystem &water = findSystem("water"), &chain = findSystem("chain");
+    for (const TestSystem* system : {&water, &chain})
+        for (const char* what : {"NaN", "infinite", "turned", "turned exactly", "one place", "NaN displacement"}) {
+            SCOPED_TRACE(system->name + ", " + what);
+            Copies copies(*system, 9);
+            const int n = system->numParticles(), i = 5 * n + system->bonds[0].i, j = 5 * n + system->bonds[0].j;
+            const std::string kind = what;
+            Arrays delta = copies.random(kind == "turned exactly" ? 0 : 0.001, 1);
+            if (kind == "NaN")
+                copies.start[i].x = std::numeric_limits<double>::quiet_NaN();
+            else if (kind == "infinite")
+                copies.start[i].y = std::numeric_limits<double>::infinity();
+            else if (kind == "one place")
+                copies.start[i] = copies.start[j];
+            else if (kind == "turned" ||
+                     kind == "turned exactly") // to the other side of its neighbour, at its distance
+                delta[i] = 2.0 * (copies.start[j] - copies.start[i]);
+            else
+                delta[i].z = std::numeric_limits<double>::quiet_NaN();
+            ConstraintSolver readable(copies.set, Method::MatrixInversion), fast(copies.set, Method::MatrixInversion);
+            fast.setTaskRunner(std::make_shared<TaskRunner>());
+            Arrays other = delta;
+            const SolveReport expected =
+                readable.solvePositions(copies.start.data(), Box(), other.data(), 1e-8, 100, 0.002);
+            const SolveReport actual = fast.solvePositions(copies.start.data(), Box(), delta.data(), 1e-8, 100, 0.002);
+            EXPECT_NE(expected.outcome, Outcome::Converged);
+            EXPECT_EQ(actual.outcome, expected.outcome);
+            EXPECT_EQ(actual.constraint, expected.constraint);
+        }
+}
+
+TEST(DistanceSolver, ChecksConstraintsThatDependOnOthers) {
+    const TestSystem* braced = nullptr;
+    for (const TestSystem& system : systemTable())
+        if (!system.isRegular() && !system.periodic && system.rank == 3 * system.numParticles() - 6)
+            braced = &system;
+    ASSERT_NE(braced, nullptr);
+    for (int count : {1, 9}) {
+        const Copies copies(*braced, count);
+        ConstraintSolver fast(copies.set, Method::MatrixInversion), readable(copies.set, Method::MatrixInversion);
+        fast.setTaskRunner(std::make_shared<TaskRunner>());
+        for (ConstraintSolver* solver : {&fast, &readable})
+            solver->chooseIndependent(copies.start.data(), Box());
+        const Solution expected(readable, copies, 1e-10), actual(fast, copies, 1e-10);
+        EXPECT_EQ(actual.position.outcome, expected.position.outcome);
+        EXPECT_LT(farthest(actual.delta, expected.delta), 1e-9);
+        EXPECT_LE(actual.position.maxError, 1e-10);
+    }
+}
