@@ -100,16 +100,20 @@ TestSystem mesh(int edge) {
 constexpr double tolerance = 1e-9;
 
 /** @param speed  nm/ps, the largest of a particle along an axis */
-Simulation start(const TestSystem& system, const Setup& setup, double speed) {
-    Simulation s(toOpenMM(system, Declared::InForce), makeIntegrator(setup, 0.001, tolerance), std::get<0>(setup));
-    s.context->setPositions(toVectors(system.positions));
+Vectors randomVelocities(const TestSystem& system, double speed) {
     Vectors velocities;
     Random random(3);
     for (int i = 0; i < system.numParticles(); i++) {
         const Real3 v = random.inCube(speed);
         velocities.push_back(Vec3(v.x, v.y, v.z));
     }
-    s.context->setVelocities(velocities);
+    return velocities;
+}
+
+Simulation start(const TestSystem& system, const Setup& setup, double speed) {
+    Simulation s(toOpenMM(system, Declared::InForce), makeIntegrator(setup, 0.001, tolerance), std::get<0>(setup));
+    s.context->setPositions(toVectors(system.positions));
+    s.context->setVelocities(randomVelocities(system, speed));
     return s;
 }
 
@@ -121,10 +125,13 @@ struct Result {
     std::vector<double> multipliers;
     SolverSummary summary;
 };
+Result resultOf(const Simulation& s) {
+    return {s.positions(), s.velocities(), s.integrator->getMultipliers(), s.integrator->getSolverSummary()};
+}
 Result after(int steps, const TestSystem& system, const Setup& setup, double speed = 0.5) {
     Simulation s = start(system, setup, speed);
     s.integrator->step(steps);
-    return {s.positions(), s.velocities(), s.integrator->getMultipliers(), s.integrator->getSolverSummary()};
+    return resultOf(s);
 }
 
 /** @param limit  bytes of shared memory for a factor, or all */
@@ -206,6 +213,29 @@ TEST_P(SharedFactors, ServeManyRows) {
     const Result shared = inBlocks(system, GetParam(), "1000000000", 3);
     EXPECT_TRUE(isShared(shared));
     expectSame(after(3, system, onHost()), shared, "1,100 rows");
+}
+
+/** Text for any kind of constraint, with slots and gradients as they come. */
+TEST_P(SharedFactors, HoldAnglesToo) {
+    const TestSystem system = longChain(40);
+    const auto run = [&](const ConstraintTests::Setup& setup) {
+        auto made = toOpenMM(system, Declared::InForce);
+        auto& force = dynamic_cast<ConstraintForce&>(made->getForce(0));
+        for (int i = 0; i + 2 < system.numParticles(); i += 3) {
+            const Real3 a = system.positions[i] - system.positions[i + 1],
+                        b = system.positions[i + 2] - system.positions[i + 1];
+            force.addAngle(i, i + 1, i + 2, std::acos(dot(a, b) / std::sqrt(dot(a, a) * dot(b, b))));
+        }
+        Simulation s(std::move(made), makeIntegrator(setup, 0.001, tolerance), std::get<0>(setup));
+        s.context->setPositions(toVectors(system.positions));
+        s.context->setVelocities(randomVelocities(system, 0.5));
+        s.integrator->step(5);
+        return resultOf(s);
+    };
+    const Variable blocks("OPENMM_CONSTRAINTS_BLOCKS", "1");
+    const Result shared = run(GetParam());
+    EXPECT_TRUE(isShared(shared));
+    expectSame(run(onHost()), shared, "angles");
 }
 
 /** One launch serves clusters whose factor fits and others. */
