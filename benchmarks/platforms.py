@@ -21,23 +21,24 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from time import perf_counter
 
 import openmm as mm
 from rich.progress import track
 
-import openmmconstraints as mc
+from openmmconstraints.benchmark.runner import Runner
 from openmmconstraints.bonds import BondMeter
-from openmmconstraints.comparison import make_context
+from openmmconstraints.comparison import PARTNERS, Candidate
 from openmmconstraints.platforms import choose_platform
 from openmmconstraints.table import make_console, make_table
+from openmmconstraints.timing import ignore_forces, in_turn, without_forces
 from openmmconstraints.versions import openmm_version, plugin_version
-from openmmconstraints.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState, build_villin, equilibrate
+from openmmconstraints.villin import STEP_SIZE, StartState, build_villin, equilibrate
 
-#: Of ours -> the built-in integrator that does the same.
-PARTNERS = {"Shake": "Verlet", "Rattle": "Verlet", "RattleLangevin": "LangevinMiddle"}
 ROUND_SECONDS = 0.3  # of each integrator, where the number of steps is not given
 COUNTED_STEPS = 20
+LONGEST_FLIGHT = (
+    25  # steps without forces: bonds alone stand more of it than angles, and a device is waited for at its end
+)
 
 
 @dataclass
@@ -60,20 +61,6 @@ class Result:
     launches_besides_forces: float | None = None
     waits: float | None = None  # a step, in calls of many steps
     failure: str | None = None
-
-
-def make_integrator(name: str, solver: str, tolerance: float) -> mm.Integrator:
-    """A new one of that name, ours or OpenMM's."""
-    ours = name in PARTNERS
-    thermal = name in ("RattleLangevin", "LangevinMiddle")
-    cls = getattr(mc if ours else mm, f"{name}Integrator")
-    integrator = cls(TEMPERATURE, FRICTION, STEP_SIZE) if thermal else cls(STEP_SIZE)
-    if ours:
-        integrator.setSolver(getattr(mc.ConstraintIntegrator, solver))
-    if thermal:
-        integrator.setRandomNumberSeed(SEED)
-    integrator.setConstraintTolerance(tolerance)
-    return integrator
 
 
 # ---- counting --------------------------------------------------------------------------------------------------------
@@ -107,14 +94,6 @@ def count(context: mm.Context, result: Result) -> None:
 # ---- timing ----------------------------------------------------------------------------------------------------------
 
 
-def run_steps(context: mm.Context, steps: int) -> float:
-    """Seconds that some steps take, until the device has done them."""
-    start = perf_counter()
-    context.getIntegrator().step(steps)
-    context.getState(positions=True)
-    return perf_counter() - start
-
-
 def measure(
     constraints: str, platform: mm.Platform, precision: str, names: Sequence[str], options: argparse.Namespace
 ) -> list[Result]:
@@ -122,47 +101,47 @@ def measure(
     properties = {"Precision": precision} if "Precision" in platform.getPropertyNames() else {}
     villin = build_villin(constraints)
     start: StartState = equilibrate(villin, platform, properties, options.equilibration)
-    if options.without_forces:
-        for i in reversed(range(villin.system.getNumForces())):
-            villin.system.removeForce(i)
-    meter = BondMeter(villin.system)
-    contexts: dict[str, mm.Context] = {}
+    system = without_forces(villin.system) if options.without_forces else villin.system
+    meter = BondMeter(system)
+    runners: dict[str, Runner] = {}
     results: dict[str, Result] = {}
     for name in names:
         result = results[name] = Result(platform.getName(), precision if properties else "double", constraints, name)
+        integrator = Candidate(name, options.solver if name in PARTNERS else None).make(options.tolerance)
+        if options.without_forces:
+            ignore_forces(integrator)
         try:
-            integrator = make_integrator(name, options.solver, options.tolerance)
-            context = make_context(villin.system, integrator, start, platform, properties)
-            run_steps(context, 2)
+            longest = LONGEST_FLIGHT if options.without_forces else None
+            runner = Runner(system, integrator, start, platform, properties, longest)
             if "DeviceName" in platform.getPropertyNames():
-                result.device = platform.getPropertyValue(context, "DeviceName")
-            trial = run_steps(context, 3) / 3
-            result.steps = options.steps or max(3, int(ROUND_SECONDS / trial))
-            contexts[name] = context
+                result.device = platform.getPropertyValue(runner.context, "DeviceName")
+            runner.choose_steps(ROUND_SECONDS)
+            runner.steps = options.steps or runner.steps
+            result.steps = runner.blocks * runner.steps
+            runners[name] = runner
         except mm.OpenMMException as error:
             result.failure = str(error)
-    time_rounds(contexts, results, options.rounds, f"{platform.getName()} {precision} {constraints}")
-    for name, context in contexts.items():
+    time_rounds(runners, results, options.rounds, f"{platform.getName()} {precision} {constraints}")
+    for name, runner in runners.items():
         result = results[name]
         if result.failure is not None:
             continue
-        count(context, result)
-        result.bond_error = meter.largest_error(context.getState(positions=True))
+        count(runner.context, result)
+        result.bond_error = meter.largest_error(runner.context.getState(positions=True))
         if name in PARTNERS:
-            result.solver = context.getIntegrator().getSolverSummary().str()
+            result.solver = runner.context.getIntegrator().getSolverSummary().str()
     summarize(results)
     return list(results.values())
 
 
-def time_rounds(contexts: dict[str, mm.Context], results: dict[str, Result], rounds: int, title: str) -> None:
+def time_rounds(runners: dict[str, Runner], results: dict[str, Result], rounds: int, title: str) -> None:
     """Every integrator once a round, the first one in turn."""
-    order = list(contexts)
     for turn in track(range(rounds), description=title, transient=True):
-        for name in order[turn % len(order) :] + order[: turn % len(order)] if order else []:
+        for name in in_turn(list(runners), turn):
             if results[name].failure is not None:
                 continue
             try:
-                results[name].seconds.append(run_steps(contexts[name], results[name].steps))
+                results[name].seconds.append(results[name].steps * runners[name].time())
             except mm.OpenMMException as error:
                 results[name].failure = str(error)
 

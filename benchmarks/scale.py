@@ -134,7 +134,16 @@ def main() -> None:
     table = make_table(
         f"RattleIntegrator on {platform}{f', {arguments.precision}' if platform in ('OpenCL', 'CUDA') else ''}",
         ["System"],
-        ["Constraints", "Set-up, s", "of it OpenMM, s", "First step, s", "Step, ms", "of it OpenMM, ms", "B held", "B peak"],
+        [
+            "Constraints",
+            "Set-up, s",
+            "of it OpenMM, s",
+            "First step, s",
+            "Step, ms",
+            "of it OpenMM, ms",
+            "B held",
+            "B peak",
+        ],
         caption="B: bytes of the process per constraint, beyond those of the System without constraints.",
     )
     cases = [(name, size) for name in arguments.systems for size in arguments.sizes]

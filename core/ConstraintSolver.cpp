@@ -136,17 +136,14 @@ void ConstraintSolver::setEndTime(double end) {
 }
 
 ConstraintSolver::Multipliers ConstraintSolver::getMultipliers() const {
-    Multipliers m{std::vector<double>(set.constraints.size()), std::vector<double>(set.constraints.size())};
+    if (!hasFastLambda && !hasFastMu)
+        return {byConstraint(lambda), byConstraint(mu)};
     std::vector<double> position = lambda, velocity = mu; // by row
     if (hasFastLambda)
         distances->getPositionMultipliers(position);
     if (hasFastMu)
         distances->getVelocityMultipliers(velocity);
-    for (int row = 0; row < graph->numRows(); row++) {
-        m.lambda[graph->rows[row]] = position[row];
-        m.mu[graph->rows[row]] = velocity[row];
-    }
-    return m;
+    return {byConstraint(position), byConstraint(velocity)};
 }
 
 void ConstraintSolver::setMultipliers(const Multipliers& m) {

@@ -6,7 +6,8 @@
 #
 #   source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 #   setup            # needs: compiler, Python with venv and headers
-#   setup tests      # also an OpenCL device (PoCL serves), GoogleTest and Eigen; builds the C++ tests in build/
+#   setup tests      # also an OpenCL device (PoCL serves), GoogleTest, Google Benchmark and Eigen; builds the C++ tests
+#                    # and benchmarks in build/
 #   "$venv/bin/openmm-constraints" ...
 #
 # Running it again is quick and needs no network: what is present is not installed again, the C++ code is rebuilt
@@ -99,6 +100,7 @@ find_missing() {
     [ "${1:-}" = tests ] || return 0
     has_opencl || need "an OpenCL device (PoCL: a CPU serves)" "pocl-opencl-icd ocl-icd-libopencl1"
     has_header gtest/gtest.h || need "GoogleTest" "libgtest-dev"
+    has_header benchmark/benchmark.h || need "Google Benchmark" "libbenchmark-dev"
     has_header Eigen/Dense || need "Eigen 3" "libeigen3-dev"
 }
 
@@ -131,7 +133,8 @@ setup_machine() {
 
 # ---- .venv -------------------------------------------------------------------------------------------------------
 
-# Everything pyproject.toml asks for (to build, to run, to test), one requirement a line: the list stands only there.
+# Everything pyproject.toml asks for (to build, to run, to test), one requirement a line: the list stands only there. But
+# for openmmtools, which brings much that nothing here needs.
 # And a pip that knows the option -C, which Debian 12's does not.
 requirements() {
     "$venv/bin/python" - "$root/pyproject.toml" <<'PY'
@@ -143,7 +146,8 @@ except ModuleNotFoundError:  # Python 3.10
 with open(sys.argv[1], "rb") as file:
     data = tomllib.load(file)
 print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
-      *(r for extra in data["project"]["optional-dependencies"].values() for r in extra), sep="\n")
+      *(r for name, extra in data["project"]["optional-dependencies"].items() if name != "benchmark" for r in extra),
+      sep="\n")
 PY
 }
 
@@ -170,13 +174,15 @@ setup_package() {
     local testing=OFF stamp=$venv/.installed
     [ "${1:-}" != tests ] || testing=ON stamp=$venv/.installed-with-tests
     if [ -e "$stamp" ] && [ -z "$(cd "$root" && find pyproject.toml CMakeLists.txt README.md cmake core openmmapi platforms \
-        serialization wrappers ${1:+tests} -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null)" ]; then
+        serialization wrappers ${1:+tests benchmarks} -newer "$stamp" -not -path '*/__pycache__*' \
+        -not -path '*/results*' -print -quit 2>/dev/null)" ]; then
         return
     fi
     say "Building the package"
     touch "$venv/.started" # what is edited while the compiler runs is built the next time
     PATH=$venv/bin:$PATH "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation \
-        --no-deps --force-reinstall -C build-dir="$build" ${1:+-C cmake.define.BUILD_TESTING=$testing} "$root"
+        --no-deps --force-reinstall -C build-dir="$build" \
+        ${1:+-C cmake.define.BUILD_TESTING=$testing -C cmake.define.BUILD_BENCHMARKS=$testing} "$root"
     mv "$venv/.started" "$stamp"
     [ "$testing" = OFF ] || cp -p "$stamp" "$venv/.installed"
 }

@@ -45,10 +45,11 @@ public:
     virtual int worstRow() const {
         return -1;
     }
-    /** Multiplier of a length (not of its square) in one cluster of the batch, of the last stage.
-     *  @param row  position in the pattern */
-    virtual double positionMultiplier(int row, int cluster) const = 0;
-    virtual double velocityMultiplier(int row, int cluster) const = 0;
+    /** Multipliers of lengths (not of their squares) in the last stage.
+     *  @param firstRow    [clusters] where in byRow each cluster's rows begin
+     *  @param[out] byRow  [all rows] */
+    virtual void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
+    virtual void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
 };
 
 /** What batches of any algorithm hold. */
@@ -78,21 +79,27 @@ public:
     CONSTRAINTS_INLINE Vector load(const Real3* array, int p) const {
         return Traits::load(array, &particle[p * Traits::width]);
     }
+    /** visit(particle of the pattern, lane, particle of the System) */
+    template <class Visit>
+    CONSTRAINTS_INLINE void forMovable(Visit visit) const {
+        const int numParticles = pattern.numParticles(), lanes = Traits::width == 1 ? 1 : count;
+        const int* i = particle.data();
+        for (int p = 0; p < numParticles; p++, i += Traits::width)
+            if (pattern.isMovable[p])
+                for (int lane = 0; lane < lanes; lane++)
+                    visit(p, lane, i[lane]);
+    }
     /** Displacements of the movable particles, and the velocities that follow. */
     CONSTRAINTS_INLINE void storeMoved(const Vector* moved, Real3* delta, Real3* velocity, double perTime) const {
-        for (int p = 0; p < pattern.numParticles(); p++)
-            for (int lane = 0; pattern.isMovable[p] && lane < count; lane++) {
-                const int i = particle[p * Traits::width + lane];
-                const Real3 now = Traits::lane(moved[p], lane);
-                if (velocity != nullptr)
-                    velocity[i] += perTime * (now - delta[i]);
-                delta[i] = now;
-            }
+        forMovable([=](int p, int lane, int i) {
+            const Real3 now = Traits::lane(moved[p], lane);
+            if (velocity != nullptr)
+                velocity[i] += perTime * (now - delta[i]);
+            delta[i] = now;
+        });
     }
     CONSTRAINTS_INLINE void storeVelocities(const Vector* moved, Real3* velocity) const {
-        for (int p = 0; p < pattern.numParticles(); p++)
-            for (int lane = 0; pattern.isMovable[p] && lane < count; lane++)
-                velocity[particle[p * Traits::width + lane]] = Traits::lane(moved[p], lane);
+        forMovable([=](int p, int lane, int i) { velocity[i] = Traits::lane(moved[p], lane); });
     }
 
     const DistancePattern& pattern;
@@ -106,9 +113,14 @@ template <class Number>
 struct DistanceMultipliers {
     explicit DistanceMultipliers(int rows) : value(rows), square(rows) {
     }
-    double ofLength(int row, int cluster) const {
+    void get(const DistancePattern& pattern, const std::vector<int>& firstRow, std::vector<double>& byRow) const {
         using Traits = LaneTraits<Number>;
-        return Traits::lane(value[row], cluster) * std::sqrt(Traits::lane(square[row], cluster));
+        for (int k = 0; k < pattern.numRows(); k++) {
+            const int row = pattern.positionOf[k];
+            for (int cluster = 0; cluster < (int) firstRow.size(); cluster++)
+                byRow[firstRow[cluster] + k] =
+                    Traits::lane(value[row], cluster) * std::sqrt(Traits::lane(square[row], cluster));
+        }
     }
     Aligned<Number> value, square; ///< [rows]
 };

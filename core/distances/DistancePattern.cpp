@@ -6,7 +6,7 @@
 
 namespace ConstraintPlugin {
 
-DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std::vector<bool>& movable,
+DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std::vector<char>& movable,
                                  const SymbolicFactor& factor, const std::vector<int>& order)
     : isMovable(movable), positionOf(given.size()) {
     const int n = (int) given.size();

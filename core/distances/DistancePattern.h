@@ -21,7 +21,7 @@ struct DistancePattern {
      *  @param movable [particles] immovable ones couple nothing
      *  @param factor  of the matrix of these rows
      *  @param order   [rows] position in the factor -> given row */
-    DistancePattern(const std::vector<LocalPair>& given, const std::vector<bool>& movable, const SymbolicFactor& factor,
+    DistancePattern(const std::vector<LocalPair>& given, const std::vector<char>& movable, const SymbolicFactor& factor,
                     const std::vector<int>& order);
 
     int numRows() const {
@@ -46,7 +46,7 @@ struct DistancePattern {
         double sign; ///< of the product of the particle's signs in both rows
     };
     std::vector<LocalPair> pairs;  ///< [rows], by position in the elimination
-    std::vector<bool> isMovable;   ///< [particles]
+    std::vector<char> isMovable;   ///< [particles]
     std::vector<int> positionOf;   ///< [rows] given row -> position
     std::vector<int> entryRow;     ///< [entries] position of the row, by column, ascending
     std::vector<Run> runs;         ///< ascending

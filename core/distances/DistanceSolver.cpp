@@ -23,7 +23,7 @@ bool isFixedDistance(const Constraint& c) {
     return c.kind == CoordinateKind::Distance && !c.periodic && c.rate == 0;
 }
 
-std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<bool>& movable) {
+std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<char>& movable) {
     std::vector<std::vector<int>> neighbours(pairs.size());
     for (int a = 0; a < (int) pairs.size(); a++)
         for (int b = 0; b < (int) pairs.size(); b++)
@@ -40,8 +40,8 @@ public:
     struct Batch {
         std::unique_ptr<DistanceBatch> solver;
         const DistancePattern* pattern;
-        std::vector<int> clusters;
-        BatchReport position{}, velocity{}; ///< of the last stages
+        std::vector<int> clusters, firstRow; // [clusters] which, and where its rows begin
+        BatchReport position{}, velocity{};  ///< of the last stages
     };
     struct Task { // batches begin ... end-1
         int begin, end;
@@ -53,10 +53,6 @@ public:
     /** @param stage  (batch, the thread's workspace) -> BatchReport */
     template <class Stage>
     Report run(TaskRunner& runner, BatchReport Batch::*report, Stage stage);
-    /** @param multiplier  (batch, position in the pattern, which of its clusters) -> value */
-    template <class Multiplier>
-    void collect(std::vector<double>& byRow, BatchReport Batch::*report, Multiplier multiplier) const;
-
     std::deque<DistancePattern> patterns;
     std::vector<Batch> all;
     std::vector<int> notServed; // clusters, ascending
@@ -99,7 +95,7 @@ private:
     struct Shape {
         std::vector<int> particles; // [local] -> particle
         std::vector<LocalPair> pairs;
-        std::vector<bool> movable;
+        std::vector<char> movable;
     };
 
     /** Particles are numbered as they appear, the one of a first row that appears again in the second coming first; a
@@ -171,10 +167,11 @@ private:
         const DistanceBatch* last = nullptr;
         for (std::size_t begin = 0; begin < all.size(); begin += width) {
             std::vector<const DistanceCluster*> together;
-            std::vector<int> clusters;
+            std::vector<int> clusters, firstRow;
             for (std::size_t i = begin; i < std::min(all.size(), begin + width); i++) {
                 together.push_back(&all[i].data);
                 clusters.push_back(all[i].cluster);
+                firstRow.push_back(graph.clusters[all[i].cluster].begin);
             }
             std::unique_ptr<DistanceBatch> batch;
             if (useLanes)
@@ -182,7 +179,7 @@ private:
             if (batch == nullptr)
                 batch = makeSparseBatch(useLanes, pattern, together, last);
             last = batch.get();
-            solver.all.push_back({std::move(batch), &pattern, std::move(clusters)});
+            solver.all.push_back({std::move(batch), &pattern, std::move(clusters), std::move(firstRow)});
         }
     }
 
@@ -243,17 +240,6 @@ std::vector<int> DistanceSolver::Batches::worstRows(const Batch& batch) const {
     return rows;
 }
 
-template <class Multiplier>
-void DistanceSolver::Batches::collect(std::vector<double>& byRow, BatchReport Batch::*report,
-                                      Multiplier multiplier) const {
-    for (const Batch& batch : all)
-        for (int i = 0; (batch.*report).converged && i < (int) batch.clusters.size(); i++) {
-            const Cluster& cluster = graph.clusters[batch.clusters[i]];
-            for (int k = 0; k < cluster.size(); k++)
-                byRow[cluster.begin + k] = multiplier(*batch.solver, batch.pattern->positionOf[k], i);
-        }
-}
-
 // ---- the solver
 // ------------------------------------------------------------------------------------------------------
 
@@ -281,13 +267,15 @@ DistanceSolver::Report DistanceSolver::solveVelocities(const Real3* x, Real3* ve
 }
 
 void DistanceSolver::getPositionMultipliers(std::vector<double>& byRow) const {
-    batches->collect(byRow, &Batches::Batch::position,
-                     [](auto& batch, int row, int i) { return batch.positionMultiplier(row, i); });
+    for (const Batches::Batch& batch : batches->all)
+        if (batch.position.converged)
+            batch.solver->getPositionMultipliers(batch.firstRow, byRow);
 }
 
 void DistanceSolver::getVelocityMultipliers(std::vector<double>& byRow) const {
-    batches->collect(byRow, &Batches::Batch::velocity,
-                     [](auto& batch, int row, int i) { return batch.velocityMultiplier(row, i); });
+    for (const Batches::Batch& batch : batches->all)
+        if (batch.velocity.converged)
+            batch.solver->getVelocityMultipliers(batch.firstRow, byRow);
 }
 
 } // namespace ConstraintPlugin

@@ -37,7 +37,7 @@ bool isOf(const DistancePattern& pattern) {
     for (int k = 0; k < Shape::rows; k++)
         if (pattern.pairs[k].first != Shape::first(k) || pattern.pairs[k].second != Shape::second(k))
             return false;
-    for (bool movable : pattern.isMovable)
+    for (char movable : pattern.isMovable)
         if (!movable)
             return false;
     return true;
@@ -62,11 +62,11 @@ public:
                                 ThreadWorkspace& shared) override {
         return velocityStage(x, velocity, timeScale, tolerance, maxIterations, shared);
     }
-    double positionMultiplier(int row, int cluster) const override {
-        return lambda.ofLength(row, cluster);
+    void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
+        lambda.get(data.pattern, firstRow, byRow);
     }
-    double velocityMultiplier(int row, int cluster) const override {
-        return mu.ofLength(row, cluster);
+    void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
+        mu.get(data.pattern, firstRow, byRow);
     }
 
 private:
@@ -204,9 +204,8 @@ BatchReport SmallBatch<Shape>::positionStage(const Real3* x, Real3* delta, doubl
                                              Real3* velocity, double perTime, ThreadWorkspace&) {
     State state;
     begin(x, delta, state);
-    // Where e = |s|^2/L^2 - 1, sigma of the length is |s| - L = (L e/2)(1 - e/4 + e^2/8 - ...), and its gradient
-    // s/|s| = (s/L)(1 - e/2 + 3 e^2/8 - ...): Newton's method needs one iteration less for the length than for its
-    // square.
+    // Newton's method for the length, |s| - L, needs one iteration less than for its square. Its row times |s| is that
+    // for the square, with another residual: where e = |s|^2/L^2 - 1, |s| (|s| - L) = (L^2 e/2)(1 + e/4 - e^2/8 + ...).
     const BatchReport report =
         newton(state, tolerance, maxIterations,
                [&](LanesVector(&gradient)[n], Lanes(&residual)[n], Lanes(&error)[n]) CONSTRAINTS_INLINE_LAMBDA {
@@ -214,11 +213,11 @@ BatchReport SmallBatch<Shape>::positionStage(const Real3* x, Real3* delta, doubl
                    for (int k = 0; k < n; k++) {
                        const LanesVector s = state.bond[k] + difference(state, k);
                        const Lanes e = inner(s, s) * data.parameters->inverseSquare[k] - 1;
-                       const Lanes relative = 0.5 * e * (1 - 0.25 * e + 0.125 * e * e);
+                       const Lanes relative = 0.5 * e * (1 + e * (0.25 - 0.125 * e));
                        // A bond that has turned by 90 degrees or more has left for another root.
                        error[k] = inner(s, state.bond[k]) > Lanes{} ? absolute(relative) : Lanes{} + turned;
                        residual[k] = relative * data.parameters->square[k];
-                       gradient[k] = (1 - 0.5 * e + 0.375 * e * e) * s;
+                       gradient[k] = s;
                    }
                });
     if (!report.converged)

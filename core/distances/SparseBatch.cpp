@@ -35,11 +35,11 @@ public:
         return velocityStage(x, velocity, timeScale, tolerance, maxIterations, shared);
     }
     int worstRow() const override;
-    double positionMultiplier(int row, int cluster) const override {
-        return lambda.ofLength(row, cluster);
+    void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
+        lambda.get(data.pattern, firstRow, byRow);
     }
-    double velocityMultiplier(int row, int cluster) const override {
-        return mu.ofLength(row, cluster);
+    void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
+        mu.get(data.pattern, firstRow, byRow);
     }
 
 private:
@@ -128,14 +128,14 @@ CONSTRAINTS_INLINE void forLength(int length, F f) {
 template <class Number>
 CONSTRAINTS_INLINE bool SparseBatch<Number>::prepare(const Real3* x, Workspace& work) const {
     const DistancePattern& pattern = data.pattern;
-    bool isKnown = work.owner == this;
-    for (int p = 0; p < pattern.numParticles(); p++) {
-        const Vector place = data.load(x, p);
-        isKnown = isKnown && Traits::same(place, work.place[p]);
-        work.place[p] = place;
-    }
-    if (isKnown)
+    const int numParticles = pattern.numParticles();
+    int p = 0;
+    while (work.owner == this && p < numParticles && Traits::same(data.load(x, p), work.place[p]))
+        p++;
+    if (p == numParticles)
         return true;
+    for (int p = 0; p < numParticles; p++)
+        work.place[p] = data.load(x, p);
     const Vector* place = work.place.data();
     for (int k = 0; k < pattern.numRows(); k++) {
         const LocalPair pair = pattern.pairs[k];

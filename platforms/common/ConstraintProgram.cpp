@@ -3,6 +3,7 @@
 #include "ConstraintProgram.h"
 #include "ConstraintKernelSources.h"
 #include <cstdlib>
+#include <list>
 
 using namespace OpenMM;
 using std::string;
@@ -93,6 +94,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);
     }
+    constraintTables.releaseRows();
 }
 
 void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
@@ -101,15 +103,23 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     const int numSlots = (int) t.slotParticle.size(), numEntries = t.entryStart.back();
     const string mixed4 = "mixed4", real4 = "real4";
     const auto zeros = [](int n) { return vector<double>(std::max(n, 4)); };
+    std::list<vector<ConstraintTables::Int2>> pairs; // until the pools are finished
+    std::list<vector<ConstraintTables::Int4>> quadruples;
     // An element is two ints if the first two of three fit into one.
     const auto poolTriples = [&](const string& name, const vector<ConstraintTables::Int3>& triples) {
-        vector<int> values;
-        for (const auto& [first, second, third] : triples)
-            if (t.hasShortNumbers())
-                values.insert(values.end(), {int((unsigned) first | (unsigned) second << 16), third});
-            else
-                values.insert(values.end(), {first, second, third, 0});
-        arguments.poolInts(name, values, t.hasShortNumbers() ? 2 : 4);
+        if (t.hasShortNumbers()) {
+            vector<ConstraintTables::Int2> values;
+            values.reserve(triples.size());
+            for (const auto& [first, second, third] : triples)
+                values.push_back({int((unsigned) first | (unsigned) second << 16), third});
+            arguments.poolInts(name, pairs.emplace_back(std::move(values)));
+        } else {
+            vector<ConstraintTables::Int4> values;
+            values.reserve(triples.size());
+            for (const auto& [first, second, third] : triples)
+                values.push_back({first, second, third, 0});
+            arguments.poolInts(name, quadruples.emplace_back(std::move(values)));
+        }
     };
 
     arguments.add("posq", real4, cc.getPosq());
@@ -126,8 +136,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.addMixed("startVelm", zeros(4 * numParticles), 4);
     arguments.addMixed("lambda", zeros(2 * numRows));
     arguments.addMixed("mu", zeros(2 * numRows));
-    arguments.poolMixed("projection", zeros(numRows));
-    arguments.poolMixed("workRate", zeros(2 * numRows));
+    arguments.poolMixedZeros("projection", numRows);
+    arguments.poolMixedZeros("workRate", 2 * numRows);
     arguments.addMixed("work", zeros(2 * (int) t.movingRows.size()), 2);
     arguments.addMixed("reportErrors", zeros(2 * 2 * numReports * t.numClusters()), 2);
     arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numReports * t.numClusters(), 4)), 4);
@@ -176,23 +186,23 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.poolInts("colourRow", t.colourRow);
 
     // what general clusters work on
-    arguments.poolMixed("displacement", zeros(4 * numParticles), 4);
-    arguments.poolMixed("impulse", zeros(3 * numParticles));
-    arguments.poolMixed("startBond", zeros(3 * numSlots));
-    arguments.poolMixed("startGradient", zeros(3 * numSlots));
-    arguments.poolMixed("gradient", zeros(3 * numSlots));
-    arguments.poolMixed("rowValue", zeros(numAll));
-    arguments.poolMixed("rowRateOffset", zeros(numAll));
-    arguments.poolInts("rowFolded", vector<int>(numAll));
-    arguments.poolMixed("change", zeros(numRows));
-    arguments.poolMixed("offset", zeros(numRows));
-    arguments.poolMixed("diagonal", zeros(numRows));
-    arguments.poolMixed("originalDiagonal", zeros(numRows));
-    arguments.poolMixed("lower", zeros(numEntries));
-    arguments.poolMixed("upper", zeros(numEntries));
-    arguments.poolInts("grid", vector<int>(4));
-    arguments.poolMixed("gridErrors", zeros(2 * mostInGrid), 2);
-    arguments.poolInts("gridRows", vector<int>(4 * mostInGrid), 4);
+    arguments.poolMixedZeros("displacement", 4 * numParticles, 4);
+    arguments.poolMixedZeros("impulse", 3 * numParticles);
+    arguments.poolMixedZeros("startBond", 3 * numSlots);
+    arguments.poolMixedZeros("startGradient", 3 * numSlots);
+    arguments.poolMixedZeros("gradient", 3 * numSlots);
+    arguments.poolMixedZeros("rowValue", numAll);
+    arguments.poolMixedZeros("rowRateOffset", numAll);
+    arguments.poolIntZeros("rowFolded", numAll);
+    arguments.poolMixedZeros("change", numRows);
+    arguments.poolMixedZeros("offset", numRows);
+    arguments.poolMixedZeros("diagonal", numRows);
+    arguments.poolMixedZeros("originalDiagonal", numRows);
+    arguments.poolMixedZeros("lower", numEntries);
+    arguments.poolMixedZeros("upper", numEntries);
+    arguments.poolIntZeros("grid", 4);
+    arguments.poolMixedZeros("gridErrors", 2 * mostInGrid, 2);
+    arguments.poolIntZeros("gridRows", 4 * mostInGrid, 4);
 
     // expressions
     vector<double> tables, globals;

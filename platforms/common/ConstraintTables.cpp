@@ -3,6 +3,7 @@
 #include "ConstraintTables.h"
 #include "CentroidDistance.h"
 #include <map>
+#include <numeric>
 
 namespace ConstraintPlugin {
 
@@ -10,6 +11,21 @@ namespace {
 
 /** Rows and slots up to which one thread serves a general cluster; more are faster with a thread block. */
 constexpr int maxThreadRows = 8, maxThreadSlots = 64;
+
+/** Sort by keys 0 ... numKeys-1 and leave the order of equal ones. @return [numKeys] where each key's items end */
+template <class T, class Key>
+std::vector<int> sortStably(std::vector<T>& items, int numKeys, Key key) {
+    std::vector<int> next(numKeys + 1);
+    for (const T& item : items)
+        next[key(item) + 1]++;
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<T> sorted(items.size());
+    for (const T& item : items)
+        sorted[next[key(item)]++] = item;
+    items.swap(sorted);
+    next.pop_back();
+    return next;
+}
 
 /** Particles of a cluster's rows, each once, in the order of first appearance. */
 std::vector<int> particlesOf(const ConstraintSet& set, const std::vector<int>& constraints) {
@@ -80,7 +96,14 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     rowTarget.assign(before, 0.0);
     rowRate = rowInverseScale = rowTarget;
     rowDirection.assign(3 * before, 0.0);
-    addGeneral(set, ConstraintGraph(set, others, solver.getMethod(), 0));
+    // No matrix is dense here. The solver's own graph serves where that changes nothing.
+    const bool isSame = std::all_of(graph.clusters.begin(), graph.clusters.end(), [&](const Cluster& cluster) {
+        return cluster.kind == ClusterSolverKind::Sparse || cluster.kind == ClusterSolverKind::Iterative;
+    });
+    if (isSame && numSmallClusters == 0)
+        addGeneral(set, graph);
+    else
+        addGeneral(set, ConstraintGraph(set, others, solver.getMethod(), 0));
     for (int k : solver.getChecked())
         if (set.isMovable(set.constraints[k]) || set.isMoving(set.constraints[k])) {
             checked.push_back(k);
@@ -240,70 +263,94 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
 }
 
 void ConstraintTables::addParticles(const ConstraintSet& set, int firstRow, int lastRow) {
-    std::map<int, std::vector<int>> slots;
-    for (int s = slotStart[firstRow]; s < slotStart[lastRow]; s++)
-        if (set.inverseMass[slotParticle[s]] > 0)
-            slots[slotParticle[s]].push_back(s);
-    for (const auto& [particle, list] : slots) {
-        clusterParticle.push_back(particle);
-        meetingSlot.insert(meetingSlot.end(), list.begin(), list.end());
-        meetingStart.push_back((int) meetingSlot.size());
-    }
+    std::vector<int> particles;
+    placeOf.resize(set.numParticles(), -1); // among the cluster's particles; -1 again in the end
+    const auto forEachMovable = [&](auto visit) {
+        for (int s = slotStart[firstRow]; s < slotStart[lastRow]; s++)
+            if (set.inverseMass[slotParticle[s]] > 0)
+                visit(slotParticle[s], s);
+    };
+    forEachMovable([&](int p, int) {
+        if (placeOf[p] < 0)
+            particles.push_back(p);
+        placeOf[p] = 0;
+    });
+    std::sort(particles.begin(), particles.end());
+    for (std::size_t i = 0; i < particles.size(); i++)
+        placeOf[particles[i]] = (int) i;
+    std::vector<int> next(particles.size() + 1);
+    forEachMovable([&](int p, int) { next[placeOf[p] + 1]++; });
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    const int first = (int) meetingSlot.size();
+    for (std::size_t i = 0; i < particles.size(); i++)
+        meetingStart.push_back(first + next[i + 1]);
+    meetingSlot.resize(first + next.back());
+    forEachMovable([&](int p, int s) { meetingSlot[first + next[placeOf[p]]++] = s; });
+    for (int p : particles)
+        placeOf[p] = -1;
+    clusterParticle.insert(clusterParticle.end(), particles.begin(), particles.end());
     particleStart.push_back((int) clusterParticle.size());
 }
 
 void ConstraintTables::addFactor(const ConstraintGraph& graph, const Cluster& cluster, int firstRow) {
     const SymbolicFactor& factor = graph.factors[cluster.factor];
-    const int n = factor.size(), numEntries = (int) factor.entryRow.size();
+    const int n = factor.size(), numEntries = (int) factor.entryRow.size(), numLevels = factor.numLevels;
     const int slotShift = slotStart[firstRow] - graph.slotStart[cluster.begin];
     std::vector<Coupling> couplings(graph.couplings.begin() + cluster.couplingBegin,
                                     graph.couplings.begin() + cluster.couplingEnd);
-    std::stable_sort(couplings.begin(), couplings.end(),
-                     [](const Coupling& a, const Coupling& b) { return a.entry < b.entry; });
-    for (int e = 0, i = 0; e < numEntries; e++) {
-        for (; i < (int) couplings.size() && couplings[i].entry == e; i++)
-            couplingSlots.push_back({couplings[i].slotRow + slotShift, couplings[i].slotColumn + slotShift});
-        couplingStart.push_back((int) couplingSlots.size());
-    }
-    std::vector<std::vector<int>> columns(factor.numLevels);  // by level
-    std::vector<std::vector<Int3>> entries(factor.numLevels); // by level of their rows
-    std::vector<int> firstTarget(n);                          // of each column in factor.updateTarget
-    for (int k = 0, sum = 0; k < n; k++) {
-        columns[factor.level[k]].push_back(k);
-        rowIsLeaf[firstRow + k] = factor.level[k] == 0;
-        for (int e = factor.columnStart[k]; e < factor.columnStart[k + 1]; e++)
-            entries[factor.level[factor.entryRow[e]]].push_back({e, k, factor.entryRow[e]});
-        firstTarget[k] = sum;
-        const int length = factor.columnStart[k + 1] - factor.columnStart[k];
-        sum += length * (length - 1) / 2;
-    }
-    for (int level = 0; level < factor.numLevels; level++) {
-        std::vector<std::pair<int, Int3>> updates; // target and source
-        for (int k : columns[level])
-            for (int a = factor.columnStart[k], next = firstTarget[k]; a < factor.columnStart[k + 1]; a++) {
-                const int row = factor.entryRow[a], isLast = factor.level[row] == level + 1;
-                updates.push_back({~(2 * row + isLast), {a, a, k}});
-                for (int b = a + 1; b < factor.columnStart[k + 1]; b++)
-                    updates.push_back({factor.updateTarget[next++], {b, a, k}});
-            }
-        std::stable_sort(updates.begin(), updates.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
-        levelDiagonalEnd.push_back((int) updateTarget.size());
-        for (std::size_t i = 0; i < updates.size(); i++) {
-            if (i == 0 || updates[i].first != updates[i - 1].first) {
-                if (i > 0)
-                    updateStart.push_back((int) updateSource.size());
-                updateTarget.push_back(updates[i].first);
-                levelDiagonalEnd.back() += updates[i].first < 0;
-            }
-            updateSource.push_back(updates[i].second);
+    for (int end : sortStably(couplings, numEntries, [](const Coupling& c) { return c.entry; }))
+        couplingStart.push_back((int) couplingSlots.size() + end);
+    for (const Coupling& c : couplings)
+        couplingSlots.push_back({c.slotRow + slotShift, c.slotColumn + slotShift});
+
+    // Everything is found column by column, then sorted by level: updates by target before.
+    struct Update {
+        int level, target;
+        Int3 source;
+    };
+    std::vector<Update> updates;
+    std::vector<Int3> entries;
+    updates.reserve(numEntries + factor.updateTarget.size());
+    entries.reserve(numEntries);
+    const int* target = factor.updateTarget.data();
+    for (int k = 0; k < n; k++) {
+        const int level = factor.level[k], end = factor.columnStart[k + 1];
+        rowIsLeaf[firstRow + k] = level == 0;
+        for (int a = factor.columnStart[k]; a < end; a++) {
+            const int row = factor.entryRow[a], isLast = factor.level[row] == level + 1;
+            entries.push_back({a, k, row});
+            updates.push_back({level, ~(2 * row + isLast), {a, a, k}});
+            for (int b = a + 1; b < end; b++)
+                updates.push_back({level, *target++, {b, a, k}});
         }
-        if (!updates.empty())
-            updateStart.push_back((int) updateSource.size());
-        levelTargetStart.push_back((int) updateTarget.size());
-        levelEntry.insert(levelEntry.end(), entries[level].begin(), entries[level].end());
-        levelEntryStart.push_back((int) levelEntry.size());
     }
+    for (int end : sortStably(entries, numLevels, [&](const Int3& entry) { return factor.level[entry[2]]; }))
+        levelEntryStart.push_back((int) levelEntry.size() + end);
+    levelEntry.insert(levelEntry.end(), entries.begin(), entries.end());
+    // Diagonal elements come first.
+    sortStably(updates, 2 * n + numEntries, [&](const Update& u) { return 2 * n + u.target; });
+    const std::vector<int> ends = sortStably(updates, numLevels, [](const Update& u) { return u.level; });
+    for (int level = 0, i = 0; level < numLevels; level++) {
+        levelDiagonalEnd.push_back((int) updateTarget.size());
+        for (const int begin = i; i < ends[level]; i++) {
+            if (i == begin || updates[i].target != updates[i - 1].target) {
+                updateTarget.push_back(updates[i].target);
+                updateStart.push_back(updateStart.back());
+                levelDiagonalEnd.back() += updates[i].target < 0;
+            }
+            updateSource.push_back(updates[i].source);
+            updateStart.back()++;
+        }
+        levelTargetStart.push_back((int) updateTarget.size());
+    }
+}
+
+void ConstraintTables::releaseRows() {
+    const auto release = [](auto&... lists) { ((lists = std::decay_t<decltype(lists)>()), ...); };
+    release(smallParticles, smallClusterType, clusterParticle, meetingStart, meetingSlot, slotStart, slotParticle,
+            slotRow, slotWeight, slotInverseMass, rowKind, rowForm, rowPeriodic, rowFirstParameter, rowTarget, rowRate,
+            rowInverseScale, rowDirection, couplingStart, couplingSlots, rowIsLeaf, updateTarget, updateStart,
+            updateSource, levelEntry, colourRow, placeOf);
 }
 
 void ConstraintTables::addColours(const ConstraintSet& set, int firstRow, int lastRow) {

@@ -90,6 +90,9 @@ public:
     // Iterative clusters: rows of one colour share no movable particle.
     std::vector<int> colourStart, colourRowStart, colourRow;
 
+    /** Give back the memory of everything that has an element per row, slot, entry or update, but for constraintOf,
+     *  checked and movingRows: once the device has it, the host does not look at it again. */
+    void releaseRows();
     int numClusters() const {
         return numSmallClusters + numGeneralClusters;
     }
@@ -115,6 +118,7 @@ private:
     TeamKind teamOf(const ConstraintGraph& graph, const Cluster& cluster) const;
     bool smallInRegisters;
     Teams teams;
+    std::vector<int> placeOf; // what addParticles() works on
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
     void addRow(const ConstraintSet& set, int constraint);
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);

@@ -79,37 +79,50 @@ ComputeArray& KernelArguments::addReals(const std::string& name, std::size_t siz
     return create(name, vectorType("real", width), size / width, width * bytes);
 }
 
-/** Append a part to a pool, aligned for vectors of four. @return where it begins */
 template <class T>
-static int append(std::vector<T>& pool, const std::vector<T>& values) {
-    const int begin = (int) pool.size();
-    pool.insert(pool.end(), values.begin(), values.end());
-    pool.resize((pool.size() + 3) / 4 * 4);
-    return begin;
+void KernelArguments::pool(Pool<T>& pool, const std::string& name, int width, std::size_t size, const T* values) {
+    find(name, "GLOBAL " + vectorType(pool.type, width) + "*").placeInPool = (int) poolBegins.size();
+    pool.parts.push_back({(int) poolBegins.size(), pool.size, size, values});
+    poolBegins.push_back((int) pool.size);
+    pool.size += (size + 3) / 4 * 4; // aligned for vectors of four
 }
 
-void KernelArguments::poolInts(const std::string& name, const std::vector<int>& values, int width) {
-    find(name, "GLOBAL " + vectorType("int", width) + "*").placeInPool = (int) poolBegins.size();
-    poolBegins.push_back(append(intPool, values));
-}
+template void KernelArguments::pool(Pool<int>&, const std::string&, int, std::size_t, const int*);
+template void KernelArguments::pool(Pool<double>&, const std::string&, int, std::size_t, const double*);
 
-void KernelArguments::poolMixed(const std::string& name, const std::vector<double>& values, int width) {
-    find(name, "GLOBAL " + vectorType("mixed", width) + "*").placeInPool = (int) poolBegins.size();
-    poolBegins.push_back(append(mixedPool, values));
+/** Part by part, and each in pieces: the host holds no second copy of tables that may fill the device. */
+template <class T>
+void KernelArguments::uploadParts(const Pool<T>& pool, ComputeArray& array) {
+    constexpr std::size_t piece = 1 << 20;
+    std::vector<T> values(std::min(piece, pool.size));
+    std::vector<float> floats;
+    for (const auto& part : pool.parts)
+        for (std::size_t first = 0; first < part.size; first += piece) {
+            const std::size_t size = std::min(piece, part.size - first), place = part.begin + first;
+            const T* const from = part.values == nullptr ? values.data() : part.values + first;
+            if (array.getElementSize() == sizeof(T)) {
+                array.uploadSubArray(from, (int) place, (int) size);
+                continue;
+            }
+            floats.assign(from, from + size);
+            array.uploadSubArray(floats.data(), (int) place, (int) size);
+        }
 }
 
 void KernelArguments::finishPools() {
     // The list of beginnings comes first among the ints.
-    const int header = ((int) poolBegins.size() + 3) / 4 * 4;
-    for (const Item& item : items)
-        if (item.placeInPool >= 0 && item.type.find("int") != std::string::npos)
-            poolBegins[item.placeInPool] += header;
-    poolBegins.resize(header);
-    intPool.insert(intPool.begin(), poolBegins.begin(), poolBegins.end());
-    addInts("intPool", intPool);
-    addMixed("mixedPool", mixedPool);
-    intPool = {};
-    mixedPool = {};
+    const std::size_t header = (poolBegins.size() + 3) / 4 * 4;
+    intPool.size += header;
+    for (auto& part : intPool.parts) {
+        part.begin += header;
+        poolBegins[part.placeInBegins] += (int) header;
+    }
+    intPool.parts.push_back({0, 0, poolBegins.size(), poolBegins.data()});
+    const int mixedSize = mixedIsDouble() ? sizeof(double) : sizeof(float);
+    uploadParts(intPool, create("intPool", "int", intPool.size, sizeof(int)));
+    uploadParts(mixedPool, create("mixedPool", "mixed", mixedPool.size, mixedSize));
+    intPool.parts.clear();
+    mixedPool.parts.clear();
 }
 
 void KernelArguments::set(const std::string& name, int value) {

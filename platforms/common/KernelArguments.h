@@ -27,11 +27,28 @@ public:
     /** A new array of `real`s, not initialized. */
     OpenMM::ComputeArray& addReals(const std::string& name, std::size_t size, int width);
     /** The same in a pool: one array for many, since implementations of OpenCL are not at ease with a hundred
-     * arguments. The host does not see them again. finishPools() has to follow. */
-    void poolInts(const std::string& name, const std::vector<int>& values, int width = 1);
+     *  arguments. The host does not see them again. finishPools() has to follow, and until then what is referred to
+     *  has to stay; zeros take no place on the host. */
+    void poolInts(const std::string& name, const std::vector<int>& values) {
+        pool(intPool, name, 1, values.size(), values.data());
+    }
     template <std::size_t N>
-    void poolInts(const std::string& name, const std::vector<std::array<int, N>>& values);
-    void poolMixed(const std::string& name, const std::vector<double>& values, int width = 1);
+    void poolInts(const std::string& name, const std::vector<std::array<int, N>>& values) {
+        pool(intPool, name, (int) N, N * values.size(), values.empty() ? (const int*) nullptr : values[0].data());
+    }
+    void poolMixed(const std::string& name, const std::vector<double>& values) {
+        pool(mixedPool, name, 1, values.size(), values.data());
+    }
+    void poolIntZeros(const std::string& name, std::size_t size, int width = 1) {
+        pool(intPool, name, width, size, (const int*) nullptr);
+    }
+    void poolMixedZeros(const std::string& name, std::size_t size, int width = 1) {
+        pool(mixedPool, name, width, size, (const double*) nullptr);
+    }
+    void poolInts(const std::string& name, std::vector<int>&& values) = delete; // would be gone
+    void poolMixed(const std::string& name, std::vector<double>&& values) = delete;
+    template <std::size_t N>
+    void poolInts(const std::string& name, std::vector<std::array<int, N>>&& values) = delete;
     void finishPools();
     /** Numbers, which may change from launch to launch. */
     void set(const std::string& name, int value);
@@ -64,6 +81,22 @@ private:
         OpenMM::mm_double4 mixedValue;
         int placeInPool = -1; // or part of a pool: where its beginning is listed
     };
+    /** Where parts of one type begin, and what they are uploaded from; nullptr: zeros. */
+    template <class T>
+    struct Pool {
+        struct Part {
+            int placeInBegins;
+            std::size_t begin, size;
+            const T* values;
+        };
+        std::string type;
+        std::size_t size = 0;
+        std::vector<Part> parts;
+    };
+    template <class T>
+    void pool(Pool<T>& pool, const std::string& name, int width, std::size_t size, const T* values);
+    template <class T>
+    void uploadParts(const Pool<T>& pool, OpenMM::ComputeArray& array);
     Item& find(const std::string& name, const std::string& type);
     OpenMM::ComputeArray& create(const std::string& name, const std::string& type, std::size_t size, int elementSize);
     template <class Apply>
@@ -74,18 +107,11 @@ private:
     OpenMM::ComputeContext& cc;
     std::vector<Item> items;
     std::map<std::string, int> indices;
-    std::vector<int> poolBegins, intPool; // where each part begins, and parts of ints
-    std::vector<double> mixedPool;
+    std::vector<int> poolBegins; // where each part begins
+    Pool<int> intPool{"int", 0, {}};
+    Pool<double> mixedPool{"mixed", 0, {}};
     std::map<std::string, std::unique_ptr<OpenMM::ComputeArray>> owned;
 };
-
-template <std::size_t N>
-void KernelArguments::poolInts(const std::string& name, const std::vector<std::array<int, N>>& values) {
-    std::vector<int> flat;
-    for (const auto& each : values)
-        flat.insert(flat.end(), each.begin(), each.end());
-    poolInts(name, flat, (int) N);
-}
 
 } // namespace ConstraintPlugin
 

@@ -95,10 +95,10 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         if (context.updateContextState())
             forcesKept = false;
         prepare(context, integrator);
-        take(context, start);
+        const Snapshot& start = takeStart(context);
         try {
             activity = "the projection before " + step;
-            projectStart(context, integrator);
+            projectStart(context, integrator, start);
             activity = step;
             if (solver->moves())
                 checkMovingTargets(start.box, start.time + integrator.getStepSize());
@@ -110,15 +110,33 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
             throw;
         }
         data(context).stepCount++;
+        const double startTime = start.time;
+        reading.positions.swap(gradientsAtStart ? lastGood.positions : gradientPositions);
         take(context, lastGood);
-        noteStep(start.time, lastGood.time, lastGood.box);
+        noteStep(startTime, lastGood.time, lastGood.box);
         readMultipliers(stepMultipliers(), integrator.getStepSize());
-        reading.positions.swap(gradientPositions);
         addWork(positions(context), integrator.getStepSize());
     }
 }
 
-void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator) {
+const ReferenceStepKernel::Snapshot& ReferenceStepKernel::takeStart(ContextImpl& context) {
+    const Box now = box(context);
+    if (holds(lastGood.positions, positions(context)) && holds(lastGood.velocities, velocities(context)) &&
+        sameBits(&lastGood.box, &now, sizeof(Box)) && lastGood.time == data(context).time)
+        return lastGood;
+    take(context, changed);
+    return changed;
+}
+
+void ReferenceStepKernel::noteGradientPositions(ContextImpl& context) {
+    // Nearly always the state that the last step left; one that was projected since is another.
+    gradientsAtStart = holds(lastGood.positions, positions(context));
+    if (!gradientsAtStart)
+        gradientPositions.assign(positions(context), positions(context) + numParticles());
+}
+
+void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                       const Snapshot& start) {
     if (isStateOfCheckpoint(context))
         take(context, lastGood);
     const bool isItsTime = !solver->moves() || lastGood.time == start.time;

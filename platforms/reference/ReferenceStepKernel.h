@@ -53,9 +53,7 @@ protected:
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta,
                         Real3* velocity);
     /** The position stage's gradients are those at the Context's positions. */
-    void noteGradientPositions(OpenMM::ContextImpl& context) {
-        gradientPositions.assign(positions(context), positions(context) + numParticles());
-    }
+    void noteGradientPositions(OpenMM::ContextImpl& context);
     /** x += delta for every particle, then virtual sites; the time advances with them. */
     void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
 
@@ -69,16 +67,19 @@ private:
     };
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
-    void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** What to return to when the step at hand fails. */
+    const Snapshot& takeStart(OpenMM::ContextImpl& context);
+    void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Snapshot& start);
 
     std::shared_ptr<TaskRunner> runner;
     std::vector<Real3> keptForces;
     Snapshot atForces; // the state at which forces were computed
     int forceGroups = 0;
     bool forcesKept = false;
-    Snapshot start;                       // the state to return to when the step at hand fails
     Snapshot lastGood;                    // the state that the last step left
-    std::vector<Real3> gradientPositions; // of the position stage at hand
+    Snapshot changed;                     // what someone else has made of it since
+    std::vector<Real3> gradientPositions; // of the position stage at hand,
+    bool gradientsAtStart = false;        // unless they are those of lastGood
 };
 
 } // namespace ConstraintPlugin

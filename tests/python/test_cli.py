@@ -34,7 +34,7 @@ def system_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", [[], ["info"], ["run"], ["demo"]])
+@pytest.mark.parametrize("name", [[], ["info"], ["run"], ["demo"], ["benchmark"]])
 def test_help_has_an_example(name):
     result = command(*name, "--help")
     assert result.returncode == 0

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The command `openmm-constraints`: arguments in, exit status out. The work is done in info, run and demo."""
+"""The command `openmm-constraints`: arguments in, exit status out. The work is done in info, run, demo and
+benchmark."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from openmmconstraints.versions import plugin_version
 
 PROGRAM = "openmm-constraints"
 SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
+BENCHMARK_SETS = ("HBonds", "AllBonds", "HAngles", "AllAngles", "Rigid")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,14 +57,15 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole command line. `run` leaves the script and its arguments to the caller, in their order."""
     parser = _Parser(
         prog=PROGRAM,
-        description="Holonomic constraints for OpenMM: what is installed, your script with them, and a demonstration.",
+        description="Holonomic constraints for OpenMM: what is installed, your script with them, a demonstration, a "
+        "benchmark.",
         epilog=f"examples:\n  {PROGRAM} info system.xml\n  {PROGRAM} run simulate.py --integrator Rattle\n"
-        f"  {PROGRAM} demo --output demo-output",
+        f"  {PROGRAM} demo --output demo-output\n  {PROGRAM} benchmark --list",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {plugin_version()}")
-    commands = parser.add_subparsers(dest="command", metavar="{info,run,demo}", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="{info,run,demo,benchmark}", required=True)
 
     info = _add_parser(
         commands,
@@ -105,7 +108,45 @@ def build_parser() -> argparse.ArgumentParser:
     length.add_argument(
         "--time-budget", type=_positive(float), default=130.0, metavar="SECONDS", help="whole command (default: 130)"
     )
+    _add_benchmark(commands)
     return parser
+
+
+def _add_benchmark(commands) -> None:
+    parser = _add_parser(
+        commands,
+        "benchmark",
+        "compare the speed and errors of OpenMM's constraint algorithms with this plugin's on named systems",
+        f"{PROGRAM} benchmark --systems villin chain:5000 --tolerances 1e-5 1e-12",
+    )
+    parser.add_argument("--list", action="store_true", help="list the systems and stop")
+    parser.add_argument("--systems", nargs="+", metavar="NAME", help="name or name:size (default: some of --list)")
+    parser.add_argument(
+        "--constraints", nargs="+", choices=BENCHMARK_SETS, help="sets of constraints (default: all that a system has)"
+    )
+    parser.add_argument("--tolerances", nargs="+", type=_positive(float), metavar="X", help="default: 1e-5 1e-8 1e-12")
+    parser.add_argument(
+        "--solvers", nargs="+", choices=SOLVERS, default=["Iterative", "MatrixInversion"], help="default: these two"
+    )
+    parser.add_argument("--integrator", choices=("Shake", "Rattle", "RattleLangevin"), default="Shake")
+    parser.add_argument("--platform", default="CPU", metavar="NAME", help="OpenMM platform (default: CPU)")
+    parser.add_argument("--threads", type=_positive(int), metavar="N", help="threads of the CPU platform (default: 1)")
+    parser.add_argument("--precision", choices=("single", "mixed", "double"), help="of devices (default: mixed)")
+    parser.add_argument("--rounds", type=_positive(int), metavar="N", help="in which all take turns (default: 7)")
+    parser.add_argument("--seconds", type=_positive(float), metavar="S", help="of each measurement (default: 0.1)")
+    parser.add_argument(
+        "--setup-limit",
+        type=_positive(float),
+        metavar="S",
+        help="leave OpenMM's own algorithm out where its set-up takes longer (default: 30)",
+    )
+    parser.add_argument("--quick", action="store_true", help="small systems, one tolerance: to see what it does")
+    parser.add_argument(
+        "--output", type=Path, default=Path("benchmark-output"), metavar="DIR", help="default: benchmark-output"
+    )
+    parser.add_argument(
+        "--write-input", type=Path, metavar="DIR", help="write inputs for benchmarks/applications.cpp there, and stop"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -142,6 +183,11 @@ def _dispatch(options: argparse.Namespace, script: list[str]) -> int:
         if script[0].startswith("-"):
             raise UserError(f"unknown option {script[0]} (options of the script come after its name).")
         return run(Path(script[0]), script[1:], options.integrator, options.solver, options.tolerance)
+    if options.command == "benchmark":
+        from openmmconstraints.benchmark import command
+
+        wanted = {name: getattr(options, name) for name in command.Settings.__dataclass_fields__}
+        return command.benchmark(command.Settings(**wanted))
     from openmmconstraints.demo import Settings, demo
 
     return demo(

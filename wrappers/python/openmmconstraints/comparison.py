@@ -14,7 +14,10 @@ from openmm import unit
 import openmmconstraints as mc
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.energy import EnergySeries
-from openmmconstraints.villin import STEP_SIZE, StartState
+from openmmconstraints.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+
+#: Of ours -> the built-in integrator that does the same.
+PARTNERS = {"Shake": "Verlet", "Rattle": "Verlet", "RattleLangevin": "LangevinMiddle"}
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,13 @@ class Candidate:
 
     def make(self, tolerance: float) -> mm.Integrator:
         """A new integrator."""
-        if self.solver is None:
-            integrator = mm.VerletIntegrator(STEP_SIZE)
+        cls = getattr(mm if self.solver is None else mc, f"{self.integrator}Integrator")
+        if self.integrator in ("RattleLangevin", "LangevinMiddle"):
+            integrator = cls(TEMPERATURE, FRICTION, STEP_SIZE)
+            integrator.setRandomNumberSeed(SEED)
         else:
-            integrator = getattr(mc, f"{self.integrator}Integrator")(STEP_SIZE)
+            integrator = cls(STEP_SIZE)
+        if self.solver is not None:
             integrator.setSolver(getattr(mc.ConstraintIntegrator, self.solver))
         integrator.setConstraintTolerance(tolerance)
         return integrator
@@ -85,10 +91,15 @@ def make_context(
 ) -> mm.Context:
     """A Context at the common state; leapfrog integrators get the velocities of half a step before."""
     context = mm.Context(system, integrator, platform, properties)
-    context.setPositions(start.positions)
-    leapfrog = isinstance(integrator, (mm.VerletIntegrator, mc.ShakeIntegrator))
-    context.setVelocities(start.half_step_velocities if leapfrog else start.velocities)
+    set_state(context, start)
     return context
+
+
+def set_state(context: mm.Context, start: StartState) -> None:
+    """Put a Context into the common state."""
+    context.setPositions(start.positions)
+    leapfrog = isinstance(context.getIntegrator(), (mm.VerletIntegrator, mc.ShakeIntegrator))
+    context.setVelocities(start.half_step_velocities if leapfrog else start.velocities)
 
 
 def compare(

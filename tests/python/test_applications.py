@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The programs in benchmarks/: each part runs once and gives right results. `scripts/common.sh` builds the C++ one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import command
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "build" / "benchmarks" / "applications"
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import degenerate  # noqa: E402
+import goals  # noqa: E402
+
+
+def applications(*options: object) -> subprocess.CompletedProcess[str]:
+    words = [str(PROGRAM), *map(str, options)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_every_application_runs_once_and_constrains(tmp_path):
+    systems = ("chain:12", "water:4", "polyethylene:6")
+    result = command("benchmark", "--quick", "--systems", *systems, "--write-input", tmp_path, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert len(list(tmp_path.glob("*.system.xml"))) == 2 + 1 + 3
+    output = tmp_path / "output.json"
+    options = ("--passes=1", "--tolerances=1e-5,1e-10", f"--benchmark_out={output}", "--benchmark_out_format=json")
+    result = applications(f"--inputs={tmp_path}", "--chains=20", *options)
+    assert result.returncode == 0, result.stderr
+    measured = goals._collect(json.loads(output.read_text())["benchmarks"])
+    cases, stages, tolerances, algorithms = 7, 3, 2, 4
+    assert len(measured) == cases * (stages * tolerances * algorithms + 2)
+    for name, one in measured.items():
+        stage, *_, tolerance, algorithm = name.split("/")
+        if stage != "set-up" and algorithm in ("MatrixInversion", "Reference"):
+            assert one.failure is None
+            assert one.error <= float(tolerance)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "--inputs=FOLDER"),
+        (("--inputs=nowhere",), "no folder 'nowhere'"),
+        (("--chains=many",), "a number is expected"),
+    ],
+)
+def test_mistakes_are_told(options, words):
+    result = applications(*options)
+    assert result.returncode == 2
+    assert words in result.stderr
+
+
+def test_folder_without_inputs(tmp_path):
+    result = applications(f"--inputs={tmp_path}")
+    assert result.returncode == 2
+    assert "--write-input" in result.stderr
+
+
+@pytest.mark.parametrize("trial", degenerate.TRIALS, ids=lambda trial: trial.name)
+def test_degenerate_system_is_solved_or_refused_by_name(trial):
+    result = degenerate._try(trial)
+    assert result.is_right, result
+
+
+def test_table_of_goals_says_what_is_reached():
+    entries = [
+        {"name": f"position/a/1e-5/{who}/manual_time", "run_type": "iteration", "real_time": time, "error": 1e-6}
+        for who, times in (("built-in", (10, 30, 20)), ("MatrixInversion", (4, 6, 5)))
+        for time in times
+    ]
+    found = goals._collect(entries)
+    theirs, ours = found["position/a/1e-5/built-in"], found["position/a/1e-5/MatrixInversion"]
+    assert theirs.time_us.median == 20
+    rows = [goals.compare("what", theirs, ours, 1.0, "µs", limit) for limit in (5, 4)]
+    assert [row.reached for row in rows] == [True, False]
+    table = goals.markdown({"date": "", "machine": "", "openmm": "", "repetitions": 3, "notes": ["busy"]}, rows)
+    assert "| what | 20 (15-25) µs, error 1e-06 | 5 (4.5-5.5) µs, error 1e-06 | ≤ 5 µs | yes |" in table
+    assert table.splitlines()[-1].endswith("| no |")

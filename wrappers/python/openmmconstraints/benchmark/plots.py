@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The benchmark's figures: time against the built-in algorithm, and time against the error reached."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # needs no display
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator
+
+from openmmconstraints.benchmark.measure import Record
+
+# Okabe and Ito's colours, told apart also by marker.
+STYLES = {
+    "built-in": ("#000000", "o", "-"),
+    "Iterative": ("#E69F00", "s", "--"),
+    "MatrixInversion": ("#0072B2", "D", "-"),
+    "Automatic": ("#009E73", "^", ":"),
+}
+FAILED = "#D55E00"
+WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+SMALLEST_ERROR = 1e-17  # shown in the place of an exact 0, which a logarithm cannot show
+
+
+def _cases(records: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys(record.case for record in records))
+
+
+def plot_ratios(records: Sequence[Record], title: str, path: Path) -> None:
+    """A panel a tolerance, a row a case: the time of the constraints over that of the built-in algorithm."""
+    cases = _cases(records)
+    tolerances = sorted({record.tolerance for record in records}, reverse=True)
+    with mpl.rc_context({"font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
+        figure = Figure(figsize=(3.0 + 3.2 * len(tolerances), 1.8 + 0.42 * len(cases)), layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(1, len(tolerances), squeeze=False, sharex=True, sharey=True)[0]
+        for axes, tolerance in zip(panels, tolerances, strict=True):
+            _draw_ratios(axes, [r for r in records if r.tolerance == tolerance], cases)
+            axes.set_title(f"tolerance {tolerance:g}")
+        panels[0].set_yticks(range(len(cases)), cases)
+        panels[0].set_ylim(len(cases) - 0.5, -0.5)
+        for axes in panels:
+            axes.set_xlabel("time of constraints / that of the built-in")
+        _add_legend(figure, panels)
+        figure.suptitle(title, fontsize=10)
+        figure.savefig(path, dpi=150)
+
+
+def _draw_ratios(axes: Axes, records: Sequence[Record], cases: list[str]) -> None:
+    axes.set_xscale("log")
+    axes.axvline(1, color="black", linewidth=1)  # left of it: faster
+    labels = [label for label in STYLES if label != "built-in"]
+    for record in records:
+        row = cases.index(record.case)
+        number = len(labels) - 1 if record.solver is None else labels.index(record.label)
+        place = row + 0.26 * (number - 1)
+        if record.failure is not None:
+            style = {"ha": "right", "va": "center", "fontsize": 7, "color": FAILED, "bbox": WHITE}
+            text = f"{record.label}: {_reason(record)}"
+            axes.text(0.98, place, text, transform=axes.get_yaxis_transform(), **style)
+        if record.solver is None:
+            continue
+        colour, marker, _ = STYLES[record.label]
+        ratio = record.constraints_ratio
+        if ratio is not None and ratio.median > 0:
+            bars = [[ratio.median - max(ratio.low, 1e-3 * ratio.median)], [ratio.high - ratio.median]]
+            style = {"fmt": marker, "color": colour, "markersize": 4.5, "elinewidth": 1.2}
+            axes.errorbar([ratio.median], [place], xerr=bars, label=record.label, **style)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+
+
+def plot_errors(records: Sequence[Record], title: str, path: Path) -> None:
+    """A panel a case: nanoseconds a constraint against the error reached, a point a tolerance."""
+    cases = _cases(records)
+    columns = min(4, len(cases))
+    rows = math.ceil(len(cases) / columns)
+    with mpl.rc_context({"font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
+        figure = Figure(figsize=(1.0 + 2.9 * columns, 1.6 + 2.3 * rows), layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(rows, columns, squeeze=False, sharex=True)
+        for axes, case in zip(panels.flat, cases, strict=False):
+            _draw_errors(axes, [record for record in records if record.case == case])
+            axes.set_title(case, fontsize=9)
+        for axes in panels.flat[len(cases) :]:
+            axes.set_visible(False)
+        for column in range(columns):
+            lowest = panels[(len(cases) - 1 - column) // columns][column]
+            lowest.set_xlabel("largest error, |d - d0|/d0")
+            lowest.tick_params(labelbottom=True)
+        figure.supylabel("time of the constraints (ns a constraint and step)", fontsize=9)
+        _add_legend(figure, list(panels.flat[: len(cases)]))
+        figure.suptitle(title, fontsize=10)
+        figure.savefig(path, dpi=150)
+
+
+def _draw_errors(axes: Axes, records: Sequence[Record]) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    lost: list[str] = []
+    for label, (colour, marker, line) in STYLES.items():
+        mine = [record for record in records if record.label == label]
+        lost += [f"{label}: {_reason(record)}" for record in mine if record.failure is not None]
+        points = [
+            (max(record.error, SMALLEST_ERROR), 1e3 * record.constraints_us.median / record.constraints)
+            for record in mine
+            if record.failure is None and record.constraints_us and record.error is not None
+        ]
+        points = [point for point in points if point[1] > 0]
+        if points:
+            style = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4.5}
+            axes.plot(*zip(*points, strict=True), label=label, **style)
+    low, high = axes.get_ylim()
+    if high < 10 * low:  # at least a decade: a hair's breadth should not look like a slope
+        middle = math.sqrt(low * high)
+        axes.set_ylim(middle / math.sqrt(10), middle * math.sqrt(10))
+    for number, text in enumerate(dict.fromkeys(lost)):
+        style = {"ha": "right", "va": "top", "fontsize": 7, "color": FAILED, "bbox": WHITE}
+        axes.text(0.97, 0.97 - 0.09 * number, text, transform=axes.transAxes, **style)
+
+
+def _reason(record: Record) -> str:
+    if record.failure == "NaN":
+        return "NaN"
+    return "set-up too long" if (record.failure or "").startswith("left out") else "fails"
+
+
+def _add_legend(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Each label once, in the order of STYLES."""
+    found = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        found.update(zip(labels, handles, strict=True))
+    labels = [label for label in STYLES if label in found]
+    if labels:
+        figure.legend([found[label] for label in labels], labels, loc="outside lower center", ncols=len(labels))

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The benchmark's numbers, on the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform as machine
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from openmmconstraints.benchmark.measure import Record, Setting
+from openmmconstraints.table import make_table, scientific
+from openmmconstraints.timing import Spread
+from openmmconstraints.versions import openmm_version, plugin_version
+from openmmconstraints.villin import STEP_SIZE
+
+CAPTION = (
+    "Times: medians of the rounds; ratios: medians of each round's ratio to the built-in algorithm, with quartiles. "
+    "Set-up: of a Context without forces, and its first step. Constraints: a step without forces, less one without "
+    "constraints. Share: of that in a whole step; what is smaller than the noise may come out negative. Error: largest "
+    "|d - d0|/d0 at the end. Iterations: of the last step, the largest of all clusters."
+)
+TIMES = ["Constraints\n(µs/step)", "Ratio to built-in", "Share\n(%)", "Whole step\n(ms)", "Ratio"]
+
+
+def print_records(console: Console, records: Sequence[Record]) -> None:
+    """A table of one system with one set of constraints, then failures word for word."""
+    first = records[0]
+    title = f"{first.case}: {first.constraints:,} constraints, {first.particles:,} particles"
+    table = make_table(title, ["Tol.", "Solver"], ["Error", "Iter-\nations", "Set-up\n(s)", *TIMES])
+    for column in table.columns:
+        column.no_wrap = True
+    for number, record in enumerate(records):
+        last = number + 1 == len(records) or records[number + 1].tolerance != record.tolerance
+        table.add_row(*_row(record), end_section=last)
+    console.print(table)
+    failures = {r.label: r for r in reversed(records) if r.failure not in (None, "NaN")}  # the first of each solver
+    for label, record in failures.items():
+        console.print(f"{label}, {record.tolerance:g}: {record.failure}", style="red")
+
+
+def _row(record: Record) -> list[str]:
+    start = [f"{record.tolerance:.0e}".replace("e-0", "e-"), record.label]
+    setup = "-" if record.setup_s is None else f"{record.setup_s + (record.first_step_s or 0):.2g}"
+    if record.failure is not None:
+        return [*start, "NaN" if record.failure == "NaN" else "failed", "-", setup, *["-"] * len(TIMES)]
+    time = record.constraints_us
+    return [
+        *start,
+        scientific(record.error),
+        "-" if record.iterations is None else str(record.iterations),
+        setup,
+        "-" if time is None else f"{time.median:.4g}",
+        ratio(record.constraints_ratio),
+        "-" if record.share is None else f"{100 * record.share.median:.2g}",
+        "-" if record.step_ms is None else f"{record.step_ms.median:.4g}",
+        "-" if record.step_ratio is None else f"{record.step_ratio.median:.3g}",
+    ]
+
+
+def ratio(value: Spread | None) -> str:
+    """1.23 (1.2-1.3)"""
+    return "-" if value is None else f"{value.median:.3g} ({value.low:.2g}-{value.high:.2g})"
+
+
+def machine_names() -> dict[str, Any]:
+    """When, where and by what figures were measured."""
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "machine": f"{machine.system()} {machine.machine()}, {processor()}, {os.cpu_count()} cores",
+        "openmm": openmm_version(),
+        "openmm_constraints": plugin_version(),
+    }
+
+
+def describe(setting: Setting) -> dict[str, Any]:
+    """What the figures belong to."""
+    return {
+        **machine_names(),
+        "platform": setting.platform.getName(),
+        "properties": setting.properties,
+        "integrator": setting.integrator,
+        "built_in": setting.partner,
+        "step_size_ps": STEP_SIZE,
+        "rounds": setting.rounds,
+        "seconds_of_a_measurement": setting.seconds,
+    }
+
+
+def processor() -> str:
+    """The name of the CPU, where it can be found."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else machine.processor() or "unknown processor"
+
+
+def write_json(path: Path, settings: dict[str, Any], records: Sequence[Record]) -> None:
+    """Settings, and one entry per solver and tolerance; null where there is no number, "NaN" where it is none."""
+    described = {"settings": settings, "records": [asdict(record) for record in records]}
+    path.write_text(json.dumps(_plain(described), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return str(value).replace("nan", "NaN") if isinstance(value, float) and not math.isfinite(value) else value

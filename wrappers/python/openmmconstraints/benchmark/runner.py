@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Times the steps of one Context."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from time import perf_counter
+
+import openmm as mm
+
+from openmmconstraints.comparison import make_context, set_state
+from openmmconstraints.timing import run_steps
+from openmmconstraints.villin import StartState
+
+LONGEST_FLIGHT = 5  # steps without forces, then from the start again: nothing holds angles, on which CCMA relies
+
+
+class Runner:
+    """A Context that starts from the same state whenever it is timed.
+
+    :param longest: steps after which it starts again, within a measurement; None: it does not
+    """
+
+    def __init__(
+        self,
+        system: mm.System,
+        integrator: mm.Integrator,
+        start: StartState,
+        platform: mm.Platform,
+        properties: dict[str, str],
+        longest: int | None,
+    ) -> None:
+        begin = perf_counter()
+        self.context = make_context(system, integrator, start, platform, properties)
+        self.setup_s = perf_counter() - begin
+        self.first_step_s = run_steps(self.context, 1)
+        self.start, self.longest = start, longest
+        self.blocks, self.steps = 1, 2
+
+    def choose_steps(self, seconds: float) -> None:
+        """As many as take about so long."""
+        self.blocks, self.steps = 1, 2
+        wanted = max(2, round(seconds / max(self.time(), 1e-9)))
+        self.blocks = math.ceil(wanted / self.longest) if self.longest else 1
+        self.steps = math.ceil(wanted / self.blocks)
+
+    def time(self) -> float:
+        """Seconds a step: the median of the blocks."""
+        seconds = []
+        for _ in range(self.blocks):
+            set_state(self.context, self.start)
+            run_steps(self.context, 1)  # what is new to an integrator is looked at in the first step
+            seconds.append(run_steps(self.context, self.steps))
+        return median(seconds) / self.steps
+
+    def set_tolerance(self, tolerance: float) -> None:
+        self.context.getIntegrator().setConstraintTolerance(tolerance)
