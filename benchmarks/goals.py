@@ -283,7 +283,7 @@ def elsewhere() -> list[Row]:
         Row(
             "NVE drift, double, 1e-10",
             "",
-            "openmm-constraints demo --platform Reference --tolerance 1e-10",
+            "benchmarks/drift.py",
             "0 ± 0.001 kT/ns/dof",
             None,
         ),

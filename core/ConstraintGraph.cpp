@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintGraph.h"
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
-#include <string>
 
 namespace ConstraintPlugin {
 
@@ -73,16 +73,18 @@ public:
         meetings.resize(end.back());
         forEachSlot(cluster, [&](int p, int i, int s) { meetings[next[placeOf[p] - 1]++] = {i, s}; });
     }
-    /** Whether rows that meet at one particle, which are a dense block of the matrix, are too many to eliminate. */
-    bool areTooDense(const EliminationLimits& limits) const {
-        double pairs = 0;
+    /** Rows that meet at one particle are a dense block of the matrix: no factor has less fill than these. */
+    FillCount leastFill() const {
+        FillCount fill;
         for (std::size_t p = 1; p < end.size(); p++) {
             const double rows = end[p] - end[p - 1];
-            pairs += rows * (rows - 1) / 2;
-            if (rows * rows * rows / 6 > (double) limits.updates || pairs > (double) limits.entries)
-                return true;
+            fill.entries += rows * (rows - 1) / 2;
+            fill.updates = std::max(fill.updates, rows * (rows - 1) * (rows - 2) / 6);
         }
-        return false;
+        return fill;
+    }
+    int numParticles() const {
+        return (int) end.size() - 1;
     }
     /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a particle, once per particle. */
     template <class Visit>
@@ -144,7 +146,29 @@ ClusterSolverKind smallSolver(int size) {
     }
 }
 
+[[noreturn]] void refuse(const ConstraintSet& set, const std::vector<int>& cluster, int numParticles,
+                         const FillCount& fill) {
+    const EliminationLimits limits;
+    const int first = set.constraints[cluster[0]].particles[0];
+    const std::string name = set.nameOf(first).empty() ? "" : " (" + set.nameOf(first) + ")";
+    std::ostringstream out;
+    out << "MatrixInversion cannot serve the cluster of " << cluster.size() << " constraints that joins "
+        << numParticles << " particles, particle " << first << name << " among them: its factor would have "
+        << describe(fill) << ", more than " << (double) limits.entries << " entries or " << (double) limits.updates
+        << " updates.\nRemedy: setSolver(Automatic), which solves this cluster by Iterative and all others directly, "
+           "or "
+           "fewer constraints: leave out angles, or hold a rigid part by ConstraintForce.addRigidBody().";
+    throw std::runtime_error(out.str());
+}
+
 } // namespace
+
+std::string describe(const FillCount& fill) {
+    std::ostringstream out;
+    out.precision(2);
+    out << "about " << fill.entries << " entries and " << fill.updates << " updates (" << fill.bytes() / 1e9 << " GB)";
+    return out.str();
+}
 
 ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
                                  int maxDense) {
@@ -162,8 +186,8 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
         else if (method != Method::Iterative) {
             meetings.gather(members);
             SymbolicFactor factor;
-            if (!meetings.areTooDense(EliminationLimits()) &&
-                eliminate(neighboursOf(meetings, cluster.size()), factor)) {
+            FillCount fill = meetings.leastFill();
+            if (EliminationLimits().allow(fill) && eliminate(neighboursOf(meetings, cluster.size()), factor, fill)) {
                 cluster.kind = ClusterSolverKind::Sparse;
                 cluster.factor = (int) factors.size();
                 std::vector<int> ordered;
@@ -172,13 +196,11 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
                 members.swap(ordered);
                 factors.push_back(std::move(factor));
             } else if (method == Method::MatrixInversion)
-                throw std::runtime_error("MatrixInversion cannot serve the cluster of " +
-                                         std::to_string(members.size()) + " constraints that starts with particle " +
-                                         std::to_string(set.constraints[members[0]].particles[0]) +
-                                         ": the fill of its factor exceeds " +
-                                         std::to_string(EliminationLimits().entries) + " entries or " +
-                                         std::to_string(EliminationLimits().updates) +
-                                         " updates. Use setSolver(Automatic) or setSolver(Iterative).");
+                refuse(set, members, meetings.numParticles(), fill);
+            else {
+                cluster.refused = (int) refused.size();
+                refused.push_back(fill);
+            }
         }
         for (int k : members) {
             rows.push_back(k);

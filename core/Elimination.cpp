@@ -3,6 +3,7 @@
 #include "Elimination.h"
 #include "NestedDissection.h"
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <numeric>
@@ -128,6 +129,21 @@ void findUpdateTargets(SymbolicFactor& factor) {
                 factor.updateTarget.push_back(factor.findEntry(factor.entryRow[b], factor.entryRow[a]));
 }
 
+/** Nested dissection and its fill, exactly unless that is far beyond the limits. @return false if it exceeds them */
+bool orderByDissection(const std::vector<std::vector<int>>& neighbours, const EliminationLimits& limits,
+                       std::vector<int>& order, FillCount& fill) {
+    constexpr double hopeless = 100; // times the limit
+    Dissection dissection(neighbours, (std::size_t) std::cbrt(6 * hopeless * (double) limits.updates) + 2);
+    order = std::move(dissection.order);
+    if (!order.empty())
+        fill = countFill(neighbours, order);
+    else {
+        const double n = (double) dissection.widestSeparator;
+        fill = {n * (n - 1) / 2, n * (n - 1) * (n - 2) / 6};
+    }
+    return limits.allow(fill);
+}
+
 /** No row of a tree-like graph has more neighbours when it is eliminated: nothing better is to be found. */
 constexpr std::size_t widestOfTrees = 12;
 
@@ -140,6 +156,12 @@ double costOf(const SymbolicFactor& factor) {
 
 bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor,
                const EliminationLimits& limits) {
+    FillCount fill;
+    return eliminate(neighbours, factor, fill, limits);
+}
+
+bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor, FillCount& fill,
+               const EliminationLimits& limits) {
     factor = SymbolicFactor();
     factor.columnStart.push_back(0);
     if (neighbours.empty())
@@ -147,7 +169,9 @@ bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& 
     std::vector<int> rounds = orderByRounds(neighbours, widestOfTrees, limits.updates);
     bool isFound = !rounds.empty() && findColumns(neighbours, std::move(rounds), factor, limits);
     if (!isFound) {
-        isFound = findColumns(neighbours, dissect(neighbours), factor, limits);
+        std::vector<int> order;
+        isFound = orderByDissection(neighbours, limits, order, fill) &&
+                  findColumns(neighbours, std::move(order), factor, limits);
         factor.isDissected = true;
         // Rounds may still be cheaper, and are given up as soon as they are not.
         const long long most = isFound ? factor.numUpdates : limits.updates;
@@ -159,8 +183,10 @@ bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& 
             isFound = true;
         }
     }
-    if (isFound)
+    if (isFound) {
         findUpdateTargets(factor);
+        fill = {(double) factor.entryRow.size(), (double) factor.numUpdates};
+    }
     return isFound;
 }
 

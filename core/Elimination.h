@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_ELIMINATION_H_
 #define CONSTRAINTS_CORE_ELIMINATION_H_
 
+#include "FillCount.h"
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -32,6 +33,9 @@ struct SymbolicFactor {
 struct EliminationLimits {
     long long entries = 20'000'000;
     long long updates = 100'000'000;
+    bool allow(const FillCount& fill) const {
+        return fill.entries <= (double) entries && fill.updates <= (double) updates;
+    }
 };
 
 /** Order and factor a symmetric pattern symbolically, for depth as well as for fill: round after round an independent
@@ -41,8 +45,12 @@ struct EliminationLimits {
  *
  *  @param neighbours  [n][...] rows that share a movable particle with each row, without itself, ascending
  *  @param[out] factor the result
- *  @return false if the fill exceeds the limits; the factor is then incomplete
+ *  @param[out] fill   its size
+ *  @return false if the fill exceeds the limits; the factor is then incomplete, and the fill about what it would be, or
+ *          less
  */
+bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor, FillCount& fill,
+               const EliminationLimits& limits = {});
 bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor,
                const EliminationLimits& limits = {});
 

@@ -16,15 +16,54 @@ constexpr double smallestShare = 0.3;
 /** Moves without gain that a refinement may make before it returns to the best it has seen. */
 constexpr int longestWalk = 40;
 
-class Dissection {
+class Dissector {
 public:
-    explicit Dissection(const std::vector<std::vector<int>>& neighbours)
-        : neighbours(neighbours), part(neighbours.size(), 0), seen(neighbours.size(), -1) {
-        std::vector<int> all(neighbours.size());
-        std::iota(all.begin(), all.end(), 0);
-        divide(all);
+    Dissector(const std::vector<std::vector<int>>& neighbours, Dissection& result)
+        : neighbours(neighbours), result(result), part(neighbours.size(), 0), seen(neighbours.size(), -1) {
     }
-    std::vector<int> order;
+    /** Put rows into the order. Rows of each piece that is left to do have its own number in `part`. */
+    void divide(const std::vector<int>& rows, std::size_t widest) {
+        std::vector<std::vector<int>> toDo = {rows}; // pieces in reverse: separators are put down first, and read last
+        std::vector<int> reversed;
+        while (!toDo.empty()) {
+            std::vector<int> piece = std::move(toDo.back());
+            toDo.pop_back();
+            if (piece.empty())
+                continue;
+            if (piece.size() <= smallestPart) {
+                appendSmall(piece, reversed);
+                continue;
+            }
+            const Levels levels = longestLevels(piece[0]);
+            std::vector<int> separator, first, second;
+            std::size_t reached = 0;
+            for (const auto& level : levels)
+                reached += level.size();
+            if (reached < piece.size()) { // it has several components
+                for (const auto& level : levels)
+                    first.insert(first.end(), level.begin(), level.end());
+                numParts++;
+                for (int row : first)
+                    part[row] = numParts;
+                for (int row : piece) // the others keep the number of the whole
+                    if (part[row] != part[first[0]])
+                        second.push_back(row);
+            } else {
+                if (levels.size() < 3) { // all but a clique
+                    appendSmall(piece, reversed);
+                    continue;
+                }
+                separate(levels, first, separator, second);
+            }
+            result.widestSeparator = std::max(result.widestSeparator, separator.size());
+            if (separator.size() > widest)
+                return;
+            reversed.insert(reversed.end(), separator.rbegin(), separator.rend());
+            toDo.push_back(std::move(first));
+            toDo.push_back(std::move(second));
+        }
+        result.order.assign(reversed.rbegin(), reversed.rend());
+    }
 
 private:
     using Levels = std::vector<std::vector<int>>;
@@ -59,47 +98,6 @@ private:
                 return levels;
             levels = std::move(other);
         }
-    }
-
-    /** Put rows into the order. Rows of each piece that is left to do have its own number in `part`. */
-    void divide(const std::vector<int>& rows) {
-        std::vector<std::vector<int>> toDo = {rows}; // pieces in reverse: separators are put down first, and read last
-        std::vector<int> reversed;
-        while (!toDo.empty()) {
-            std::vector<int> piece = std::move(toDo.back());
-            toDo.pop_back();
-            if (piece.empty())
-                continue;
-            if (piece.size() <= smallestPart) {
-                appendSmall(piece, reversed);
-                continue;
-            }
-            const Levels levels = longestLevels(piece[0]);
-            std::vector<int> separator, first, second;
-            std::size_t reached = 0;
-            for (const auto& level : levels)
-                reached += level.size();
-            if (reached < piece.size()) { // it has several components
-                for (const auto& level : levels)
-                    first.insert(first.end(), level.begin(), level.end());
-                numParts++;
-                for (int row : first)
-                    part[row] = numParts;
-                for (int row : piece) // the others keep the number of the whole
-                    if (part[row] != part[first[0]])
-                        second.push_back(row);
-            } else {
-                if (levels.size() < 3) { // all but a clique
-                    appendSmall(piece, reversed);
-                    continue;
-                }
-                separate(levels, first, separator, second);
-            }
-            reversed.insert(reversed.end(), separator.rbegin(), separator.rend());
-            toDo.push_back(std::move(first));
-            toDo.push_back(std::move(second));
-        }
-        order.assign(reversed.rbegin(), reversed.rend());
     }
 
     void appendSmall(std::vector<int>& rows, std::vector<int>& reversed) {
@@ -219,6 +217,7 @@ private:
     }
 
     const std::vector<std::vector<int>>& neighbours;
+    Dissection& result;
     std::vector<int> part; // of each row; -1: in the order already
     std::vector<int> seen; // in which search
     int numParts = 0, search = 0;
@@ -226,8 +225,10 @@ private:
 
 } // namespace
 
-std::vector<int> dissect(const std::vector<std::vector<int>>& neighbours) {
-    return Dissection(neighbours).order;
+Dissection::Dissection(const std::vector<std::vector<int>>& neighbours, std::size_t widest) {
+    std::vector<int> all(neighbours.size());
+    std::iota(all.begin(), all.end(), 0);
+    Dissector(neighbours, *this).divide(all, widest);
 }
 
 } // namespace ConstraintPlugin

@@ -3,6 +3,8 @@
 #ifndef CONSTRAINTS_CORE_NESTED_DISSECTION_H_
 #define CONSTRAINTS_CORE_NESTED_DISSECTION_H_
 
+#include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -14,9 +16,14 @@ namespace ConstraintPlugin {
  *  (Ashcraft and Liu, SIAM J. Matrix Anal. Appl. 19, 325 (1998), doi:10.1137/S0895479896302692).
  *
  *  @param neighbours  [n][...] rows that share a movable particle with each row, without itself, ascending
- *  @return            [n] position in the elimination -> row
+ *  @param widest      give up at a separator of more rows: it is a dense block of the factor
  */
-std::vector<int> dissect(const std::vector<std::vector<int>>& neighbours);
+struct Dissection {
+    explicit Dissection(const std::vector<std::vector<int>>& neighbours,
+                        std::size_t widest = std::numeric_limits<std::size_t>::max());
+    std::vector<int> order;          ///< [n] position in the elimination -> row; empty where it was given up
+    std::size_t widestSeparator = 0; ///< of those found
+};
 
 } // namespace ConstraintPlugin
 

@@ -29,6 +29,35 @@ bool isTree(const ConstraintSet& set, const std::vector<int>& cluster, int numbe
     return cluster.size() + 1 == nodes;
 }
 
+/** Three distances by themselves, such as a rigid water's: the smaller pivot of their matrix, of unit diagonal and unit
+ *  masses. 0 for anything else, and what is not a number. */
+double pivotOfThree(const ConstraintSet& set, const std::vector<int>& cluster, const Real3* positions, const Box& box) {
+    if (cluster.size() != 3)
+        return 0;
+    const Constraint* c[3];
+    Real3 bond[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = &set.constraints[cluster[i]];
+        if (c[i]->kind != CoordinateKind::Distance)
+            return 0;
+        bond[i] = positions[c[i]->particles[0]] - positions[c[i]->particles[1]];
+        if (c[i]->periodic && c[i]->target <= box.halfWidth())
+            bond[i] = box.minimumImage(bond[i]);
+    }
+    const auto element = [&](int i, int j) {
+        double sum = 0;
+        for (int s : {0, 1})
+            for (int t : {0, 1})
+                if (c[i]->particles[s] == c[j]->particles[t] && set.inverseMass[c[i]->particles[s]] > 0)
+                    sum += (s == t ? 1 : -1) * dot(bond[i], bond[j]);
+        return sum;
+    };
+    const auto unit = [&](int i, int j) { return element(i, j) / std::sqrt(element(i, i) * element(j, j)); };
+    const double a = unit(0, 1), b = unit(0, 2), second = 1 - a * a;
+    const double l = (unit(1, 2) - a * b) / second, third = 1 - b * b - l * l * second;
+    return second > 0 && third > 0 ? std::min(second, third) : 0;
+}
+
 double norm(const Real3& a) {
     return std::sqrt(dot(a, a));
 }
@@ -148,8 +177,13 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
     RankAnalysis analysis;
     std::vector<int> rings, clusterOf(set.numParticles() + 1, -1);
     int number = 0;
+    constexpr double clear = 0.1; // such a pivot needs no closer look
     for (const std::vector<int>& cluster : findClusters(set, candidates)) {
-        std::vector<int>& destination = isTree(set, cluster, number++, clusterOf) ? analysis.independent : rings;
+        const double pivot = pivotOfThree(set, cluster, positions, box);
+        if (pivot > clear)
+            analysis.smallestPivot = std::min(analysis.smallestPivot, pivot);
+        const bool isPlain = pivot > clear || isTree(set, cluster, number++, clusterOf);
+        std::vector<int>& destination = isPlain ? analysis.independent : rings;
         destination.insert(destination.end(), cluster.begin(), cluster.end());
     }
     if (!set.custom.empty())

@@ -50,6 +50,16 @@ static Neighbours grid(int rows, int columns) {
     return fromPairs(rows * columns, pairs);
 }
 
+/** Points of a cubic lattice: fill that explodes. */
+static Neighbours cube(int n) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int i = 0; i < n * n * n; i++)
+        for (int step : {1, n, n * n})
+            if (i / step % n > 0)
+                pairs.push_back({i - step, i});
+    return fromPairs(n * n * n, pairs);
+}
+
 static Neighbours complete(int n) {
     std::vector<std::pair<int, int>> pairs;
     for (int i = 0; i < n; i++)
@@ -97,7 +107,13 @@ static void expectBruteForceFactor(const Neighbours& neighbours, const std::stri
     SCOPED_TRACE(what);
     const int n = (int) neighbours.size();
     SymbolicFactor factor;
-    ASSERT_TRUE(eliminate(neighbours, factor));
+    FillCount fill;
+    ASSERT_TRUE(eliminate(neighbours, factor, fill));
+    const FillCount counted = countFill(neighbours, factor.order);
+    for (const FillCount& each : {fill, counted}) {
+        EXPECT_EQ(each.entries, (double) factor.entryRow.size());
+        EXPECT_EQ(each.updates, (double) factor.numUpdates);
+    }
     std::vector<int> sorted = factor.order, position(n);
     std::sort(sorted.begin(), sorted.end());
     for (int i = 0; i < n; i++)
@@ -213,6 +229,23 @@ TEST(Elimination, StopsWhereTheFillExceedsTheLimits) {
     EXPECT_TRUE(eliminate(complete(20), factor, limits));
     limits.updates--;
     EXPECT_FALSE(eliminate(complete(20), factor, limits));
+}
+
+TEST(Elimination, PredictsTheFillThatItRefuses) {
+    SymbolicFactor factor;
+    FillCount made, refused;
+    ASSERT_TRUE(eliminate(cube(8), factor, made));
+    ASSERT_TRUE(factor.isDissected);
+    EliminationLimits limits;
+    limits.updates = 20'000;
+    EXPECT_FALSE(eliminate(cube(8), factor, refused, limits));
+    EXPECT_EQ(refused.entries, made.entries);
+    EXPECT_EQ(refused.updates, made.updates);
+    // Far beyond, the widest separator alone is reason enough.
+    limits.updates = 100;
+    EXPECT_FALSE(eliminate(cube(8), factor, refused, limits));
+    EXPECT_LT(refused.updates, made.updates);
+    EXPECT_GT(refused.updates, 100 * limits.updates);
 }
 
 TEST(Elimination, FindsNoEntryWhereThereIsNone) {

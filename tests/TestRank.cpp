@@ -209,6 +209,39 @@ TEST(Rank, ASmallPivotInSpaceIsNoReasonToRefuse) {
     EXPECT_GT(lifted(0.01).smallestPivot, rankThreshold);
 }
 
+TEST(Rank, ThreeDistancesAreJudgedWithAndWithoutAMatrix) {
+    const std::vector<Pairs> shapes = {{{0, 1}, {1, 2}, {2, 0}},  // a triangle
+                                       {{0, 1}, {1, 0}, {1, 2}},  // one pair twice
+                                       {{3, 1}, {1, 2}, {2, 4}},  // between fixed ends
+                                       {{1, 3}, {4, 1}, {5, 1}}}; // one particle, held by three
+    for (const double height : {0.08, 0.03, 0.01, 1e-3, 0.0})
+        for (const Pairs& pairs : shapes) {
+            SCOPED_TRACE(height);
+            const Points points = {{0, 0, 0},      {0.05, height, 0}, {0.1, 0, 0},
+                                   {0.04, 0, 0.1}, {0, -0.1, 0},      {0.2, 0, 0}};
+            ConstraintSet set = distances(points, pairs);
+            for (int p : {3, 4, 5})
+                set.inverseMass[p] = 0;
+            const RankAnalysis analysis = analyze(set, points);
+            EXPECT_EQ((int) analysis.independent.size(), denseRank(set, points, allConstraints(set)));
+            EXPECT_EQ(analysis.independent.size() + analysis.dependent.size(), 3u);
+            // The determinant of the matrix with unit diagonal is the product of its pivots, the first of which is 1.
+            Eigen::MatrixXd J = Eigen::MatrixXd::Zero(3, 18);
+            for (int row = 0; row < 3; row++)
+                for (int s : {0, 1}) {
+                    const auto [p, q] = pairs[row];
+                    const Real3 b = points[p] - points[q];
+                    if (set.inverseMass[s == 0 ? p : q] > 0)
+                        J.block<1, 3>(row, 3 * (s == 0 ? p : q)) =
+                            (s == 0 ? 1 : -1) * Eigen::RowVector3d(b.x, b.y, b.z);
+                }
+            const double determinant = (J.rowwise().normalized() * J.rowwise().normalized().transpose()).determinant();
+            EXPECT_GE(analysis.smallestPivot, determinant - 1e-12);
+            EXPECT_LE(analysis.smallestPivot * analysis.smallestPivot, determinant + 1e-12);
+            EXPECT_EQ(analysis.smallestPivot < 0.01, !analysis.circuit.empty()) << "which ones has to be told";
+        }
+}
+
 TEST(Rank, OneSingularClusterAmongManyIsFound) {
     Points points;
     Pairs pairs;

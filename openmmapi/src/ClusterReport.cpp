@@ -18,10 +18,15 @@ int countParticles(const ConstraintSet& set, const ConstraintGraph& graph, const
     return (int) (std::unique(particles.begin(), particles.end()) - particles.begin());
 }
 
+std::string describeRefusal(const FillCount& fill) {
+    return "Iterative, which is slower: a factor would have " + describe(fill);
+}
+
 } // namespace
 
 std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const ConstraintGraph& graph) {
-    using Shape = std::tuple<int, int, std::string, int, long long>; // constraints, particles, solver, levels, entries
+    // constraints, particles, solver, levels, entries, note
+    using Shape = std::tuple<int, int, std::string, int, long long, std::string>;
     std::map<Shape, int> counts;
     for (const Cluster& cluster : graph.clusters) {
         const SymbolicFactor* factor = cluster.factor < 0 ? nullptr : &graph.factors[cluster.factor];
@@ -31,13 +36,13 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
                                                                                  : size * (size - 1) / 2;
         const std::string solver =
             nameOf(cluster.kind) + std::string(factor && factor->isDissected ? " by nested dissection" : "");
-        counts[{cluster.size(), countParticles(set, graph, cluster), solver, factor ? factor->numLevels : 1,
-                entries}]++;
+        counts[{cluster.size(), countParticles(set, graph, cluster), solver, factor ? factor->numLevels : 1, entries,
+                cluster.refused < 0 ? "" : describeRefusal(graph.refused[cluster.refused])}]++;
     }
     std::vector<ClusterInfo> clusters;
     for (auto it = counts.rbegin(); it != counts.rend(); ++it) {
-        const auto& [constraints, particles, solver, levels, entries] = it->first;
-        clusters.push_back({it->second, constraints, particles, solver, levels, entries});
+        const auto& [constraints, particles, solver, levels, entries, note] = it->first;
+        clusters.push_back({it->second, constraints, particles, solver, levels, entries, note});
     }
     return clusters;
 }
@@ -54,6 +59,20 @@ std::string describeSolver(const ConstraintGraph& graph) {
     if (used[(int) ClusterSolverKind::Iterative])
         solver += solver.empty() ? "Iterative" : " and Iterative";
     return solver.empty() ? "no constraints" : solver;
+}
+
+std::string describeFallbacks(const ConstraintGraph& graph) {
+    int largest = -1;
+    for (int c = 0; c < (int) graph.clusters.size(); c++)
+        if (graph.clusters[c].refused >= 0 &&
+            (largest < 0 || graph.clusters[c].size() > graph.clusters[largest].size()))
+            largest = c;
+    if (largest < 0)
+        return "";
+    const std::size_t others = graph.refused.size() - 1;
+    return "the cluster of " + std::to_string(graph.clusters[largest].size()) + " constraints" +
+           (others > 0 ? " and " + std::to_string(others) + " smaller ones" : "") + " by " +
+           describeRefusal(graph.refused[graph.clusters[largest].refused]);
 }
 
 } // namespace ConstraintPlugin

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/CollectConstraints.h"
 #include "CentroidDistance.h"
-#include "Triangles.h"
+#include "Contradictions.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
@@ -96,15 +96,20 @@ void validateTogether(const ConstraintSet& set, double tolerance) {
             << ". Remove one of them.";
         throw OpenMMException(out.str());
     }
-    if (const auto triangle = findImpossibleTriangle(set)) {
-        const auto& t = *triangle;
-        auto length = [&](int i) { return set.constraints[t[i]].target; };
-        std::ostringstream out;
-        out << describeConstraint(set, t[0]) << ", " << describeConstraint(set, t[1]) << " and "
-            << describeConstraint(set, t[2]) << " with distances " << length(0) << ", " << length(1) << " and "
-            << length(2) << " nm contradict each other: the longest exceeds the sum of the others, so no positions can "
-            << "hold all three. Correct or remove one of them.";
-        throw OpenMMException(out.str());
+    const std::vector<int> ring = findImpossibleRing(set);
+    if (!ring.empty()) {
+        const auto all = [&](auto item) {
+            std::ostringstream out;
+            for (std::size_t i = 0; i < ring.size(); i++)
+                out << (i == 0 ? "" : i == ring.size() - 1 ? " and " : ", ") << item(ring[i]);
+            return out.str();
+        };
+        throw OpenMMException(all([&](int k) { return describeConstraint(set, k); }) + " with distances " +
+                              all([&](int k) { return set.constraints[k].target; }) +
+                              " nm contradict each other: the longest exceeds the sum of the others, so no positions "
+                              "can hold all " +
+                              (ring.size() == 3 ? "three" : std::to_string(ring.size())) +
+                              ". Correct or remove one of them.");
     }
 }
 

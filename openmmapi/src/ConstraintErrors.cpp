@@ -57,7 +57,7 @@ const char* whatHappened(Outcome outcome) {
     return "";
 }
 
-const char* remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
+std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     switch (report.outcome) {
     case Outcome::NotFinite:
@@ -89,8 +89,10 @@ const char* remedyFor(const ConstraintSet& set, const SolveReport& report, const
     default:
         if (context.tolerance < 1e-13)
             return "the tolerance is near the floor of double precision: use 1e-13 or more.";
-        return "reduce the step size, minimize the energy first, choose setSolver(MatrixInversion) for strongly "
-               "coupled constraints, raise setMaxIterations(), or check that the lengths can hold together.";
+        return "reduce the step size, minimize the energy first, " +
+               (context.note.empty() ? "choose setSolver(MatrixInversion) for strongly coupled constraints, "
+                                     : "couple fewer constraints (" + context.note + "), ") +
+               "raise setMaxIterations(), or check that the lengths can hold together.";
     }
 }
 

@@ -94,6 +94,7 @@ SolverSummary HostedStepKernel::getSummary() const {
     now.tolerance = smallestTolerance();
     now.solver = solverDescription();
     now.clusters = (int) solver->getGraph().clusters.size();
+    now.note = describeFallbacks(solver->getGraph());
     return now;
 }
 
@@ -182,7 +183,7 @@ void HostedStepKernel::fail(const SolveReport& report, Stage stage, const Constr
     summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
-                     solverDescription()});
+                     solverDescription(), describeFallbacks(solver->getGraph())});
 }
 
 } // namespace ConstraintPlugin

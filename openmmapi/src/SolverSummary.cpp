@@ -12,6 +12,8 @@ std::string SolverSummary::str() const {
     if (worstConstraint >= 0)
         out << " (constraint " << worstConstraint << ")";
     out << "; " << clusters << " clusters, " << solver;
+    if (!note.empty())
+        out << "; " << note;
     return out.str();
 }
 

@@ -301,7 +301,8 @@ std::vector<Combination> combinations() {
                     const bool isMixed = std::string(precision) == "mixed",
                                isSmall = kind.name != std::string("clusters");
                     const bool isLong = std::string(kind.name).find("long") == 0;
-                    if (isLong && (solver == ConstraintIntegrator::Iterative || integrator != "RattleLangevin"))
+                    if (isLong &&
+                        (solver == ConstraintIntegrator::Iterative || integrator != "RattleLangevin" || !isMixed))
                         continue;
                     if (integrator == "RattleLangevin" || (isMixed && (isSmall || integrator == "Rattle")))
                         all.emplace_back(precision, kind.name, solver, integrator);

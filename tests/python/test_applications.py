@@ -17,6 +17,7 @@ PROGRAM = ROOT / "build" / "benchmarks" / "applications"
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import degenerate  # noqa: E402
+import drift  # noqa: E402
 import goals  # noqa: E402
 
 
@@ -68,6 +69,13 @@ def test_folder_without_inputs(tmp_path):
 def test_degenerate_system_is_solved_or_refused_by_name(trial):
     result = degenerate._try(trial)
     assert result.is_right, result
+
+
+def test_drift_is_measured_for_every_integrator(capsys):
+    assert drift.main(["--time", "0", "--length", "3"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "1e-05" in line or "1e-10" in line]
+    assert len(lines) == len(drift.RUNS)
+    assert all("nan" not in line.lower() for line in lines)
 
 
 def test_table_of_goals_says_what_is_reached():

@@ -94,6 +94,22 @@ def test_info_serves_clusters_by_the_solver_asked_for(system_file):
     assert "iterative" in result.stdout, result.stdout
 
 
+def test_info_says_where_a_factor_would_be_too_large(tmp_path):
+    system = mm.System()
+    for _ in range(1001):
+        system.addParticle(1)
+    for i in range(1, 1001):
+        system.addConstraint(0, i, 0.1)
+    path = tmp_path / "star.xml"
+    path.write_text(mm.XmlSerializer.serialize(system))
+    text = " ".join(command("info", path).stdout.split())
+    assert "1,000 constraints in a cluster: Iterative, which is slower: a factor would have about 5e+05 entries" in text
+    refused = command("info", path, "--solver", "MatrixInversion")
+    assert refused.returncode != 0
+    assert "1000 constraints" in refused.stderr
+    assert "0.67 GB" in refused.stderr
+
+
 def test_info_refuses_what_is_not_a_system(tmp_path, system_file):
     assert_one_sentence(command("info", tmp_path / "none.xml"), "none.xml", "No such file")
     assert_one_sentence(command("info", tmp_path), "cannot read", "directory")

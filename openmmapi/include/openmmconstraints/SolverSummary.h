@@ -17,6 +17,7 @@ struct SolverSummary {
     int worstConstraint = -1; ///< its index: System constraints first, then each Force's; -1 if there is none
     std::string solver;       ///< what served the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
     int clusters = 0;         ///< number of independent clusters
+    std::string note;         ///< clusters for which Automatic had to take the slower solver, and why; empty: none
 
     /** One readable line with all of the above. */
     std::string str() const;
@@ -30,6 +31,7 @@ struct ClusterInfo {
     std::string solver;          ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU", "sparse LDLT/LU"
     int levels = 0;              ///< depth of the elimination tree; 1 where there is none
     long long factorEntries = 0; ///< off-diagonal entries of the triangular factor (fill included)
+    std::string note; ///< why Automatic took the slower solver: how large the factor would be; empty: it did not
 };
 
 } // namespace ConstraintPlugin

@@ -177,11 +177,13 @@ DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, b
     EACH_PARTICLE(n) if (isWanted) {
         const int i = a->clusterParticle[n];
         mixed3 sum = make_mixed3(0, 0, 0);
+        mixed w = 0;
         for (int m = a->meetingStart[n]; m < a->meetingStart[n + 1]; m++) {
             const int slot = a->meetingSlot[m];
             sum = sum + change[ROW_OF(slot)] * gradientAt(a->startGradient, slot);
+            w = inverseMassOf(a, slot);
         }
-        store3(a->impulse, i, load3(a->impulse, i) + a->velm[i].w * sum);
+        store3(a->impulse, i, load3(a->impulse, i) + w * sum);
     }
     TEAM_SYNC
 }

@@ -128,6 +128,9 @@ def print_clusters(console: Console, system: mm.System, name: str, solver: str) 
         numbers = (cluster.count, cluster.constraints, cluster.particles, cluster.levels, cluster.factorEntries)
         table.add_row(cluster.solver, *(f"{number:,}" for number in numbers))
     console.print(table)
+    for cluster in clusters:
+        if cluster.note:
+            console.print(f"{cluster.constraints:,} constraints in a cluster: {cluster.note}", style="bold")
     console.print(f"particles:                {system.getNumParticles():,}")
     console.print(f"constraints:              {system.getNumConstraints():,} in the System")
     console.print(f"independent constraints:  {sum(c.count * c.constraints for c in clusters):,}")

@@ -34,6 +34,7 @@ struct SolveContext {
     double tolerance, timeScale;
     double time;        ///< ps, of the targets
     std::string solver; ///< what served the cluster
+    std::string note;   ///< why MatrixInversion cannot, as describeFallbacks() says; empty if it can
 };
 
 /** @throws OpenMMException that names the worst constraint, its particles, value, target, residual, the iterations and

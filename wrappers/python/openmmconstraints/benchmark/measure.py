@@ -218,7 +218,9 @@ class Case:
                 try:
                     times[key, what].append(getattr(self, what)[key].time())
                 except mm.OpenMMException as error:
-                    _note_failure(records[key], error)  # only what has constraints can fail
+                    if not isinstance(key, Candidate):
+                        raise  # motion without constraints and forces cannot fail
+                    _note_failure(records[key], error)
             advance(1)
         for candidate, record in records.items():
             self._summarize(candidate, record, times)

@@ -7,8 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # needs no display
 from matplotlib.figure import Figure
@@ -61,7 +63,7 @@ def _draw_ratios(axes: Axes, records: Sequence[Record], cases: list[str]) -> Non
         number = len(labels) - 1 if record.solver is None else labels.index(record.label)
         place = row + 0.26 * (number - 1)
         if record.failure is not None:
-            style = {"ha": "right", "va": "center", "fontsize": 7, "color": FAILED, "bbox": WHITE}
+            style: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 7, "color": FAILED, "bbox": WHITE}
             text = f"{record.label}: {_reason(record)}"
             axes.text(0.98, place, text, transform=axes.get_yaxis_transform(), **style)
         if record.solver is None:
@@ -70,8 +72,8 @@ def _draw_ratios(axes: Axes, records: Sequence[Record], cases: list[str]) -> Non
         ratio = record.constraints_ratio
         if ratio is not None and ratio.median > 0:
             bars = [[ratio.median - max(ratio.low, 1e-3 * ratio.median)], [ratio.high - ratio.median]]
-            style = {"fmt": marker, "color": colour, "markersize": 4.5, "elinewidth": 1.2}
-            axes.errorbar([ratio.median], [place], xerr=bars, label=record.label, **style)
+            bar_style: dict[str, Any] = {"fmt": marker, "color": colour, "markersize": 4.5, "elinewidth": 1.2}
+            axes.errorbar([ratio.median], [place], xerr=bars, label=record.label, **bar_style)
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
@@ -115,14 +117,14 @@ def _draw_errors(axes: Axes, records: Sequence[Record]) -> None:
         ]
         points = [point for point in points if point[1] > 0]
         if points:
-            style = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4.5}
-            axes.plot(*zip(*points, strict=True), label=label, **style)
+            line_style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4.5}
+            axes.plot(*zip(*points, strict=True), label=label, **line_style)
     low, high = axes.get_ylim()
     if high < 10 * low:  # at least a decade: a hair's breadth should not look like a slope
         middle = math.sqrt(low * high)
         axes.set_ylim(middle / math.sqrt(10), middle * math.sqrt(10))
     for number, text in enumerate(dict.fromkeys(lost)):
-        style = {"ha": "right", "va": "top", "fontsize": 7, "color": FAILED, "bbox": WHITE}
+        style: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": FAILED, "bbox": WHITE}
         axes.text(0.97, 0.97 - 0.09 * number, text, transform=axes.transAxes, **style)
 
 
@@ -134,7 +136,7 @@ def _reason(record: Record) -> str:
 
 def _add_legend(figure: Figure, panels: Sequence[Axes]) -> None:
     """Each label once, in the order of STYLES."""
-    found = {}
+    found: dict[str, Artist] = {}
     for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
         found.update(zip(labels, handles, strict=True))

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Contradictory lengths, found before there are positions, however many others there are.
-#include "Triangles.h"
+#include "Contradictions.h"
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -23,11 +23,9 @@ void add(ConstraintSet& set, int p, int q, double length) {
 
 using Found = std::vector<int>;
 
-template <class Result>
-Found sorted(const Result& result) {
-    Found list = result ? Found(result->begin(), result->end()) : Found();
-    std::sort(list.begin(), list.end());
-    return list;
+Found pairIn(const ConstraintSet& set, double tolerance) {
+    const auto pair = findContradictoryPair(set, tolerance);
+    return pair ? Found(pair->begin(), pair->end()) : Found();
 }
 
 /** A chain, and a hub that is bonded to all of it: triangles everywhere, all of them possible. */
@@ -42,42 +40,60 @@ ConstraintSet fan(int n) {
 
 } // namespace
 
-TEST(Triangles, TheOneContradictionAmongAMillionIsFound) {
+TEST(Contradictions, TheOneAmongAMillionIsFound) {
     const int n = 500'000;
     ConstraintSet set = fan(n);
-    EXPECT_FALSE(findContradictoryPair(set, 1e-5));
-    EXPECT_FALSE(findImpossibleTriangle(set));
+    EXPECT_EQ(pairIn(set, 1e-5), Found());
+    EXPECT_EQ(findImpossibleRing(set), Found());
     const int last = n - 2; // of the chain
     set.constraints[last].target = 0.201;
-    EXPECT_EQ(sorted(findImpossibleTriangle(set)), (Found{last, 2 * n - 3, 2 * n - 2}));
+    EXPECT_EQ(findImpossibleRing(set), (Found{2 * n - 3, 2 * n - 2, last}));
     set.constraints[last].target = 0.1;
     add(set, n - 1, n - 2, 0.1001);
-    EXPECT_EQ(sorted(findContradictoryPair(set, 1e-5)), (Found{last, 2 * n - 1}));
-    EXPECT_FALSE(findContradictoryPair(set, 1e-2));
-    EXPECT_FALSE(findImpossibleTriangle(set));
+    EXPECT_EQ(pairIn(set, 1e-5), (Found{last, 2 * n - 1}));
+    EXPECT_EQ(pairIn(set, 1e-2), Found());
+    EXPECT_EQ(findImpossibleRing(set), Found());
 }
 
-TEST(Triangles, DuplicatesCountOnce) {
+TEST(Contradictions, RingsOfMoreAreFound) {
+    const int n = 100'000;
+    ConstraintSet set = particles(n);
+    for (int i = 0; i + 1 < n; i++)
+        add(set, i, i + 1, 0.1);
+    const Found chain = {70'000, 70'001, 70'002, 70'003, 70'004};
+    add(set, 70'005, 70'000, 0.5);
+    EXPECT_EQ(findImpossibleRing(set), Found()) << "straight, but possible";
+    set.constraints.back().target = 0.5001;
+    Found ring = chain;
+    ring.push_back(n - 1);
+    EXPECT_EQ(findImpossibleRing(set), ring);
+    add(set, 70'000, 70'003, 0.1); // a shorter way
+    EXPECT_EQ(findImpossibleRing(set), (Found{70'003, 70'004, n, n - 1}));
+}
+
+TEST(Contradictions, DuplicatesCountOnce) {
     ConstraintSet set = particles(3);
-    for (int i = 0; i < 100'000; i++)
+    for (int i = 0; i < 100; i++)
         add(set, i % 2, 1 - i % 2, 0.1);
     add(set, 1, 2, 0.1);
+    EXPECT_EQ(pairIn(set, 1e-5), Found());
+    EXPECT_EQ(findImpossibleRing(set), Found());
     add(set, 2, 0, 0.3);
-    EXPECT_FALSE(findContradictoryPair(set, 1e-5));
-    EXPECT_EQ(sorted(findImpossibleTriangle(set)), (Found{0, 100'000, 100'001}));
+    const Found ring = findImpossibleRing(set);
+    ASSERT_EQ(ring.size(), 3u);
+    EXPECT_EQ(ring.back(), 101);
 }
 
-TEST(Triangles, WhatMovesOrCannotMoveOrIsReplacedContradictsNothing) {
+TEST(Contradictions, WhatMovesOrCannotMoveOrIsReplacedContradictsNothing) {
     ConstraintSet set = particles(3);
     for (int i = 0; i < 3; i++)
         add(set, i, (i + 1) % 3, i == 2 ? 0.3 : 0.1);
-    add(set, 0, 1, 0.1);
-    EXPECT_EQ(sorted(findImpossibleTriangle(set)), (Found{0, 1, 2}));
+    EXPECT_EQ(findImpossibleRing(set), (Found{0, 1, 2}));
     for (const auto change : {+[](ConstraintSet& s) { s.constraints[2].rate = 0.1; },
                               +[](ConstraintSet& s) { s.constraints[2].isReplaced = true; },
                               +[](ConstraintSet& s) { s.inverseMass[2] = s.inverseMass[0] = 0; }}) {
         ConstraintSet other = set;
         change(other);
-        EXPECT_FALSE(findImpossibleTriangle(other));
+        EXPECT_EQ(findImpossibleRing(other), Found());
     }
 }

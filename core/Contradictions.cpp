@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "Contradictions.h"
+#include <numeric>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+constexpr double roundingOfLengths = 1e-4;
+
+/** Distances that hold a length of their own, by particle. */
+class Edges {
+public:
+    struct End {
+        int particle, constraint; // of an edge's other end
+    };
+    explicit Edges(const ConstraintSet& set) : start(set.numParticles() + 1) {
+        const auto forEachEnd = [&](auto visit) {
+            for (int k = 0; k < (int) set.constraints.size(); k++) {
+                const Constraint& c = set.constraints[k];
+                if (c.kind != CoordinateKind::Distance || c.isReplaced || c.rate != 0)
+                    continue;
+                visit(c.particles[0], End{c.particles[1], k});
+                visit(c.particles[1], End{c.particles[0], k});
+            }
+        };
+        forEachEnd([&](int p, End) { start[p + 1]++; });
+        std::partial_sum(start.begin(), start.end(), start.begin());
+        ends.resize(start.back());
+        std::vector<int> next(start.begin(), start.end() - 1);
+        forEachEnd([&](int p, End end) { ends[next[p]++] = end; });
+    }
+    End* begin(int p) {
+        return ends.data() + start[p];
+    }
+    End* end(int p) {
+        return ends.data() + start[p + 1];
+    }
+    int degree(int p) const {
+        return start[p + 1] - start[p];
+    }
+
+private:
+    std::vector<int> start;
+    std::vector<End> ends;
+};
+
+/** A way of other distances from one end of an edge to the other that is shorter than the edge. */
+class Shortcut {
+public:
+    Shortcut(const ConstraintSet& set, Edges& edges) : set(set), edges(edges) {
+    }
+    /** @return its constraints; empty if there is none */
+    std::vector<int> find(int edge) {
+        const Constraint& c = set.constraints[edge];
+        const bool isSwapped = edges.degree(c.particles[0]) > edges.degree(c.particles[1]);
+        const int from = c.particles[isSwapped], to = c.particles[!isSwapped];
+        const double longest = (1 - roundingOfLengths) * c.target;
+        int looks = 0;
+        reached = {{from, -1, -1, 0, false}};
+        for (int at = 0; at >= 0; at = nearest()) {
+            if (reached[at].particle == to)
+                return wayTo(at);
+            reached[at].isDone = true;
+            const int p = reached[at].particle;
+            const auto take = [&](int next, int constraint) {
+                const double length = reached[at].length + set.constraints[constraint].target;
+                const bool isEdge = p == from && next == to; // or a duplicate of it
+                if (length < longest && !isEdge)
+                    reach({next, constraint, at, length, false});
+            };
+            const bool isHub = edges.degree(p) > mostEnds; // is left to the other end of the edge, if at all
+            for (const Edges::End* end = edges.begin(isHub ? to : p); end != edges.end(isHub ? to : p); ++end) {
+                if (++looks > mostLooks)
+                    return {};
+                if (!isHub)
+                    take(end->particle, end->constraint);
+                else if (end->particle == p)
+                    take(to, end->constraint);
+            }
+        }
+        return {};
+    }
+
+private:
+    static constexpr int mostLooks = 300, mostEnds = 100;
+    struct Place {
+        int particle, constraint, before; // by which it was reached, from which place
+        double length;
+        bool isDone;
+    };
+    void reach(const Place& place) {
+        for (Place& known : reached)
+            if (known.particle == place.particle) {
+                if (place.length < known.length)
+                    known = place;
+                return;
+            }
+        reached.push_back(place);
+    }
+    int nearest() const {
+        int best = -1;
+        for (int i = 0; i < (int) reached.size(); i++)
+            if (!reached[i].isDone && (best < 0 || reached[i].length < reached[best].length))
+                best = i;
+        return best;
+    }
+    std::vector<int> wayTo(int at) const {
+        std::vector<int> way;
+        for (; reached[at].before >= 0; at = reached[at].before)
+            way.push_back(reached[at].constraint);
+        return way;
+    }
+    const ConstraintSet& set;
+    Edges& edges;
+    std::vector<Place> reached;
+};
+
+} // namespace
+
+std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set, double tolerance) {
+    Edges edges(set);
+    for (int p = 0; p < set.numParticles(); p++) {
+        std::sort(edges.begin(p), edges.end(p), [](const Edges::End& a, const Edges::End& b) {
+            return std::pair(a.particle, a.constraint) < std::pair(b.particle, b.constraint);
+        });
+        const Edges::End* first = edges.begin(p);
+        for (const Edges::End* other = first; other != edges.end(p); ++other) {
+            if (other->particle != first->particle)
+                first = other;
+            const double length = set.constraints[other->constraint].target;
+            if (!(std::abs(set.constraints[first->constraint].target - length) <= tolerance * length))
+                return {{first->constraint, other->constraint}};
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<int> findImpossibleRing(const ConstraintSet& set) {
+    Edges edges(set);
+    Shortcut shortcut(set, edges);
+    for (int k = 0; k < (int) set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        if (c.kind != CoordinateKind::Distance || c.isReplaced || c.rate != 0 || !set.isMovable(c))
+            continue;
+        std::vector<int> ring = shortcut.find(k);
+        if (ring.empty())
+            continue;
+        std::sort(ring.begin(), ring.end(), [&](int a, int b) {
+            return std::pair(set.constraints[a].target, a) < std::pair(set.constraints[b].target, b);
+        });
+        ring.push_back(k);
+        return ring;
+    }
+    return {};
+}
+
+} // namespace ConstraintPlugin
