@@ -17,7 +17,7 @@ constexpr int maxLaneRows = 64;
 /** Fewer equal ones are solved one by one. */
 constexpr int minLaneClusters = 3;
 /** Rows that are worth handing to another thread. */
-constexpr int minTaskRows = 1000;
+constexpr int minTaskRows = 4000;
 
 bool isFixedDistance(const Constraint& c) {
     return c.kind == CoordinateKind::Distance && c.rate == 0;
