@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "SparseBatch.h"
-#include "SmallMatrix.h"
+#include "SparseFactor.h"
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 namespace ConstraintPlugin {
 
@@ -43,7 +42,6 @@ private:
     using Traits = LaneTraits<Number>;
     using Vector = typename Traits::Vector;
     using Workspace = SparseWorkspace<Number>;
-    using ToTop = typename Workspace::ToTop;
     using Part = DistancePattern::Part;
     struct Range { // of particles
         int begin, end;
@@ -57,10 +55,6 @@ private:
 
     // ---- all of a stage; all parts, then the top ----
     bool prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* team) const;
-    template <bool symmetric>
-    bool factorize(Workspace& work, const Vector* gradient, TaskRunner* team) const;
-    template <bool symmetric>
-    void solve(Workspace& work, TaskRunner* team) const;
     template <bool isLinear>
     BatchReport iterate(Workspace& work, Aligned<Number>& multipliers, double toError, double tolerance,
                         int maxIterations, TaskRunner* team) const;
@@ -69,17 +63,9 @@ private:
     CONSTRAINTS_CLONES bool isAt(const Real3* x, const Workspace& work, Range range) const;
     CONSTRAINTS_CLONES void take(const Real3* array, Vector* to, Range range) const;
     CONSTRAINTS_CLONES void takeBonds(Workspace& work, const Part& part) const;
-    template <bool symmetric>
-    CONSTRAINTS_CLONES void assemble(Workspace& work, const Vector* gradient, const Part& part) const;
-    template <bool symmetric, bool isPart>
-    CONSTRAINTS_CLONES bool eliminate(Workspace& work, const Part& part, ToTop* toTop) const;
     template <bool isLinear>
     CONSTRAINTS_CLONES Errors evaluate(Workspace& work, const Part& part) const;
     CONSTRAINTS_CLONES void takeGradients(Workspace& work, const Part& part) const;
-    template <bool isPart>
-    CONSTRAINTS_CLONES void forward(Workspace& work, const Part& part, ToTop* toTop) const;
-    template <bool symmetric>
-    CONSTRAINTS_CLONES void backward(Workspace& work, const Part& part) const;
     CONSTRAINTS_CLONES void applyCorrection(Workspace& work, Number* multiplier, const Part& part) const;
     CONSTRAINTS_CLONES double farthestSquare(const Workspace& work, Range range) const;
     CONSTRAINTS_CLONES bool isTurned(const Workspace& work, const Part& part) const;
@@ -87,27 +73,13 @@ private:
                                        Range range) const;
     CONSTRAINTS_CLONES void storeVelocities(const Workspace& work, Real3* velocity, Range range) const;
 
-    /** phase(part) for all of them at the same time. */
-    template <class Phase>
-    void overParts(TaskRunner* team, Phase phase) const {
-        const int numParts = (int) data.pattern.parts.size();
-        if (team != nullptr && numParts > 0)
-            team->run(numParts, [&](int i, int) { phase(i); });
-        else
-            for (int i = 0; i < numParts; i++)
-                phase(i);
-    }
-    /** phase(part) for all of them, and for the top. */
-    template <class Phase>
-    void everywhere(TaskRunner* team, Phase phase) const {
-        overParts(team, [&](int i) { phase(data.pattern.parts[i]); });
-        phase(data.pattern.top);
-    }
     /** phase(range) for all particles. */
     template <class Phase>
     void overParticles(TaskRunner* team, Phase phase) const {
         const long long n = data.pattern.numParticles(), numParts = data.pattern.parts.size();
-        overParts(team, [&](int i) { phase(Range{(int) (n * i / numParts), (int) (n * (i + 1) / numParts)}); });
+        overParts(data.pattern, team, [&](int i) {
+            phase(Range{(int) (n * i / numParts), (int) (n * (i + 1) / numParts)});
+        });
         if (numParts == 0)
             phase(Range{0, (int) n});
     }
@@ -116,6 +88,7 @@ private:
     static constexpr int worthOfFactor = 4;
 
     DistanceData<Number> data;
+    SparseFactor<Number> factor{data};
     DistanceMultipliers<Number> lambda, mu;
     Workspace own; // of a single cluster, which finds its factor there the next time; empty where there are lanes
 };
@@ -158,29 +131,6 @@ SparseWorkspace<Number>& SparseBatch<Number>::workspace([[maybe_unused]] ThreadW
 // ---- the linear system
 // -----------------------------------------------------------------------------------------------
 
-/** Call f with the length of a run's columns, known at compile time where it is small. */
-template <class F>
-CONSTRAINTS_INLINE void forLength(int length, F f) {
-    switch (length) {
-    case 0:
-        return f(std::integral_constant<int, 0>());
-    case 1:
-        return f(std::integral_constant<int, 1>());
-    case 2:
-        return f(std::integral_constant<int, 2>());
-    case 3:
-        return f(std::integral_constant<int, 3>());
-    case 4:
-        return f(std::integral_constant<int, 4>());
-    case 5:
-        return f(std::integral_constant<int, 5>());
-    case 6:
-        return f(std::integral_constant<int, 6>());
-    default:
-        return f(length);
-    }
-}
-
 /** Bonds at x and the factor of A there, unless the workspace has them.
  *  @return false if A is singular there, or not finite */
 template <class Number>
@@ -193,8 +143,8 @@ bool SparseBatch<Number>::prepare(const Real3* x, const Box& box, Workspace& wor
         return true;
     work.box = box;
     overParticles(team, [&](Range range) { take(x, work.place.data(), range); });
-    everywhere(team, [&](const Part& part) { takeBonds(work, part); });
-    const bool isRegular = factorize<true>(work, work.bond.data(), team);
+    everywhere(data.pattern, team, [&](const Part& part) { takeBonds(work, part); });
+    const bool isRegular = factor.template factorize<true>(work, work.bond.data(), team);
     work.owner = isRegular ? this : nullptr;
     return isRegular;
 }
@@ -238,164 +188,6 @@ void SparseBatch<Number>::takeGradients(Workspace& work, const Part& part) const
     const Vector* moved = work.moved.data();
     for (int k = part.beginRow; k < part.endRow; k++)
         work.gradient[k] = work.bond[k] + (moved[pairs[k].first] - moved[pairs[k].second]);
-}
-
-/** A_kl = sum_i (1/m_i) gradient_k . bond_l and its factor. @return false if A is singular, or not finite */
-template <class Number>
-template <bool symmetric>
-bool SparseBatch<Number>::factorize(Workspace& work, const Vector* gradient, TaskRunner* team) const {
-    const DistancePattern& pattern = data.pattern;
-    everywhere(team, [&](const Part& part) { assemble<symmetric>(work, gradient, part); });
-    std::vector<char> isRegular(pattern.parts.size());
-    overParts(team, [&](int i) { isRegular[i] = eliminate<symmetric, true>(work, pattern.parts[i], &work.toTop[i]); });
-    if (std::find(isRegular.begin(), isRegular.end(), 0) != isRegular.end())
-        return false;
-    auto add = [](const Aligned<Number>& from, Number* to) {
-        for (std::size_t i = 0; i < from.size(); i++)
-            to[i] += from[i];
-    };
-    for (const ToTop& toTop : work.toTop) {
-        add(toTop.diagonal, &work.diagonal[pattern.top.beginRow]);
-        add(toTop.lower, work.lower.data() + pattern.firstEntry(pattern.top));
-        if (!symmetric)
-            add(toTop.upper, work.upper.data() + pattern.firstEntry(pattern.top));
-    }
-    return eliminate<symmetric, false>(work, pattern.top, nullptr);
-}
-
-template <class Number>
-template <bool symmetric>
-void SparseBatch<Number>::assemble(Workspace& work, const Vector* gradient, const Part& part) const {
-    const DistancePattern& pattern = data.pattern;
-    const Vector* bond = work.bond.data();
-    Number *diagonal = work.diagonal.data(), *lower = work.lower.data(), *upper = work.upper.data();
-    const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
-    for (int k = part.beginRow; k < part.endRow; k++)
-        diagonal[k] = (first[k] + second[k]) * inner(gradient[k], bond[k]);
-    const int beginEntry = pattern.firstEntry(part), endEntry = pattern.lastEntry(part);
-    std::fill(lower + beginEntry, lower + endEntry, Number{});
-    if (!symmetric)
-        std::fill(upper + beginEntry, upper + endEntry, Number{});
-    const Number* weight = data.parameters->weight.data();
-    for (int i = part.beginMeeting; i < part.endMeeting; i++) {
-        const DistancePattern::Meeting& m = pattern.meetings[i];
-        lower[m.entry] = weight[i] * inner(gradient[m.row], bond[m.column]);
-        if (!symmetric)
-            upper[m.entry] = weight[i] * inner(gradient[m.column], bond[m.row]);
-    }
-}
-
-/** Column after column: A(b, a) -= L(b, k) U(k, a) for all rows a, b that column k has; U = D L^T where A is symmetric.
- */
-template <class Number>
-template <bool symmetric, bool isPart>
-bool SparseBatch<Number>::eliminate(Workspace& work, const Part& part, ToTop* toTop) const {
-    const DistancePattern& pattern = data.pattern;
-    const Number zero{}, one = zero + 1;
-    Number *diagonal = work.diagonal.data(), *lower = work.lower.data(), *upper = work.upper.data();
-    const int topRow = pattern.top.beginRow, topEntry = pattern.firstEntry(pattern.top);
-    if (isPart)
-        for (auto* array : {&toTop->diagonal, &toTop->lower, &toTop->upper})
-            std::fill(array->begin(), array->end(), zero);
-    // What belongs to the top goes where no other part writes.
-    auto diagonalAt = [&](int row) CONSTRAINTS_INLINE_LAMBDA -> Number& {
-        return isPart && row >= topRow ? toTop->diagonal[row - topRow] : diagonal[row];
-    };
-    auto lowerAt = [&](int entry) CONSTRAINTS_INLINE_LAMBDA -> Number& {
-        return isPart && entry >= topEntry ? toTop->lower[entry - topEntry] : lower[entry];
-    };
-    auto upperAt = [&](int entry) CONSTRAINTS_INLINE_LAMBDA -> Number& {
-        return isPart && entry >= topEntry ? toTop->upper[entry - topEntry] : upper[entry];
-    };
-
-    const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
-    Number isSingular = zero;
-    Number* inverse = work.inverse.data();
-    const Number* square = work.square.data();
-    for (int r = part.beginRun; r < part.endRun; r++) {
-        const DistancePattern::Run& run = pattern.runs[r];
-        Number *l = lower + run.entry, *u = upper + run.entry;
-        const int* row = pattern.entryRow.data() + run.entry;
-        const int* target = pattern.updateTarget.data() + run.update;
-        forLength(run.length, [&](auto length) CONSTRAINTS_INLINE_LAMBDA {
-            for (int k = run.begin; k < run.end; k++, l += length, u += length, row += length) {
-                // False for NaN too.
-                isSingular = diagonal[k] > pivotThreshold * (first[k] + second[k]) * square[k] ? isSingular : one;
-                inverse[k] = 1 / diagonal[k];
-                for (int a = 0; a < length; a++) {
-                    if (symmetric)
-                        u[a] = l[a];
-                    l[a] *= inverse[k];
-                }
-                for (int a = 0; a < length; a++) {
-                    diagonalAt(row[a]) -= l[a] * u[a];
-                    for (int b = a + 1; b < length; b++, target++) {
-                        lowerAt(*target) -= l[b] * u[a];
-                        if (!symmetric)
-                            upperAt(*target) -= l[a] * u[b];
-                    }
-                }
-            }
-        });
-    }
-    return Traits::largest(isSingular) == 0;
-}
-
-/** x = A^-1 x. */
-template <class Number>
-template <bool symmetric>
-void SparseBatch<Number>::solve(Workspace& work, TaskRunner* team) const {
-    const DistancePattern& pattern = data.pattern;
-    overParts(team, [&](int i) { forward<true>(work, pattern.parts[i], &work.toTop[i]); });
-    for (const ToTop& toTop : work.toTop)
-        for (std::size_t i = 0; i < toTop.x.size(); i++)
-            work.x[pattern.top.beginRow + i] += toTop.x[i];
-    forward<false>(work, pattern.top, nullptr);
-    backward<symmetric>(work, pattern.top);
-    overParts(team, [&](int i) { backward<symmetric>(work, pattern.parts[i]); });
-}
-
-template <class Number>
-template <bool isPart>
-void SparseBatch<Number>::forward(Workspace& work, const Part& part, ToTop* toTop) const {
-    const DistancePattern& pattern = data.pattern;
-    const int topRow = pattern.top.beginRow;
-    Number *x = work.x.data(), *top = isPart ? toTop->x.data() : nullptr;
-    if (isPart)
-        std::fill(toTop->x.begin(), toTop->x.end(), Number{});
-    for (int r = part.beginRun; r < part.endRun; r++) {
-        const DistancePattern::Run& run = pattern.runs[r];
-        const Number* l = work.lower.data() + run.entry;
-        const int* row = pattern.entryRow.data() + run.entry;
-        forLength(run.length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
-            for (int k = run.begin; length > 0 && k < run.end; k++, l += length, row += length) {
-                const Number known = x[k];
-                for (int a = 0; a < length; a++)
-                    (isPart && row[a] >= topRow ? top[row[a] - topRow] : x[row[a]]) -= l[a] * known;
-            }
-        });
-    }
-}
-
-template <class Number>
-template <bool symmetric>
-void SparseBatch<Number>::backward(Workspace& work, const Part& part) const {
-    const DistancePattern& pattern = data.pattern;
-    const Number* inverse = work.inverse.data();
-    Number* x = work.x.data();
-    for (int r = part.endRun - 1; r >= part.beginRun; r--) {
-        const DistancePattern::Run& run = pattern.runs[r];
-        const Number* u = (symmetric ? work.lower : work.upper).data() + run.entry;
-        const int* row = pattern.entryRow.data() + run.entry;
-        forLength(run.length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
-            for (int k = run.begin; k < run.end; k++, u += length, row += length) {
-                Number sum = symmetric ? x[k] * inverse[k] : x[k];
-                for (int a = 0; a < length; a++)
-                    sum -= u[a] * x[row[a]];
-                x[k] = symmetric ? sum : sum * inverse[k];
-            }
-        });
-    }
 }
 
 /** What follows from a correction x of the multipliers: moved_i += (1/m_i) sum_k x_k grad_i sigma_k. */
@@ -454,7 +246,7 @@ BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multi
     double last = 0;
     BatchReport report;
     for (;; report.iterations++) {
-        overParts(team, [&](int i) { errors[i] = evaluate<isLinear>(work, pattern.parts[i]); });
+        overParts(data.pattern, team, [&](int i) { errors[i] = evaluate<isLinear>(work, pattern.parts[i]); });
         Errors all = evaluate<isLinear>(work, pattern.top);
         for (const Errors& one : errors) {
             all.largest = std::max(all.largest, one.largest);
@@ -471,16 +263,16 @@ BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multi
             report.maxError * std::pow(report.maxError / last, worthOfFactor) > tolerance) {
             work.owner = nullptr;
             isSymmetric = false;
-            everywhere(team, [&](const Part& part) { takeGradients(work, part); });
-            if (!factorize<false>(work, work.gradient.data(), team))
+            everywhere(data.pattern, team, [&](const Part& part) { takeGradients(work, part); });
+            if (!factor.template factorize<false>(work, work.gradient.data(), team))
                 return report;
         }
         last = report.maxError;
         if (isSymmetric)
-            solve<true>(work, team);
+            factor.template solve<true>(work, team);
         else
-            solve<false>(work, team);
-        everywhere(team, [&](const Part& part) { applyCorrection(work, multipliers.data(), part); });
+            factor.template solve<false>(work, team);
+        everywhere(data.pattern, team, [&](const Part& part) { applyCorrection(work, multipliers.data(), part); });
     }
 }
 
@@ -538,7 +330,8 @@ BatchReport SparseBatch<Number>::solvePositions(const Real3* x, const Box& box, 
     // s.b > 0 follows from |s - b|^2 < |b|^2, and that from displacements of less than half of it.
     const double shortest = data.parameters->shortest;
     if (4 * farthestSquare(work, {0, pattern.numParticles()}) >= shortest * shortest) {
-        everywhere(nullptr, [&](const Part& part) { report.converged = report.converged && !isTurned(work, part); });
+        everywhere(data.pattern, nullptr,
+                   [&](const Part& part) { report.converged = report.converged && !isTurned(work, part); });
         if (!report.converged)
             return report;
     }
