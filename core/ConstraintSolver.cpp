@@ -16,8 +16,15 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std
 }
 
 void ConstraintSolver::setTaskRunner(std::shared_ptr<TaskRunner> given) {
+    const Multipliers kept = getMultipliers();
     runner = std::move(given);
-    rebuild();
+    makeDistances();
+    setMultipliers(kept);
+}
+
+void ConstraintSolver::makeDistances() {
+    distances = runner == nullptr ? nullptr : std::make_unique<DistanceSolver>(set, *graph, runner);
+    hasFastLambda = hasFastMu = false;
 }
 
 void ConstraintSolver::setMethod(Method newMethod) {
@@ -98,8 +105,7 @@ void ConstraintSolver::build() {
     matrixInversion = std::make_unique<MatrixInversionSolver>(*graph);
     everyCluster.resize(graph->clusters.size());
     std::iota(everyCluster.begin(), everyCluster.end(), 0);
-    distances = runner == nullptr ? nullptr : std::make_unique<DistanceSolver>(set, *graph, runner);
-    hasFastLambda = hasFastMu = false;
+    makeDistances();
     startPositions.clear();
 }
 

@@ -160,6 +160,7 @@ public:
 private:
     void build();
     void rebuild();
+    void makeDistances();
     /** Set both Jacobians' start, unless they have it: a velocity stage leaves it for the next position stage.
      *  @return as Jacobian::setStart */
     int setStart(const Real3* positions, const Box& box);

@@ -101,8 +101,7 @@ void resize(SparseWorkspace<Number>& work, const DistancePattern& pattern) {
     };
     for (auto* array : {&work.place, &work.moved})
         grow(*array, pattern.numParticles());
-    for (auto* array : {&work.bond, &work.gradient})
-        grow(*array, pattern.numRows());
+    grow(work.bond, pattern.numRows());
     for (auto* array : {&work.square, &work.x, &work.diagonal, &work.inverse})
         grow(*array, pattern.numRows());
     for (auto* array : {&work.lower, &work.upper})
@@ -263,6 +262,7 @@ BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multi
             report.maxError * std::pow(report.maxError / last, worthOfFactor) > tolerance) {
             work.owner = nullptr;
             isSymmetric = false;
+            work.gradient.resize(work.bond.size());
             everywhere(data.pattern, team, [&](const Part& part) { takeGradients(work, part); });
             if (!factor.template factorize<false>(work, work.gradient.data(), team))
                 return report;
