@@ -129,6 +129,25 @@ TEST(Million, DistanceOfTwoLargeGroupsIsHeld) {
     EXPECT_LE(integrator.getSolverSummary().maxError, 1e-5);
 }
 
+TEST(Million, ExpressionsWithParametersOfTheirOwnAreHeld) {
+    const int n = 300'000; // seconds; minutes if each copied the parameters of all that follow
+    System system;
+    Vectors positions;
+    auto* force = new CustomConstraintForce(1, "z1-a");
+    force->addPerConstraintParameter("a");
+    for (int i = 0; i < n; i++) {
+        system.addParticle(1);
+        positions.push_back(Vec3(0, 0, 1e-6 * i));
+        force->addConstraint({i}, {1e-6 * i});
+    }
+    system.addForce(force);
+    RattleIntegrator integrator(0.001);
+    const auto context = makeContext(system, integrator, "Reference");
+    context->setPositions(positions);
+    integrator.step(1);
+    EXPECT_LE(integrator.getSolverSummary().maxError, 1e-5);
+}
+
 TEST(Million, AParticleTwiceInAnExpressionOfManyIsNamed) {
     System system;
     std::string sum = "x1";
