@@ -109,6 +109,63 @@ TEST(Million, OneImpossibleLengthIsRefusedByName) {
     expectAll(creating(), {"distance 1000000", "particle index 1000001", "out of range"});
 }
 
+TEST(Million, DistanceOfTwoLargeGroupsIsHeld) {
+    const int n = 300'000; // seconds; minutes if each particle were compared with all others
+    System system;
+    Vectors positions;
+    std::vector<int> groups[2];
+    for (int i = 0; i < n; i++) {
+        system.addParticle(1);
+        groups[i % 2].push_back(i);
+        positions.push_back(Vec3(i % 2, 0, 0));
+    }
+    auto* force = new ConstraintForce();
+    force->addCentroidDistance(groups[0], groups[1], 1);
+    system.addForce(force);
+    RattleIntegrator integrator(0.001);
+    const auto context = makeContext(system, integrator, "Reference");
+    context->setPositions(positions);
+    integrator.step(1);
+    EXPECT_LE(integrator.getSolverSummary().maxError, 1e-5);
+}
+
+TEST(Million, ExpressionsWithParametersOfTheirOwnAreHeld) {
+    const int n = 300'000; // seconds; minutes if each copied the parameters of all that follow
+    System system;
+    Vectors positions;
+    auto* force = new CustomConstraintForce(1, "z1-a");
+    force->addPerConstraintParameter("a");
+    for (int i = 0; i < n; i++) {
+        system.addParticle(1);
+        positions.push_back(Vec3(0, 0, 1e-6 * i));
+        force->addConstraint({i}, {1e-6 * i});
+    }
+    system.addForce(force);
+    RattleIntegrator integrator(0.001);
+    const auto context = makeContext(system, integrator, "Reference");
+    context->setPositions(positions);
+    integrator.step(1);
+    EXPECT_LE(integrator.getSolverSummary().maxError, 1e-5);
+}
+
+TEST(Million, AParticleTwiceInAnExpressionOfManyIsNamed) {
+    System system;
+    std::string sum = "x1";
+    std::vector<int> particles = {0};
+    for (int i = 1; i < 20; i++) {
+        sum += "+x" + std::to_string(i + 1);
+        particles.push_back(i);
+    }
+    for (int i = 0; i < 20; i++)
+        system.addParticle(1);
+    particles[19] = 3;
+    auto* force = new CustomConstraintForce(20, sum);
+    force->addConstraint(particles, {});
+    system.addForce(force);
+    RattleIntegrator integrator(0.001);
+    expectAll(messageOf([&] { makeContext(system, integrator, "Reference"); }), {"join particle 3 to itself"});
+}
+
 TEST(MoveConstraints, KeepsOrderMeaningAndWhatIsThere) {
     System system;
     EXPECT_EQ(moveConstraints(system), nullptr);

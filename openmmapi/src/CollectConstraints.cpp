@@ -57,6 +57,21 @@ void validateTarget(const ConstraintSet& set, int k) {
         refuse(set, k, why.str());
 }
 
+/** A particle that is listed twice, or -1. There may be two of them, or a hundred thousand. */
+int findRepeated(const std::vector<int>& particles) {
+    constexpr std::size_t few = 8;
+    if (particles.size() <= few) {
+        for (auto p = particles.begin(); p != particles.end(); ++p)
+            if (std::find(particles.begin(), p, *p) != p)
+                return *p;
+        return -1;
+    }
+    std::vector<int> sorted = particles;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    return twice == sorted.end() ? -1 : *twice;
+}
+
 /** Check one constraint by itself; set.constraints holds it already, at index k. */
 void validate(const System& system, const ConstraintSet& set, int k, const Box& box) {
     const Constraint& c = set.constraints[k];
@@ -67,10 +82,10 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
             refuse(set, k, why);
         if (!(system.getParticleMass(p) >= 0) || std::isinf(system.getParticleMass(p)))
             refuse(set, k, "the mass of " + describeParticle(set, p) + " is negative or not a number.");
-        for (int t = 0; t < s; t++)
-            if (c.particles[t] == p)
-                refuse(set, k, "a constraint cannot join " + describeParticle(set, p) + " to itself.");
     }
+    const int twice = findRepeated(c.particles);
+    if (twice >= 0)
+        refuse(set, k, "a constraint cannot join " + describeParticle(set, twice) + " to itself.");
     validateTarget(set, k);
     if (c.kind == CoordinateKind::Custom)
         for (std::size_t i = 0; i < set.custom[c.form]->numParameters(); i++)
