@@ -279,7 +279,7 @@ TEST(DistanceSolver, FailsAsTheReadableSolverDoes) {
 }
 
 TEST(DistancePattern, HasPartsThatTouchOnlyThemselvesAndTheTop) {
-    const int n = 30000;
+    const int n = 120000;
     std::vector<LocalPair> pairs;
     std::vector<std::vector<int>> neighbours(n);
     for (int k = 0; k < n; k++) {
@@ -308,7 +308,7 @@ TEST(DistanceSolver, SplitsALargeClusterForThreads) {
     for (bool isComb : {false, true}) {
         Random random(5);
         chain = TestSystem();
-        const int n = 30000;
+        const int n = 120000;
         for (int i = 0; i <= n; i++) {
             const int before = isComb ? (i % 3 == 0 ? i - 3 : i - 1) : i - 1;
             Real3 step = random.inCube(1) + Real3{0, 0, 1.5};

@@ -24,7 +24,7 @@ struct DistancePattern {
     DistancePattern(const std::vector<LocalPair>& given, const std::vector<char>& movable, const SymbolicFactor& factor,
                     const std::vector<int>& order);
     /** Clusters of at least so many rows are split into parts for several threads. */
-    static constexpr int minSplitRows = 20000;
+    static constexpr int minSplitRows = 100000;
     static constexpr int numParts = 8;
 
     int numRows() const {
