@@ -64,7 +64,7 @@ unique_ptr<ConstraintSolver> makeSolver(const System& system, const string& name
 }
 
 // ---- algorithms
-// ------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------------
 
 /** Applies constraints to a copy of a frame that load() makes; only position() and velocity() are timed. */
 class Algorithm {
@@ -173,22 +173,25 @@ unique_ptr<Algorithm> makeAlgorithm(const BenchmarkInput& input, const string& n
 }
 
 // ---- benchmarks
-// ------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------------
 
-enum class Stage { Position, Velocity, Step };
+/** Rattle: the position stage where the velocity stage before was at the same place, as it is in RATTLE. */
+enum class Stage { Position, Rattle, Velocity, Step };
 const map<Stage, string> stageNames = {
-    {Stage::Position, "position"}, {Stage::Velocity, "velocity"}, {Stage::Step, "step"}};
+    {Stage::Position, "position"}, {Stage::Rattle, "rattle"}, {Stage::Velocity, "velocity"}, {Stage::Step, "step"}};
 
 /** Applies once, and returns the seconds that it took. @param n  counts applications */
 double apply(Algorithm& algorithm, Stage stage, const vector<Frame>& frames, int n) {
     const Frame& frame = frames[n % frames.size()];
     const Frame& next = frames[(n + 1) % frames.size()];
     algorithm.load(frame);
+    if (stage == Stage::Rattle)
+        algorithm.velocity(frame);
     const auto start = chrono::steady_clock::now();
     CALLGRIND_TOGGLE_COLLECT;
     if (stage != Stage::Velocity)
         algorithm.position(frame);
-    if (stage != Stage::Position)
+    if (stage == Stage::Velocity || stage == Stage::Step)
         algorithm.velocity(stage == Stage::Step ? next : frame);
     CALLGRIND_TOGGLE_COLLECT;
     return chrono::duration<double>(chrono::steady_clock::now() - start).count();
@@ -200,7 +203,7 @@ double reachedError(Algorithm& algorithm, Stage stage, const BenchmarkInput& inp
     for (const Frame& frame : input.frames) {
         algorithm.load(frame);
         double error;
-        if (stage == Stage::Position) {
+        if (stage == Stage::Position || stage == Stage::Rattle) {
             algorithm.position(frame);
             error = input.largestError(algorithm.positions(frame));
         } else {
@@ -273,7 +276,7 @@ void registerCase(const BenchmarkInput& input) {
 }
 
 // ---- the command line
-// ------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 vector<string> split(const string& list) {
     vector<string> words;

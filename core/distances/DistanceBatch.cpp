@@ -45,8 +45,8 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
         parameters = like->parameters;
         return;
     }
-    for (const auto& meeting : pattern.meetings)
-        own->weight.push_back(meeting.sign * own->inverseMass[meeting.particle]);
+    for (const auto& place : pattern.meetingPlaces)
+        own->weight.push_back(place.sign * own->inverseMass[place.particle]);
     parameters = own;
 }
 

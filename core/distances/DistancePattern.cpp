@@ -99,14 +99,19 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
         for (int p : {pairs[k].first, pairs[k].second})
             if (movable[p])
                 rowsAt[p].push_back(k);
+    std::vector<std::pair<Meeting, MeetingPlace>> found;
     for (int p = 0; p < numParticles(); p++)
         for (std::size_t a = 0; a < rowsAt[p].size(); a++)
             for (std::size_t b = 0; b < a; b++) {
                 const int row = rowsAt[p][a], column = rowsAt[p][b];
                 const bool isAlike = (pairs[row].first == p) == (pairs[column].first == p);
-                meetings.push_back({find(row, column), row, column, p, isAlike ? 1.0 : -1.0});
+                found.push_back({{find(row, column), row, column}, {p, isAlike ? 1.0 : -1.0}});
             }
-    std::sort(meetings.begin(), meetings.end(), [](const Meeting& a, const Meeting& b) { return a.entry < b.entry; });
+    std::sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.first.entry < b.first.entry; });
+    for (const auto& [meeting, place] : found) {
+        meetings.push_back(meeting);
+        meetingPlaces.push_back(place);
+    }
 
     int run = 0, meeting = 0;
     for (int p = isSplit ? 0 : numParts; p <= numParts; p++) {

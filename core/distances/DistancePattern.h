@@ -59,18 +59,23 @@ struct DistancePattern {
     };
     /** An element of the matrix that is not zero: two rows that meet at a movable particle. */
     struct Meeting {
-        int entry, row, column, particle;
-        double sign; ///< of the product of the particle's signs in both rows
+        int entry, row, column;
     };
-    bool isPeriodic = false;       ///< bonds take the minimum image
-    std::vector<LocalPair> pairs;  ///< [rows], by position in the elimination
-    std::vector<char> isMovable;   ///< [particles]
-    std::vector<int> positionOf;   ///< [rows] given row -> position
-    std::vector<int> entryRow;     ///< [entries] position of the row, by column, ascending
-    std::vector<Run> runs;         ///< ascending
-    std::vector<Meeting> meetings; ///< by entry
-    std::vector<int> updateTarget; ///< as in SymbolicFactor
-    int maxColumn = 0;             ///< entries of the longest column
+    /** Where they meet, and the product of its signs in both rows. */
+    struct MeetingPlace {
+        int particle;
+        double sign;
+    };
+    bool isPeriodic = false;                 ///< bonds take the minimum image
+    std::vector<LocalPair> pairs;            ///< [rows], by position in the elimination
+    std::vector<char> isMovable;             ///< [particles]
+    std::vector<int> positionOf;             ///< [rows] given row -> position
+    std::vector<int> entryRow;               ///< [entries] position of the row, by column, ascending
+    std::vector<Run> runs;                   ///< ascending
+    std::vector<Meeting> meetings;           ///< by entry
+    std::vector<MeetingPlace> meetingPlaces; ///< [meetings]
+    std::vector<int> updateTarget;           ///< as in SymbolicFactor
+    int maxColumn = 0;                       ///< entries of the longest column
     /** Unions of subtrees of the elimination tree: what one eliminates touches itself and the top, but no other. Empty
      *  where a cluster is not split. */
     std::vector<Part> parts;

@@ -28,6 +28,12 @@ void everywhere(const DistancePattern& pattern, TaskRunner* team, Phase phase) {
     overParts(pattern, team, [&](int i) { phase(pattern.parts[i]); });
     phase(pattern.top);
 }
+/** What forLength() gives: the length, or 1 where it is not known to the compiler. */
+template <class Length>
+constexpr int fixedLength = 1;
+template <int length>
+constexpr int fixedLength<std::integral_constant<int, length>> = length > 1 ? length : 1;
+
 /** A_kl = sum_i (1/m_i) gradient_k . bond_l of a pattern, and its factor: L D L^T where the gradients are the bonds,
  * else L U. */
 template <class Number>
@@ -155,7 +161,6 @@ bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part, ToTop* t
 
     const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
     Number isSingular = zero;
-    Number* inverse = work.inverse.data();
     const Number* square = work.square.data();
     for (int r = part.beginRun; r < part.endRun; r++) {
         const DistancePattern::Run& run = pattern.runs[r];
@@ -163,21 +168,26 @@ bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part, ToTop* t
         const int* row = pattern.entryRow.data() + run.entry;
         const int* target = pattern.updateTarget.data() + run.update;
         forLength(run.length, [&](auto length) CONSTRAINTS_INLINE_LAMBDA {
+            constexpr int fixed = fixedLength<decltype(length)>;
+            Number L[fixed], U[fixed]; // in registers, where the length is known
             for (int k = run.begin; k < run.end; k++, l += length, u += length, row += length) {
+                const Number pivot = diagonal[k], inverse = 1 / pivot;
                 // False for NaN too.
-                isSingular = diagonal[k] > pivotThreshold * (first[k] + second[k]) * square[k] ? isSingular : one;
-                inverse[k] = 1 / diagonal[k];
+                isSingular = pivot > pivotThreshold * (first[k] + second[k]) * square[k] ? isSingular : one;
+                work.inverse[k] = inverse;
+                const Number *below = fixed > 1 ? L : l, *above = fixed > 1 ? U : u;
                 for (int a = 0; a < length; a++) {
-                    if (symmetric)
-                        u[a] = l[a];
-                    l[a] *= inverse[k];
+                    const Number ua = symmetric ? l[a] : u[a], la = l[a] * inverse;
+                    (fixed > 1 ? L : l)[a] = la;
+                    (fixed > 1 ? U : u)[a] = ua;
+                    l[a] = la;
                 }
                 for (int a = 0; a < length; a++) {
-                    diagonalAt(row[a]) -= l[a] * u[a];
+                    diagonalAt(row[a]) -= below[a] * above[a];
                     for (int b = a + 1; b < length; b++, target++) {
-                        lowerAt(*target) -= l[b] * u[a];
+                        lowerAt(*target) -= below[b] * above[a];
                         if (!symmetric)
-                            upperAt(*target) -= l[a] * u[b];
+                            upperAt(*target) -= below[a] * above[b];
                     }
                 }
             }
