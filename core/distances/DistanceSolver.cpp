@@ -53,6 +53,7 @@ public:
     /** @param stage  (batch, the thread's workspace) -> BatchReport */
     template <class Stage>
     Report run(TaskRunner& runner, BatchReport Batch::*report, Stage stage);
+
     std::deque<DistancePattern> patterns;
     std::vector<Batch> all;
     std::vector<int> notServed; // clusters, ascending
@@ -98,11 +99,11 @@ private:
         std::vector<char> movable;
     };
 
-    /** Particles are numbered as they appear, the one of a first row that appears again in the second coming first; a
-     *  pair's first particle is the one with the smaller number. */
     const Constraint& constraintOf(int row) const {
         return set.constraints[graph.rows[row]];
     }
+    /** Particles are numbered as they appear, the one of a first row that appears again in the second coming first; a
+     *  pair's first particle is the one with the smaller number. */
     Shape shapeOf(const Cluster& cluster) {
         Shape shape;
         auto local = [&](int particle) {

@@ -115,7 +115,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     const double floor = smallestTolerance();
     const double tolerance = max(integrator.getConstraintTolerance(), floor), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
-    numbers.set("threshold", max(projectionThreshold(integrator), floor));
+    numbers.set("threshold", projectionThreshold(integrator));
     // Errors of the solved ones add up in the dependent ones, which have to hold as well: see summedTolerance().
     const bool hasDependent = !program->tables().checked.empty();
     numbers.set("innerTolerance", hasDependent ? max({0.05 * tolerance, 1e-15, floor}) : tolerance);
