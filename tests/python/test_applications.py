@@ -36,7 +36,7 @@ def test_every_application_runs_once_and_constrains(tmp_path):
     result = applications(f"--inputs={tmp_path}", "--chains=20", *options)
     assert result.returncode == 0, result.stderr
     measured = goals._collect(json.loads(output.read_text())["benchmarks"])
-    cases, stages, tolerances, algorithms = 7, 3, 2, 4
+    cases, stages, tolerances, algorithms = 7, 4, 2, 4
     assert len(measured) == cases * (stages * tolerances * algorithms + 2)
     for name, one in measured.items():
         stage, *_, tolerance, algorithm = name.split("/")

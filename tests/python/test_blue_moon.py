@@ -121,7 +121,7 @@ def test_angle_between_rigid_bonds(theta):
     simulation.step(200)
     reporter = mc.BlueMoonReporter(None, 10)  # the last constraint, by default
     simulation.reporters.append(reporter)
-    simulation.step(100000 // FEWER)
+    simulation.step(150000 // FEWER)
     exact = STIFFNESS * (theta - REST) - KT / tan(theta)
     exact -= KT * cos(theta) * sin(theta) / MASSES[1] ** 2 / determinant(theta)
     agree(reporter.getMeanForce(), exact, 0.3)
