@@ -17,9 +17,14 @@ namespace ConstraintPlugin {
 
 #define CONSTRAINTS_INLINE_LAMBDA __attribute__((always_inline))
 
-/** Compile a function several times, for x86-64 with SSE2, AVX2 and AVX-512; the loader chooses. */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+/** Compile a function several times, for x86-64 with SSE2, AVX2 and AVX-512; the loader chooses. Older compilers know
+ *  the instruction sets, but not the levels that unite them. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#if __GNUC__ >= 12
 #define CONSTRAINTS_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"), flatten))
+#else
+#define CONSTRAINTS_CLONES __attribute__((target_clones("default", "avx2", "avx512f"), flatten))
+#endif
 #else
 #define CONSTRAINTS_CLONES __attribute__((flatten))
 #endif

@@ -219,9 +219,11 @@ void SparseFactor<Number>::forward(Workspace& work, const Part& part, ToTop* toT
         std::fill(toTop->x.begin(), toTop->x.end(), Number{});
     for (int r = part.beginRun; r < part.endRun; r++) {
         const DistancePattern::Run& run = pattern.runs[r];
-        const Number* l = work.lower.data() + run.entry;
-        const int* row = pattern.entryRow.data() + run.entry;
-        forLength(run.length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
+        const Number* firstL = work.lower.data() + run.entry;
+        const int* firstRow = pattern.entryRow.data() + run.entry;
+        forLength(run.length, [=](auto length) CONSTRAINTS_INLINE_LAMBDA {
+            const Number* l = firstL;
+            const int* row = firstRow;
             for (int k = run.begin; length > 0 && k < run.end; k++, l += length, row += length) {
                 const Number known = x[k];
                 for (int a = 0; a < length; a++)
@@ -239,9 +241,11 @@ void SparseFactor<Number>::backward(Workspace& work, const Part& part) const {
     Number* x = work.x.data();
     for (int r = part.endRun - 1; r >= part.beginRun; r--) {
         const DistancePattern::Run& run = pattern.runs[r];
-        const Number* u = (symmetric ? work.lower : work.upper).data() + run.entry;
-        const int* row = pattern.entryRow.data() + run.entry;
-        forLength(run.length, [=](auto length) mutable CONSTRAINTS_INLINE_LAMBDA {
+        const Number* firstU = (symmetric ? work.lower : work.upper).data() + run.entry;
+        const int* firstRow = pattern.entryRow.data() + run.entry;
+        forLength(run.length, [=](auto length) CONSTRAINTS_INLINE_LAMBDA {
+            const Number* u = firstU;
+            const int* row = firstRow;
             for (int k = run.begin; k < run.end; k++, u += length, row += length) {
                 Number sum = symmetric ? x[k] * inverse[k] : x[k];
                 for (int a = 0; a < length; a++)
