@@ -106,11 +106,20 @@ public:
                 for (int lane = 0; lane < lanes; lane++)
                     visit(p, lane, i[lane]);
     }
-    /** The displacement of a particle, and what it adds to its velocity (or null). */
-    static CONSTRAINTS_INLINE void storeMoved(const Real3& moved, Real3& delta, Real3* velocity, double perTime) {
-        if (velocity != nullptr)
-            *velocity += perTime * (moved - delta);
-        delta = moved;
+    /** Displacements, and what they add to velocities (or null), for movable particles begin ... end-1. */
+    CONSTRAINTS_INLINE void storeMoved(const Vector* moved, Real3* delta, Real3* velocity, double perTime, int begin,
+                                       int end) const {
+        forMovable(begin, end, [=](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
+            const Real3 now = Traits::lane(moved[p], lane);
+            if (velocity != nullptr)
+                velocity[i] += perTime * (now - delta[i]);
+            delta[i] = now;
+        });
+    }
+    CONSTRAINTS_INLINE void storeVelocities(const Vector* moved, Real3* velocity, int begin, int end) const {
+        forMovable(begin, end, [=](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
+            velocity[i] = Traits::lane(moved[p], lane);
+        });
     }
 
     const DistancePattern& pattern;

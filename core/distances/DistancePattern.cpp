@@ -78,7 +78,6 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
             entryRow.push_back(newOf[factor.entryRow[e]]);
         std::sort(entryRow.begin() + columnStart.back(), entryRow.end());
         columnStart.push_back((int) entryRow.size());
-        maxColumn = std::max(maxColumn, length(k));
     }
     auto find = [&](int row, int column) {
         const auto end = entryRow.begin() + columnStart[column + 1];

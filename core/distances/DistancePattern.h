@@ -75,7 +75,6 @@ struct DistancePattern {
     std::vector<Meeting> meetings;           ///< by entry
     std::vector<MeetingPlace> meetingPlaces; ///< [meetings]
     std::vector<int> updateTarget;           ///< as in SymbolicFactor
-    int maxColumn = 0;                       ///< entries of the longest column
     /** Unions of subtrees of the elimination tree: what one eliminates touches itself and the top, but no other. Empty
      *  where a cluster is not split. */
     std::vector<Part> parts;

@@ -234,10 +234,7 @@ BatchReport SmallBatch<Shape>::positionStage(const Real3* x, const Box& box, Rea
                });
     if (!report.converged)
         return report;
-    data.forMovable(0, numParticles, [&](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
-        data.storeMoved(Traits::lane(state.moved[p], lane), delta[i], velocity == nullptr ? nullptr : &velocity[i],
-                        perTime);
-    });
+    data.storeMoved(state.moved, delta, velocity, perTime, 0, numParticles);
     keep(state, lambda);
     return report;
 }
@@ -260,9 +257,7 @@ BatchReport SmallBatch<Shape>::velocityStage(const Real3* x, const Box& box, Rea
                });
     if (!report.converged)
         return report;
-    data.forMovable(0, numParticles, [&](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
-        velocity[i] = Traits::lane(state.moved[p], lane);
-    });
+    data.storeVelocities(state.moved, velocity, 0, numParticles);
     keep(state, mu);
     return report;
 }

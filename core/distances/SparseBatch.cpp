@@ -300,18 +300,12 @@ bool SparseBatch<Number>::isTurned(const Workspace& work, const Part& part) cons
 template <class Number>
 void SparseBatch<Number>::storeMoved(const Workspace& work, Real3* delta, Real3* velocity, double perTime,
                                      Range range) const {
-    const Vector* moved = work.moved.data();
-    data.forMovable(range.begin, range.end, [=](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
-        data.storeMoved(Traits::lane(moved[p], lane), delta[i], velocity == nullptr ? nullptr : &velocity[i], perTime);
-    });
+    data.storeMoved(work.moved.data(), delta, velocity, perTime, range.begin, range.end);
 }
 
 template <class Number>
 void SparseBatch<Number>::storeVelocities(const Workspace& work, Real3* velocity, Range range) const {
-    const Vector* moved = work.moved.data();
-    data.forMovable(range.begin, range.end, [=](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
-        velocity[i] = Traits::lane(moved[p], lane);
-    });
+    data.storeVelocities(work.moved.data(), velocity, range.begin, range.end);
 }
 
 template <class Number>
