@@ -25,7 +25,7 @@ double stepSizeOf(const ConstraintTests::Setup& setup) {
 End run(const std::string& box, const ConstraintTests::Setup& setup) {
     Simulation s = simulate(systemsInTheBoxOf(box), Declared::InForce, setup, stepSizeOf(setup), tolerance);
     // A bath at 0 K has friction, and needs no random numbers, which are a platform's own.
-    if (std::get<2>(setup) == "RattleLangevin")
+    if (std::get<2>(setup).find("Langevin") != std::string::npos)
         langevin(s).setTemperature(0);
     s.integrator->step(steps);
     return {s.positions(), s.velocities()};
@@ -68,9 +68,10 @@ TEST_P(Devices, GoWhereReferenceGoes) {
 
 std::vector<ConstraintTests::Setup> deviceSetups() {
     std::vector<ConstraintTests::Setup> setups;
-    for (const ConstraintTests::Setup& setup : everySetup())
-        if (isDevice(std::get<0>(setup)))
-            setups.push_back(setup);
+    for (const auto& all : {everySetup(), setupsOf("GeodesicLangevin")})
+        for (const ConstraintTests::Setup& setup : all)
+            if (isDevice(std::get<0>(setup)))
+                setups.push_back(setup);
     return setups;
 }
 

@@ -187,15 +187,19 @@ TYPED_TEST(IntegratorSerialization, RefusesAnUnknownVersionAndMalformedFields) {
     EXPECT_NE(failure<Integrator>(xml, "stepSize=\"", "stepSize=\"-").find("step size"), std::string::npos);
 }
 
-TEST(Serialization, KeepsTemperatureFrictionAndSeed) {
+TEST(Serialization, KeepsTemperatureFrictionSeedAndGeodesicSteps) {
     RattleLangevinIntegrator integrator(1000.0 / 3, 1.0 / 7, 0.001);
     integrator.setRandomNumberSeed(-12345);
+    EXPECT_EQ(toXml<Integrator>(integrator, "Integrator").find("geodesic"), std::string::npos);
+    integrator.setNumGeodesicSteps(3);
     const std::string xml = toXml<Integrator>(integrator, "Integrator");
     const std::unique_ptr<Integrator> base = fromXml<Integrator>(xml);
     const auto& copy = dynamic_cast<RattleLangevinIntegrator&>(*base);
     EXPECT_EQ(copy.getTemperature(), 1000.0 / 3); // every bit
     EXPECT_EQ(copy.getFriction(), 1.0 / 7);
     EXPECT_EQ(copy.getRandomNumberSeed(), -12345);
+    EXPECT_EQ(copy.getNumGeodesicSteps(), 3);
+    EXPECT_NE(failure<Integrator>(xml, "geodesicSteps=\"", "geodesicSteps=\"-").find("-3"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "temperature=\"", "temperature=\"-").find("temperature"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "friction=\"", "friction=\"x").find("friction"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "randomSeed=", "seed=").find("randomSeed"), std::string::npos);

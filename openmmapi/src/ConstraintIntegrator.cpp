@@ -101,6 +101,10 @@ vector<string> ConstraintIntegrator::getKernelNames() {
 }
 
 IntegrateConstraintsStepKernel& ConstraintIntegrator::stepKernel() const {
+    if (kernel.getName() != getStepKernelName())
+        throw OpenMMException("The Context was created for another time step than this integrator has been set to "
+                              "since (setNumGeodesicSteps: 0 or not). Call Context.reinitialize(True), or return to "
+                              "the former setting.");
     return kernel.getAs<IntegrateConstraintsStepKernel>();
 }
 
@@ -237,7 +241,7 @@ void ConstraintIntegrator::stateChanged(State::DataType changed) {
 }
 
 void ConstraintIntegrator::createCheckpoint(ostream& stream) const {
-    stepKernel().createCheckpoint(stream);
+    kernel.getAs<IntegrateConstraintsStepKernel>().createCheckpoint(stream); // reinitialize() needs one in any case
 }
 
 void ConstraintIntegrator::loadCheckpoint(istream& stream) {

@@ -25,6 +25,7 @@ void HostedStepKernel::CheckpointRecord::exchange(const Exchange& field) {
     field(reading.time);
     field(reading.endTime);
     field(reading.work);
+    field(reading.heat);
     field(reading.globals);
     field(summary.converged);
     field(summary.iterations);
@@ -54,7 +55,12 @@ void HostedStepKernel::createCheckpoint(ostream& stream) const {
 }
 
 void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
-    const size_t numConstraints = readHeader(stream, getName());
+    const CheckpointHeader header = readHeader(stream);
+    const size_t numConstraints = header.numConstraints;
+    const bool isOtherStep = header.kernel != getName();
+    if (isOtherStep && !systemMayDiffer)
+        throw OpenMMException(string("loadCheckpoint: the checkpoint was written by another integrator") +
+                              checkpointRemedy);
     const bool differs = numConstraints != solver->getSet().constraints.size();
     if (differs && !systemMayDiffer)
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
@@ -71,8 +77,12 @@ void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     record.reading.globals.resize(numGlobals);
     record.exchange([&](auto& field) { read(stream, field); });
     invalidateForces(true);
-    if (differs)
-        return; // nothing that was solved then applies now
+    if (differs || isOtherStep) { // nothing that was solved then applies now
+        reading.work = record.reading.work;
+        reading.heat = record.reading.heat;
+        forgetLastState();
+        return;
+    }
     solver->setMultipliers(record.multipliers);
     lastStepSize = record.stepSize;
     loadedFingerprint = record.fingerprint;

@@ -126,6 +126,11 @@ double HostedStepKernel::getConstraintWork() const {
     return reading.work;
 }
 
+double HostedStepKernel::getHeat() const {
+    refreshReading();
+    return reading.heat;
+}
+
 vector<double> HostedStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
     beginRequest(context, integrator, "computeMultipliers()");
     const double shift = velocityTimeOffset(integrator);

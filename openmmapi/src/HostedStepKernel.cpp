@@ -99,13 +99,13 @@ SolverSummary HostedStepKernel::getSummary() const {
 }
 
 void HostedStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                                      Real3* displacement, Real3* velocity) {
+                                      Real3* displacement, Real3* velocity, double duration) {
     requireFinite(displacement, "displacement");
     solver->setTime(currentTime(context));
-    targetTime = solver->getTime() + integrator.getStepSize();
+    targetTime = solver->getTime() + duration;
     const SolveReport report =
         solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
-                               integrator.getMaxIterations(), integrator.getStepSize(), velocity);
+                               integrator.getMaxIterations(), duration, velocity);
     if (report.outcome != Outcome::Converged)
         fail(report, Stage::Positions, integrator);
     note(report);

@@ -37,8 +37,21 @@ void RattleLangevinIntegrator::setFriction(double newFriction) {
     friction = newFriction;
 }
 
+void RattleLangevinIntegrator::setNumGeodesicSteps(int numSteps) {
+    if (numSteps < 0 || numSteps > 1000)
+        throw OpenMMException("setNumGeodesicSteps: the number of geodesic steps has to be from 0 (LangevinMiddle) to "
+                              "1000; got " +
+                              to_string(numSteps) + ".");
+    numGeodesicSteps = numSteps;
+}
+
+double RattleLangevinIntegrator::getHeat() const {
+    requireContext(false);
+    return stepKernel().getHeat();
+}
+
 string RattleLangevinIntegrator::getStepKernelName() const {
-    return IntegrateRattleLangevinStepName;
+    return numGeodesicSteps > 0 ? IntegrateGeodesicLangevinStepName : IntegrateRattleLangevinStepName;
 }
 
 void RattleLangevinIntegrator::initialize(ContextImpl& context) {

@@ -36,6 +36,16 @@ static StepScheme rattleLangevin() {
     return s;
 }
 
+static StepScheme geodesicLangevin() {
+    StepScheme s{};
+    s.kernelName = IntegrateGeodesicLangevinStepName;
+    s.constrainsVelocities = true;
+    s.solvesVelocitiesFirst = true;
+    s.positionFactor = 1; // impulses over the step, from all of its solves but those that answer random velocities
+    s.velocityFactor = 1;
+    return s;
+}
+
 static StepScheme constraintForce() {
     StepScheme s{};
     s.kernelName = IntegrateConstraintForceStepName;
@@ -46,7 +56,8 @@ static StepScheme constraintForce() {
 }
 
 const std::vector<StepScheme>& stepSchemes() {
-    static const std::vector<StepScheme> schemes = {rattle(), shake(), rattleLangevin(), constraintForce()};
+    static const std::vector<StepScheme> schemes = {rattle(), shake(), rattleLangevin(), geodesicLangevin(),
+                                                    constraintForce()};
     return schemes;
 }
 

@@ -24,6 +24,8 @@ public:
             return new CommonShakeStep(name, platform, context, std::move(device));
         if (name == IntegrateRattleLangevinStepName)
             return new CommonRattleLangevinStep(name, platform, context, std::move(device));
+        if (name == IntegrateGeodesicLangevinStepName)
+            return new CommonGeodesicLangevinStep(name, platform, context, std::move(device));
         if (name == IntegrateConstraintForceStepName)
             return new CommonConstraintForceStep(name, platform, context, std::move(device));
         throw OpenMM::OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
@@ -36,15 +38,9 @@ public:
             if (platform.getName() != platformName)
                 continue;
             auto* factory = new CommonKernelFactory(); // the platform owns it
-            for (const std::string& name : names())
-                platform.registerKernelFactory(name, factory);
+            for (const StepScheme& scheme : stepSchemes())
+                platform.registerKernelFactory(scheme.kernelName, factory);
         }
-    }
-
-private:
-    static std::vector<std::string> names() {
-        return {IntegrateRattleStepName, IntegrateShakeStepName, IntegrateRattleLangevinStepName,
-                IntegrateConstraintForceStepName};
     }
 };
 

@@ -99,6 +99,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     requireDeviceMemory(*device, *solver); // another method has another factor
     refreshReading();
     workBefore = reading.work;
+    heatBefore = reading.heat;
     vector<StageText> all = stages();
     all.push_back(projectPositionsStage);
     all.push_back(projectVelocitiesStage);
@@ -122,6 +123,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     numbers.set("maxIterations", integrator.getMaxIterations());
     numbers.set("warmStart", integrator.getWarmStart() ? 1 : 0);
     numbers.set("dt", dt);
+    numbers.set("driftTime", driftTime(integrator));
     numbers.set("timeScale", velocityTimeScale(integrator));
     numbers.set("rounding", 8 * positionEpsilon());
     numbers.set("velocityRounding", isSinglePrecision() ? 1e-6 : 1e-14);
@@ -132,7 +134,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     }
     // Impulses over dt or, of two halves, over dt/2 each.
     const double factor = scheme.isExplicit ? 0.5 * dt : scheme.hasTwoHalves ? 0.5 / dt : 1 / dt;
-    numbers.set("lambdaToWork", scheme.isExplicit ? factor : factor * scheme.positionFactor);
+    numbers.set("lambdaToWork", scheme.isExplicit ? factor : factor * scheme.positionFactor * numDrifts(integrator));
     numbers.set("muToWork", scheme.isExplicit ? factor : factor * dt * scheme.velocityFactor);
     if (!(dt > 0)) {
         numbers.set("lambdaToWork", 0.0);

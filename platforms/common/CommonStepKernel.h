@@ -30,6 +30,13 @@ protected:
     virtual std::vector<StageText> stages() const = 0;
     /** Launch one time step. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    /** Position stages of a step, which move over equal parts of it. */
+    virtual int numDrifts(const ConstraintIntegrator&) const {
+        return 1;
+    }
+    double driftTime(const ConstraintIntegrator& integrator) const {
+        return integrator.getStepSize() / numDrifts(integrator);
+    }
     /** Numbers that only this integrator's kernels need. */
     virtual void setOwnNumbers(const ConstraintIntegrator&) {
     }
@@ -111,6 +118,7 @@ private:
     int constraintOf(int row, int firstParticle) const;
     int constraintOf(int row, const Order& order) const;
     std::vector<Real3> startPositions(const Frame& frame, int turn) const;
+    double heatSince(int turn) const;
     Box deviceBox() const;
     bool isSinglePrecision() const {
         return !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();
@@ -132,7 +140,8 @@ private:
     int forceCount = -1, forceGroups = 0, nextLaunch = 0;
     int firstTurn = 0;    // of the run's first step
     int polledFailure[2]; // what the device had to say when atoms got another order
-    double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0;
+    double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0, heatBefore = 0;
+    int readingDrifts = 1;
     Box forceBox;
     std::vector<double> globalsOnDevice;
     std::vector<Frame> frames; // of the run's steps, ascending

@@ -5,6 +5,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/common/ContextSelector.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
+#include <numeric>
 
 using namespace OpenMM;
 using namespace std;
@@ -65,6 +66,7 @@ void CommonStepKernel::noteSteps(int count, const RunStart& start, const Constra
     readingFrame = frameOf(count - 1);
     readingTurn = turnOf(count - 1);
     readingStepSize = dt;
+    readingDrifts = numDrifts(integrator);
     readingIsStale = true;
     noteStep(time, time + dt, readingFrame.box);
 }
@@ -125,6 +127,17 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     fail(report, stage, integrator);
 }
 
+/** Heat (kJ/mol) of all particles at the end of a step, since the device counts. */
+double CommonStepKernel::heatSince(int turn) const {
+    ComputeArray& array = program->arguments["heat"];
+    if ((int) array.getSize() != 2 * numParticles()) // there is no heat bath
+        return 0;
+    vector<long long> heat(array.getSize());
+    array.download(heat.data());
+    const auto first = heat.begin() + turn * numParticles();
+    return accumulate(first, first + numParticles(), 0.0) / 0x100000000;
+}
+
 void CommonStepKernel::refreshReading() const {
     if (!readingIsStale || program == nullptr)
         return;
@@ -141,6 +154,8 @@ void CommonStepKernel::refreshReading() const {
         ofStep.mu[k] = mu[turn * numRows + row];
     }
     solver->setMultipliers(ofStep);
+    for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
+        lambda *= readingDrifts;
     readMultipliers(ofStep, readingStepSize);
     reading.positions = startPositions(readingFrame, turn);
     reading.endPositions = reading.positions;
@@ -152,6 +167,8 @@ void CommonStepKernel::refreshReading() const {
     reading.work = workBefore;
     for (size_t n = 0; n < tables.movingRows.size(); n++)
         reading.work += sums[2 * n] - sums[2 * n + 1]; // and its compensation
+
+    reading.heat = heatBefore + heatSince(turn);
 
     summary = SolverSummary();
     summary.converged = true;

@@ -106,7 +106,10 @@ void CommonStepKernel::forgetLastState() {
     stateWasSet = true;
     readingIsStale = false;
     workBefore = reading.work;
+    heatBefore = reading.heat;
     if (program != nullptr) {
+        ComputeArray& heat = program->arguments["heat"];
+        heat.upload(vector<long long>(heat.getSize()).data());
         program->arguments.upload("work", vector<double>(2 * program->tables().movingRows.size()));
         uploadMultipliers();
     }

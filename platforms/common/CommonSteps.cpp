@@ -12,6 +12,10 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
+static const RattleLangevinIntegrator& asLangevin(const ConstraintIntegrator& integrator) {
+    return dynamic_cast<const RattleLangevinIntegrator&>(integrator);
+}
+
 std::vector<StageText> CommonRattleStep::stages() const {
     return {{"firstHalf", {"keepStart", "halfKick", "drift", "solvePositions", "move"}},
             {"secondHalf", {"halfKick", "solveVelocities", "becomeTangent"}}};
@@ -36,35 +40,87 @@ void CommonShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrator&
     finishPositions(context, integrator);
 }
 
-std::vector<StageText> CommonRattleLangevinStep::stages() const {
-    // Two launches rather than one: three solves at once need more registers than there are.
-    return {{"kick", {"keepStart", "kick", "solveVelocities", "becomeTangent"}},
-            {"driftAndHeat",
-             {"stay", "halfDrift", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "halfDrift",
-              "solvePositions", "move"}}};
-}
-
-void CommonRattleLangevinStep::initialize(const System& system, const ConstraintIntegrator& integrator,
-                                          const ConstraintSet& constraints) {
+void CommonLangevinStep::initialize(const System& system, const ConstraintIntegrator& integrator,
+                                    const ConstraintSet& constraints) {
     CommonStepKernel::initialize(system, integrator, constraints);
     ContextSelector selector(cc);
-    const auto& langevin = dynamic_cast<const RattleLangevinIntegrator&>(integrator);
-    cc.getIntegrationUtilities().initRandomNumberGenerator((unsigned int) langevin.getRandomNumberSeed());
+    const int seed = asLangevin(integrator).getRandomNumberSeed();
+    cc.getIntegrationUtilities().initRandomNumberGenerator((unsigned int) seed);
 }
 
-void CommonRattleLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
-    const auto& langevin = dynamic_cast<const RattleLangevinIntegrator&>(integrator);
+void CommonLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
+    const RattleLangevinIntegrator& langevin = asLangevin(integrator);
     const double exponent = langevin.getFriction() * integrator.getStepSize();
     program->arguments.set("velocityScale", std::exp(-exponent));
     program->arguments.set("velocityNoise", std::sqrt(-std::expm1(-2 * exponent) * BOLTZ * langevin.getTemperature()));
 }
 
+void CommonLangevinStep::drawRandomNumbers() {
+    program->arguments.set("randomIndex", cc.getIntegrationUtilities().prepareRandomNumbers(cc.getPaddedNumAtoms()));
+}
+
+std::vector<StageText> CommonRattleLangevinStep::stages() const {
+    // Two launches rather than one: three solves at once need more registers than there are.
+    return {{"kick", {"keepStart", "kick", "solveVelocities", "becomeTangent"}},
+            {"driftAndHeat",
+             {"stay", "halfDrift", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "noteHeat", "halfDrift",
+              "solvePositions", "move"}}};
+}
+
 void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     computeForces(context, integrator);
-    program->arguments.set("randomIndex", cc.getIntegrationUtilities().prepareRandomNumbers(cc.getPaddedNumAtoms()));
+    drawRandomNumbers();
     launch("kick");
     launch("driftAndHeat");
     finishPositions(context, integrator);
+}
+
+std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
+    // Gradients are taken once a launch: it ends where positions move. P of P is P, so the last geodesic step's return
+    // to the tangent space is left to what follows, the kick's.
+    return {
+        {"kick", {"keepStart", "halfKick", "solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
+        {"glide", {"solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
+        {"heat",
+         {"solveVelocities", "becomeTangent", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "noteHeat"}},
+        {"glideOn", {"drift", "solvePositions", "move"}},
+        {"lastKick", {"halfKick", "solveVelocities", "becomeTangent"}}};
+}
+
+int CommonGeodesicLangevinStep::numDrifts(const ConstraintIntegrator& integrator) const {
+    return 2 * asLangevin(integrator).getNumGeodesicSteps();
+}
+
+void CommonGeodesicLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
+    CommonLangevinStep::setOwnNumbers(integrator);
+    program->arguments.set("warmStart", 0); // multipliers add up
+}
+
+void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const int numSteps = asLangevin(integrator).getNumGeodesicSteps();
+    const double start = cc.getTime();
+    int numDrifted = 0;
+    const auto drift = [&](const char* stage) {
+        program->arguments.set("time", start + numDrifted++ * driftTime(integrator));
+        launch(stage);
+        program->arguments.set("addsUp", 1);
+    };
+
+    program->arguments.set("addsUp", 0);
+    computeForces(context, integrator);
+    drawRandomNumbers();
+    drift("kick");
+    for (int k = 1; k < numSteps; k++)
+        drift("glide");
+    program->arguments.set("time", start + 0.5 * integrator.getStepSize());
+    launch("heat");
+    drift("glideOn");
+    for (int k = 1; k < numSteps; k++)
+        drift("glide");
+    finishPositions(context, integrator);
+    computeForces(context, integrator);
+    launch("lastKick");
+    checkVelocities();
 }
 
 std::vector<StageText> CommonConstraintForceStep::stages() const {

@@ -27,17 +27,39 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
 };
 
-/** LangevinMiddle with projections (RattleLangevinIntegrator.h). */
-class CommonRattleLangevinStep : public CommonStepKernel {
+/** What both discretizations of RattleLangevinIntegrator share: the heat bath. */
+class CommonLangevinStep : public CommonStepKernel {
 public:
     using CommonStepKernel::CommonStepKernel;
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
 
 protected:
+    void setOwnNumbers(const ConstraintIntegrator& integrator) override;
+    /** For the step at hand. */
+    void drawRandomNumbers();
+};
+
+/** LangevinMiddle with projections (RattleLangevinIntegrator.h). */
+class CommonRattleLangevinStep : public CommonLangevinStep {
+public:
+    using CommonLangevinStep::CommonLangevinStep;
+
+protected:
+    std::vector<StageText> stages() const override;
+    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+};
+
+/** g-BAOAB (RattleLangevinIntegrator.h). */
+class CommonGeodesicLangevinStep : public CommonLangevinStep {
+public:
+    using CommonLangevinStep::CommonLangevinStep;
+
+protected:
     std::vector<StageText> stages() const override;
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
+    int numDrifts(const ConstraintIntegrator& integrator) const override;
 };
 
 /** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */

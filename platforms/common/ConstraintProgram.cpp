@@ -129,6 +129,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
     // Random numbers exist only for integrators that asked for them.
     arguments.add("random", "const float4", takesRandom ? cc.getIntegrationUtilities().getRandom() : cc.getPosq());
+    arguments.addLongZeros("heat", takesRandom ? 2 * numParticles : 1);
 
     // what a step leaves behind; what users read of it twice, see `turn`
     arguments.addReals("startPosq", 2 * 4 * numParticles, 4);
@@ -225,11 +226,11 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.set("numChecked", (int) t.checked.size());
     arguments.set("numMoving", (int) t.movingRows.size());
     for (const char* name :
-         {"launch", "turn", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart"})
+         {"launch", "turn", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart", "addsUp"})
         arguments.set(name, 0);
-    for (const char* name :
-         {"dt", "time", "tolerance", "threshold", "innerTolerance", "timeScale", "rounding", "velocityRounding",
-          "farOff", "alpha", "beta", "maxDrift", "velocityScale", "velocityNoise", "lambdaToWork", "muToWork"})
+    for (const char* name : {"dt", "driftTime", "time", "tolerance", "threshold", "innerTolerance", "timeScale",
+                             "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift", "velocityScale",
+                             "velocityNoise", "lambdaToWork", "muToWork"})
         arguments.set(name, 0.0);
     for (const char* name : {"boxA", "boxB", "boxC"})
         arguments.set(name, Vec3());

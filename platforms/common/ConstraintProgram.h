@@ -23,8 +23,9 @@ struct StageText {
  *  projections. */
 constexpr int numReports = 4;
 
-/** Launches of a run of steps are numbered, each step's from a multiple of this on: projections, then the stages. */
-constexpr int launchesPerStep = 16, firstStage = 4;
+/** Launches of a run of steps are numbered, each step's from a multiple of this on: projections, then the stages, of
+ *  which thousands of geodesic steps may have many. */
+constexpr int launchesPerStep = 8192, firstStage = 4;
 
 /** What a launch number is compared with where nothing has failed; as one, it belongs to a launch that cannot fail. */
 constexpr int noFailure = 0x7fffffff;

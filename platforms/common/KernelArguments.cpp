@@ -74,6 +74,12 @@ std::vector<double> KernelArguments::download(const std::string& name) {
     return {values.begin(), values.end()};
 }
 
+ComputeArray& KernelArguments::addLongZeros(const std::string& name, std::size_t size) {
+    ComputeArray& array = create(name, "mm_long", size, sizeof(long long));
+    array.upload(std::vector<long long>(array.getSize()).data());
+    return array;
+}
+
 ComputeArray& KernelArguments::addReals(const std::string& name, std::size_t size, int width) {
     const int bytes = cc.getUseDoublePrecision() ? sizeof(double) : sizeof(float);
     return create(name, vectorType("real", width), size / width, width * bytes);

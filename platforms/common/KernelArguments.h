@@ -24,6 +24,8 @@ public:
     /** A new array of `int`s, or of `mixed`s; `width` of them make an element ("int2", "mixed4"). */
     OpenMM::ComputeArray& addInts(const std::string& name, const std::vector<int>& values, int width = 1);
     OpenMM::ComputeArray& addMixed(const std::string& name, const std::vector<double>& values, int width = 1);
+    /** A new array of `mm_long`s, all 0. */
+    OpenMM::ComputeArray& addLongZeros(const std::string& name, std::size_t size);
     /** A new array of `real`s, not initialized. */
     OpenMM::ComputeArray& addReals(const std::string& name, std::size_t size, int width);
     /** The same in a pool: one array for many, since implementations of OpenCL are not at ease with a hundred

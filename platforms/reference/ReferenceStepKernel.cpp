@@ -59,6 +59,10 @@ Box ReferenceStepKernel::box(ContextImpl& context) const {
     return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
 }
 
+void ReferenceStepKernel::setTime(ContextImpl& context, double time) {
+    data(context).time = time;
+}
+
 void ReferenceStepKernel::take(ContextImpl& context, Snapshot& snapshot) const {
     snapshot.positions.assign(positions(context), positions(context) + numParticles());
     snapshot.velocities.assign(velocities(context), velocities(context) + numParticles());
@@ -102,6 +106,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
             activity = step;
             if (solver->moves())
                 checkMovingTargets(start.box, start.time + integrator.getStepSize());
+            heatOfStep = 0;
             takeStep(context, integrator);
         } catch (...) {
             setPositions(context, start.positions.data());
@@ -116,6 +121,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         noteStep(startTime, lastGood.time, lastGood.box);
         readMultipliers(stepMultipliers(), integrator.getStepSize());
         addWork(positions(context), integrator.getStepSize());
+        reading.heat += heatOfStep;
     }
 }
 
@@ -150,7 +156,8 @@ void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintInt
 void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
                                          Real3* displacement, Real3* velocity) {
     noteGradientPositions(context);
-    HostedStepKernel::solvePositions(context, integrator, positions(context), displacement, velocity);
+    HostedStepKernel::solvePositions(context, integrator, positions(context), displacement, velocity,
+                                     integrator.getStepSize());
 }
 
 void ReferenceStepKernel::movePositions(ContextImpl& context, const ConstraintIntegrator& integrator,

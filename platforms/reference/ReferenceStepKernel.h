@@ -57,7 +57,10 @@ protected:
     /** x += delta for every particle, then virtual sites; the time advances with them. */
     void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
 
+    void setTime(OpenMM::ContextImpl& context, double time);
+
     std::vector<Real3> delta; ///< [numParticles] nm, displacement in this step
+    double heatOfStep = 0;    ///< kJ/mol, what a heat bath has given in this step
 
 private:
     struct Snapshot {

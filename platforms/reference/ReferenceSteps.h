@@ -25,19 +25,45 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
 };
 
-/** LangevinMiddle with projections (RattleLangevinIntegrator.h). */
-class ReferenceRattleLangevinStep : public ReferenceStepKernel {
+/** What both discretizations of RattleLangevinIntegrator share: the heat bath. */
+class ReferenceLangevinStep : public ReferenceStepKernel {
 public:
     using ReferenceStepKernel::ReferenceStepKernel;
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
 
 protected:
-    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-
-private:
     /** The Ornstein-Uhlenbeck process over one step, in the tangent space. Without friction nothing happens. */
     void exchangeHeat(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+};
+
+/** LangevinMiddle with projections (RattleLangevinIntegrator.h). */
+class ReferenceRattleLangevinStep : public ReferenceLangevinStep {
+public:
+    using ReferenceLangevinStep::ReferenceLangevinStep;
+
+protected:
+    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+};
+
+/** g-BAOAB (RattleLangevinIntegrator.h). */
+class ReferenceGeodesicLangevinStep : public ReferenceLangevinStep {
+public:
+    using ReferenceLangevinStep::ReferenceLangevinStep;
+
+protected:
+    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    ConstraintSolver::Multipliers stepMultipliers() const override {
+        return {std::vector<double>(impulses.size()), impulses};
+    }
+
+private:
+    /** B: v += dt/2 f(r)/m, returned to the tangent space. */
+    void halfKick(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    /** A: free motion on the constraints over dt/2, along a geodesic. */
+    void glide(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    std::vector<double> impulses; // [constraints] of the step, those that answer random velocities left out
 };
 
 /** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */

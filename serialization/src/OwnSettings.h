@@ -15,12 +15,16 @@ struct OwnSettings<RattleLangevinIntegrator> {
         node.setDoubleProperty("temperature", integrator.getTemperature());
         node.setDoubleProperty("friction", integrator.getFriction());
         node.setIntProperty("randomSeed", integrator.getRandomNumberSeed());
+        if (integrator.getNumGeodesicSteps() > 0)
+            node.setIntProperty("geodesicSteps", integrator.getNumGeodesicSteps());
     }
     static std::unique_ptr<RattleLangevinIntegrator> read(const OpenMM::SerializationNode& node) {
         auto integrator = std::make_unique<RattleLangevinIntegrator>(readProperty<double>(node, "temperature"),
                                                                      readProperty<double>(node, "friction"),
                                                                      readProperty<double>(node, "stepSize"));
         integrator->setRandomNumberSeed(readProperty<int>(node, "randomSeed"));
+        if (node.hasProperty("geodesicSteps"))
+            integrator->setNumGeodesicSteps(readProperty<int>(node, "geodesicSteps"));
         return integrator;
     }
 };

@@ -34,6 +34,7 @@ def integrator(request):
     if request.param is mc.RattleLangevinIntegrator:
         integrator = mc.RattleLangevinIntegrator(310, 2, 0.002)
         integrator.setRandomNumberSeed(-7)
+        integrator.setNumGeodesicSteps(4)
     else:
         integrator = request.param(0.002)
     integrator.setConstraintTolerance(3e-9)
@@ -70,7 +71,12 @@ def settings():
             )
         bath = ()
         if isinstance(thing, mc.RattleLangevinIntegrator):
-            bath = (thing.getTemperature(), thing.getFriction(), thing.getRandomNumberSeed())
+            bath = (
+                thing.getTemperature(),
+                thing.getFriction(),
+                thing.getRandomNumberSeed(),
+                thing.getNumGeodesicSteps(),
+            )
         return (
             *bath,
             thing.getStepSize(),

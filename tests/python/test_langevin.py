@@ -92,6 +92,27 @@ def test_temperature_may_change_while_it_runs():
     assert simulation.integrator.computeSystemTemperature() < 1 * unit.kelvin
 
 
+@pytest.mark.parametrize("geodesic_steps", [0, 2])
+def test_heat_is_an_energy_that_explains_the_change_of_the_total_energy(geodesic_steps):
+    integrator = make_integrator()
+    integrator.setNumGeodesicSteps(geodesic_steps)
+    integrator.setStepSize(0.5 * unit.femtosecond)
+    simulation = make_simulation(integrator)
+
+    def energy():
+        state = simulation.context.getState(energy=True)
+        return state.getKineticEnergy() + state.getPotentialEnergy()
+
+    simulation.step(1)
+    start, heat = energy(), integrator.getHeat()
+    assert heat.unit == unit.kilojoule_per_mole
+    integrator.setTemperature(10)
+    simulation.step(300)
+    change = energy() - start
+    assert change < -50 * unit.kilojoule_per_mole
+    assert (integrator.getHeat() - heat) / change == pytest.approx(1, abs=0.05)
+
+
 def test_children_with_different_seeds_are_refused():
     compound = mm.CompoundIntegrator()
     for seed in (7, 8):

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/Platforms.h"
 #include "openmm/OpenMMException.h"
-#include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/internal/StepScheme.h"
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -15,9 +15,10 @@ namespace ConstraintTests {
 namespace {
 
 bool hasKernels(const Platform& platform) {
-    return platform.supportsKernels(
-        {ConstraintPlugin::IntegrateRattleStepName, ConstraintPlugin::IntegrateShakeStepName,
-         ConstraintPlugin::IntegrateRattleLangevinStepName, ConstraintPlugin::IntegrateConstraintForceStepName});
+    std::vector<std::string> names;
+    for (const ConstraintPlugin::StepScheme& scheme : ConstraintPlugin::stepSchemes())
+        names.push_back(scheme.kernelName);
+    return platform.supportsKernels(names);
 }
 
 } // namespace

@@ -18,8 +18,8 @@ std::string nameOf(const Setup& setup) {
 std::vector<Setup> setupsOf(const std::string& integrator) {
     // Whatever a step's text is compiled with occurs in each precision of a device, though not every combination: that
     // would double a time that goes into compiling.
-    static const std::vector<std::string> integrators = {"Rattle", "Shake", "RattleLangevin", "FrictionlessLangevin",
-                                                         "ConstraintForce"};
+    static const std::vector<std::string> integrators = {
+        "Rattle", "Shake", "RattleLangevin", "FrictionlessLangevin", "ConstraintForce", "GeodesicLangevin"};
     const auto place = std::find(integrators.begin(), integrators.end(), integrator) - integrators.begin();
     const Solver solvers[] = {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion};
     std::vector<Setup> setups;
@@ -93,8 +93,10 @@ IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tol
     else if (std::get<2>(setup) == "ConstraintForce")
         integrator = std::make_unique<ConstraintForceIntegrator>(stepSize);
     else {
-        const double friction = std::get<2>(setup) == "RattleLangevin" ? 5 : 0;
+        const double friction = std::get<2>(setup) == "FrictionlessLangevin" ? 0 : 5;
         auto langevin = std::make_unique<RattleLangevinIntegrator>(300, friction, stepSize);
+        if (std::get<2>(setup) == "GeodesicLangevin")
+            langevin->setNumGeodesicSteps(2);
         langevin->setRandomNumberSeed(11);
         integrator = std::move(langevin);
     }

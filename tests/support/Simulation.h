@@ -20,7 +20,8 @@ using Vectors = std::vector<OpenMM::Vec3>;
 enum class Declared { InSystem, InForce };
 
 /** What platform tests are instantiated over: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin",
- *  "FrictionlessLangevin", which draws no random numbers, or "ConstraintForce"). */
+ *  "FrictionlessLangevin", which draws no random numbers, "GeodesicLangevin", which is g-BAOAB with two geodesic steps,
+ *  or "ConstraintForce"). */
 using Setup = std::tuple<std::string, Solver, std::string>;
 std::string nameOf(const Setup& setup);
 /** Every platform with every solver and each of Rattle, Shake, RattleLangevin and ConstraintForce. */

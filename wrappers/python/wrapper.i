@@ -146,6 +146,7 @@ private:
 %quantity_result(getTemperature, kelvin)
 %quantity_result(getFriction, per_picosecond)
 %quantity_result(getConstraintWork, kilojoule_per_mole)
+%quantity_result(getHeat, kilojoule_per_mole)
 %quantity_result(getDistanceRate, nanometer_per_picosecond)
 %quantity_result(getCentroidDistanceRate, nanometer_per_picosecond)
 %quantity_result(getAngleRate, radian_per_picosecond)

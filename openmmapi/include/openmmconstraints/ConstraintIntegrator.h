@@ -184,14 +184,16 @@ protected:
     void createCheckpoint(std::ostream& stream) const override;
     void loadCheckpoint(std::istream& stream) override;
 
+    void requireContext(bool positionsToo) const;
+    /** The kernel that takes the steps of the Context. */
+    IntegrateConstraintsStepKernel& stepKernel() const;
+
 private:
     friend class ConstraintForceImpl;
     /** A ConstraintForce has new parameters. */
     void updateConstraints();
     /** The part of getMultipliers() that belongs to the Force with this index in the System. */
     std::vector<double> getMultipliersOf(int force) const;
-    void requireContext(bool positionsToo) const;
-    IntegrateConstraintsStepKernel& stepKernel() const;
     Solver solver = Automatic;
     int maxIterations = 500;
     bool warmStart = false;

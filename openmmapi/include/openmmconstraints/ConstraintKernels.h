@@ -43,6 +43,8 @@ public:
     virtual void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const = 0;
     /** Work (kJ/mol) that moving constraints have done. */
     virtual double getConstraintWork() const = 0;
+    /** Heat (kJ/mol) that a heat bath has given. */
+    virtual double getHeat() const = 0;
     /** Multipliers [listed constraints] at the present state. */
     virtual std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
                                                    const ConstraintIntegrator& integrator) = 0;
@@ -60,6 +62,7 @@ public:
 inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
 inline const std::string IntegrateShakeStepName = "IntegrateShakeStep";
 inline const std::string IntegrateRattleLangevinStepName = "IntegrateRattleLangevinStep";
+inline const std::string IntegrateGeodesicLangevinStepName = "IntegrateGeodesicLangevinStep";
 inline const std::string IntegrateConstraintForceStepName = "IntegrateConstraintForceStep";
 
 } // namespace ConstraintPlugin

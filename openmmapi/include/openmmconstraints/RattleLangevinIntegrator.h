@@ -7,8 +7,8 @@
 
 namespace ConstraintPlugin {
 
-/** Langevin dynamics with constraints: constant temperature, one force evaluation a step. The LangevinMiddle
- *  discretization, with the arguments of OpenMM's LangevinMiddleIntegrator:
+/** Langevin dynamics with constraints: constant temperature, one force evaluation a step, with the arguments of
+ * OpenMM's LangevinMiddleIntegrator. Of two discretizations, LangevinMiddle is the default:
  *
  *    v1      = P[ v(t-dt/2) + dt f(t)/m ]
  *    v2      = P[ a v1 + sqrt((1-a^2) kT/m) R ],   a = exp(-friction dt),   R standard normal
@@ -26,11 +26,25 @@ namespace ConstraintPlugin {
  *  velocities are left out. Of the centripetal force it has the fraction (1+a)/2: a free dimer of length d reads
  *  -(1+a)/2 * 2 kT/d on average. computeMultipliers() has all of it.
  *
- *  Without friction the thermostat is off, and the positions are those of ShakeIntegrator. A checkpoint holds the
+ *  setNumGeodesicSteps(K) with K > 0 chooses g-BAOAB. Velocities are those at the time of the positions, in the tangent
+ *  space there, as RattleIntegrator's; the letters stand for
+ *
+ *    B  v <- P[ v + dt/2 f(r)/m ]
+ *    A  K times: r and v move on by dt/(2K) as RattleIntegrator's without a force, along a geodesic of the constraints
+ *    O  v <- P[ a v + sqrt((1-a^2) kT/m) R ]
+ *
+ *  and B, A, O, A, B are a step. It costs 2K position stages instead of one. Averages over positions have smaller
+ *  errors of the time step where constrained parts turn far in one; K = 1 does nearly all of it, more of them let the
+ *  constraints be solved in smaller parts where steps are so large that one drift fails. getMultipliers() has the
+ *  impulses over the step of all solves but O's, the whole centripetal force. Its kinetic energy, at the time of the
+ *  positions, is low by the fraction (omega dt)^2/4 for a harmonic oscillator. setWarmStart() plays no part.
+ *
+ *  Without friction the thermostat is off: the positions of LangevinMiddle are those of ShakeIntegrator, g-BAOAB with
+ *  K = 1 is RATTLE with a drift in two halves. A checkpoint holds the
  *  state of the random number generator. On the Reference and CPU platforms that generator is OpenMM's, one for all
  *  Contexts of a process: a run repeats if the Context is created anew and no other one draws in between.
  *  Source: Zhang, Liu, Yan, Tuckerman, Liu, J. Phys. Chem. A 123, 6056 (2019), doi 10.1021/acs.jpca.9b02771;
- *  projections: Leimkuhler, Matthews, Proc. R. Soc. A 472, 20160138 (2016), doi 10.1098/rspa.2016.0138.
+ *  projections and g-BAOAB: Leimkuhler, Matthews, Proc. R. Soc. A 472, 20160138 (2016), doi 10.1098/rspa.2016.0138.
  */
 class RattleLangevinIntegrator : public ConstraintIntegrator {
 public:
@@ -72,17 +86,39 @@ public:
     void setRandomNumberSeed(int seed) {
         randomNumberSeed = seed;
     }
+    /** The number K of geodesic steps that each half of the drift takes; 0: the LangevinMiddle discretization. */
+    int getNumGeodesicSteps() const {
+        return numGeodesicSteps;
+    }
+    /** Choose the discretization: g-BAOAB with K geodesic steps for each half of the drift, or LangevinMiddle. A
+     * Context that exists goes on with K changed from one positive number to another; between 0 and a positive one
+     * velocities change their meaning, and Context.reinitialize(True) has to be called before the next step.
+     *
+     *  @param numSteps  K, from 0 (default: LangevinMiddle) to 1000
+     *  @throws OpenMMException if it is not in that range
+     */
+    void setNumGeodesicSteps(int numSteps);
+    /** Heat that the bath has given to the system since the Context was created: the sum over steps of the kinetic
+     *  energy after O less that before, velocities in the tangent space both times. Negative where the system has
+     *  cooled down. Total energy less heat less getConstraintWork() is conserved but for the error of the time step,
+     *  which shows whether that is small enough: Bussi, Parrinello, Phys. Rev. E 75, 056707 (2007), doi
+     *  10.1103/PhysRevE.75.056707. Part of checkpoints. On devices it costs a few bytes of memory per particle and
+     *  step, and nobody waits until it is asked for.
+     *
+     *  @return kJ/mol
+     */
+    double getHeat() const;
 
 protected:
     std::string getStepKernelName() const override;
     void initialize(OpenMM::ContextImpl& context) override;
     double getVelocityTimeOffset() const override {
-        return 0.5 * getStepSize();
+        return numGeodesicSteps > 0 ? 0 : 0.5 * getStepSize();
     }
 
 private:
     double temperature, friction;
-    int randomNumberSeed = 0;
+    int randomNumberSeed = 0, numGeodesicSteps = 0;
 };
 
 } // namespace ConstraintPlugin

@@ -15,7 +15,7 @@ KERNEL void checkPositions(PARAMETERS) {
         return;
     for (int n = GLOBAL_ID; n < a->numChecked; n += GLOBAL_SIZE) {
         const int row = a->numRows + n;
-        const mixed time = a->time + a->dt;
+        const mixed time = a->time + a->driftTime;
         startRow(a, row, time);
         mixed largest = 0;
         for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)

@@ -28,7 +28,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     bool isDone = !isWanted || report->outcome != CONVERGED;
     const bool isWarm = a->warmStart && what != ACCELERATIONS && multipliers != a->projection; // of a step
     GLOBAL const mixed* ofLastStep = (what == POSITIONS ? lambdaOf(a) : muOf(a)) + (1 - 2 * a->turn) * a->numRows;
-    EACH_ROW(row) if (isWanted)
+    EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = isWarm ? ofLastStep[row] : 0;
     addImpulses(a, c, ofLastStep, isWarm && !isDone);
     for (int iteration = 1; !isDone; iteration++) {
@@ -118,7 +118,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     bool isDone = !isSolved, hasFactor = false;
     bool isShared = 2 * (a->rowStart[c + 1] - a->rowStart[c] + a->entryStart[c + 1] - a->entryStart[c]) <= FACTOR_NUMBERS;
     mixed lastError = INFINITE_ERROR;
-    EACH_ROW(row) if (isWanted)
+    EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = 0;
     for (int iteration = 0; !isDone;) {
         Report mine = newReport();
@@ -193,7 +193,7 @@ DEVICE Report startCluster(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
 DEVICE void solvePositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     Report report = startCluster(a, c TEAM_SHARED);
     EACH_ROW(row) a->workRate[row] = a->rowRateOffset[row];
-    solveCluster(a, c, POSITIONS, a->time + a->dt, 1, a->innerTolerance, lambdaOf(a), true, &report TEAM_SHARED);
+    solveCluster(a, c, POSITIONS, a->time + a->driftTime, 1, a->innerTolerance, lambdaOf(a), true, &report TEAM_SHARED);
     writeTeamReport(a, 0, c, report);
 }
 

@@ -153,8 +153,10 @@ UNROLL_PARTICLES
 #endif
     }
 #pragma unroll
-    for (int k = 0; k < SIZE; k++)
-        multipliers[c->firstRow + k] = KAPPASIZE(c, k) * STARTSIZE(c, k);
+    for (int k = 0; k < SIZE; k++) {
+        const mixed earlier = addsUp(a, multipliers) ? multipliers[c->firstRow + k] : 0;
+        multipliers[c->firstRow + k] = earlier + KAPPASIZE(c, k) * STARTSIZE(c, k);
+    }
 }
 
 DEVICE void forgetSIZE(ClusterSIZE* c) {

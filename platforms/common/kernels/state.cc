@@ -102,6 +102,11 @@ DEVICE GLOBAL mixed* muOf(const Arguments* a) {
     return a->mu + a->turn * a->numRows;
 }
 
+/** Whether a stage adds to what earlier ones of the step have left here: it is one of several of its kind. */
+DEVICE bool addsUp(const Arguments* a, GLOBAL const mixed* multipliers) {
+    return a->addsUp && multipliers != a->projection;
+}
+
 DEVICE mixed3 positionOf(const Arguments* a, int i) {
     const real4 x = a->posq[i];
 #ifdef USE_MIXED_PRECISION

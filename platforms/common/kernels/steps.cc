@@ -23,9 +23,9 @@ DEVICE void kick(const Arguments* a, int i, Particle* p) {
     p->v = p->v + (a->dt * p->w) * forceOn(a, i);
 }
 
-/** delta = dt v */
+/** delta = h v, h the time over which a position stage moves: dt, or a part of it. */
 DEVICE void drift(const Arguments* a, int i, Particle* p) {
-    p->d = a->dt * p->v;
+    p->d = a->driftTime * p->v;
 }
 
 /** delta += dt/2 v */
@@ -37,12 +37,12 @@ DEVICE void stay(const Arguments* a, int i, Particle* p) {
     p->d = make_mixed3(0, 0, 0);
 }
 
-/** Both get the constraint impulse: r += delta + c, v += c/dt  (3.9.16). */
+/** Both get the constraint impulse: r += delta + c, v += c/h  (3.9.16). */
 DEVICE void move(const Arguments* a, int i, Particle* p) {
     if (p->w == 0)
         return;
-    if (a->dt > 0)
-        p->v = p->v + (1 / a->dt) * p->c;
+    if (a->driftTime > 0)
+        p->v = p->v + (1 / a->driftTime) * p->c;
     const mixed3 x = positionOf(a, i) + p->d + p->c;
     if (!(largestComponent(x) + largestComponent(p->v) < INFINITE_ERROR))
         fail(a, a->numClusters + i);
@@ -62,12 +62,25 @@ DEVICE void becomeTangent(const Arguments* a, int i, Particle* p) {
         fail(a, a->numClusters + i);
 }
 
-/** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. */
+/** Kinetic energy in OpenMM's fixed-point numbers, whose sums are exact and do not depend on an order of particles. */
+DEVICE mm_long kineticEnergyOf(const Particle* p) {
+    const mixed energy = p->w > 0 ? 0.5f / p->w * dot(p->v, p->v) : 0;
+    return (mm_long) (min(energy, (mixed) 1e9f) * 0x100000000);
+}
+
+/** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. noteHeat() has to follow. */
 DEVICE void exchangeHeat(const Arguments* a, int i, Particle* p) {
+    a->heat[a->turn * a->numParticles + i] =
+        a->heat[(1 - a->turn) * a->numParticles + i] - kineticEnergyOf(p);
     if (a->velocityScale == 1) // no friction
         return;
     const float4 R = a->random[a->randomIndex + i];
     p->v = a->velocityScale * p->v + (a->velocityNoise * sqrt(p->w)) * make_mixed3(R.x, R.y, R.z);
+}
+
+/** What the bath has given so far, now that velocities are in the tangent space again. */
+DEVICE void noteHeat(const Arguments* a, int i, Particle* p) {
+    a->heat[a->turn * a->numParticles + i] += kineticEnergyOf(p);
 }
 
 /** a = f/m */

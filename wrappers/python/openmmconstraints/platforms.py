@@ -8,7 +8,9 @@ import openmm as mm
 
 from openmmconstraints.errors import UserError
 
-KERNELS = ["IntegrateRattleStep", "IntegrateShakeStep", "IntegrateRattleLangevinStep", "IntegrateConstraintForceStep"]
+KERNELS = [
+    f"Integrate{name}Step" for name in ("Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "ConstraintForce")
+]
 
 
 def found_platforms() -> dict[str, mm.Platform]:

@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 
 /** The integrators' part of OpenMM's binary checkpoints: raw values behind a version, the
  *  kernel's name and the number of constraints. */
-constexpr int checkpointVersion = 0x434f4e02;
+constexpr int checkpointVersion = 0x434f4e03;
 
 template <class T>
 void write(std::ostream& stream, const T& value) {
@@ -42,23 +42,29 @@ inline void writeHeader(std::ostream& stream, const std::string& kernel, int num
     stream.write(kernel.data(), kernel.size());
     write(stream, numConstraints);
 }
-/** @return the number of constraints of the record that follows
- *  @throws OpenMMException if it was written by another integrator or another format */
-inline int readHeader(std::istream& stream, const std::string& kernel) {
-    const std::string remedy =
-        ", not by this one. Checkpoints go with their integrator; a State can be taken to another.";
-    int version = 0, length = 0, count = 0;
+/** What is known of a record before it is read. */
+struct CheckpointHeader {
+    std::string kernel;
+    int numConstraints;
+};
+inline const char* const checkpointRemedy =
+    ", not by this one. Checkpoints go with their integrator; a State can be taken to another.";
+/** @throws OpenMMException if it was written in another format */
+inline CheckpointHeader readHeader(std::istream& stream) {
+    constexpr int longestName = 100;
+    int version = 0, length = 0;
     if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) || version != checkpointVersion)
-        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint was written by another integrator or version" +
-                                      remedy);
+        throw OpenMM::OpenMMException(
+            std::string("loadCheckpoint: the checkpoint was written by another integrator or version") +
+            checkpointRemedy);
     read(stream, length);
-    std::string writer(length == (int) kernel.size() ? length : 0, ' ');
-    if (!stream.read(&writer[0], writer.size()) || writer != kernel)
-        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint was written by another integrator" + remedy);
-    read(stream, count);
-    if (count < 0)
+    CheckpointHeader header{std::string(length > 0 && length <= longestName ? length : 0, ' '), 0};
+    if (!stream.read(&header.kernel[0], header.kernel.size()))
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
-    return count;
+    read(stream, header.numConstraints);
+    if (header.numConstraints < 0)
+        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
+    return header;
 }
 
 } // namespace ConstraintPlugin

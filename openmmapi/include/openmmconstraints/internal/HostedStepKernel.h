@@ -39,6 +39,7 @@ public:
     std::vector<double> getMultipliers() const override;
     std::vector<double> getVelocityMultipliers() const override;
     double getConstraintWork() const override;
+    double getHeat() const override;
     void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const override;
     std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
                                            const ConstraintIntegrator& integrator) override;
@@ -107,10 +108,10 @@ protected:
     void checkMovingTargets(const Box& box, double time) const;
     /** @throws OpenMMException where the box is too small for the minimum image of a length */
     void checkPeriodicLengths(const Box& box, double time) const;
-    /** Position stage of a step from x: delta in: unconstrained, out: constrained, and the velocity with its impulse.
-     *  Throws where it fails. */
+    /** Position stage from x over a duration (ps), of a step or a part of it: delta in: unconstrained, out:
+     * constrained, and the velocity with its impulse. Throws where it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                        Real3* delta, Real3* velocity);
+                        Real3* delta, Real3* velocity, double duration);
     /** Velocity stage at positions x. Throws where it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);
@@ -140,6 +141,8 @@ protected:
     int numParticles() const {
         return (int) inverseMass.size();
     }
+    /** Of velocities [numParticles]: kJ/mol. */
+    double kineticEnergy(const Real3* v) const;
     /** Where velocity errors are measured: the step size; where that is zero, a femtosecond. */
     static double velocityTimeScale(const ConstraintIntegrator& integrator) {
         return integrator.getStepSize() > 0 ? integrator.getStepSize() : 0.001;
@@ -155,6 +158,7 @@ protected:
         Box box;
         double time = 0, endTime = 0;
         double work = 0;             // of moving constraints, since the Context was created
+        double heat = 0;             // from a heat bath, likewise
         std::vector<double> globals; // Context parameters that expressions depend on, as ConstraintSolver::getGlobals()
     };
 
@@ -215,7 +219,6 @@ private:
     double roundingSlack(const Real3* x, const Real3* v, double timeScale) const;
     /** The smallest of what errors are relative to, nm or rad. */
     double shortestScale() const;
-    double kineticEnergy(const Real3* v) const;
 
     std::unique_ptr<FrozenReading> frozen; // until the next step
     bool rankChecked = false;

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ReferenceSteps.h"
+#include "openmmconstraints/RattleLangevinIntegrator.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const double end = currentTime(context) + integrator.getStepSize();
+    Real3* v = velocities(context);
+    noteGradientPositions(context);
+    impulses.assign(solver->getSet().constraints.size(), 0.0);
+
+    halfKick(context, integrator, v);     // B
+    glide(context, integrator, v);        // A
+    exchangeHeat(context, integrator, v); // O
+    glide(context, integrator, v);        // A
+    setTime(context, end);
+    context.computeVirtualSites();
+    halfKick(context, integrator, v); // B, with the new force
+}
+
+void ReferenceGeodesicLangevinStep::halfKick(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
+    const Real3* f = forces(context, integrator);
+    for (int i = 0; i < numParticles(); i++)
+        v[i] += (0.5 * integrator.getStepSize() * inverseMass[i]) * f[i];
+    requireFinite(v, "velocity");
+    returnToTangent(context, integrator, v);
+}
+
+void ReferenceGeodesicLangevinStep::glide(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
+    const int numSteps = dynamic_cast<const RattleLangevinIntegrator&>(integrator).getNumGeodesicSteps();
+    const double h = 0.5 * integrator.getStepSize() / numSteps;
+    Real3* x = positions(context);
+    for (int k = 0; k < numSteps; k++) {
+        // RATTLE without a force: r += h v + c, v += c/h, and back to the tangent space there
+        for (int i = 0; i < numParticles(); i++)
+            delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i];
+        solver->forgetMultipliers();
+        HostedStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
+        for (int i = 0; i < numParticles(); i++)
+            x[i] += delta[i];
+        requireFinite(x, "position");
+        const auto lambda = solver->getMultipliers().lambda;
+        for (size_t c = 0; c < impulses.size(); c++)
+            impulses[c] += h > 0 ? lambda[c] / h : 0;
+        setTime(context, currentTime(context) + h);
+        returnToTangent(context, integrator, v);
+    }
+}
+
+void ReferenceGeodesicLangevinStep::returnToTangent(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                                    Real3* v) {
+    solver->forgetMultipliers();
+    solveVelocities(context, integrator, positions(context), v);
+    const auto mu = solver->getMultipliers().mu;
+    for (size_t c = 0; c < impulses.size(); c++)
+        impulses[c] += mu[c];
+}
+
+} // namespace ConstraintPlugin
