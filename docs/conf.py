@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Sphinx's settings; scripts/docs.sh builds. Nothing here needs the network, and neither do the pages."""
+
+import sys
+from pathlib import Path
+
+import openmmconstraints
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+project = "openmm-constraints"
+author = "the openmm-constraints developers"
+copyright = "2026, the openmm-constraints developers"
+version = release = openmmconstraints.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    # in docs/extensions
+    "docstrings",
+    "examples",
+    "includes",
+    "mathml",
+]
+exclude_patterns = ["extensions"]
+default_role = "code"
+
+myst_enable_extensions = ["deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+
+autodoc_class_signature = "separated"
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "undoc-members": True, "show-inheritance": True}
+autosummary_ignore_module_all = False
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"openmm-constraints {version}"
+html_static_path = ["static"]
+html_css_files = ["style.css"]
+html_show_sourcelink = False
+html_copy_source = False
