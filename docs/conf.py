@@ -25,17 +25,17 @@ extensions = [
     "includes",
     "mathml",
 ]
-exclude_patterns = ["extensions"]
+templates_path = ["templates"]
+exclude_patterns = ["extensions", "templates"]
 default_role = "code"
 
 myst_enable_extensions = ["deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 
-autodoc_class_signature = "separated"
+autoclass_content = "both"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "undoc-members": True, "show-inheritance": True}
-autosummary_ignore_module_all = False
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 

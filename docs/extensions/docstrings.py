@@ -15,6 +15,7 @@ from pathlib import Path
 
 import openmmconstraints
 
+SIGNATURE = re.compile(r"\w+\(.*\)( -> \w+)?")  # in front of some docstrings
 FIELD = re.compile(r":(param|return|returns|raises|type|rtype)\b([^:]*):\s*(.*)")
 
 
@@ -62,12 +63,15 @@ def clean(lines, swig):
 
 
 def process_docstring(app, what, name, thing, options, lines):
-    lines[:] = clean(lines, swig=name.split(".")[-1] in signatures() or parent(name) in signatures())
+    swig = in_stub(name).split(".")[0] in signatures()
+    if swig and lines and SIGNATURE.fullmatch(lines[0]):
+        del lines[0]
+    lines[:] = clean(lines, swig)
 
 
-def parent(name):
-    """The class that a member's full name tells."""
-    return ".".join(name.split(".")[1:-1])
+def in_stub(name):
+    """What the stub calls an object with this full name."""
+    return name.removeprefix("openmmconstraints.").removeprefix("wrapper.")
 
 
 @cache
@@ -92,8 +96,10 @@ def signatures():
 
 
 def process_signature(app, what, name, thing, options, signature, returns):
-    known = signatures().get(name.split(".", 1)[-1])
-    return known and (known[0], None if name.endswith("__init__") else known[1])
+    if what not in ("class", "method"):
+        return None
+    arguments, result = signatures().get(f"{in_stub(name)}.__init__" if what == "class" else in_stub(name)) or (None, None)
+    return arguments and (arguments, None if what == "class" else result)
 
 
 def skip_member(app, what, name, thing, skip, options):

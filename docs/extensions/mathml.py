@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 def to_mathml(node, display):
     try:
         return tex2mathml(node.astext(), as_block=display)
-    except MathError as error:
+    except (MathError, IndexError) as error:  # the latter where something is missing: ^2
         logger.warning("%s in the formula %s", error, node.astext(), location=node)
         return escape(node.astext())
 
