@@ -28,6 +28,7 @@ extensions = [
 templates_path = ["templates"]
 exclude_patterns = ["extensions", "templates"]
 default_role = "code"
+highlight_language = "none"
 
 myst_enable_extensions = ["deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3

@@ -8,6 +8,7 @@
 #   setup            # needs: compiler, Python with venv and headers
 #   setup tests      # also an OpenCL device (PoCL serves), GoogleTest, Google Benchmark and Eigen; builds the C++ tests
 #                    # and benchmarks in build/
+#   install_requirements docs    # an extra of pyproject.toml that neither needs
 #   "$venv/bin/openmm-constraints" ...
 #
 # Running it again is quick and needs no network: what is present is not installed again, the C++ code is rebuilt
@@ -133,11 +134,11 @@ setup_machine() {
 
 # ---- .venv -------------------------------------------------------------------------------------------------------
 
-# Everything pyproject.toml asks for (to build, to run, to test), one requirement a line: the list stands only there. But
-# for openmmtools, which brings much that nothing here needs.
-# And a pip that knows the option -C, which Debian 12's does not.
+# What pyproject.toml asks for, one requirement a line: the list stands only there. Without an argument: everything to
+# build, to run and to test (so neither Sphinx nor openmmtools, which brings much that nothing here needs), and a pip that
+# knows the option -C, which Debian 12's does not. With one: that extra.
 requirements() {
-    "$venv/bin/python" - "$root/pyproject.toml" <<'PY'
+    "$venv/bin/python" - "$root/pyproject.toml" "$@" <<'PY'
 import sys
 try:
     import tomllib
@@ -145,25 +146,33 @@ except ModuleNotFoundError:  # Python 3.10
     from pip._vendor import tomli as tomllib
 with open(sys.argv[1], "rb") as file:
     data = tomllib.load(file)
-print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
-      *(r for name, extra in data["project"]["optional-dependencies"].items() if name != "benchmark" for r in extra),
-      sep="\n")
+extras = data["project"]["optional-dependencies"]
+if len(sys.argv) > 2:
+    print(*extras[sys.argv[2]], sep="\n")
+else:
+    print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
+          *(r for name, extra in extras.items() if name not in ("benchmark", "docs") for r in extra), sep="\n")
 PY
 }
 
+# Installs into .venv what requirements() says, unless that was done before.
+install_requirements() {
+    local stamp=$venv/.requirements${1:+-$1}
+    requirements "$@" >"$venv/.wanted"
+    cmp -s "$venv/.wanted" "$stamp" && return
+    say "Installing what pyproject.toml asks for${1:+ ($1)}"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$venv/.wanted"
+    mv "$venv/.wanted" "$stamp"
+}
+
 setup_venv() {
-    local wanted stamp=$venv/.requirements
+    local wanted
     wanted=$("$python" -c 'import sys; print(sys.version)')
     if [ "$("$venv/bin/python" -c 'import sys; print(sys.version)' 2>/dev/null)" != "$wanted" ]; then
         say "Creating .venv with $python"
         "$python" -m venv --clear "$venv"
     fi
-    requirements >"$venv/.wanted"
-    if ! cmp -s "$venv/.wanted" "$stamp"; then
-        say "Installing what pyproject.toml asks for"
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$venv/.wanted"
-        mv "$venv/.wanted" "$stamp"
-    fi
+    install_requirements
 }
 
 # ---- the package -------------------------------------------------------------------------------------------------

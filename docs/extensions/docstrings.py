@@ -40,6 +40,7 @@ def from_swig(paragraph):
             line, indent = escape(line), "  "
             result += [] if result and result[-1].startswith(("- ", "  ")) else [""]
         else:
+            result += [""] if line.startswith("Source:") else []
             line = indent + escape(line)
         if shown:
             result.append(line)
@@ -98,7 +99,10 @@ def signatures():
 def process_signature(app, what, name, thing, options, signature, returns):
     if what not in ("class", "method"):
         return None
-    arguments, result = signatures().get(f"{in_stub(name)}.__init__" if what == "class" else in_stub(name)) or (None, None)
+    arguments, result = signatures().get(f"{in_stub(name)}.__init__" if what == "class" else in_stub(name)) or (
+        None,
+        None,
+    )
     return arguments and (arguments, None if what == "class" else result)
 
 

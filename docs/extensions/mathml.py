@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Formulas as MathML, which browsers show by themselves: no script to fetch, so the pages work without a network."""
 
+import re
 from html import escape
 
 from docutils import nodes
@@ -10,11 +11,13 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
+BAR = re.compile(r'<mo( class="math(open|close)")?>(?=\|</mo>)')
 
 
 def to_mathml(node, display):
     try:
-        return tex2mathml(node.astext(), as_block=display)
+        # A bar is a bracket, neither an operator between two things nor as tall as the row.
+        return BAR.sub('<mo stretchy="false" lspace="0" rspace="0">', tex2mathml(node.astext(), as_block=display))
     except (MathError, IndexError) as error:  # the latter where something is missing: ^2
         logger.warning("%s in the formula %s", error, node.astext(), location=node)
         return escape(node.astext())

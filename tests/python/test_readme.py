@@ -7,28 +7,21 @@ from pathlib import Path
 
 import openmm as mm
 import pytest
+from snippets import blocks, numbers_rounded
 
 import openmmconstraints as mc
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-
-
 def test_first_example_runs(capsys):
-    exec(compile(blocks("python")[0], "README.md", "exec"), {})
+    exec(compile(blocks(README, "python")[0], "README.md", "exec"), {})
     assert "converged" in capsys.readouterr().out
 
 
-def numbers_rounded(text):
-    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda match: f"{float(match[0]):.3f}", text)
-
-
 def test_carbon_dioxide_prints_what_is_shown(capsys):
-    exec(compile(blocks("python")[1], "README.md", "exec"), {})
-    assert numbers_rounded(capsys.readouterr().out) == numbers_rounded(blocks("text")[0])
+    exec(compile(blocks(README, "python")[1], "README.md", "exec"), {})
+    assert numbers_rounded(capsys.readouterr().out) == numbers_rounded(blocks(README, "text")[0])
 
 
 def test_error_message_is_verbatim():
@@ -39,7 +32,7 @@ def test_error_message_is_verbatim():
         system.addConstraint(i, j, distance)
     with pytest.raises(mm.OpenMMException) as error:
         mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatformByName("Reference"))
-    shown = blocks("text")[1].removeprefix("openmm.OpenMMException: ")
+    shown = blocks(README, "text")[1].removeprefix("openmm.OpenMMException: ")
     assert " ".join(shown.split()) == " ".join(str(error.value).split())
 
 

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""What the documentation shows is what happens, and nothing public is missing from it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from snippets import examples, numbers_rounded
+
+import openmmconstraints as mc
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```python\n" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_snippets_run_and_print_what_is_shown(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {}  # a page reads on
+    for code, shown in examples(page.read_text()):
+        exec(compile(code, page.name, "exec"), namespace)
+        printed = capsys.readouterr().out
+        if shown is not None:
+            assert numbers_rounded(printed) == numbers_rounded(shown)
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_included_texts_exist(page):
+    for file, options in re.findall(r"^```\{include\} (\S+)\n(.*?)```", page.read_text(), re.DOTALL | re.MULTILINE):
+        text = (page.parent / file).read_text()
+        for marker in re.findall(r'^:(?:start-after|end-before): "(.*)"$', options, re.MULTILINE):
+            assert marker in text
+
+
+def test_reference_has_everything_public():
+    reference = (DOCS / "api/index.md").read_text()
+    listed = set(re.findall(r"^   (\S+)$", reference, re.MULTILINE))
+    assert set(mc.__all__) - {"__version__"} <= listed
+
+
+def test_every_example_has_a_page():
+    pages = {page.stem for page in (DOCS / "examples").glob("*.md")} - {"index"}
+    assert {script.stem for script in (ROOT / "examples").glob("*.py")} == pages
