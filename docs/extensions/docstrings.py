@@ -3,8 +3,8 @@
 """What stands between our docstrings and good pages.
 
 SWIG makes docstrings of the C++ headers' comments: their indentation is ragged, types are C++'s, and formulas are
-indented text. Signatures with Python's types are in wrapper.pyi. Neither kind of docstring escapes what reStructuredText
-would take for markup: |sigma|, a*b.
+indented text. Signatures with Python's types are in wrapper.pyi. And docstrings, whoever wrote them, do not escape what
+reStructuredText would take for markup: |sigma|, a*b.
 """
 
 import ast
@@ -68,6 +68,8 @@ def process_docstring(app, what, name, thing, options, lines):
     if swig and lines and SIGNATURE.fullmatch(lines[0]):
         del lines[0]
     lines[:] = clean(lines, swig)
+    if what in ("attribute", "property"):
+        lines.insert(0, "")  # or napoleon takes what stands before a colon for a type
 
 
 def in_stub(name):
@@ -97,13 +99,10 @@ def signatures():
 
 
 def process_signature(app, what, name, thing, options, signature, returns):
-    if what not in ("class", "method"):
-        return None
-    arguments, result = signatures().get(f"{in_stub(name)}.__init__" if what == "class" else in_stub(name)) or (
-        None,
-        None,
-    )
-    return arguments and (arguments, None if what == "class" else result)
+    if what == "class" and in_stub(name) in signatures():
+        known = signatures().get(f"{in_stub(name)}.__init__")
+        return known[0] if known else "", None
+    return signatures().get(in_stub(name)) if what == "method" else None
 
 
 def skip_member(app, what, name, thing, skip, options):

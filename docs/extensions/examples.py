@@ -12,10 +12,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import openmmconstraints
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+import openmmconstraints
 
 logger = logging.getLogger(__name__)
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,7 +11,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
-BAR = re.compile(r'<mo( class="math(open|close)")?>(?=\|</mo>)')
+BAR = re.compile(r"<mo[^>]*>(?=\|</mo>)")
 
 
 def to_mathml(node, display):
