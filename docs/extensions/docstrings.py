@@ -18,6 +18,8 @@ import openmmconstraints
 SIGNATURE = re.compile(r"\w+\(.*\)( -> \w+)?")  # in front of some docstrings
 FIELD = re.compile(r":(param|return|returns|raises|type|rtype)\b([^:]*):\s*(.*)")
 
+attributes = {}  # docstrings that napoleon is not to change
+
 
 def escape(line):
     return re.sub(r"([\\*|])", r"\\\1", line)
@@ -69,7 +71,13 @@ def process_docstring(app, what, name, thing, options, lines):
         del lines[0]
     lines[:] = clean(lines, swig)
     if what in ("attribute", "property"):
-        lines.insert(0, "")  # or napoleon takes what stands before a colon for a type
+        attributes[name] = list(lines)
+
+
+def restore_attribute(app, what, name, thing, options, lines):
+    """Napoleon takes what stands before a colon for an attribute's type; ours have sentences there."""
+    if name in attributes:
+        lines[:] = attributes.pop(name)
 
 
 def in_stub(name):
@@ -111,6 +119,7 @@ def skip_member(app, what, name, thing, skip, options):
 
 def setup(app):
     app.connect("autodoc-process-docstring", process_docstring, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", restore_attribute, priority=600)
     app.connect("autodoc-process-signature", process_signature)
     app.connect("autodoc-skip-member", skip_member)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
