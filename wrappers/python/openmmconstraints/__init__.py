@@ -16,6 +16,7 @@ from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.blocking import MeanForce
 from openmmconstraints.blue_moon_reporter import BlueMoonReporter
 from openmmconstraints.force_field import constrain
+from openmmconstraints.health import Health
 from openmmconstraints.helpers import moveConstraints, setTopology
 from openmmconstraints.wrapper import (
     ClusterInfo,
@@ -38,6 +39,7 @@ __all__ = [
     "ConstraintForceIntegrator",
     "ConstraintIntegrator",
     "CustomConstraintForce",
+    "Health",
     "MeanForce",
     "RattleIntegrator",
     "RattleLangevinIntegrator",

@@ -9,6 +9,14 @@ import openmm as mm
 from openmm import unit
 
 
+def minimum_image(delta: np.ndarray, box: np.ndarray) -> np.ndarray:
+    """Displacements [..., 3] (nm) by the minimum image; box: three vectors in reduced, lower triangular form."""
+    for vector in reversed(box):
+        axis = np.flatnonzero(vector)[-1]
+        delta = delta - np.rint(delta[..., axis] / vector[axis])[..., None] * vector
+    return delta
+
+
 class BondMeter:
     """Measures the System's constraints, by the minimum image."""
 
@@ -26,7 +34,5 @@ class BondMeter:
         positions = state.getPositions(asNumpy=True).value_in_unit(unit.nanometer)
         delta = positions[self.second] - positions[self.first]
         if self.periodic:
-            for vector in reversed(state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.nanometer)):
-                axis = np.flatnonzero(vector)[-1]  # the box vectors are in reduced, lower triangular form
-                delta -= np.outer(np.rint(delta[:, axis] / vector[axis]), vector)
+            delta = minimum_image(delta, state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.nanometer))
         return float(np.max(np.abs(np.linalg.norm(delta, axis=1) / self.lengths - 1)))

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The command `openmm-constraints`: arguments in, exit status out. The work is done in info, run, demo and
-benchmark."""
+"""The command `openmm-constraints`: arguments in, exit status out. The work is done in info, health,
+run, demo and benchmark."""
 
 from __future__ import annotations
 
@@ -57,15 +57,16 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole command line. `run` leaves the script and its arguments to the caller, in their order."""
     parser = _Parser(
         prog=PROGRAM,
-        description="Holonomic constraints for OpenMM: what is installed, your script with them, a demonstration, a "
-        "benchmark.",
-        epilog=f"examples:\n  {PROGRAM} info system.xml\n  {PROGRAM} run simulate.py --integrator Rattle\n"
+        description="Holonomic constraints for OpenMM: what is installed, a check of your system, your script with "
+        "them, a demonstration, a benchmark.",
+        epilog=f"examples:\n  {PROGRAM} info system.xml\n  {PROGRAM} check system.xml state.xml\n"
+        f"  {PROGRAM} run simulate.py --integrator Rattle\n"
         f"  {PROGRAM} demo --output demo-output\n  {PROGRAM} benchmark --list",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {plugin_version()}")
-    commands = parser.add_subparsers(dest="command", metavar="{info,run,demo,benchmark}", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="{info,check,run,demo,benchmark}", required=True)
 
     info = _add_parser(
         commands,
@@ -77,6 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
         "system", nargs="?", type=Path, metavar="SYSTEM.xml", help="a System written by openmm.XmlSerializer"
     )
     _add_solver(info)
+    _add_check(commands)
 
     run = _add_parser(
         commands,
@@ -110,6 +112,31 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_benchmark(commands)
     return parser
+
+
+def _add_check(commands) -> None:
+    parser = _add_parser(
+        commands,
+        "check",
+        "check the constraints of a System before a run: what would fail, what is doubtful, which step and tolerance",
+        f"{PROGRAM} check system.xml state.xml --step-size 2 --tolerance 1e-8\n"
+        "exit status: 0 no errors, 1 errors (with --strict: or warnings), 2 the check could not be made",
+    )
+    parser.add_argument("system", type=Path, metavar="SYSTEM.xml", help="a System written by openmm.XmlSerializer")
+    parser.add_argument(
+        "state",
+        nargs="?",
+        type=Path,
+        metavar="STATE.xml",
+        help="where it starts: a State written by openmm.XmlSerializer, or a .pdb or .cif file, which names atoms too",
+    )
+    parser.add_argument("--topology", type=Path, metavar="FILE.pdb", help="a .pdb or .cif file, to name atoms")
+    _add_solver(parser)
+    parser.add_argument("--tolerance", type=_positive(float), metavar="X", help="to be judged (default: 1e-5)")
+    parser.add_argument("--step-size", type=_positive(float), metavar="FS", help="time step in fs, to be judged")
+    parser.add_argument("--precision", choices=("single", "mixed", "double"), default="mixed", help="default: mixed")
+    parser.add_argument("--strict", action="store_true", help="let warnings fail the check too")
+    parser.add_argument("--json", action="store_true", help="write JSON instead of tables")
 
 
 def _add_benchmark(commands) -> None:
@@ -175,6 +202,12 @@ def _dispatch(options: argparse.Namespace, script: list[str]) -> int:
         from openmmconstraints.info import info
 
         return info(options.system, options.solver)
+    if options.command == "check":
+        from openmmconstraints.health import command as health
+
+        return health.check(
+            health.Settings(**{name: getattr(options, name) for name in health.Settings.__annotations__})
+        )
     if options.command == "run":
         from openmmconstraints.run import run
 

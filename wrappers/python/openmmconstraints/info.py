@@ -12,7 +12,9 @@ from rich.text import Text
 
 import openmmconstraints as mc
 from openmmconstraints import _build_info
+from openmmconstraints.clusters import cluster_table
 from openmmconstraints.errors import UserError
+from openmmconstraints.files import load_xml
 from openmmconstraints.platforms import found_platforms, supports_plugin
 from openmmconstraints.system import count_degrees_of_freedom
 from openmmconstraints.table import make_console, make_table
@@ -21,32 +23,12 @@ from openmmconstraints.versions import openmm_version, plugin_version
 
 def info(system_file: Path | None, solver: str) -> int:
     """Print the report; returns the exit status."""
-    system = None if system_file is None else load_system(system_file)
+    system = None if system_file is None else load_xml(system_file, mm.System)
     console = make_console()
     print_installation(console)
     if system is not None:
         print_clusters(console, system, str(system_file), solver)
     return 0
-
-
-def load_system(path: Path) -> mm.System:
-    """Read a System that openmm.XmlSerializer wrote.
-
-    :raises UserError: if the file cannot be read or holds something else
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
-        raise UserError(f"cannot read '{path}': {reason}.") from error
-    try:
-        system = mm.XmlSerializer.deserialize(text)
-    except (mm.OpenMMException, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".") or "it is not XML"
-        raise UserError(f"'{path}' is not a System written by openmm.XmlSerializer: {reason}.") from error
-    if not isinstance(system, mm.System):
-        raise UserError(f"'{path}' holds a {type(system).__name__}, not a System.")
-    return system
 
 
 def print_installation(console: Console) -> None:
@@ -118,16 +100,7 @@ def print_clusters(console: Console, system: mm.System, name: str, solver: str) 
         clusters = integrator.getClusters(system)
     except mm.OpenMMException as error:
         raise UserError(f"the constraints of '{name}' cannot be used: {error}") from error
-    table = make_table(
-        f"Clusters of constraints in {name} (solver: {solver})",
-        ["Solver"],
-        ["Clusters", "Constraints each", "Particles each", "Levels", "Factor entries"],
-        caption="Levels: depth of the elimination tree. Factor entries: off-diagonal, fill included.",
-    )
-    for cluster in clusters:
-        numbers = (cluster.count, cluster.constraints, cluster.particles, cluster.levels, cluster.factorEntries)
-        table.add_row(cluster.solver, *(f"{number:,}" for number in numbers))
-    console.print(table)
+    console.print(cluster_table(f"Clusters of constraints in {name} (solver: {solver})", clusters))
     for cluster in clusters:
         if cluster.note:
             console.print(f"{cluster.constraints:,} constraints in a cluster: {cluster.note}", style="bold")

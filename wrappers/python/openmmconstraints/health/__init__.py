@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""A check of a System's constraints before a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import openmm as mm
+from openmm import app, unit
+
+from openmmconstraints._quantities import to_positions
+from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolerance, recommend_tolerance
+from openmmconstraints.health.blocks import find_patterns
+from openmmconstraints.health.dependence import find_dependence
+from openmmconstraints.health.findings import Finding, worst_first
+from openmmconstraints.health.listing import BODY, Listing
+from openmmconstraints.health.membership import find_membership
+from openmmconstraints.health.placement import Placement, Positions, Violation, place
+from openmmconstraints.health.refusals import find_combinations, find_refusals
+from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
+from openmmconstraints.helpers import atom_name, require_same_size
+from openmmconstraints.system import count_degrees_of_freedom
+from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator
+
+__all__ = ["Finding", "Health", "Vibration", "Violation"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of a System."""
+
+    particles: int
+    massive: int  #: with mass; the others are virtual sites or fixed
+    virtualSites: int
+    constraints: int  #: listed in the System and its Forces
+    rigidBodies: int  #: declared
+    independent: int | None  #: what they take from the degrees of freedom; None: they cannot be used
+    redundant: int  #: listed, and following from the others
+    removesCenterOfMass: bool
+
+
+class Health:
+    """What is good and bad about a System's constraints, and what to run it with.
+
+    Everything that a Context would refuse is collected instead of thrown, and much that it would not tell: redundant
+    and nearly straight constraints, anchors, missing minimum images, a time step that is too long. The System is not
+    changed, and neither OpenMM's own constraint solver nor any interaction is set up: villin in water takes half a
+    second.
+
+    >>> health = mc.Health(system, state, topology=pdb.topology)  # doctest: +SKIP
+    >>> print(health)  # doctest: +SKIP
+    >>> if not health.ok:  # doctest: +SKIP
+    ...     raise SystemExit(1)
+
+    Attributes
+    ----------
+    ok : bool
+        whether there is no error
+    findings : tuple of Finding
+        worst first: severity, kind, message, remedy, constraints (in the order of getMultipliers()), particles, names,
+        values
+    counts : Counts
+        numbers of particles and constraints
+    clusters : tuple of ClusterInfo, or None
+        what serves the constraints, as ConstraintIntegrator.getClusters(); None if they cannot be used. Constraints
+        that were refused are not in it
+    degreesOfFreedom : int or None
+        3 per massive particle, less the independent constraints, less 3 with a CMMotionRemover
+    vibrations : tuple of Vibration
+        the fastest harmonic bonds and angles that no constraint holds
+    recommendedTolerance : float
+        for constant-energy runs in this precision
+    recommendedTimeStep : openmm.unit.Quantity or None
+        ten steps a period of the fastest of these, see stepLimit; None if nothing can move
+    stepLimit : str
+        what limits it
+    placement : Placement or None
+        the worst constraints at the positions, and how far projection moves particles (nm)
+    """
+
+    def __init__(
+        self,
+        system: mm.System,
+        positions: Any = None,
+        *,
+        topology: app.Topology | None = None,
+        integrator: mm.Integrator | None = None,
+        precision: str = "mixed",
+    ) -> None:
+        """Check a System.
+
+        Parameters
+        ----------
+        system : openmm.System
+            is not changed
+        positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity, optional
+            where it starts. A State's box and time are taken too; else those are the System's default box and 0
+        topology : openmm.app.Topology, optional
+            of the System: findings then name atoms; without it, those of setTopology() do
+        integrator : openmm.Integrator, optional
+            whose solver, tolerance and step size are to be checked. It is not bound to anything
+        precision : "single", "mixed" or "double"
+            of the Context that is planned
+
+        Raises
+        ------
+        ValueError
+            for another precision, and if positions or topology are not the System's
+        TypeError
+            if positions are not lengths
+        """
+        if precision not in TOLERANCES:
+            raise ValueError(f"Health: precision must be one of {', '.join(TOLERANCES)}, not {precision!r}")
+        names = None
+        if topology is not None:
+            require_same_size(system, topology, "Health")
+            names = [atom_name(atom) for atom in topology.atoms()]
+        start = None if positions is None else _positions(system, positions)
+        self.precision = precision
+        self._check(system, Listing(system, names), start, integrator)
+
+    def _check(
+        self, system: mm.System, listing: Listing, start: Positions | None, integrator: mm.Integrator | None
+    ) -> None:
+        is_ours = integrator is not None and ConstraintIntegrator.isinstance(integrator)
+        solver = ConstraintIntegrator.cast(integrator).getSolver() if is_ours else ConstraintIntegrator.Automatic
+        tolerance = 1e-5 if integrator is None else integrator.getConstraintTolerance()
+        accepted = find_refusals(system, listing, solver, tolerance)
+        findings = [*accepted.findings, *find_combinations(system, listing, accepted, integrator)]
+        findings += find_membership(system, listing, accepted.clusters or ())
+        dependence, redundant = find_dependence(
+            listing,
+            find_patterns(listing),
+            start.x if start is not None and np.all(np.isfinite(start.x)) else None,
+            None if start is None else start.box,
+        )
+        findings += dependence
+        self.placement: Placement | None = None
+        if start is not None and accepted.clusters is not None:
+            self.placement = place(system, listing, accepted, start, tolerance)
+            findings += self.placement.findings
+        vibrations, unseen = find_vibrations(system, listing)
+        self.vibrations: tuple[Vibration, ...] = tuple(vibrations)
+        self.recommendedTolerance = recommend_tolerance(self.precision)
+        self.recommendedTimeStep: unit.Quantity | None = None
+        self.stepLimit = "nothing moves"
+        massive = listing.masses[listing.masses > 0]
+        if len(massive):
+            step, self.stepLimit = recommend_step(vibrations, float(np.min(massive)))
+            self.recommendedTimeStep = step * unit.femtosecond
+        findings += check_tolerance(tolerance, self.precision, start)
+        findings += check_step(integrator, vibrations, unseen)
+        self.clusters: tuple[ClusterInfo, ...] | None = accepted.clusters
+        independent = None if self.clusters is None else sum(c.count * c.constraints for c in self.clusters)
+        self.counts = Counts(
+            particles=len(listing.masses),
+            massive=len(massive),
+            virtualSites=int(np.count_nonzero(listing.is_site)),
+            constraints=listing.count,
+            rigidBodies=int(np.count_nonzero(listing.kind == BODY)),
+            independent=independent,
+            redundant=redundant,
+            removesCenterOfMass=any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
+        )
+        self.degreesOfFreedom: int | None = (
+            None if self.clusters is None else count_degrees_of_freedom(system, self.clusters)
+        )
+        self.findings: tuple[Finding, ...] = worst_first(findings)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, JSON-able. Lengths are in nm, angles in rad, periods and time steps in fs."""
+        from openmmconstraints.health.report import to_dict
+
+        return to_dict(self)
+
+    def __str__(self) -> str:
+        """Tables, worst first, and a last line with the verdict."""
+        from openmmconstraints.health.report import to_text
+
+        return to_text(self)
+
+
+def _positions(system: mm.System, positions: Any) -> Positions:
+    vectors, time = system.getDefaultPeriodicBoxVectors(), 0.0
+    if isinstance(positions, mm.State):
+        vectors, time = positions.getPeriodicBoxVectors(), positions.getTime().value_in_unit(unit.picosecond)
+        try:
+            positions = positions.getPositions(asNumpy=True)
+        except mm.OpenMMException as error:
+            raise ValueError("Health: the State has no positions. Take one with getState(positions=True).") from error
+    if unit.is_quantity(positions) and isinstance(positions._value, np.ndarray):
+        positions = positions.value_in_unit(unit.nanometer)
+    if not (isinstance(positions, np.ndarray) and positions.ndim == 2 and positions.shape[1] == 3):
+        positions = np.array(to_positions(positions, "Health")).reshape(-1, 3)
+    x = np.asarray(positions, dtype=float)
+    if len(x) != system.getNumParticles():
+        raise ValueError(f"Health: there are {len(x)} positions and {system.getNumParticles()} particles.")
+    return Positions(x, np.array([vector.value_in_unit(unit.nanometer) for vector in vectors]), time)

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Tolerance and time step: what to take, and what is wrong with those that were taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import openmm as mm
+from openmm import unit
+
+from openmmconstraints.health.findings import Finding
+from openmmconstraints.health.placement import Positions
+from openmmconstraints.health.vibrations import (
+    FEWEST_STEPS_A_PERIOD,
+    STEPS_A_PERIOD,
+    STEPS_OF_INSTABILITY,
+    Vibration,
+)
+
+#: For constant energy, by precision, and why.
+TOLERANCES = {
+    "single": (1e-6, "the floor of single precision; below it nothing is asked for"),
+    "mixed": (1e-8, "positions are kept in two floats; at most one more iteration than 1e-5"),
+    "double": (1e-8, "energy drifts no less at tighter ones; at most one more iteration than 1e-5"),
+}
+#: Beyond it, constant-energy runs drift and virials are wrong by as much.
+LOOSE = 1e-4
+
+
+def recommend_tolerance(precision: str) -> float:
+    """For a constant-energy run."""
+    return TOLERANCES[precision][0]
+
+
+def check_tolerance(tolerance: float, precision: str, start: Positions | None) -> list[Finding]:
+    """Findings about the tolerance that an integrator has, and what single precision can hold."""
+    findings = []
+    floor = TOLERANCES["single"][0]
+    if tolerance > LOOSE:
+        message = f"The constraint tolerance {tolerance:.1e} is loose: energies drift, and pressures are off."
+        remedy = f"Take {recommend_tolerance(precision):.0e}, which costs an iteration or two."
+        findings.append(Finding("warning", "tolerance", message, remedy, values={"tolerance": tolerance}))
+    elif precision == "single" and tolerance < floor:
+        message = (
+            f"The constraint tolerance {tolerance:.1e} cannot be reached in single precision: {floor:.0e} is asked for."
+        )
+        remedy = "Take mixed precision where that is not enough."
+        findings.append(Finding("note", "tolerance", message, remedy, values={"tolerance": tolerance}))
+    if precision == "single" and start is not None and np.all(np.isfinite(start.x)):
+        # A float is off by up to half of 2^-23 relative to the next lower power of two.
+        rounding = float(np.spacing(np.float32(np.max(np.abs(start.x), initial=0.0)))) / 0.1
+        if rounding > 10 * floor:
+            message = f"Coordinates this far from the origin are rounded to {rounding:.0e} of a bond of 0.1 nm."
+            remedy = "Take mixed precision, or move the system to the origin."
+            findings.append(Finding("warning", "precision", message, remedy, values={"rounding": rounding}))
+    return findings
+
+
+def check_step(integrator: mm.Integrator | None, vibrations: list[Vibration], unseen: list[str]) -> list[Finding]:
+    """Findings about an integrator's step size, and what the estimate of periods leaves out."""
+    findings = []
+    if unseen:
+        message = f"The periods of {', '.join(sorted(set(unseen)))} terms are not known to this check."
+        findings.append(Finding("note", "time-step", message, "They may need a shorter time step."))
+    if integrator is None or not vibrations:
+        return findings
+    step = integrator.getStepSize().value_in_unit(unit.femtosecond)
+    fastest = vibrations[0]
+    values = {"step_fs": step, "period_fs": fastest.period}
+    where = {"particles": fastest.particles, "names": fastest.names, "values": values, "count": fastest.count}
+    remedy = (
+        f"Take at most {fastest.period / STEPS_A_PERIOD:.2g} fs, constrain this {fastest.kind}, or repartition masses."
+    )
+    for severity, steps, what in (
+        ("error", STEPS_OF_INSTABILITY, "is unstable"),
+        ("warning", FEWEST_STEPS_A_PERIOD, f"has fewer than {FEWEST_STEPS_A_PERIOD} steps a period"),
+        ("note", STEPS_A_PERIOD, f"has fewer than {STEPS_A_PERIOD} steps a period"),
+    ):
+        if fastest.period < steps * step * (1 - 1e-3):
+            message = f"A time step of {step:.3g} fs: {fastest} {what}."
+            findings.append(Finding(severity, "time-step", message, remedy, **where))
+            break
+    return findings

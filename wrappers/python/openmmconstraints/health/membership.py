@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""What constraints join: anchors, immovable particles, duplicates, periodic boundaries, and what serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import openmm as mm
+
+from openmmconstraints.health.findings import Finding
+from openmmconstraints.health.listing import CENTROIDS, DISTANCE, EXPRESSION, Listing
+from openmmconstraints.wrapper import ClusterInfo
+
+
+def find_membership(system: mm.System, listing: Listing, clusters: Iterable[ClusterInfo]) -> list[Finding]:
+    """Findings that need neither positions nor the rank."""
+    return [
+        *_anchors(listing),
+        *_images(system, listing),
+        *_moving(listing),
+        *(
+            Finding("warning", "slow-solver", f"{c.constraints:,} constraints in a cluster: {c.note}.", count=c.count)
+            for c in clusters
+            if c.note
+        ),
+    ]
+
+
+def _finding(listing: Listing, severity, kind, which: np.ndarray, message: str, remedy: str) -> Finding:
+    """`which`: constraints; the first one stands for them."""
+    particles = listing.of(int(which[0]))
+    constraints = tuple(which[which < listing.count].tolist())
+    return Finding(severity, kind, message, remedy, constraints, particles, listing.names(particles), {}, len(which))
+
+
+def _anchors(listing: Listing) -> Iterator[Finding]:
+    massless = (listing.masses == 0) & ~listing.is_site
+    if not np.any(massless):
+        return
+    fixed = np.zeros(len(listing.kind), dtype=int)
+    sizes = np.diff(listing.start)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    inside = np.repeat(listing.valid, sizes)  # indices of others may be out of range
+    np.add.at(fixed, owner[inside], massless[listing.particle[inside.nonzero()[0]]])
+    immovable = np.flatnonzero((fixed > 0) & (fixed == sizes))
+    anchored = (fixed > 0) & (fixed < sizes)
+    refused = np.flatnonzero(anchored & (listing.force < 0))
+    if len(refused):
+        message = f"{listing.describe(int(refused[0]))} has one end without mass, which OpenMM refuses in the System."
+        remedy = "Call openmmconstraints.moveConstraints(system): in a ConstraintForce it is an anchor."
+        yield _finding(listing, "error", "anchor", refused, message, remedy)
+    accepted = np.flatnonzero(anchored & (listing.force >= 0))
+    if len(accepted):
+        message = f"{listing.describe(int(accepted[0]))} is held by an immovable particle (mass 0), an anchor."
+        yield _finding(listing, "note", "anchor", accepted, message, "")
+    if len(immovable):
+        message = f"{listing.describe(int(immovable[0]))} joins immovable particles only: it is checked, never solved."
+        remedy = "Give a particle mass, or remove the constraint; at other positions than its own it is an error."
+        yield _finding(listing, "warning", "immovable", immovable, message, remedy)
+
+
+def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
+    lengths = np.isin(listing.kind, (DISTANCE, CENTROIDS)) & listing.valid
+    if listing.periodic_system:
+        long = np.flatnonzero(lengths & ~listing.periodic & (listing.target > listing.half_width))
+        if len(long):
+            k = int(long[0])
+            message = (
+                f"{listing.describe(k)}: {listing.target[k]:.4g} nm is more than half the shortest width of the box "
+                f"({listing.half_width:.4g} nm), so it is taken without the minimum image."
+            )
+            remedy = "Positions must not be wrapped between its ends; a larger box is better."
+            yield _finding(listing, "warning", "long", long, message, remedy)
+        return
+    idle = np.flatnonzero(listing.valid & listing.periodic & (listing.force >= 0) & (listing.kind != EXPRESSION))
+    if len(idle):
+        f = int(listing.force[idle[0]])
+        name = system.getForce(f).getName()
+        message = f"The {name} with index {f} takes the minimum image, but no other Force is periodic."
+        remedy = "In vacuum, call setUsesPeriodicBoundaryConditions(False): else the default box acts on its bonds."
+        yield _finding(listing, "warning", "minimum-image", idle, message, remedy)
+
+
+def _moving(listing: Listing) -> Iterator[Finding]:
+    moving = np.flatnonzero(listing.valid & (listing.rate != 0))
+    if len(moving):
+        k = int(moving[0])
+        message = f"{listing.describe(k)} moves by {listing.rate[k]:.3g} per ps, counted from time 0."
+        yield _finding(listing, "note", "moving", moving, message, "")

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""How a Health is shown: worst first, the verdict last."""
+
+from __future__ import annotations
+
+import io
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from openmm import unit
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from openmmconstraints.clusters import cluster_table
+from openmmconstraints.health.advice import TOLERANCES
+from openmmconstraints.health.findings import count_severities
+from openmmconstraints.table import WIDTH_OF_A_PIPE, make_table, scientific
+
+if TYPE_CHECKING:
+    from openmmconstraints.health import Health
+
+_STYLES = {"error": "bold red", "warning": "yellow", "note": ""}
+
+
+def print_report(console: Console, health: Health, name: str = "the System") -> None:
+    """Findings, positions, clusters, numbers, advice, verdict."""
+    if health.findings:
+        console.print(_findings_table(health, name))
+    if health.placement is not None and health.placement.worst:
+        console.print(_violations_table(health))
+    if health.clusters:
+        console.print(cluster_table("Clusters of constraints", health.clusters))
+    for label, text in _numbers(health):
+        console.print(Text(f"{label + ':':<21}{text}"), soft_wrap=True)
+    verdict, style = _verdict(health)
+    console.print(Text(verdict, style=style), soft_wrap=True)
+
+
+def to_text(health: Health) -> str:
+    """The report without colours."""
+    out = io.StringIO()
+    print_report(Console(file=out, width=WIDTH_OF_A_PIPE, highlight=False, markup=False, color_system=None), health)
+    return out.getvalue().rstrip("\n")
+
+
+def _findings_table(health: Health, name: str) -> Table:
+    table = make_table(f"What was found in {name}", ["", "Kind"], ["How many"])
+    table.add_column("What, and what to do", overflow="fold")
+    for finding in health.findings:
+        text = Text(finding.message)
+        if finding.remedy:
+            text.append(f"\n→ {finding.remedy}", style="italic")
+        style = _STYLES[finding.severity]
+        table.add_row(Text(finding.severity, style=style), finding.kind, f"{finding.count:,}", text)
+    return table
+
+
+def _violations_table(health: Health) -> Table:
+    assert health.placement is not None
+    table = make_table("Constraints farthest off", ["Particles", "Atoms"], ["Value", "Target", "Error"])
+    for worst in health.placement.worst:
+        table.add_row(
+            "-".join(map(str, worst.particles)),
+            " - ".join(worst.names),
+            f"{worst.value:.6f}",
+            f"{worst.target:.6f}",
+            scientific(worst.error),
+        )
+    return table
+
+
+def _numbers(health: Health) -> list[tuple[str, str]]:
+    counts = health.counts
+    of_these = f", {counts.virtualSites:,} of them virtual sites" if counts.virtualSites else ""
+    without = counts.particles - counts.massive
+    rows = [
+        ("particles", f"{counts.particles:,}" + (f" ({without:,} without mass{of_these})" if without else "")),
+        ("constraints", f"{counts.constraints:,}" + _details(health)),
+    ]
+    if health.degreesOfFreedom is not None:
+        removed = " - 3 (CMMotionRemover)" if counts.removesCenterOfMass else ""
+        how = f"3 x {counts.massive:,} - {counts.independent:,}{removed}"
+        rows.append(("degrees of freedom", f"{health.degreesOfFreedom:,} = {how}"))
+    if health.placement is not None and health.placement.shift is not None:
+        rows.append(("projection", f"moves no particle by more than {health.placement.shift:.2g} nm"))
+    tolerance, why = TOLERANCES[health.precision]
+    rows.append(("tolerance", f"{tolerance:.0e} for constant energy in {health.precision} precision: {why}"))
+    if health.recommendedTimeStep is not None:
+        step = health.recommendedTimeStep.value_in_unit(unit.femtosecond)
+        rows.append(("time step", f"{step:.2g} fs; limited by {health.stepLimit}"))
+    return rows
+
+
+def _details(health: Health) -> str:
+    counts = health.counts
+    parts = [f"{counts.rigidBodies:,} rigid bodies"] if counts.rigidBodies else []
+    if counts.redundant:
+        parts.append(f"{counts.redundant:,} redundant")
+    if counts.independent is not None:
+        parts.append(f"{counts.independent:,} independent")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _verdict(health: Health) -> tuple[str, str]:
+    counts = count_severities(health.findings)
+    listed = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for word, n in counts.items() if n)
+    if counts["error"]:
+        return f"Not ready to run: {listed}.", "bold red"
+    if counts["warning"]:
+        return f"Will run, but look at the warnings: {listed}.", "bold yellow"
+    return f"Healthy{f': {listed}' if listed else ''}.", "bold green"
+
+
+def to_dict(health: Health) -> dict[str, Any]:
+    """Plain data. What is not a finite number is None: JSON knows no NaN."""
+    step = health.recommendedTimeStep
+    clusters = ("count", "constraints", "particles", "solver", "levels", "factorEntries", "note")
+    placement = health.placement
+    return _finite(
+        {
+            "ok": health.ok,
+            "precision": health.precision,
+            "findings": [finding.as_dict() for finding in health.findings],
+            "counts": vars(health.counts),
+            "degreesOfFreedom": health.degreesOfFreedom,
+            "clusters": None
+            if health.clusters is None
+            else [{name: getattr(c, name) for name in clusters} for c in health.clusters],
+            "vibrations": [vibration.as_dict() for vibration in health.vibrations],
+            "recommendedTolerance": health.recommendedTolerance,
+            "recommendedTimeStep": None if step is None else step.value_in_unit(unit.femtosecond),
+            "stepLimit": health.stepLimit,
+            "placement": None
+            if placement is None
+            else {"worst": [worst.as_dict() for worst in placement.worst], "shift": placement.shift},
+        }
+    )
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
