@@ -14,8 +14,6 @@ from openmmconstraints.errors import UserError
 
 _T = TypeVar("_T")
 
-Structure = app.PDBFile | app.PDBxFile
-
 
 def load_xml(path: Path, kind: type[_T]) -> _T:
     """Read a System, a State, ... that openmm.XmlSerializer wrote.
@@ -33,7 +31,7 @@ def load_xml(path: Path, kind: type[_T]) -> _T:
     return found
 
 
-def load_structure(path: Path) -> Structure:
+def load_structure(path: Path) -> app.PDBFile | app.PDBxFile:
     """Read positions and topology of a PDB or PDBx/mmCIF file (.cif), told by its name.
 
     :raises UserError: if the file cannot be read

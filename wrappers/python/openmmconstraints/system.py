@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import openmm as mm
 
@@ -16,7 +18,7 @@ def particle_masses(system: mm.System) -> np.ndarray:
     return np.array([system.getParticleMass(i)._value for i in range(system.getNumParticles())], dtype=float)
 
 
-def count_degrees_of_freedom(system: mm.System, clusters: list[mc.ClusterInfo]) -> int:
+def count_degrees_of_freedom(system: mm.System, clusters: Iterable[mc.ClusterInfo]) -> int:
     """3 per massive particle, less the independent constraints, less 3 if there is a CMMotionRemover."""
     independent = sum(cluster.count * cluster.constraints for cluster in clusters)
     removes_motion = any(isinstance(force, mm.CMMotionRemover) for force in system.getForces())

@@ -148,11 +148,14 @@ class Health:
         self.recommendedTimeStep: unit.Quantity | None = None
         self.stepLimit = "nothing moves"
         massive = listing.masses[listing.masses > 0]
-        if len(massive):
+        if accepted.clusters is None:
+            self.stepLimit = "not known while the constraints cannot be used"
+        elif len(massive):
             step, self.stepLimit = recommend_step(vibrations, float(np.min(massive)))
             self.recommendedTimeStep = step * unit.femtosecond
         findings += check_tolerance(tolerance, self.precision, start)
-        findings += check_step(integrator, vibrations, unseen)
+        if accepted.clusters is not None:
+            findings += check_step(integrator, vibrations, unseen)
         self.clusters: tuple[ClusterInfo, ...] | None = accepted.clusters
         independent = None if self.clusters is None else sum(c.count * c.constraints for c in self.clusters)
         self.counts = Counts(
@@ -168,7 +171,7 @@ class Health:
         self.degreesOfFreedom: int | None = (
             None if self.clusters is None else count_degrees_of_freedom(system, self.clusters)
         )
-        self.findings: tuple[Finding, ...] = worst_first(findings)
+        self.findings: tuple[Finding, ...] = worst_first(_without_repeats(findings))
 
     @property
     def ok(self) -> bool:
@@ -186,6 +189,12 @@ class Health:
         from openmmconstraints.health.report import to_text
 
         return to_text(self)
+
+
+def _without_repeats(findings: list[Finding]) -> list[Finding]:
+    """A set that is refused as singular is not called ill-conditioned too."""
+    singular = [set(finding.particles) for finding in findings if finding.kind == "singular"]
+    return [f for f in findings if f.kind != "ill-conditioned" or set(f.particles) not in singular]
 
 
 def _positions(system: mm.System, positions: Any) -> Positions:

@@ -8,7 +8,7 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
-from openmmconstraints.health.findings import Finding
+from openmmconstraints.health.findings import Finding, Severity
 from openmmconstraints.health.placement import Positions
 from openmmconstraints.health.vibrations import (
     FEWEST_STEPS_A_PERIOD,
@@ -67,17 +67,21 @@ def check_step(integrator: mm.Integrator | None, vibrations: list[Vibration], un
     step = integrator.getStepSize().value_in_unit(unit.femtosecond)
     fastest = vibrations[0]
     values = {"step_fs": step, "period_fs": fastest.period}
-    where = {"particles": fastest.particles, "names": fastest.names, "values": values, "count": fastest.count}
     remedy = (
         f"Take at most {fastest.period / STEPS_A_PERIOD:.2g} fs, constrain this {fastest.kind}, or repartition masses."
     )
-    for severity, steps, what in (
+    limits: tuple[tuple[Severity, float, str], ...] = (
         ("error", STEPS_OF_INSTABILITY, "is unstable"),
         ("warning", FEWEST_STEPS_A_PERIOD, f"has fewer than {FEWEST_STEPS_A_PERIOD} steps a period"),
         ("note", STEPS_A_PERIOD, f"has fewer than {STEPS_A_PERIOD} steps a period"),
-    ):
+    )
+    for severity, steps, what in limits:
         if fastest.period < steps * step * (1 - 1e-3):
             message = f"A time step of {step:.3g} fs: {fastest} {what}."
-            findings.append(Finding(severity, "time-step", message, remedy, **where))
+            findings.append(
+                Finding(
+                    severity, "time-step", message, remedy, (), fastest.particles, fastest.names, values, fastest.count
+                )
+            )
             break
     return findings

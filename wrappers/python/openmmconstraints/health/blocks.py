@@ -31,6 +31,7 @@ class Pattern:
     masses: np.ndarray  #: [n]
     periodic: bool
     in_system: bool  #: whether all are System constraints
+    moving: bool  #: whether any has a rate
     constraints: np.ndarray  #: [number of blocks, K]
     particles: np.ndarray  #: [number of blocks, n]
 
@@ -38,9 +39,9 @@ class Pattern:
 def find_patterns(listing: Listing) -> list[Pattern]:
     """All blocks of more than one constraint, largest first."""
     found: dict[tuple, tuple[list[list[int]], list[list[int]]]] = {}
-    kind, target, periodic = listing.kind.tolist(), np.round(listing.target, 7).tolist(), listing.periodic.tolist()
-    start, particle, in_system = listing.start.tolist(), listing.particle.tolist(), (listing.force < 0).tolist()
-    masses = listing.masses.tolist()
+    kind, target, is_periodic = listing.kind.tolist(), np.round(listing.target, 7).tolist(), listing.periodic.tolist()
+    start, particle, is_of_system = listing.start.tolist(), listing.particle.tolist(), (listing.force < 0).tolist()
+    masses, rate = listing.masses.tolist(), listing.rate.tolist()
     for block in _blocks(listing):
         place: dict[int, int] = {}
         members = []
@@ -51,15 +52,18 @@ def find_patterns(listing: Listing) -> list[Pattern]:
             tuple(members),
             tuple([target[k] for k in block]),
             tuple([masses[p] for p in place]),
-            any(periodic[k] for k in block),
-            all(in_system[k] for k in block),
+            any(is_periodic[k] for k in block),
+            all(is_of_system[k] for k in block),
+            any(rate[k] != 0 for k in block),
         )
         constraints, particles = found.setdefault(key, ([], []))
         constraints.append(block)
         particles.append(list(place))
     patterns = [
-        Pattern(key[0], key[1], np.array(key[2]), np.array(key[3]), key[4], key[5], np.array(ks), np.array(ps))
-        for key, (ks, ps) in found.items()
+        Pattern(
+            kinds, members, listing.target[ks[0]], np.array(m), periodic, in_system, moving, np.array(ks), np.array(ps)
+        )
+        for (kinds, members, _, m, periodic, in_system, moving), (ks, ps) in found.items()
     ]
     return sorted(patterns, key=lambda pattern: -len(pattern.kinds))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import re
 
+import numpy as np
 import openmm as mm
 
 from openmmconstraints.health.listing import (
@@ -30,6 +31,15 @@ _NAMED = re.compile(
     r"|constraint (?P<expression>\d+) of the CustomConstraintForce with index (?P<custom>\d+)"
 )
 
+#: What the methods of ConstraintForce call them: addDistance, getNumDistances.
+_NAMES = {
+    DISTANCE: ("Distance", "Distances"),
+    ANGLE: ("Angle", "Angles"),
+    DIHEDRAL: ("Dihedral", "Dihedrals"),
+    CENTROIDS: ("CentroidDistance", "CentroidDistances"),
+    BODY: ("RigidBody", "RigidBodies"),
+}
+
 
 class Candidate:
     """The System `system`, and what its constraints are called in the original.
@@ -47,11 +57,15 @@ class Candidate:
         with_system_constraints: str = "kept",
         with_others: bool = False,
     ) -> None:
-        self.system = mm.System()
         self._listing = listing
         self._forces: dict[int, int] = {}  # index in the original, by the index here
         self._moved: dict[int, list[int]] = {}  # System constraints, by the index of the Force that has them here
         self._kept: dict[tuple[int, int], list[int]] = {}  # indices in the original, by (index of the Force here, kind)
+        if with_system_constraints == "kept" and not dropped_forces and bool(np.all(listing.valid)):
+            self.system = original  # in which getClusters() changes nothing; copies of large Systems take seconds
+            self._forces = {f: f for f in range(original.getNumForces())}
+            return
+        self.system = mm.System()
         for mass in listing.masses.tolist():
             self.system.addParticle(mass)
         for p in listing.is_site.nonzero()[0].tolist():
@@ -113,8 +127,8 @@ class Candidate:
         kept = self._valid(-1, DISTANCE, original.getNumConstraints())
         self._kept[(-1, DISTANCE)] = kept
         for i in kept:
-            k = self._listing.find(-1, DISTANCE, i)
-            self.system.addConstraint(*self._listing.of(k), self._listing.target[k])
+            first, second = self._listing.of(i)  # System constraints are the first of the list
+            self.system.addConstraint(first, second, self._listing.target[i])
 
     def _move(self) -> None:
         kept = self._kept[(-1, DISTANCE)]
@@ -125,13 +139,7 @@ class Candidate:
                 self._moved[f] = [i for i in kept if bool(self._listing.periodic[i]) == periodic]
 
     def _without_invalid(self, force: ConstraintForce, f: int) -> ConstraintForce:
-        counts = {
-            DISTANCE: force.getNumDistances(),
-            ANGLE: force.getNumAngles(),
-            DIHEDRAL: force.getNumDihedrals(),
-            CENTROIDS: force.getNumCentroidDistances(),
-            BODY: force.getNumRigidBodies(),
-        }
+        counts = {kind: getattr(force, f"getNum{plural}")() for kind, (_, plural) in _NAMES.items()}
         kept = {kind: self._valid(f, kind, count) for kind, count in counts.items()}
         if all(len(kept[kind]) == count for kind, count in counts.items()):
             return copy.copy(force)
@@ -140,16 +148,10 @@ class Candidate:
         new = ConstraintForce()
         new.setUsesPeriodicBoundaryConditions(force.usesPeriodicBoundaryConditions())
         new.setParticleNames(force.getParticleNames())
-        for i in kept[DISTANCE]:
-            new.addDistance(*force.getDistanceParameters(i), force.getDistanceRate(i))
-        for i in kept[ANGLE]:
-            new.addAngle(*force.getAngleParameters(i), force.getAngleRate(i))
-        for i in kept[DIHEDRAL]:
-            new.addDihedral(*force.getDihedralParameters(i), force.getDihedralRate(i))
-        for i in kept[CENTROIDS]:
-            new.addCentroidDistance(*force.getCentroidDistanceParameters(i), force.getCentroidDistanceRate(i))
-        for i in kept[BODY]:
-            new.addRigidBody(*force.getRigidBodyParameters(i))
+        for kind, (name, _) in _NAMES.items():
+            for i in kept[kind]:
+                rate = () if kind == BODY else (getattr(force, f"get{name}Rate")(i),)
+                getattr(new, f"add{name}")(*getattr(force, f"get{name}Parameters")(i), *rate)
         return new
 
     def _without_invalid_expressions(self, force: CustomConstraintForce, f: int) -> CustomConstraintForce:

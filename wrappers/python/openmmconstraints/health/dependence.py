@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import acos, degrees, pi
 
@@ -21,7 +21,7 @@ from openmmconstraints.health.gradients import (
     is_measurable,
     jacobian,
 )
-from openmmconstraints.health.listing import ANGLE, DISTANCE, Listing
+from openmmconstraints.health.listing import ANGLE, DIHEDRAL, DISTANCE, Listing
 from openmmconstraints.health.refusals import make_integrator
 from openmmconstraints.wrapper import ConstraintForce
 
@@ -46,7 +46,7 @@ def find_dependence(
             x = np.random.default_rng(1).uniform(size=(1, len(pattern.masses), 3))  # positions in general
             J = jacobian(pattern, x, None)[0]
             rank = int(np.count_nonzero(eigenvalues(J[None])[0] > ZERO))
-            independent = _count_independent(pattern)
+            independent = rank if pattern.moving else _count_independent(pattern)
             if independent != rank:
                 findings.append(_recognized(listing, pattern, independent))
                 continue
@@ -64,9 +64,13 @@ def _count_independent(pattern: Pattern) -> int:
     system, force = mm.System(), ConstraintForce()
     for mass in pattern.masses:
         system.addParticle(mass)
-    add = {2: force.addDistance, 3: force.addAngle, 4: force.addDihedral}
-    for members, target in zip(pattern.members, pattern.targets, strict=True):
-        add[len(members)](*members, target)
+    add: dict[int, Callable[..., int]] = {
+        DISTANCE: force.addDistance,
+        ANGLE: force.addAngle,
+        DIHEDRAL: force.addDihedral,
+    }
+    for kind, members, target in zip(pattern.kinds, pattern.members, pattern.targets, strict=True):
+        add[kind](*members, target)
     system.addForce(force)
     return sum(info.count * info.constraints for info in make_integrator(0, 1e-5).getClusters(system))
 

@@ -59,10 +59,12 @@ def jacobian(pattern: Pattern, x: np.ndarray, box: np.ndarray | None) -> np.ndar
         d = places[:, 1:] - places[:, :-1]
         if box is not None:
             d = minimum_image(d, box)
-        for gradient in _gradients(kind, d, target):
+        with np.errstate(all="ignore"):  # particles at one place have no gradient; the integrators refuse them
+            gradients = _gradients(kind, d, target)
+        for gradient in gradients:
             row = np.zeros(x.shape)
             for s, member in enumerate(members):
-                row[:, member] += gradient[:, s]
+                row[:, member] += np.nan_to_num(gradient[:, s])
             rows.append(row)
     J = np.stack(rows, axis=1)
     inverse = np.divide(1, np.sqrt(pattern.masses), out=np.zeros(len(pattern.masses)), where=pattern.masses > 0)
@@ -82,12 +84,10 @@ def _gradients(kind: int, d: np.ndarray, target: float) -> list[np.ndarray]:
     A, B = np.cross(F, G), np.cross(H, G)
     length = np.linalg.norm(G, axis=-1, keepdims=True)
     A2, B2 = (np.sum(v * v, axis=-1, keepdims=True) for v in (A, B))
-    with np.errstate(all="ignore"):
-        one, four = -length * A / A2, length * B / B2
-        shared = np.sum(F * G, axis=-1, keepdims=True) * A / (A2 * length) - np.sum(
-            H * G, axis=-1, keepdims=True
-        ) * B / (B2 * length)
-    return [np.nan_to_num(np.stack([one, -one + shared, -shared - four, four], axis=1))]
+    FG, HG = (np.sum(v * G, axis=-1, keepdims=True) for v in (F, H))
+    one, four = -length * A / A2, length * B / B2
+    shared = (FG * A / A2 - HG * B / B2) / length
+    return [np.stack([one, -one + shared, -shared - four, four], axis=1)]
 
 
 def _angle_gradients(a: np.ndarray, b: np.ndarray, is_straight: bool) -> list[np.ndarray]:
@@ -114,7 +114,7 @@ def eigenvalues(J: np.ndarray) -> np.ndarray:
 
 def dependent_rows(J: np.ndarray) -> np.ndarray:
     """Rows of one J [rows, 3n] that depend on those before them."""
-    R = np.linalg.qr(J.T, mode="r")
+    R = np.linalg.qr(J.T).R
     diagonal = np.zeros(len(J))
-    diagonal[: min(R.shape)] = np.abs(np.diagonal(R))
+    diagonal[: len(R)] = np.abs(np.diagonal(R))
     return np.flatnonzero(diagonal <= np.sqrt(ZERO))

@@ -157,6 +157,11 @@ def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: 
         bodies.add(BODY, force.getRigidBodyParameters(i)[0], 0.0, 0.0, f, i, periodic)
 
 
+def is_ours(force: mm.Force) -> bool:
+    """Whether a Force declares constraints."""
+    return ConstraintForce.isinstance(force) or CustomConstraintForce.isinstance(force)
+
+
 def is_periodic(force: mm.Force) -> bool:
     """Whether a Force is periodic; one that cannot say so decides nothing."""
     try:

@@ -4,22 +4,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import openmm as mm
 
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.health.listing import CENTROIDS, DISTANCE, EXPRESSION, Listing
+from openmmconstraints.health.listing import CENTROIDS, DISTANCE, EXPRESSION, Listing, is_ours, is_periodic
 from openmmconstraints.wrapper import ClusterInfo
 
+#: Constraints of a cluster from which on OpenMM's set-up may be felt.
+LARGE = 1000
 
-def find_membership(system: mm.System, listing: Listing, clusters: Iterable[ClusterInfo]) -> list[Finding]:
+
+def find_membership(system: mm.System, listing: Listing, clusters: Sequence[ClusterInfo]) -> list[Finding]:
     """Findings that need neither positions nor the rank."""
     return [
         *_anchors(listing),
         *_images(system, listing),
         *_moving(listing),
+        *_slow_setup(system, clusters),
         *(
             Finding("warning", "slow-solver", f"{c.constraints:,} constraints in a cluster: {c.note}.", count=c.count)
             for c in clusters
@@ -73,6 +77,7 @@ def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
             )
             remedy = "Positions must not be wrapped between its ends; a larger box is better."
             yield _finding(listing, "warning", "long", long, message, remedy)
+    if any(is_periodic(force) for force in system.getForces() if not is_ours(force)):
         return
     idle = np.flatnonzero(listing.valid & listing.periodic & (listing.force >= 0) & (listing.kind != EXPRESSION))
     if len(idle):
@@ -81,6 +86,17 @@ def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
         message = f"The {name} with index {f} takes the minimum image, but no other Force is periodic."
         remedy = "In vacuum, call setUsesPeriodicBoundaryConditions(False): else the default box acts on its bonds."
         yield _finding(listing, "warning", "minimum-image", idle, message, remedy)
+
+
+def _slow_setup(system: mm.System, clusters: Sequence[ClusterInfo]) -> Iterator[Finding]:
+    largest = max((cluster.constraints for cluster in clusters), default=0)
+    if min(largest, system.getNumConstraints()) >= LARGE:
+        message = (
+            f"{largest:,} constraints form one cluster. For those in the System, every Context sets up OpenMM's own "
+            f"solver first, which takes seconds to hours."
+        )
+        remedy = "Call openmmconstraints.moveConstraints(system): then it never meets them."
+        yield Finding("note", "slow-setup", message, remedy)
 
 
 def _moving(listing: Listing) -> Iterator[Finding]:

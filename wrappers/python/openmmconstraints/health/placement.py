@@ -17,7 +17,7 @@ from openmmconstraints.health.dependence import NEARLY_STRAIGHT
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.health.gradients import angle_between, bonds, measure
 from openmmconstraints.health.listing import ANGLE, DIHEDRAL, DISTANCE, Listing
-from openmmconstraints.health.refusals import Accepted, make_integrator
+from openmmconstraints.health.refusals import Accepted, make_integrator, refusal
 
 WORST = 5
 #: A start off by more than this (relative, or rad) is worth a look before it is projected.
@@ -170,11 +170,11 @@ def _try(
         context.setTime(start.time)
         context.setPositions(start.x)
     except mm.OpenMMException as error:
-        return [_failure(listing, candidate, error, "refused")], None
+        return [refusal(error, candidate, listing, "refused")], None
     try:
         integrator.step(1)
     except mm.OpenMMException as error:
-        findings.append(_failure(listing, candidate, error, "far-off"))
+        findings.append(refusal(error, candidate, listing, "far-off"))
         context.setTime(start.time)
         context.setPositions(start.x)
     try:
@@ -184,16 +184,5 @@ def _try(
         moved = listing.masses > 0
         shift = float(np.max(np.linalg.norm(x - start.x, axis=1)[moved], initial=0.0))
     except mm.OpenMMException as error:
-        findings = [_failure(listing, candidate, error, "not-projectable")]
+        findings = [refusal(error, candidate, listing, "not-projectable")]
     return findings, shift
-
-
-def _failure(listing: Listing, candidate: Candidate, error: mm.OpenMMException, kind: str) -> Finding:
-    named = candidate.find_named(str(error))
-    text, _, remedy = candidate.translate(str(error)).partition("\nRemedy: ")
-    if "singular:" in text:
-        kind = "singular"
-    particles = tuple(dict.fromkeys(p for k in named for p in listing.of(k)))
-    constraints = tuple(k for k in dict.fromkeys(named) if k < listing.count)
-    text, remedy = " ".join(text.split()), " ".join(remedy.split())
-    return Finding("error", kind, text, remedy, constraints, particles, listing.names(particles))

@@ -5,19 +5,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import openmm as mm
 
 from openmmconstraints.health.candidate import Candidate, is_other
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.health.listing import Listing
+from openmmconstraints.health.listing import Listing, is_ours
 from openmmconstraints.wrapper import (
     ClusterInfo,
-    ConstraintForce,
     ConstraintIntegrator,
-    CustomConstraintForce,
     RattleIntegrator,
 )
 
@@ -26,6 +23,7 @@ MOST_REFUSALS = 20
 
 # What a refusal is about, by words of its message; the first that fits.
 _KINDS = (
+    ("singular", r"set that is singular:"),
     ("too-large", r"\bGB\b"),
     ("contradictory", r"contradict|different distances"),
     ("box", r"half the shortest width"),
@@ -36,7 +34,7 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class Accepted:
-    """What is left of a System's constraints; `listing.valid` says which. None: not even that can be used."""
+    """What is left of a System's constraints; `listing.valid` says which. No clusters: nothing is."""
 
     clusters: tuple[ClusterInfo, ...] | None
     dropped_forces: frozenset[int]
@@ -61,23 +59,21 @@ def find_refusals(system: mm.System, listing: Listing, solver: int, tolerance: f
         try:
             return Accepted(integrator.getClusters(candidate.system), dropped_forces, tuple(findings))
         except mm.OpenMMException as error:
-            message = candidate.translate(str(error))
-            named = candidate.find_named(str(error))
-        finding = _refusal(message, named, listing)
+            message, named = str(error), candidate.find_named(str(error))
+            finding = refusal(error, candidate, listing, "refused")
         findings.append(finding)
         if finding.kind == "too-large" and integrator.getSolver() != ConstraintIntegrator.Automatic:
             integrator.setSolver(ConstraintIntegrator.Automatic)
         elif named:
             # Of what contradicts each other, the longest is named last.
             listing.valid[named[-1] if finding.kind == "contradictory" else named[0]] = False
-        elif (force := _find_guilty(system, listing, dropped_forces, integrator)) is not None:
+        elif (force := _find_guilty(system, listing, dropped_forces, integrator, message)) is not None:
             dropped_forces |= {force}
             listing.valid[listing.force == force] = False
         else:
-            return Accepted(None, dropped_forces, tuple(findings))
-    findings.append(
-        Finding("note", "unfinished", f"There may be more: the check stops after {MOST_REFUSALS} refusals.")
-    )
+            break
+    findings.append(Finding("note", "unfinished", "There may be more: the check cannot go on before this is cured."))
+    listing.valid[:] = False
     return Accepted(None, dropped_forces, tuple(findings))
 
 
@@ -92,8 +88,7 @@ def find_combinations(
         try:
             mm.Context(candidate.system, RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
         except mm.OpenMMException as error:
-            named = candidate.find_named(str(error))
-            findings.append(_refusal(candidate.translate(str(error)), named, listing, kind="combination"))
+            findings.append(refusal(error, candidate, listing, "combination"))
     for child in [] if integrator is None else _steppers(integrator):
         if declaring and not ConstraintIntegrator.isinstance(child):
             message = f"{type(child).__name__} does not solve the constraints of a ConstraintForce."
@@ -108,36 +103,27 @@ def _steppers(integrator: mm.Integrator) -> list[mm.Integrator]:
     return [integrator]
 
 
-def _refusal(message: str, named: Sequence[int], listing: Listing, kind: str | None = None) -> Finding:
-    if kind is None:
-        kind = next((kind for kind, words in _KINDS if re.search(words, message)), "refused")
-    text, _, remedy = message.partition("\nRemedy: ")
+def refusal(error: mm.OpenMMException, candidate: Candidate, listing: Listing, kind: str) -> Finding:
+    """What an exception about a Candidate says of the original; `kind` is its kind where its words do not tell."""
+    text, _, remedy = candidate.translate(str(error)).partition("\nRemedy: ")
+    found = next((found for found, words in _KINDS if re.search(words, text)), kind)
+    named = candidate.find_named(str(error))
     particles = tuple(dict.fromkeys(p for k in named for p in listing.of(k)))
     constraints = tuple(k for k in dict.fromkeys(named) if k < listing.count)
-    return Finding(
-        "error",
-        kind,
-        " ".join(text.split()),
-        " ".join(remedy.split()),
-        constraints,
-        particles,
-        listing.names(particles),
-    )
+    text, remedy = " ".join(text.split()), " ".join(remedy.split())
+    return Finding("error", found, text, remedy, constraints, particles, listing.names(particles))
 
 
 def _find_guilty(
-    system: mm.System, listing: Listing, dropped: frozenset[int], integrator: ConstraintIntegrator
+    system: mm.System, listing: Listing, dropped: frozenset[int], integrator: ConstraintIntegrator, message: str
 ) -> int | None:
-    """The Force that cannot be used even by itself, where an error names no constraint."""
-    declaring = [
-        f
-        for f, force in enumerate(system.getForces())
-        if f not in dropped and (ConstraintForce.isinstance(force) or CustomConstraintForce.isinstance(force))
-    ]
+    """The Force that says the same even by itself, where an error names no constraint."""
+    declaring = [f for f, force in enumerate(system.getForces()) if f not in dropped and is_ours(force)]
     for f in declaring:
         alone = Candidate(system, listing, dropped | set(declaring) - {f}, "left out")
         try:
             integrator.getClusters(alone.system)
-        except mm.OpenMMException:
-            return f
+        except mm.OpenMMException as error:
+            if str(error) == message:
+                return f
     return None

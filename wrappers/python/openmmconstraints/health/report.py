@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from openmmconstraints.table import WIDTH_OF_A_PIPE, make_table, scientific
 if TYPE_CHECKING:
     from openmmconstraints.health import Health
 
+#: Rows of one kind in the table.
+MOST_OF_A_KIND = 3
 _STYLES = {"error": "bold red", "warning": "yellow", "note": ""}
 
 
@@ -48,12 +51,19 @@ def to_text(health: Health) -> str:
 def _findings_table(health: Health, name: str) -> Table:
     table = make_table(f"What was found in {name}", ["", "Kind"], ["How many"])
     table.add_column("What, and what to do", overflow="fold")
+    seen: Counter[tuple[str, str]] = Counter()
     for finding in health.findings:
+        seen[finding.severity, finding.kind] += 1
+        if seen[finding.severity, finding.kind] > MOST_OF_A_KIND:
+            continue
         text = Text(finding.message)
         if finding.remedy:
             text.append(f"\n→ {finding.remedy}", style="italic")
         style = _STYLES[finding.severity]
         table.add_row(Text(finding.severity, style=style), finding.kind, f"{finding.count:,}", text)
+    left_out = sum(max(0, count - MOST_OF_A_KIND) for count in seen.values())
+    if left_out:
+        table.caption = f"{left_out} more of these kinds are not shown; Health.findings and --json have them."
     return table
 
 

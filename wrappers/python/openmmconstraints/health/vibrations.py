@@ -13,6 +13,9 @@ import openmm as mm
 
 from openmmconstraints.health.listing import ANGLE, BODY, DISTANCE, Listing
 
+_Two = tuple[int, int]
+_Three = tuple[int, int, int]
+
 STEPS_A_PERIOD = 10
 FEWEST_STEPS_A_PERIOD = 5
 #: Of the leapfrog and velocity Verlet: omega dt < 2, so a period has more than pi steps.
@@ -74,7 +77,7 @@ def find_vibrations(system: mm.System, listing: Listing) -> tuple[list[Vibration
     return _fastest(rows, listing), unseen
 
 
-def _held(listing: Listing) -> tuple[dict[tuple[int, int], float], set[tuple[int, ...]], dict[int, set[int]]]:
+def _held(listing: Listing) -> tuple[dict[_Two, float], set[_Three], dict[int, set[int]]]:
     """Constrained pairs with their lengths, constrained angles, and the rigid bodies of particles."""
     which, pairs = listing.of_kind(DISTANCE)
     pairs = np.sort(pairs, axis=1).tolist()
@@ -88,22 +91,22 @@ def _held(listing: Listing) -> tuple[dict[tuple[int, int], float], set[tuple[int
     return held, held_angles, body_of
 
 
-def _terms(system: mm.System) -> tuple[dict, dict, list[str]]:
+def _terms(system: mm.System) -> tuple[dict[_Two, tuple[float, float]], dict[_Three, tuple[float, float]], list[str]]:
     """{(i, j): (length, k)}, {(i, centre, j): (angle, k)}; force constants of the same atoms add up."""
-    lengths: dict[tuple[int, int], tuple[float, float]] = {}
-    angles: dict[tuple[int, int, int], tuple[float, float]] = {}
+    lengths: dict[_Two, tuple[float, float]] = {}
+    angles: dict[_Three, tuple[float, float]] = {}
     unseen = []
     for force in system.getForces():
         if isinstance(force, mm.HarmonicBondForce):
             for n in range(force.getNumBonds()):
                 i, j, length, k = force.getBondParameters(n)
-                key = (min(i, j), max(i, j))
-                lengths[key] = (length._value, k._value + lengths.get(key, (0, 0))[1])
+                pair = (min(i, j), max(i, j))
+                lengths[pair] = (length._value, k._value + lengths.get(pair, (0, 0))[1])
         elif isinstance(force, mm.HarmonicAngleForce):
             for n in range(force.getNumAngles()):
                 i, centre, j, angle, k = force.getAngleParameters(n)
-                key = (min(i, j), centre, max(i, j))
-                angles[key] = (angle._value, k._value + angles.get(key, (0, 0))[1])
+                ends = (min(i, j), centre, max(i, j))
+                angles[ends] = (angle._value, k._value + angles.get(ends, (0, 0))[1])
         elif isinstance(force, mm.CustomBondForce | mm.CustomAngleForce | mm.CustomCompoundBondForce):
             unseen.append(type(force).__name__)
     return lengths, angles, unseen

@@ -1,0 +1,424 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""What a check of a System finds: each kind of finding provoked once, and nothing where nothing is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import openmm as mm
+import pytest
+from openmm import app, unit
+
+import openmmconstraints as mc
+from openmmconstraints.health.blocks import Pattern
+from openmmconstraints.health.gradients import jacobian, measure
+
+CO2 = [(0, 1, 0.116), (1, 2, 0.116), (0, 2, 0.232)]
+STRAIGHT = [[-0.116, 0, 0], [0, 0, 0], [0.116, 0, 0]]
+METHANE = np.array([[0, 0, 0], [1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) * 0.109 / math.sqrt(3)
+
+
+def make_system(masses, distances=(), periodic=False):
+    system = mm.System()
+    for mass in masses:
+        system.addParticle(mass)
+    for i, j, length in distances:
+        system.addConstraint(i, j, length)
+    if periodic:
+        force = mm.HarmonicBondForce()
+        force.setUsesPeriodicBoundaryConditions(True)
+        system.addForce(force)
+    return system
+
+
+def all_distances(x):
+    return [(i, j, float(np.linalg.norm(x[i] - x[j]))) for j in range(len(x)) for i in range(j)]
+
+
+def add_force(system, distances=(), angles=(), dihedrals=(), periodic=False):
+    force = mc.ConstraintForce()
+    force.setUsesPeriodicBoundaryConditions(periodic)
+    for distance in distances:
+        force.addDistance(*distance)
+    for angle in angles:
+        force.addAngle(*angle)
+    for dihedral in dihedrals:
+        force.addDihedral(*dihedral)
+    system.addForce(force)
+    return system
+
+
+def kinds(health, severity=None):
+    return [finding.kind for finding in health.findings if severity in (None, finding.severity)]
+
+
+def only(health, kind):
+    found = [finding for finding in health.findings if finding.kind == kind]
+    assert len(found) == 1, health
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def villin():
+    pdb = app.PDBFile(str(Path(app.__file__).with_name("data") / "test.pdb"))
+    force_field = app.ForceField("amber14-all.xml", "amber14/tip3p.xml")
+    system = force_field.createSystem(pdb.topology, nonbondedMethod=app.PME, constraints=app.AllBonds)
+    return system, pdb
+
+
+def test_villin_is_healthy(villin):
+    system, pdb = villin
+    health = mc.Health(system, pdb.positions, topology=pdb.topology)
+    assert health.ok
+    assert kinds(health) == []
+    assert str(health).endswith("Healthy.")
+    integrator = mc.RattleIntegrator(0.002)
+    clusters = integrator.getClusters(system)
+    assert [(c.count, c.solver) for c in health.clusters] == [(c.count, c.solver) for c in clusters]
+    assert health.counts.independent == 8872
+    assert health.degreesOfFreedom == 3 * 8867 - 8872 - 3
+    assert len(health.placement.worst) == 5
+    assert "THR13:C" in health.placement.worst[0].names
+    assert 0.005 < health.placement.shift < 0.01
+
+
+def test_check_leaves_system_and_integrator_alone(villin):
+    system = make_system([16, 12, 16], CO2)
+    add_force(system, [(0, 1, 0.116)])
+    before = mm.XmlSerializer.serialize(system)
+    integrator = mc.RattleIntegrator(0.002)
+    mc.Health(system, STRAIGHT, integrator=integrator)
+    assert mm.XmlSerializer.serialize(system) == before
+    mm.Context(make_system([1]), integrator, mm.Platform.getPlatform("Reference"))  # it was not bound
+
+
+def test_every_refusal_is_found_and_the_check_goes_on():
+    system = make_system([1] * 14, [(0, 1, 0.1), (1, 2, -0.1), (2, 2, 0.1), (0, 1, 0.2), (12, 13, 0.1)])
+    distances = [(0, 99, 0.1), (6, 7, 0.1), (7, 8, 0.1), (6, 8, 0.3)]
+    add_force(system, distances, [(3, 4, 5, math.pi - 5e-4), (9, 10, 11, math.radians(175))])
+    custom = mc.CustomConstraintForce(1, "foo(x1)")
+    custom.addConstraint([3])
+    system.addForce(custom)
+    health = mc.Health(system)
+    assert not health.ok
+    found = [(finding.kind, finding.constraints) for finding in health.findings if finding.severity == "error"]
+    assert found == [
+        ("target", (1,)),
+        ("particles", (2,)),
+        ("particles", (5,)),
+        ("target", (9,)),
+        ("refused", ()),
+        ("contradictory", (0, 3)),
+        ("contradictory", (6, 7, 8)),
+    ]
+    assert only(health, "nearly-straight").constraints == (10,)
+    ring = health.findings[6]
+    assert ring.message.startswith("distance 1 of the ConstraintForce with index 0 (particles 6 and 7), distance 2")
+    assert health.counts.independent == 5  # 0-1, 12-13, 6-7, 7-8, and the angle of 175 degrees
+
+
+def test_endless_refusals_end_the_check():
+    health = mc.Health(make_system([1] * 40, [(i, i + 100, 0.1) for i in range(40)]), np.zeros((40, 3)))
+    assert kinds(health) == ["particles"] * 20 + ["unfinished"]
+    assert health.clusters is health.degreesOfFreedom is health.recommendedTimeStep is None
+    assert "17 more of these kinds are not shown" in str(health)
+
+
+def test_particles_at_one_place_are_an_error_and_no_crash(recwarn):
+    system = add_force(
+        make_system([1] * 4), [(0, 1, 0.1), (1, 2, 0.1), (2, 0, 0.1)], [(0, 1, 2, 1.0)], [(0, 1, 2, 3, 1.0)]
+    )
+    assert kinds(mc.Health(system, np.zeros((4, 3))), "error") == ["not-projectable"]
+    assert not recwarn.list
+
+
+def test_messages_name_the_constraints_of_the_users_own_system():
+    """Although positions are tried with a System in which the first Force is another one."""
+    system = add_force(make_system([12] * 6, [(0, 1, 0.1)]), [(1, 99, 0.1), (2, 3, 0.1), (4, 5, 0.1)])
+    x = np.array([[0, 0, 0], [0.5, 0, 0], [1, 0, 0], [1.1, 0, 0], [2, 0, 0], [2.1, 0, 0]])
+    assert only(mc.Health(system, x), "far-off").message.startswith("System constraint 0 (particles 0 and 1)")
+    x[1], x[5] = [0.1, 0, 0], [2.5, 0, 0]
+    finding = only(mc.Health(system, x), "far-off")
+    assert finding.message.startswith("distance 2 of the ConstraintForce with index 0 (particles 4 and 5)")
+    assert finding.constraints == (3,)
+    assert finding.particles == (4, 5)
+
+
+def test_straight_set_is_recognized_and_dangerous_in_the_system():
+    system = make_system([16, 12, 16], CO2)
+    health = mc.Health(system, STRAIGHT)
+    assert only(health, "rigid").severity == "warning"
+    assert "a straight set" in only(health, "rigid").message
+    assert health.degreesOfFreedom == 5
+    mc.moveConstraints(system)
+    health = mc.Health(system, STRAIGHT)
+    assert kinds(health) == ["rigid"]
+    assert only(health, "rigid").severity == "note"
+
+
+def test_redundant_constraint_is_named_and_counted():
+    health = mc.Health(make_system([12, 1, 1, 1, 1], all_distances(METHANE)), METHANE)
+    assert health.ok
+    finding = only(health, "redundant")
+    assert len(finding.constraints) == 1
+    assert health.counts.redundant == 1
+    assert health.degreesOfFreedom == 6
+
+
+def test_redundant_constraints_in_rings_of_a_chain_are_found():
+    """Two methanes joined by a bond: a cluster that has to be taken apart."""
+    distances = all_distances(METHANE)
+    second = [(i + 5, j + 5, length) for i, j, length in distances]
+    health = mc.Health(make_system([12, 1, 1, 1, 1] * 2, [*distances, (0, 5, 0.3), *second]))
+    assert health.counts.redundant == 2
+    assert health.counts.independent == 19
+    assert only(health, "redundant").count == 2
+
+
+def test_redundant_constraint_that_disagrees_is_an_error_at_the_positions():
+    i, j, length = (distances := all_distances(METHANE)).pop()
+    finding = only(
+        mc.Health(make_system([12, 1, 1, 1, 1], [*distances, (i, j, 1.02 * length)]), METHANE), "not-projectable"
+    )
+    assert finding.severity == "error"
+    assert "contradict" in finding.remedy
+
+
+def test_flat_set_that_is_not_rigid_is_singular():
+    x = np.array([[0, 0, 0]] + [[0.1 * math.cos(a), 0.1 * math.sin(a), 0] for a in np.arange(6) * math.pi / 3])
+    system = make_system([12] * 7, [(0, i, 0.1) for i in range(1, 7)] + [(i, i % 6 + 1, 0.1) for i in range(1, 7)])
+    assert only(mc.Health(system, x), "singular").severity == "error"
+    x[0, 2] = 1e-3
+    system = make_system([12] * 7, [(i, j, d) for i, j, d in all_distances(x) if d < 0.12])
+    assert only(mc.Health(system, x), "ill-conditioned").values["condition"] > 1e4
+
+
+def test_nearly_straight_triangle_is_told():
+    third = 0.3 * math.sin(math.radians(176 / 2))
+    finding = only(mc.Health(make_system([12] * 3, [(0, 1, 0.15), (1, 2, 0.15), (0, 2, third)])), "nearly-straight")
+    assert finding.values["degrees"] == pytest.approx(176)
+    assert finding.particles == (0, 1, 2)
+
+
+def test_nearly_straight_dihedral_is_told_at_the_positions():
+    system = add_force(make_system([12] * 4), dihedrals=[(0, 1, 2, 3, 0.3)])
+    x = [[-0.1, 0, 0], [0, 0, 0], [0.1, 0.005, 0], [0.2, 0.1, 0.02]]
+    assert only(mc.Health(system, x), "nearly-straight").values["degrees"] == pytest.approx(2.86, abs=0.01)
+
+
+def test_anchors_are_noted_and_refused_in_the_system():
+    system = add_force(make_system([0, 1, 0, 0]), [(0, 1, 0.1), (2, 3, 0.1)])
+    health = mc.Health(system)
+    assert only(health, "anchor").severity == "note"
+    assert only(health, "immovable").constraints == (1,)
+    system.addConstraint(1, 2, 0.1)
+    found = [finding for finding in mc.Health(system).findings if finding.kind == "anchor"]
+    assert [(finding.severity, finding.constraints) for finding in found] == [("error", (0,)), ("note", (1,))]
+
+
+def test_refused_combinations_are_found():
+    system = make_system([12] * 3, [(1, 2, 0.1)], periodic=True)
+    system.addForce(mm.CMMotionRemover())
+    system.addForce(mm.AndersenThermostat(300, 1))
+    assert mc.Health(system).ok
+    surface = mc.CustomConstraintForce(1, "z1-0.2")
+    surface.addConstraint([0])
+    system.addForce(surface)
+    assert "CMMotionRemover" in only(mc.Health(system), "combination").message
+    system.removeForce(3)
+    mc.moveConstraints(system)
+    assert "AndersenThermostat" in only(mc.Health(system), "combination").message
+    foreign = only(mc.Health(system, integrator=mm.LangevinMiddleIntegrator(300, 1, 0.001)), "integrator")
+    assert "LangevinMiddleIntegrator" in foreign.message
+
+
+def test_minimum_image_is_asked_for_where_it_is_needed():
+    x = [[0.02, 0, 0], [1.92, 0, 0]]  # in a box of 2 nm
+    finding = only(mc.Health(add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)]), x), "minimum-image")
+    assert finding.severity == "error"
+    with_image = add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)], periodic=True)
+    assert kinds(mc.Health(with_image, x)) == []
+    idle = add_force(make_system([12, 12]), [(0, 1, 0.1)], periodic=True)
+    assert only(mc.Health(idle), "minimum-image").severity == "warning"
+
+
+def test_lengths_beyond_half_the_box_are_told():
+    system = make_system([12, 12], [(0, 1, 1.4)], periodic=True)
+    assert only(mc.Health(system), "long").constraints == (0,)
+    add_force(system, [(0, 1, 1.3)], periodic=True)
+    assert only(mc.Health(system), "box").constraints == (1,)
+
+
+def test_box_of_the_state_is_the_one_that_counts():
+    system = add_force(make_system([12, 12], periodic=True), [(0, 1, 0.9)], periodic=True)
+    context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions([[0, 0, 0], [0.9, 0, 0]])
+    assert kinds(mc.Health(system, context.getState(positions=True))) == []
+    context.setPeriodicBoxVectors(*np.eye(3) * 1.5)
+    health = mc.Health(system, context.getState(positions=True))
+    assert only(health, "box").constraints == (0,)
+
+
+def test_positions_that_are_off_or_not_numbers_are_told():
+    system = make_system([12, 1, 1, 1, 1], all_distances(METHANE))
+    x = METHANE.copy()
+    x[1] *= 1.5
+    finding = only(mc.Health(system, x), "off")
+    assert (finding.severity, finding.values["error"]) == ("warning", pytest.approx(0.5))
+    x[1] *= 4
+    assert only(mc.Health(system, x), "far-off").severity == "error"
+    x[2] = math.nan
+    assert only(mc.Health(system, x), "not-finite").particles == (2,)
+
+
+def test_slower_solver_and_refused_factor_are_told():
+    system = make_system([1] * 1001, [(0, i, 0.1) for i in range(1, 1001)])
+    health = mc.Health(system)
+    assert sorted(kinds(health)) == ["slow-setup", "slow-solver"]
+    integrator = mc.RattleIntegrator(0.001)
+    integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
+    assert kinds(mc.Health(system, integrator=integrator), "error") == ["too-large"]
+
+
+def test_moving_angle_that_reaches_a_straight_line_is_told():
+    system = add_force(make_system([12] * 3), angles=[(0, 1, 2, 2.0, 0.01)])
+    first, second = mc.Health(system).findings
+    assert {first.kind, second.kind} == {"moving"}
+    assert second.values["time_ps"] == pytest.approx((math.pi - 2) / 0.01)
+
+
+def test_large_meshes_are_left_to_the_integrators():
+    size = 15
+    x = np.array([[i * 0.1, j * 0.1, 0.01 * ((i * 7 + j * 3) % 5)] for i in range(size) for j in range(size)])
+    pairs = [(k, k + 1) for k in range(size**2) if (k + 1) % size] + [(k, k + size) for k in range(size**2 - size)]
+    health = mc.Health(make_system([12] * size**2, [(i, j, float(np.linalg.norm(x[i] - x[j]))) for i, j in pairs]), x)
+    assert health.ok
+    assert len(only(health, "large").constraints) == len(pairs)
+
+
+def harmonic(masses, bonds=(), angles=()):
+    system = make_system(masses)
+    bond_force, angle_force = mm.HarmonicBondForce(), mm.HarmonicAngleForce()
+    for bond in bonds:
+        bond_force.addBond(*bond)
+    for angle in angles:
+        angle_force.addAngle(*angle)
+    system.addForce(bond_force)
+    system.addForce(angle_force)
+    return system
+
+
+def test_period_of_a_bond_is_that_of_the_harmonic_oscillator():
+    system = harmonic([1.0, 12.0], [(0, 1, 0.109, 3e5)])
+    (vibration,) = mc.Health(system).vibrations
+    assert vibration.period == pytest.approx(1000 * 2 * math.pi / math.sqrt(3e5 * (1 + 1 / 12)), rel=1e-12)
+
+
+def test_period_of_an_angle_is_that_of_its_normal_mode():
+    """Bonds constrained, so that the bend is the only internal motion: from the Hessian of OpenMM's energy."""
+    a, theta, k = 0.1, math.radians(110), 400.0
+    system = harmonic([1.0, 1e9, 3.0], [(0, 1, a, 1e5), (1, 2, a, 1e5)], [(0, 1, 2, theta, k)])
+    add_force(system, [(0, 1, a), (1, 2, a)])
+    (vibration,) = mc.Health(system).vibrations
+    # With a heavy centre, the ends turn about it: moment m a^2 each.
+    assert vibration.period == pytest.approx(1000 * 2 * math.pi / math.sqrt(k * (1 + 1 / 3) / a**2), rel=1e-6)
+
+
+def test_angle_element_is_the_square_of_the_mass_weighted_gradient():
+    a, b, theta, k = 0.1, 0.14, math.radians(109), 300.0
+    masses = [1.0, 12.0, 16.0]
+    system = harmonic(masses, [(0, 1, a, 0), (1, 2, b, 0)], [(0, 1, 2, theta, k)])
+    x = np.array([[a, 0, 0], [0, 0, 0], [b * math.cos(theta), b * math.sin(theta), 0]])
+
+    def angle(x):
+        return math.atan2(np.linalg.norm(np.cross(x[0] - x[1], x[2] - x[1])), np.dot(x[0] - x[1], x[2] - x[1]))
+
+    G = 0.0
+    for i, mass in enumerate(masses):
+        for axis in range(3):
+            step = np.zeros_like(x)
+            step[i, axis] = 1e-6
+            G += ((angle(x + step) - angle(x - step)) / 2e-6) ** 2 / mass
+    (vibration,) = mc.Health(system).vibrations
+    assert vibration.period == pytest.approx(1000 * 2 * math.pi / math.sqrt(k * G), rel=1e-6)
+
+
+def test_time_step_follows_from_what_is_left_unconstrained(villin):
+    system, pdb = villin
+    health = mc.Health(system, topology=pdb.topology)
+    assert health.recommendedTimeStep.value_in_unit(unit.femtosecond) == pytest.approx(2.5)
+    assert "ARG14:HH11 - ARG14:NH1 - ARG14:HH12" in health.stepLimit
+    free = mc.Health(harmonic([1.0, 12.0], [(0, 1, 0.109, 3e5)]))
+    heavy = mc.Health(harmonic([4.0, 9.0], [(0, 1, 0.109, 3e5)]))
+    assert heavy.recommendedTimeStep > 1.5 * free.recommendedTimeStep
+    nothing = mc.Health(make_system([4.0, 9.0]))
+    assert nothing.recommendedTimeStep.value_in_unit(unit.femtosecond) == pytest.approx(8)
+
+
+@pytest.mark.parametrize(("steps", "severity"), [(2.9, "error"), (4, "warning"), (8, "note"), (10.1, None)])
+def test_time_step_is_judged_by_steps_a_period(steps, severity):
+    system = harmonic([1.0, 12.0], [(0, 1, 0.109, 3e5)])
+    period = mc.Health(system).vibrations[0].period / 1000
+    health = mc.Health(system, integrator=mc.RattleIntegrator(period / steps))
+    assert kinds(health, severity) == (["time-step"] if severity else [])
+
+
+def test_tolerance_is_judged_by_precision():
+    system = make_system([1, 1], [(0, 1, 0.1)])
+    integrator = mc.RattleIntegrator(0.001)
+    integrator.setConstraintTolerance(1e-9)
+    assert kinds(mc.Health(system, integrator=integrator)) == []
+    assert only(mc.Health(system, integrator=integrator, precision="single"), "tolerance").severity == "note"
+    assert mc.Health(system, precision="single").recommendedTolerance == 1e-6
+    integrator.setConstraintTolerance(1e-3)
+    assert only(mc.Health(system, integrator=integrator), "tolerance").severity == "warning"
+    far = np.array([[100, 0, 0], [100.1, 0, 0]])
+    assert "precision" in kinds(mc.Health(system, far, precision="single"))
+
+
+def test_health_is_data_for_json():
+    system = make_system([16, 12, 16], CO2)
+    data = json.loads(json.dumps(mc.Health(system, STRAIGHT).as_dict(), allow_nan=False))
+    assert data["findings"][0]["kind"] == "rigid"
+    assert data["clusters"][0]["constraints"] == 4
+    bad = add_force(make_system([1, 1]), [(0, 1, -0.1)])
+    data = json.loads(json.dumps(mc.Health(bad, [[math.nan] * 3, [0] * 3]).as_dict(), allow_nan=False))
+    assert data["ok"] is False
+
+
+def test_arguments_that_do_not_fit_are_refused(villin):
+    system = make_system([1, 1])
+    with pytest.raises(ValueError, match="3 positions and 2 particles"):
+        mc.Health(system, np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="8867 atoms"):
+        mc.Health(system, topology=villin[1].topology)
+    with pytest.raises(ValueError, match="precision must be one of"):
+        mc.Health(system, precision="half")
+    context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions(np.eye(3)[:2])
+    with pytest.raises(ValueError, match="no positions"):
+        mc.Health(system, context.getState(velocities=True))
+
+
+@pytest.mark.parametrize(("kind", "size"), [(0, 2), (1, 3), (2, 4)])
+def test_gradients_are_those_of_the_values(kind, size):
+    x = np.random.default_rng(kind).uniform(size=(1, size, 3))
+    members = (tuple(range(size)),)
+    pattern = Pattern(
+        (kind,), members, np.array([1.0]), np.ones(size), False, False, False, np.zeros((1, 1)), np.zeros((1, size))
+    )
+
+    def value(x):
+        return measure(kind, x[:, 1:] - x[:, :-1])[0]
+
+    numeric = np.zeros(3 * size)
+    for n in range(3 * size):
+        step = np.zeros(3 * size)
+        step[n] = 1e-6
+        numeric[n] = (value(x + step.reshape(x.shape)) - value(x - step.reshape(x.shape))) / 2e-6
+    found = jacobian(pattern, x, None)[0, 0]
+    np.testing.assert_allclose(np.abs(found @ numeric), np.linalg.norm(numeric), rtol=1e-8)
