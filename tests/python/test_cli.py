@@ -34,7 +34,7 @@ def system_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", [[], ["info"], ["run"], ["demo"], ["benchmark"]])
+@pytest.mark.parametrize("name", [[], ["info"], ["check"], ["run"], ["demo"], ["benchmark"]])
 def test_help_has_an_example(name):
     result = command(*name, "--help")
     assert result.returncode == 0
@@ -134,6 +134,8 @@ def test_info_refuses_what_is_not_a_system(tmp_path, system_file):
         (["dance"], "dance"),
         (["info", "--solver", "Magic"], "Magic"),
         (["info", "a.xml", "b.xml"], "b.xml"),
+        (["check"], "required"),
+        (["check", "none.xml"], "none.xml"),
         (["demo", "--steps", "0"], "--steps"),
         (["demo", "--steps", "x"], "--steps"),
         (["demo", "--steps", "5", "--time-budget", "9"], "--time-budget"),

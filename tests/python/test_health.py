@@ -347,6 +347,25 @@ def test_angle_element_is_the_square_of_the_mass_weighted_gradient():
     assert vibration.period == pytest.approx(1000 * 2 * math.pi / math.sqrt(k * G), rel=1e-6)
 
 
+def test_estimated_period_tells_where_the_integrator_becomes_unstable():
+    """Water with rigid bonds and a flexible angle: velocity Verlet needs pi steps a period."""
+    system = harmonic([16.0, 1.0, 1.0], (), [(1, 0, 2, math.radians(104.52), 836.8)])
+    add_force(system, [(0, 1, 0.09572), (0, 2, 0.09572)])
+    x = 0.09572 * np.array([[0, 0, 0], [1, 0, 0], [math.cos(1.8), math.sin(1.8), 0]])
+    limit = mc.Health(system).vibrations[0].period / 1000 / math.pi
+
+    def run(step):
+        integrator = mc.RattleIntegrator(step)
+        context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+        context.setPositions(x)
+        integrator.step(300)
+        return context.getState(energy=True).getKineticEnergy().value_in_unit(unit.kilojoule_per_mole)
+
+    assert run(0.95 * limit) < 2
+    with pytest.raises(mm.OpenMMException, match="could not be solved"):
+        run(1.08 * limit)
+
+
 def test_time_step_follows_from_what_is_left_unconstrained(villin):
     system, pdb = villin
     health = mc.Health(system, topology=pdb.topology)

@@ -32,8 +32,10 @@ def measure(kind: int, d: np.ndarray) -> np.ndarray:
     if kind == ANGLE:
         return angle_between(-d[:, 0], d[:, 1])
     normal1, normal2 = np.cross(d[:, 0], d[:, 1]), np.cross(d[:, 1], d[:, 2])
-    sine = np.sum(np.cross(normal1, normal2) * d[:, 1], axis=-1) / np.linalg.norm(d[:, 1], axis=-1)
-    return np.arctan2(sine, np.sum(normal1 * normal2, axis=-1))
+    length = np.linalg.norm(d[:, 1], axis=-1)
+    return np.arctan2(
+        np.sum(np.cross(normal1, normal2) * d[:, 1], axis=-1), length * np.sum(normal1 * normal2, axis=-1)
+    )
 
 
 def angle_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -18,8 +18,9 @@ _Three = tuple[int, int, int]
 
 STEPS_A_PERIOD = 10
 FEWEST_STEPS_A_PERIOD = 5
-#: Of the leapfrog and velocity Verlet: omega dt < 2, so a period has more than pi steps.
-STEPS_OF_INSTABILITY = np.pi
+#: Leapfrog and velocity Verlet need omega dt < 2, pi steps a period; constrained neighbours may slow a term by some
+#: percent.
+STEPS_OF_INSTABILITY = 3
 #: fs, for a lightest particle of 1 Da: what no bond or angle limits, librations and collisions do.
 LIBRATION_LIMIT = 4.0
 

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""`openmm-constraints check`: files in, a report and an exit status out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import openmm as mm
+import pytest
+from command import assert_one_sentence, command
+from openmm import app
+
+from openmmconstraints.cli import main
+
+DATA = Path(app.__file__).with_name("data")
+
+
+def write(path: Path, thing) -> Path:
+    path.write_text(mm.XmlSerializer.serialize(thing))
+    return path
+
+
+@pytest.fixture(scope="module")
+def water(tmp_path_factory):
+    """A water molecule, its flexible bonds constrained: files of System, State and topology."""
+    folder = tmp_path_factory.mktemp("water")
+    pdb = app.PDBFile(str(DATA / "tip3p.pdb"))
+    modeller = app.Modeller(pdb.topology, pdb.positions)
+    modeller.delete([r for r in modeller.topology.residues() if r.index > 0])
+    with open(folder / "water.pdb", "w") as file:
+        app.PDBFile.writeFile(modeller.topology, modeller.positions, file)
+    force_field = app.ForceField("amber14/tip3p.xml")
+    system = force_field.createSystem(modeller.topology, constraints=app.HBonds, rigidWater=False)
+    context = mm.Context(system, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions(modeller.positions)
+    write(folder / "system.xml", system)
+    write(folder / "state.xml", context.getState(positions=True))
+    return folder
+
+
+def status_and_text(capsys, *arguments) -> tuple[int, str]:
+    status = main(["check", *map(str, arguments)])
+    return status, capsys.readouterr().out
+
+
+def test_check_of_villin_ends_with_a_verdict(tmp_path):
+    """In a process of its own, from the files that a user has."""
+    pdb = app.PDBFile(str(DATA / "test.pdb"))
+    system = app.ForceField("amber14-all.xml", "amber14/tip3p.xml").createSystem(
+        pdb.topology, nonbondedMethod=app.PME, constraints=app.HBonds
+    )
+    result = command("check", write(tmp_path / "system.xml", system), DATA / "test.pdb", "--step-size", "2")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.rstrip().splitlines()[-1].startswith("Healthy")
+    assert "time step:" in result.stdout
+    assert "Clusters of constraints" in result.stdout
+
+
+def test_check_names_atoms_of_a_topology(water, capsys):
+    arguments = water / "system.xml", water / "state.xml", "--topology", water / "water.pdb", "--step-size", "4"
+    status, text = status_and_text(capsys, *arguments)
+    assert status == 0
+    assert "HOH1:H1 - A:HOH1:O - A:HOH1:H2" in " ".join(text.split())
+    assert "has fewer than 5 steps a period" in " ".join(text.replace("│", " ").split())
+
+
+def test_exit_status_is_1_for_errors_and_where_strict_for_warnings(water, tmp_path, capsys):
+    step = ("--step-size", "4")
+    assert status_and_text(capsys, water / "system.xml")[0] == 0
+    assert status_and_text(capsys, water / "system.xml", "--strict")[0] == 0
+    assert status_and_text(capsys, water / "system.xml", *step)[0] == 0
+    assert status_and_text(capsys, water / "system.xml", *step, "--strict")[0] == 1
+    system = mm.XmlSerializer.deserialize((water / "system.xml").read_text())
+    system.addConstraint(0, 1, 0.2)
+    status, text = status_and_text(capsys, write(tmp_path / "bad.xml", system))
+    assert status == 1
+    assert "contradictory" in text
+    assert text.rstrip().endswith("Not ready to run: 1 error.")
+
+
+def test_check_writes_json(water, capsys):
+    status, text = status_and_text(capsys, water / "system.xml", water / "state.xml", "--json")
+    data = json.loads(text)
+    assert (status, data["ok"], data["counts"]["constraints"], data["degreesOfFreedom"]) == (0, True, 2, 4)
+    assert data["placement"]["shift"] < 1e-3
+
+
+def test_check_judges_tolerance_solver_and_precision(water, capsys):
+    options = ("--tolerance", "1e-9", "--precision", "single", "--solver", "Iterative", "--json")
+    data = json.loads(status_and_text(capsys, water / "system.xml", *options)[1])
+    assert [finding["kind"] for finding in data["findings"]] == ["tolerance"]
+    assert data["clusters"][0]["solver"] == "iterative"
+    assert data["recommendedTolerance"] == 1e-6
+
+
+def test_files_that_do_not_fit_are_one_sentence(water, tmp_path):
+    system, state = water / "system.xml", water / "state.xml"
+    assert_one_sentence(command("check", state), "holds a State, not a System")
+    assert_one_sentence(command("check", system, system), "holds a System, not a State")
+
+
+@pytest.mark.parametrize("case", ["velocities", "broken", "another", "tolerance", "binary"])
+def test_mistakes_are_told(case, water, tmp_path, capsys):
+    system = water / "system.xml"
+    lonely = mm.System()
+    lonely.addParticle(1)
+    context = mm.Context(lonely, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions([[0, 0, 0]])
+    (tmp_path / "broken.pdb").write_text("ATOM      x\n")
+    (tmp_path / "binary.pdb").write_bytes(b"\xff\xfe\x00")
+    arguments, words = {
+        "velocities": ([system, write(tmp_path / "state.xml", context.getState(velocities=True))], "no positions"),
+        "broken": ([system, tmp_path / "broken.pdb"], "cannot be read as a structure"),
+        "another": ([system, DATA / "test.pdb"], "8867 atoms"),
+        "tolerance": ([system, "--tolerance", "2"], "less than 1"),
+        "binary": ([system, "--topology", tmp_path / "binary.pdb"], "not a text file"),
+    }[case]
+    assert main(["check", *map(str, arguments)]) == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert len(message.splitlines()) == 1
