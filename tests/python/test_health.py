@@ -121,6 +121,12 @@ def test_every_refusal_is_found_and_the_check_goes_on():
     assert health.counts.independent == 5  # 0-1, 12-13, 6-7, 7-8, and the angle of 175 degrees
 
 
+def test_the_longest_of_a_contradiction_is_left_out():
+    """So that the second triangle at it is not refused too."""
+    rest = [(0, 1, 0.1), (1, 2, 0.1), (0, 3, 0.1), (3, 2, 0.1)]
+    assert kinds(mc.Health(make_system([1] * 4, [*rest, (0, 2, 0.3)]))) == ["contradictory"]
+
+
 def test_endless_refusals_end_the_check():
     health = mc.Health(make_system([1] * 40, [(i, i + 100, 0.1) for i in range(40)]), np.zeros((40, 3)))
     assert kinds(health) == ["particles"] * 20 + ["unfinished"]
@@ -162,7 +168,7 @@ def test_straight_set_is_recognized_and_dangerous_in_the_system():
 
 def test_redundant_constraint_is_named_and_counted():
     health = mc.Health(make_system([12, 1, 1, 1, 1], all_distances(METHANE)), METHANE)
-    assert health.ok
+    assert kinds(health) == ["redundant"]
     finding = only(health, "redundant")
     assert len(finding.constraints) == 1
     assert health.counts.redundant == 1

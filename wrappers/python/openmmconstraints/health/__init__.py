@@ -147,7 +147,7 @@ class Health:
         self.recommendedTolerance = recommend_tolerance(self.precision)
         self.recommendedTimeStep: unit.Quantity | None = None
         self.stepLimit = "nothing moves"
-        massive = listing.masses[listing.masses > 0]
+        massive = listing.masses[(listing.masses > 0) & np.isfinite(listing.masses)]
         if accepted.clusters is None:
             self.stepLimit = "not known while the constraints cannot be used"
         elif len(massive):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import re
+from contextlib import suppress
 
 import numpy as np
 import openmm as mm
@@ -142,7 +143,8 @@ class Candidate:
         counts = {kind: getattr(force, f"getNum{plural}")() for kind, (_, plural) in _NAMES.items()}
         kept = {kind: self._valid(f, kind, count) for kind, count in counts.items()}
         if all(len(kept[kind]) == count for kind, count in counts.items()):
-            return copy.copy(force)
+            with suppress(mm.OpenMMException):  # XML knows no NaN, which is refused one by one later
+                return copy.copy(force)
         here = self.system.getNumForces()
         self._kept.update({(here, kind): indices for kind, indices in kept.items()})
         new = ConstraintForce()
@@ -158,7 +160,8 @@ class Candidate:
         count = force.getNumConstraints()
         kept = self._valid(f, EXPRESSION, count)
         if len(kept) == count:
-            return copy.copy(force)
+            with suppress(mm.OpenMMException):
+                return copy.copy(force)
         self._kept[(self.system.getNumForces(), EXPRESSION)] = kept
         new = CustomConstraintForce(force.getNumParticlesPerConstraint(), force.getExpression())
         new.setUsesPeriodicBoundaryConditions(force.usesPeriodicBoundaryConditions())

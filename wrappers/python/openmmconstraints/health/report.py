@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from openmm import unit
@@ -124,34 +123,24 @@ def _verdict(health: Health) -> tuple[str, str]:
 
 
 def to_dict(health: Health) -> dict[str, Any]:
-    """Plain data. What is not a finite number is None: JSON knows no NaN."""
+    """Plain data."""
     step = health.recommendedTimeStep
     clusters = ("count", "constraints", "particles", "solver", "levels", "factorEntries", "note")
     placement = health.placement
-    return _finite(
-        {
-            "ok": health.ok,
-            "precision": health.precision,
-            "findings": [finding.as_dict() for finding in health.findings],
-            "counts": vars(health.counts),
-            "degreesOfFreedom": health.degreesOfFreedom,
-            "clusters": None
-            if health.clusters is None
-            else [{name: getattr(c, name) for name in clusters} for c in health.clusters],
-            "vibrations": [vibration.as_dict() for vibration in health.vibrations],
-            "recommendedTolerance": health.recommendedTolerance,
-            "recommendedTimeStep": None if step is None else step.value_in_unit(unit.femtosecond),
-            "stepLimit": health.stepLimit,
-            "placement": None
-            if placement is None
-            else {"worst": [worst.as_dict() for worst in placement.worst], "shift": placement.shift},
-        }
-    )
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
+    return {
+        "ok": health.ok,
+        "precision": health.precision,
+        "findings": [finding.as_dict() for finding in health.findings],
+        "counts": vars(health.counts),
+        "degreesOfFreedom": health.degreesOfFreedom,
+        "clusters": None
+        if health.clusters is None
+        else [{name: getattr(c, name) for name in clusters} for c in health.clusters],
+        "vibrations": [vibration.as_dict() for vibration in health.vibrations],
+        "recommendedTolerance": health.recommendedTolerance,
+        "recommendedTimeStep": None if step is None else step.value_in_unit(unit.femtosecond),
+        "stepLimit": health.stepLimit,
+        "placement": None
+        if placement is None
+        else {"worst": [worst.as_dict() for worst in placement.worst], "shift": placement.shift},
+    }

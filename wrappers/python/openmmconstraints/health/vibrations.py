@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from math import floor, log10, tau
+from math import floor, isfinite, log10, tau
 
 import numpy as np
 import openmm as mm
@@ -55,6 +55,7 @@ def find_vibrations(system: mm.System, listing: Listing) -> tuple[list[Vibration
     inverse = np.divide(1, listing.masses, out=np.zeros(len(listing.masses)), where=listing.masses > 0)
     held, held_angles, body_of = _held(listing)
     lengths, angles, unseen = _terms(system)
+    there = range(len(inverse))  # terms of particles that do not exist are OpenMM's to refuse
     rows: list[tuple[float, str, tuple[int, ...]]] = []
     known = {pair: length for pair, (length, _) in lengths.items()} | held
 
@@ -66,13 +67,15 @@ def find_vibrations(system: mm.System, listing: Listing) -> tuple[list[Vibration
         )
 
     for (i, j), (_, k) in lengths.items():
-        if k > 0 and not is_held(i, j):
+        if k > 0 and i in there and j in there and not is_held(i, j):
             rows.append((k * (inverse[i] + inverse[j]), "bond", (i, j)))
     for (i, c, j), (theta, k) in angles.items():
-        if k <= 0 or (i, c, j) in held_angles or (is_held(i, j) and is_held(i, c) and is_held(c, j)):
+        if not (k > 0 and i in there and c in there and j in there) or (i, c, j) in held_angles:
+            continue
+        if is_held(i, j) and is_held(i, c) and is_held(c, j):
             continue
         a, b = known.get((min(i, c), max(i, c))), known.get((min(c, j), max(c, j)))
-        if a and b:
+        if a and b and isfinite(theta):
             centre = 1 / a**2 + 1 / b**2 - 2 * np.cos(theta) / (a * b)
             rows.append((k * (inverse[i] / a**2 + inverse[j] / b**2 + inverse[c] * centre), "angle", (i, c, j)))
     return _fastest(rows, listing), unseen
