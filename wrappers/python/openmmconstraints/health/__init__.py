@@ -38,7 +38,7 @@ class Counts:
     constraints: int  #: listed in the System and its Forces
     rigidBodies: int  #: declared
     independent: int | None  #: what they take from the degrees of freedom; None: they cannot be used
-    redundant: int  #: listed, and following from the others
+    redundant: int | None  #: listed, and following from the others; None: a mesh was too large to tell
     removesCenterOfMass: bool
 
 

@@ -36,11 +36,13 @@ _MOST_NUMBERS = 20_000_000  # of Jacobians at a time
 
 def find_dependence(
     listing: Listing, patterns: list[Pattern], positions: np.ndarray | None, box: np.ndarray | None
-) -> tuple[list[Finding], int]:
-    """Findings, and the number of redundant constraints."""
-    findings, redundant = [], 0
+) -> tuple[list[Finding], int | None]:
+    """Findings, and the number of redundant constraints; None if a block was too large to tell."""
+    findings: list[Finding] = []
+    redundant, unseen = 0, False
     for pattern in patterns:
         if len(pattern.kinds) > LARGEST_BLOCK:
+            unseen = True
             findings.append(_unseen(listing, pattern))
         elif is_measurable(pattern):
             x = np.random.default_rng(1).uniform(size=(1, len(pattern.masses), 3))  # positions in general
@@ -56,7 +58,7 @@ def find_dependence(
             findings.extend(_narrow_triangles(listing, pattern))
             if positions is not None:
                 findings.extend(_ill_conditioned(listing, pattern, rank, positions, box))
-    return findings + _narrow_angles(listing), redundant
+    return findings + _narrow_angles(listing), None if unseen else redundant
 
 
 def _count_independent(pattern: Pattern) -> int:
