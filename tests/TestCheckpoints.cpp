@@ -143,5 +143,7 @@ TEST_P(Checkpoints, ReinitializationTakesNewLengths) {
     EXPECT_NEAR(std::sqrt(b.dot(b)), 1.02 * length, attainable(platform(), 1e-7) * length);
 }
 
+INSTANTIATE_TEST_SUITE_P(NoseHoover, Checkpoints, testing::ValuesIn(oneSetupOfEach(setupsOf("RattleNoseHoover"))),
+                         [](const auto& info) { return nameOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(Platforms, Checkpoints, testing::ValuesIn(allSetups()),
                          [](const auto& info) { return nameOf(info.param); });

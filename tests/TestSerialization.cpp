@@ -132,13 +132,13 @@ TEST(Serialization, KeepsAForceInsideASystem) {
 
 template <class T>
 class IntegratorSerialization : public testing::Test {};
-using Integrators =
-    testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator, ConstraintForceIntegrator>;
+using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator,
+                                   RattleNoseHooverIntegrator, ConstraintForceIntegrator>;
 TYPED_TEST_SUITE(IntegratorSerialization, Integrators);
 
 template <class T>
 static T make(double stepSize) {
-    if constexpr (std::is_same_v<T, RattleLangevinIntegrator>)
+    if constexpr (std::is_same_v<T, RattleLangevinIntegrator> || std::is_same_v<T, RattleNoseHooverIntegrator>)
         return T(310, 2, stepSize);
     else
         return T(stepSize);
@@ -203,6 +203,23 @@ TEST(Serialization, KeepsTemperatureFrictionSeedAndGeodesicSteps) {
     EXPECT_NE(failure<Integrator>(xml, "temperature=\"", "temperature=\"-").find("temperature"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "friction=\"", "friction=\"x").find("friction"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "randomSeed=", "seed=").find("randomSeed"), std::string::npos);
+}
+
+TEST(Serialization, KeepsTheNoseHooverChain) {
+    const RattleNoseHooverIntegrator integrator(1000.0 / 3, 1.0 / 7, 0.001, 5, 2, 3);
+    const std::string xml = toXml<Integrator>(integrator, "Integrator");
+    const std::unique_ptr<Integrator> base = fromXml<Integrator>(xml);
+    const auto& copy = dynamic_cast<RattleNoseHooverIntegrator&>(*base);
+    EXPECT_EQ(copy.getTemperature(), 1000.0 / 3); // every bit
+    EXPECT_EQ(copy.getCollisionFrequency(), 1.0 / 7);
+    EXPECT_EQ(copy.getChainLength(), 5);
+    EXPECT_EQ(copy.getNumMultiTimeSteps(), 2);
+    EXPECT_EQ(copy.getNumYoshidaSuzukiTimeSteps(), 3);
+    EXPECT_NE(failure<Integrator>(xml, "temperature=\"", "temperature=\"-").find("temperature"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "chainLength=\"5", "chainLength=\"0").find("chainLength"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "numYoshidaSuzuki=\"3", "numYoshidaSuzuki=\"4").find("numYoshidaSuzuki"),
+              std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "numMTS=", "substeps=").find("numMTS"), std::string::npos);
 }
 
 TEST(Serialization, RefusesMalformedNames) {

@@ -10,6 +10,7 @@
 #include "openmmconstraints/MoveConstraints.h"
 #include "openmmconstraints/RattleIntegrator.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
+#include "openmmconstraints/RattleNoseHooverIntegrator.h"
 #include "openmmconstraints/ShakeIntegrator.h"
 #include "openmmconstraints/SolverSummary.h"
 

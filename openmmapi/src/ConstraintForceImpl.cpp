@@ -20,7 +20,8 @@ namespace {
 
 const char* const useInstead = " does not solve the constraints of a ConstraintForce or CustomConstraintForce. Use an "
                                "integrator of openmm-constraints (RattleIntegrator, ShakeIntegrator, "
-                               "RattleLangevinIntegrator, ConstraintForceIntegrator), or remove these Forces.";
+                               "RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintForceIntegrator), or "
+                               "remove these Forces.";
 
 bool isOurs(const Integrator& integrator) {
     return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;

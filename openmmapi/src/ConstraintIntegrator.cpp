@@ -78,6 +78,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         const System& system = contextRef.getSystem();
         kernel = contextRef.getPlatform().createKernel(getStepKernelName(), contextRef);
         const ConstraintSet constraints = collectConstraints(system, getConstraintTolerance());
+        requireSupported(constraints);
         refuseShiftsOfSurfaces(system, constraints);
         stepKernel().initialize(system, *this, constraints);
     });
@@ -88,8 +89,11 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
 }
 
 void ConstraintIntegrator::updateConstraints() {
-    withOpenMMExceptions(
-        [&] { stepKernel().setTargets(collectConstraints(context->getSystem(), getConstraintTolerance())); });
+    withOpenMMExceptions([&] {
+        const ConstraintSet constraints = collectConstraints(context->getSystem(), getConstraintTolerance());
+        requireSupported(constraints);
+        stepKernel().setTargets(constraints);
+    });
 }
 
 void ConstraintIntegrator::cleanup() {

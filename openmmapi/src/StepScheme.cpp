@@ -46,6 +46,12 @@ static StepScheme geodesicLangevin() {
     return s;
 }
 
+static StepScheme rattleNoseHoover() {
+    StepScheme s = rattle(); // between scalings of the velocities, which change neither positions nor multipliers
+    s.kernelName = IntegrateRattleNoseHooverStepName;
+    return s;
+}
+
 static StepScheme constraintForce() {
     StepScheme s{};
     s.kernelName = IntegrateConstraintForceStepName;
@@ -56,8 +62,8 @@ static StepScheme constraintForce() {
 }
 
 const std::vector<StepScheme>& stepSchemes() {
-    static const std::vector<StepScheme> schemes = {rattle(), shake(), rattleLangevin(), geodesicLangevin(),
-                                                    constraintForce()};
+    static const std::vector<StepScheme> schemes = {
+        rattle(), shake(), rattleLangevin(), geodesicLangevin(), rattleNoseHoover(), constraintForce()};
     return schemes;
 }
 

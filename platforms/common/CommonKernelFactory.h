@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
 #define CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
 
+#include "CommonRattleNoseHooverStep.h"
 #include "CommonSteps.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
@@ -26,6 +27,8 @@ public:
             return new CommonRattleLangevinStep(name, platform, context, std::move(device));
         if (name == IntegrateGeodesicLangevinStepName)
             return new CommonGeodesicLangevinStep(name, platform, context, std::move(device));
+        if (name == IntegrateRattleNoseHooverStepName)
+            return new CommonRattleNoseHooverStep(name, platform, context, std::move(device));
         if (name == IntegrateConstraintForceStepName)
             return new CommonConstraintForceStep(name, platform, context, std::move(device));
         throw OpenMM::OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");

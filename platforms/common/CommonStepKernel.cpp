@@ -266,7 +266,8 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     }
     setMoment();
     nextLaunch = step * launchesPerStep;
-    program->arguments.set("turn", turnOf(step));
+    turnNow = turnOf(step);
+    program->arguments.set("turn", turnNow);
     const double time = currentTime(context);
     if (solver->moves())
         checkMovingTargets(deviceBox(), time + integrator.getStepSize());
@@ -346,6 +347,11 @@ void CommonStepKernel::finishPositions(ContextImpl& context, const ConstraintInt
     cc.setTime(cc.getTime() + integrator.getStepSize());
     program->arguments.set("time", cc.getTime());
     forcesAreKept = false;
+}
+
+void CommonStepKernel::keepState() {
+    program->launchAfterwards("keepState", numParticles(), nextLaunch++);
+    hasBegun = true;
 }
 
 void CommonStepKernel::checkVelocities() {

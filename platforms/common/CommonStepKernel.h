@@ -60,6 +60,13 @@ protected:
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override;
 
+    /** Keep the state as the start of the step at hand, for steps that change it before their first stage. */
+    void keepState();
+    /** The number of the next launch: a failure is recorded by it, and stops those of higher numbers. */
+    int nextLaunch = 0;
+    /** Which of the two places of what is kept in turns is that of the step at hand, and of the last good one. */
+    int turnNow = 0, readingTurn = 0;
+
     std::unique_ptr<Device> device;
     OpenMM::ComputeContext& cc;
     std::unique_ptr<ConstraintProgram> program;
@@ -137,7 +144,7 @@ private:
     bool orderHasChanged = true, forcesAreKept = false;
     bool hasBegun = false;    // the step at hand has launched something
     bool isOwnChange = false; // the state is being set by this kernel
-    int forceCount = -1, forceGroups = 0, nextLaunch = 0;
+    int forceCount = -1, forceGroups = 0;
     int firstTurn = 0;    // of the run's first step
     int polledFailure[2]; // what the device had to say when atoms got another order
     double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0, heatBefore = 0;
@@ -146,7 +153,6 @@ private:
     std::vector<double> globalsOnDevice;
     std::vector<Frame> frames; // of the run's steps, ascending
     Frame readingFrame;        // of the last good step
-    int readingTurn = 0;       // likewise
     Given given;               // to return to where that step fails
     mutable bool readingIsStale = false;
     mutable std::vector<Real3> hostPositions, hostVelocities, hostForces;

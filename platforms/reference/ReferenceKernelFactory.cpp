@@ -33,6 +33,8 @@ public:
             return new ReferenceRattleLangevinStep(name, platform, makeRunner(platform, context));
         if (name == IntegrateGeodesicLangevinStepName)
             return new ReferenceGeodesicLangevinStep(name, platform, makeRunner(platform, context));
+        if (name == IntegrateRattleNoseHooverStepName)
+            return new ReferenceRattleNoseHooverStep(name, platform, makeRunner(platform, context));
         if (name == IntegrateConstraintForceStepName)
             return new ReferenceConstraintForceStep(name, platform, nullptr); // no stage of it is for distances alone
         throw OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");

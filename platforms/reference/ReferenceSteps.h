@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_REFERENCE_STEPS_H_
 
 #include "ReferenceStepKernel.h"
+#include "openmmconstraints/internal/HeatBathKernel.h"
 
 namespace ConstraintPlugin {
 
@@ -64,6 +65,30 @@ private:
     void glide(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     std::vector<double> impulses; // [constraints] of the step, those that answer random velocities left out
+};
+
+/** Velocity Verlet with RATTLE between two halves of a Nose-Hoover chain (RattleNoseHooverIntegrator.h). */
+class ReferenceRattleNoseHooverStep : public ReferenceRattleStep, public HeatBathKernel {
+public:
+    using ReferenceRattleStep::ReferenceRattleStep;
+    void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
+                    const ConstraintSet& constraints) override;
+    ThermostatChain getChain() const override {
+        return chain;
+    }
+    void setChain(const ThermostatChain& newChain) override {
+        chain = newChain;
+    }
+    void createCheckpoint(std::ostream& stream) const override;
+    void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
+
+protected:
+    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+
+private:
+    /** Take the chain through half a step. */
+    void exchangeHeat(OpenMM::ContextImpl& context, const HeatBath& bath, double time);
+    ThermostatChain chain{0};
 };
 
 /** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */

@@ -6,6 +6,7 @@
 #include "ConstraintIntegratorProxy.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
+#include "openmmconstraints/RattleNoseHooverIntegrator.h"
 
 namespace ConstraintPlugin {
 
@@ -26,6 +27,23 @@ struct OwnSettings<RattleLangevinIntegrator> {
         if (node.hasProperty("geodesicSteps"))
             integrator->setNumGeodesicSteps(readProperty<int>(node, "geodesicSteps"));
         return integrator;
+    }
+};
+
+template <>
+struct OwnSettings<RattleNoseHooverIntegrator> {
+    static void write(const RattleNoseHooverIntegrator& integrator, OpenMM::SerializationNode& node) {
+        node.setDoubleProperty("temperature", integrator.getTemperature());
+        node.setDoubleProperty("collisionFrequency", integrator.getCollisionFrequency());
+        node.setIntProperty("chainLength", integrator.getChainLength());
+        node.setIntProperty("numMTS", integrator.getNumMultiTimeSteps());
+        node.setIntProperty("numYoshidaSuzuki", integrator.getNumYoshidaSuzukiTimeSteps());
+    }
+    static std::unique_ptr<RattleNoseHooverIntegrator> read(const OpenMM::SerializationNode& node) {
+        return std::make_unique<RattleNoseHooverIntegrator>(
+            readProperty<double>(node, "temperature"), readProperty<double>(node, "collisionFrequency"),
+            readProperty<double>(node, "stepSize"), readProperty<int>(node, "chainLength"),
+            readProperty<int>(node, "numMTS"), readProperty<int>(node, "numYoshidaSuzuki"));
     }
 };
 

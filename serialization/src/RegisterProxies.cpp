@@ -24,5 +24,6 @@ extern "C" __attribute__((constructor)) void registerConstraintSerializationProx
     registerIntegrator<RattleIntegrator>("RattleIntegrator");
     registerIntegrator<ShakeIntegrator>("ShakeIntegrator");
     registerIntegrator<RattleLangevinIntegrator>("RattleLangevinIntegrator");
+    registerIntegrator<RattleNoseHooverIntegrator>("RattleNoseHooverIntegrator");
     registerIntegrator<ConstraintForceIntegrator>("ConstraintForceIntegrator");
 }

@@ -28,13 +28,17 @@ def force():
     return _force()
 
 
-@pytest.fixture(params=[mc.RattleIntegrator, mc.ShakeIntegrator, mc.RattleLangevinIntegrator])
+@pytest.fixture(
+    params=[mc.RattleIntegrator, mc.ShakeIntegrator, mc.RattleLangevinIntegrator, mc.RattleNoseHooverIntegrator]
+)
 def integrator(request):
     """An integrator in which no setting has its default."""
     if request.param is mc.RattleLangevinIntegrator:
         integrator = mc.RattleLangevinIntegrator(310, 2, 0.002)
         integrator.setRandomNumberSeed(-7)
         integrator.setNumGeodesicSteps(4)
+    elif request.param is mc.RattleNoseHooverIntegrator:
+        integrator = mc.RattleNoseHooverIntegrator(310, 2, 0.002, chainLength=5, numMTS=2, numYoshidaSuzuki=3)
     else:
         integrator = request.param(0.002)
     integrator.setConstraintTolerance(3e-9)
@@ -77,6 +81,9 @@ def settings():
                 thing.getRandomNumberSeed(),
                 thing.getNumGeodesicSteps(),
             )
+        if isinstance(thing, mc.RattleNoseHooverIntegrator):
+            bath = (thing.getTemperature(), thing.getCollisionFrequency(), thing.getChainLength())
+            bath += (thing.getNumMultiTimeSteps(), thing.getNumYoshidaSuzukiTimeSteps())
         return (
             *bath,
             thing.getStepSize(),

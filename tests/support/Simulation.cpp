@@ -19,7 +19,8 @@ std::vector<Setup> setupsOf(const std::string& integrator) {
     // Whatever a step's text is compiled with occurs in each precision of a device, though not every combination: that
     // would double a time that goes into compiling.
     static const std::vector<std::string> integrators = {
-        "Rattle", "Shake", "RattleLangevin", "FrictionlessLangevin", "ConstraintForce", "GeodesicLangevin"};
+        "Rattle",           "Shake",           "RattleLangevin", "FrictionlessLangevin", "ConstraintForce",
+        "GeodesicLangevin", "RattleNoseHoover"};
     const auto place = std::find(integrators.begin(), integrators.end(), integrator) - integrators.begin();
     const Solver solvers[] = {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion};
     std::vector<Setup> setups;
@@ -92,6 +93,8 @@ IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tol
         integrator = std::make_unique<ShakeIntegrator>(stepSize);
     else if (std::get<2>(setup) == "ConstraintForce")
         integrator = std::make_unique<ConstraintForceIntegrator>(stepSize);
+    else if (std::get<2>(setup) == "RattleNoseHoover")
+        integrator = std::make_unique<RattleNoseHooverIntegrator>(300, 20, stepSize);
     else {
         const double friction = std::get<2>(setup) == "FrictionlessLangevin" ? 0 : 5;
         auto langevin = std::make_unique<RattleLangevinIntegrator>(300, friction, stepSize);

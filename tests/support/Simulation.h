@@ -21,7 +21,7 @@ enum class Declared { InSystem, InForce };
 
 /** What platform tests are instantiated over: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin",
  *  "FrictionlessLangevin", which draws no random numbers, "GeodesicLangevin", which is g-BAOAB with two geodesic steps,
- *  or "ConstraintForce"). */
+ *  "ConstraintForce" or "RattleNoseHoover"). */
 using Setup = std::tuple<std::string, Solver, std::string>;
 std::string nameOf(const Setup& setup);
 /** Every platform with every solver and each of Rattle, Shake, RattleLangevin and ConstraintForce. */
@@ -38,7 +38,8 @@ std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& setups);
 /** One of each of constantEnergySetups(), and Rattle in every precision: where most is known of its velocities. */
 std::vector<Setup> mostlyRattleSetups();
 
-/** A RattleLangevinIntegrator has 300 K, a friction of 5/ps and a fixed seed. */
+/** A RattleLangevinIntegrator has 300 K, a friction of 5/ps and a fixed seed; a RattleNoseHooverIntegrator 300 K and
+ *  20/ps. */
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance = 1e-10);
 
 /** The system's particles and constraints, and no forces. */

@@ -139,12 +139,15 @@ private:
 %quantity_argument(tolerance, dimensionless)
 %quantity_argument(temperature, kelvin)
 %quantity_argument(friction, per_picosecond)
+%quantity_argument(collisionFrequency, per_picosecond)
 %quantity_argument(alpha, per_picosecond)
 %quantity_argument(beta, per_picosecond)
 %quantity_argument(drift, dimensionless)
 %quantity_result(computeSystemTemperature, kelvin)
 %quantity_result(getTemperature, kelvin)
 %quantity_result(getFriction, per_picosecond)
+%quantity_result(getCollisionFrequency, per_picosecond)
+%quantity_result(computeHeatBathEnergy, kilojoule_per_mole)
 %quantity_result(getConstraintWork, kilojoule_per_mole)
 %quantity_result(getHeat, kilojoule_per_mole)
 %quantity_result(getDistanceRate, nanometer_per_picosecond)
@@ -192,6 +195,7 @@ Raises TypeError if it is something else.";
 %castable(RattleIntegrator, Integrator)
 %castable(ShakeIntegrator, Integrator)
 %castable(RattleLangevinIntegrator, Integrator)
+%castable(RattleNoseHooverIntegrator, Integrator)
 %castable(ConstraintForceIntegrator, Integrator)
 
 // ---- the headers -----------------------------------------------------------------------------------------------
@@ -259,6 +263,8 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
 %include "openmmconstraints/RattleLangevinIntegrator.h"
+%feature("kwargs") ConstraintPlugin::RattleNoseHooverIntegrator::RattleNoseHooverIntegrator;
+%include "openmmconstraints/RattleNoseHooverIntegrator.h"
 %feature("docstring") ConstraintPlugin::ConstraintForceIntegrator::getStabilization
     "Get the feedback on what violates the constraints.
 
@@ -272,6 +278,7 @@ complete(
     RattleIntegrator,
     ShakeIntegrator,
     RattleLangevinIntegrator,
+    RattleNoseHooverIntegrator,
     ConstraintForceIntegrator,
     records=(SolverSummary, ClusterInfo),
 )

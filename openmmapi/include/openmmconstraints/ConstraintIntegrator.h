@@ -15,6 +15,7 @@
 namespace ConstraintPlugin {
 
 class IntegrateConstraintsStepKernel;
+struct ConstraintSet;
 
 /** Abstract base of the integrators that solve the System's constraints and every ConstraintForce's jointly.
  *
@@ -171,6 +172,10 @@ protected:
     explicit ConstraintIntegrator(double stepSize);
     /** Name of the kernel that takes this integrator's step. */
     virtual std::string getStepKernelName() const = 0;
+    /** Refuse constraints that this integrator cannot hold, when a Context is created and when parameters change.
+     *  @throws OpenMMException that names the constraint */
+    virtual void requireSupported(const ConstraintSet&) const {
+    }
     void initialize(OpenMM::ContextImpl& context) override;
     void cleanup() override;
     std::vector<std::string> getKernelNames() override;

@@ -63,6 +63,7 @@ inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
 inline const std::string IntegrateShakeStepName = "IntegrateShakeStep";
 inline const std::string IntegrateRattleLangevinStepName = "IntegrateRattleLangevinStep";
 inline const std::string IntegrateGeodesicLangevinStepName = "IntegrateGeodesicLangevinStep";
+inline const std::string IntegrateRattleNoseHooverStepName = "IntegrateRattleNoseHooverStep";
 inline const std::string IntegrateConstraintForceStepName = "IntegrateConstraintForceStep";
 
 } // namespace ConstraintPlugin

@@ -26,6 +26,7 @@ from openmmconstraints.wrapper import (
     CustomConstraintForce,
     RattleIntegrator,
     RattleLangevinIntegrator,
+    RattleNoseHooverIntegrator,
     ShakeIntegrator,
     SolverSummary,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "MeanForce",
     "RattleIntegrator",
     "RattleLangevinIntegrator",
+    "RattleNoseHooverIntegrator",
     "ShakeIntegrator",
     "SolverSummary",
     "__version__",

@@ -9,7 +9,8 @@ import openmm as mm
 from openmmconstraints.errors import UserError
 
 KERNELS = [
-    f"Integrate{name}Step" for name in ("Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "ConstraintForce")
+    f"Integrate{name}Step"
+    for name in ("Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "RattleNoseHoover", "ConstraintForce")
 ]
 
 

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_RATTLE_NOSE_HOOVER_INTEGRATOR_H_
+#define OPENMM_CONSTRAINTS_RATTLE_NOSE_HOOVER_INTEGRATOR_H_
+
+#include "ConstraintIntegrator.h"
+
+namespace ConstraintPlugin {
+
+/** Deterministic constant temperature: RattleIntegrator's step between two halves of a Nose-Hoover chain, which acts on
+ *  all degrees of freedom that the constraints leave (getNumDegreesOfFreedom()). One force evaluation a step.
+ *
+ *    v <- s v,  s from the chain over dt/2;   a step of RattleIntegrator;   v <- s' v over dt/2
+ *
+ *  One factor for all velocities keeps them tangent to the constraints, and the momenta in their directions. The
+ *  potential energy, the kinetic energy and computeHeatBathEnergy() add up to a conserved quantity, to second order in
+ *  the step size, whose drift shows a step size that is too large. Positions and velocities are those of one time.
+ *
+ *  The chain's masses are N kT/w^2 of the first thermostat and kT/w^2 of the others, N degrees of freedom, w the
+ *  collision frequency. A small or stiff system, which a single thermostat would not carry through all of its states,
+ *  needs the chain; harmonic motion without any other is not ergodic even so: use RattleLangevinIntegrator there.
+ *  Without external forces the total momentum keeps its direction, so that its three degrees of freedom are not
+ *  sampled: add a CMMotionRemover, which takes them out of N.
+ *
+ *  The chain is part of checkpoints, and of a State with integrator parameters; where a step fails, it returns to the
+ *  last good step like the particles. Constraints that move in time are refused: their velocities must not be scaled.
+ *  Sources: Martyna, Klein, Tuckerman, J. Chem. Phys. 97, 2635 (1992), doi 10.1063/1.463940; Martyna, Tuckerman,
+ *  Tobias, Klein, Mol. Phys. 87, 1117 (1996), doi 10.1080/00268979600100761.
+ */
+class RattleNoseHooverIntegrator : public ConstraintIntegrator {
+public:
+    /** The arguments of OpenMM's NoseHooverIntegrator.
+     *
+     *  @param temperature         of the heat bath (K), positive
+     *  @param collisionFrequency  of the interaction with it (1/ps), positive
+     *  @param stepSize            the step size (ps), not negative
+     *  @param chainLength         thermostats in the chain, at least 1
+     *  @param numMTS              substeps of the chain in half a step, at least 1
+     *  @param numYoshidaSuzuki    factors of each substep: 1, 3, 5 or 7
+     *  @throws OpenMMException if one of them is not as it has to be
+     */
+    RattleNoseHooverIntegrator(double temperature, double collisionFrequency, double stepSize, int chainLength = 3,
+                               int numMTS = 3, int numYoshidaSuzuki = 7);
+    /** The temperature of the heat bath (K). */
+    double getTemperature() const {
+        return temperature;
+    }
+    /** Set the temperature of the heat bath. May be changed between steps.
+     *
+     *  @param temperature  the temperature (K), positive
+     *  @throws OpenMMException if it is not positive, infinite or not a number
+     */
+    void setTemperature(double temperature);
+    /** The frequency of the interaction with the heat bath (1/ps). */
+    double getCollisionFrequency() const {
+        return collisionFrequency;
+    }
+    /** Set the frequency of the interaction with the heat bath. May be changed between steps.
+     *
+     *  @param collisionFrequency  the frequency (1/ps), positive
+     *  @throws OpenMMException if it is not positive, infinite or not a number
+     */
+    void setCollisionFrequency(double collisionFrequency);
+    /** Number of thermostats in the chain. */
+    int getChainLength() const {
+        return chainLength;
+    }
+    /** Number of substeps of the chain in half a step. */
+    int getNumMultiTimeSteps() const {
+        return numMTS;
+    }
+    /** Number of factors of each substep. */
+    int getNumYoshidaSuzukiTimeSteps() const {
+        return numYoshidaSuzuki;
+    }
+    /** The energy of the chain: with the potential and the kinetic energy it adds up to what is conserved. Zero when
+     * the Context is created.
+     *
+     *  @return kJ/mol
+     */
+    double computeHeatBathEnergy() const;
+
+protected:
+    std::string getStepKernelName() const override;
+    void requireSupported(const ConstraintSet& constraints) const override;
+    void serializeParameters(OpenMM::SerializationNode& node) const override;
+    void deserializeParameters(const OpenMM::SerializationNode& node) override;
+
+private:
+    double temperature, collisionFrequency;
+    int chainLength, numMTS, numYoshidaSuzuki;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/RattleNoseHooverIntegrator.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/serialization/SerializationNode.h"
+#include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/internal/ConstraintErrors.h"
+#include "openmmconstraints/internal/HeatBathKernel.h"
+#include <cmath>
+#include <sstream>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+static void requirePositive(double value, const char* method, const char* quantity) {
+    if (value > 0 && !isinf(value))
+        return;
+    ostringstream out;
+    out << method << ": the " << quantity << " that is positive; got " << value << ".";
+    throw OpenMMException(out.str());
+}
+
+static void requireAtLeastOne(int value, const string& quantity) {
+    if (value < 1)
+        throw OpenMMException("RattleNoseHooverIntegrator: " + quantity + " has to be at least 1; got " +
+                              to_string(value) + ".");
+}
+
+RattleNoseHooverIntegrator::RattleNoseHooverIntegrator(double temperature, double collisionFrequency, double stepSize,
+                                                       int chainLength, int numMTS, int numYoshidaSuzuki)
+    : ConstraintIntegrator(stepSize), chainLength(chainLength), numMTS(numMTS), numYoshidaSuzuki(numYoshidaSuzuki) {
+    setTemperature(temperature);
+    setCollisionFrequency(collisionFrequency);
+    requireAtLeastOne(chainLength, "chainLength");
+    requireAtLeastOne(numMTS, "numMTS");
+    try {
+        yoshidaSuzukiWeights(numYoshidaSuzuki);
+    } catch (const invalid_argument& error) {
+        throw OpenMMException(string("RattleNoseHooverIntegrator: numYoshidaSuzuki: ") + error.what() + ".");
+    }
+}
+
+void RattleNoseHooverIntegrator::setTemperature(double newTemperature) {
+    requirePositive(newTemperature, "setTemperature", "temperature has to be a number of kelvin");
+    temperature = newTemperature;
+}
+
+void RattleNoseHooverIntegrator::setCollisionFrequency(double newFrequency) {
+    requirePositive(newFrequency, "setCollisionFrequency",
+                    "collision frequency has to be a number of inverse picoseconds");
+    collisionFrequency = newFrequency;
+}
+
+string RattleNoseHooverIntegrator::getStepKernelName() const {
+    return IntegrateRattleNoseHooverStepName;
+}
+
+void RattleNoseHooverIntegrator::requireSupported(const ConstraintSet& constraints) const {
+    for (size_t k = 0; k < constraints.constraints.size(); k++)
+        if (constraints.isMoving(constraints.constraints[k]))
+            throw OpenMMException("RattleNoseHooverIntegrator cannot hold " + describeConstraint(constraints, (int) k) +
+                                  ", which moves in time: scaling velocities would take its own away. Use "
+                                  "RattleLangevinIntegrator, or set its rate to zero.");
+}
+
+static HeatBathKernel& asHeatBath(IntegrateConstraintsStepKernel& kernel) {
+    return dynamic_cast<HeatBathKernel&>(kernel);
+}
+
+double RattleNoseHooverIntegrator::computeHeatBathEnergy() const {
+    requireContext(false);
+    return energyOf(asHeatBath(stepKernel()).getChain(), heatBathOf(*this));
+}
+
+void RattleNoseHooverIntegrator::serializeParameters(SerializationNode& node) const {
+    node.setIntProperty("version", 1);
+    const ThermostatChain chain = asHeatBath(stepKernel()).getChain();
+    for (int j = 0; j < chainLength; j++)
+        node.createChildNode("Thermostat")
+            .setDoubleProperty("position", chain.positions[j])
+            .setDoubleProperty("velocity", chain.velocities[j]);
+}
+
+void RattleNoseHooverIntegrator::deserializeParameters(const SerializationNode& node) {
+    if (node.getIntProperty("version") != 1)
+        throw OpenMMException("RattleNoseHooverIntegrator: unsupported version of integrator parameters");
+    const vector<SerializationNode>& thermostats = node.getChildren();
+    if ((int) thermostats.size() != chainLength)
+        throw OpenMMException("RattleNoseHooverIntegrator: the State has a Nose-Hoover chain of length " +
+                              to_string(thermostats.size()) + ", this integrator one of length " +
+                              to_string(chainLength) + ".");
+    ThermostatChain chain(chainLength);
+    for (int j = 0; j < chainLength; j++) {
+        chain.positions[j] = thermostats[j].getDoubleProperty("position");
+        chain.velocities[j] = thermostats[j].getDoubleProperty("velocity");
+    }
+    asHeatBath(stepKernel()).setChain(chain);
+}
+
+} // namespace ConstraintPlugin

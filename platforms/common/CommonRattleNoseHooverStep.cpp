@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "CommonRattleNoseHooverStep.h"
+#include "openmm/common/ContextSelector.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+CommonRattleNoseHooverStep::~CommonRattleNoseHooverStep() {
+    ContextSelector selector(cc);
+    chainOnDevice.reset();
+}
+
+void CommonRattleNoseHooverStep::initialize(const System& system, const ConstraintIntegrator& integrator,
+                                            const ConstraintSet& constraints) {
+    CommonRattleStep::initialize(system, integrator, constraints);
+    ContextSelector selector(cc);
+    chainOnDevice = std::make_unique<DeviceHeatBath>(cc, chainLengthOf(integrator));
+}
+
+std::vector<StageText> CommonRattleNoseHooverStep::stages() const {
+    // The state is kept before velocities are scaled.
+    return {{"firstHalf", {"halfKick", "drift", "solvePositions", "move"}},
+            {"secondHalf", {"halfKick", "solveVelocities", "becomeTangent"}}};
+}
+
+void CommonRattleNoseHooverStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
+    bath = heatBathOf(integrator);
+}
+
+void CommonRattleNoseHooverStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    computeForces(context, integrator); // before anything that would have to be undone
+    keepState();
+    exchangeHeat(integrator, true);
+    CommonRattleStep::takeStep(context, integrator);
+    exchangeHeat(integrator, false);
+}
+
+void CommonRattleNoseHooverStep::exchangeHeat(const ConstraintIntegrator& integrator, bool isFirstHalf) {
+    const int anyParticle = program->tables().numClusters(); // codes of particles begin there
+    chainOnDevice->propagate(bath, 0.5 * integrator.getStepSize(), isFirstHalf, turnNow, program->arguments["failure"],
+                             nextLaunch++, anyParticle);
+}
+
+ThermostatChain CommonRattleNoseHooverStep::getChain() const {
+    ContextSelector selector(cc);
+    return chainOnDevice->getChain(readingTurn);
+}
+
+void CommonRattleNoseHooverStep::setChain(const ThermostatChain& chain) {
+    ContextSelector selector(cc);
+    chainOnDevice->setChain(chain);
+}
+
+void CommonRattleNoseHooverStep::createCheckpoint(std::ostream& stream) const {
+    CommonRattleStep::createCheckpoint(stream);
+    writeChain(stream);
+}
+
+void CommonRattleNoseHooverStep::loadCheckpoint(std::istream& stream, bool systemMayDiffer) {
+    CommonRattleStep::loadCheckpoint(stream, systemMayDiffer);
+    readChain(stream);
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_COMMON_RATTLE_NOSE_HOOVER_STEP_H_
+#define OPENMM_CONSTRAINTS_COMMON_RATTLE_NOSE_HOOVER_STEP_H_
+
+#include "CommonSteps.h"
+#include "DeviceHeatBath.h"
+#include "openmmconstraints/internal/HeatBathKernel.h"
+
+namespace ConstraintPlugin {
+
+/** Velocity Verlet with RATTLE between two halves of a Nose-Hoover chain (RattleNoseHooverIntegrator.h). */
+class CommonRattleNoseHooverStep : public CommonRattleStep, public HeatBathKernel {
+public:
+    using CommonRattleStep::CommonRattleStep;
+    ~CommonRattleNoseHooverStep() override;
+    void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
+                    const ConstraintSet& constraints) override;
+    ThermostatChain getChain() const override;
+    void setChain(const ThermostatChain& chain) override;
+    void createCheckpoint(std::ostream& stream) const override;
+    void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
+
+protected:
+    std::vector<StageText> stages() const override;
+    void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void setOwnNumbers(const ConstraintIntegrator& integrator) override;
+
+private:
+    /** Take the chain through half a step. */
+    void exchangeHeat(const ConstraintIntegrator& integrator, bool isFirstHalf);
+    std::unique_ptr<DeviceHeatBath> chainOnDevice;
+    HeatBath bath; // of the run of steps at hand
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_DEVICE_HEAT_BATH_H_
+#define OPENMM_CONSTRAINTS_DEVICE_HEAT_BATH_H_
+
+#include "ThermostatChain.h"
+#include "openmm/common/ComputeArray.h"
+#include "openmm/common/ComputeContext.h"
+
+namespace ConstraintPlugin {
+
+/** A Nose-Hoover chain that lives on a device, and its kernels (kernels/heatBath.cc). Nothing waits for the device but
+ *  getChain(). */
+class DeviceHeatBath {
+public:
+    DeviceHeatBath(OpenMM::ComputeContext& cc, int chainLength);
+    /** @param turn  of the last good step */
+    ThermostatChain getChain(int turn) const;
+    void setChain(const ThermostatChain& chain);
+    /** Take the chain through a time (ps), and scale the Context's velocities.
+     *  @param isFirstHalf  whether the chain is that of the step before
+     *  @param turn         of the step at hand
+     *  @param failure      [2] where failures are recorded, as fail() in kernels/state.cc does
+     *  @param launch       number of this launch;  @param failureCode  to record if velocities would not be finite */
+    void propagate(const HeatBath& bath, double time, bool isFirstHalf, int turn, OpenMM::ComputeArray& failure,
+                   int launch, int failureCode);
+
+private:
+    OpenMM::ComputeContext& cc;
+    int length;
+    OpenMM::ComputeArray chain, sums, factor, weights; // mixed
+    OpenMM::ComputeKernel sum, propagateChain, scale;
+    std::vector<double> weightsOnDevice;
+};
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ReferenceSteps.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+void ReferenceRattleNoseHooverStep::initialize(const System& system, const ConstraintIntegrator& integrator,
+                                               const ConstraintSet& constraints) {
+    ReferenceRattleStep::initialize(system, integrator, constraints);
+    chain = ThermostatChain(chainLengthOf(integrator));
+}
+
+void ReferenceRattleNoseHooverStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const double half = 0.5 * integrator.getStepSize();
+    const HeatBath bath = heatBathOf(integrator);
+    const ThermostatChain start = chain;
+    try {
+        exchangeHeat(context, bath, half);
+        ReferenceRattleStep::takeStep(context, integrator);
+        exchangeHeat(context, bath, half);
+    } catch (...) {
+        chain = start;
+        throw;
+    }
+}
+
+void ReferenceRattleNoseHooverStep::exchangeHeat(ContextImpl& context, const HeatBath& bath, double time) {
+    Real3* v = velocities(context);
+    double twiceKineticEnergy = 0;
+    for (int i = 0; i < numParticles(); i++)
+        if (inverseMass[i] > 0)
+            twiceKineticEnergy += dot(v[i], v[i]) / inverseMass[i];
+    const double factor = propagate(chain, bath, twiceKineticEnergy, time);
+    for (int i = 0; i < numParticles(); i++)
+        if (inverseMass[i] > 0)
+            v[i] = factor * v[i];
+    requireFinite(v, "velocity");
+}
+
+void ReferenceRattleNoseHooverStep::createCheckpoint(std::ostream& stream) const {
+    ReferenceRattleStep::createCheckpoint(stream);
+    writeChain(stream);
+}
+
+void ReferenceRattleNoseHooverStep::loadCheckpoint(std::istream& stream, bool systemMayDiffer) {
+    ReferenceRattleStep::loadCheckpoint(stream, systemMayDiffer);
+    readChain(stream);
+}
+
+} // namespace ConstraintPlugin
