@@ -79,7 +79,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         kernel = contextRef.getPlatform().createKernel(getStepKernelName(), contextRef);
         const ConstraintSet constraints = collectConstraints(system, getConstraintTolerance());
         requireSupported(constraints);
-        refuseShiftsOfSurfaces(system, constraints);
+        refuseForces(system, constraints);
         stepKernel().initialize(system, *this, constraints);
     });
     hasPositions = false;

@@ -8,8 +8,10 @@
 #include "openmm/MonteCarloMembraneBarostat.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
+#include <algorithm>
 #include <array>
 #include <random>
+#include <typeinfo>
 
 using namespace OpenMM;
 
@@ -66,7 +68,7 @@ Axes fixedBy(const ConstraintSet& set, const Constraint& c) {
 
 } // namespace
 
-void refuseShiftsOfSurfaces(const System& system, const ConstraintSet& set) {
+static void refuseShiftsOfSurfaces(const System& system, const ConstraintSet& set) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
         const Axes shifted = shiftedBy(force);
@@ -88,6 +90,56 @@ void refuseShiftsOfSurfaces(const System& system, const ConstraintSet& set) {
                                "(MonteCarloAnisotropicBarostat), or an expression in distances only."));
         }
     }
+}
+
+/** Whether a Force is a barostat that scales the position of each particle instead of each molecule's. */
+static bool scalesParticles(const Force& force) {
+    const auto scales = [&](const auto* barostat) {
+        return barostat != nullptr && !barostat->getScaleMoleculesAsRigid();
+    };
+    return scales(dynamic_cast<const MonteCarloBarostat*>(&force)) ||
+           scales(dynamic_cast<const MonteCarloAnisotropicBarostat*>(&force)) ||
+           scales(dynamic_cast<const MonteCarloMembraneBarostat*>(&force)) ||
+           scales(dynamic_cast<const MonteCarloFlexibleBarostat*>(&force));
+}
+
+static void refuseScalingOfParticles(const System& system, const ConstraintSet& set) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const Force& force = system.getForce(f);
+        if (!scalesParticles(force))
+            continue;
+        for (size_t k = 0; k < set.constraints.size(); k++) {
+            const std::vector<int>& particles = set.constraints[k].particles;
+            const auto numMovable =
+                std::count_if(particles.begin(), particles.end(), [&](int p) { return set.inverseMass[p] > 0; });
+            if (numMovable > 1)
+                throw OpenMMException(force.getName() +
+                                      " with setScaleMoleculesAsRigid(False) cannot be combined with " +
+                                      describeConstraint(set, (int) k) +
+                                      ": it would stretch what the constraint holds, and accept moves by the energy of "
+                                      "stretched molecules. Leave it at True.");
+        }
+    }
+}
+
+/** By its name: OpenMM's Drude plugin need not be there. */
+static void refuseDrudeParticles(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const Force& force = system.getForce(f);
+        if (std::string(typeid(force).name()).find("DrudeForce") != std::string::npos)
+            throw OpenMMException(
+                "The System has a DrudeForce, and the integrators of openmm-constraints have no heat bath of their own "
+                "for "
+                "Drude particles: they would be heated like atoms, and the polarization with them. Use "
+                "DrudeLangevinIntegrator, DrudeNoseHooverIntegrator or DrudeSCFIntegrator with System constraints only "
+                "(they solve no ConstraintForce), or a force field without Drude particles.");
+    }
+}
+
+void refuseForces(const System& system, const ConstraintSet& set) {
+    refuseDrudeParticles(system);
+    refuseShiftsOfSurfaces(system, set);
+    refuseScalingOfParticles(system, set);
 }
 
 /** A Force that does not say whether it is periodic throws; such a one decides nothing here. */

@@ -55,6 +55,23 @@ def test_heat_bath_takes_numbers_in_kelvin_and_per_ps_or_quantities(temperature,
         assert integrator.getRandomNumberSeed() == 0
 
 
+@pytest.mark.parametrize("frequency", [0.002, 0.002 / unit.picosecond, 2 / unit.nanosecond])
+def test_nose_hoover_chain_takes_what_that_of_openmm_takes(frequency):
+    arguments = (310 * unit.kelvin, frequency, 2 * unit.femtosecond)
+    one = mc.RattleNoseHooverIntegrator(*arguments)
+    other = mc.RattleNoseHooverIntegrator(*arguments, chainLength=5, numMTS=2, numYoshidaSuzuki=3)
+    for integrator in (one, other):
+        assert integrator.getTemperature() == 310 * unit.kelvin
+        assert integrator.getCollisionFrequency().value_in_unit(unit.picosecond**-1) == pytest.approx(0.002)
+        assert integrator.getStepSize().value_in_unit(unit.femtosecond) == pytest.approx(2)
+    assert (one.getChainLength(), one.getNumMultiTimeSteps(), one.getNumYoshidaSuzukiTimeSteps()) == (3, 3, 7)
+    assert (other.getChainLength(), other.getNumMultiTimeSteps(), other.getNumYoshidaSuzukiTimeSteps()) == (5, 2, 3)
+    with pytest.raises(TypeError, match=r"collisionFrequency must be .* /picosecond"):
+        one.setCollisionFrequency(1 * unit.picosecond)
+    with pytest.raises(openmm.OpenMMException, match="numYoshidaSuzuki"):
+        mc.RattleNoseHooverIntegrator(300, 1, 0.001, numYoshidaSuzuki=2)
+
+
 @pytest.mark.parametrize("wrong", [1 * unit.picosecond, 1 / unit.nanometer, "warm", None, [300]])
 def test_heat_bath_of_another_kind_is_refused(wrong):
     for arguments, name in [((wrong, 1, 0.001), "temperature"), ((300, wrong, 0.001), "friction")]:

@@ -9,11 +9,14 @@
 
 namespace ConstraintPlugin {
 
-/** Refuse what shifts or scales all positions where an expression fixes some in space, as a surface does: a
- *  CMMotionRemover would stop the motion along the surface, a barostat would move particles off it and judge the move
- * by energies of another state.
- *  @throws OpenMMException that names both */
-void refuseShiftsOfSurfaces(const OpenMM::System& system, const ConstraintSet& set);
+/** Refuse Forces that would not do with these constraints, or with our integrators, what they are for:
+ *  - what shifts or scales all positions where an expression fixes some in space, as a surface does: a CMMotionRemover
+ *    would stop the motion along the surface, a barostat would move particles off it and judge the move by energies of
+ *    another state;
+ *  - barostats that scale particles one by one, where a constraint joins some;
+ *  - Drude particles, which need a heat bath of their own.
+ *  @throws OpenMMException that names the Force, the constraint and a remedy */
+void refuseForces(const OpenMM::System& system, const ConstraintSet& set);
 
 /** Whether any Force is periodic: System constraints then take the minimum image. */
 bool usesPeriodicBoundaries(const OpenMM::System& system);
