@@ -18,6 +18,7 @@ from openmmconstraints.blue_moon_reporter import BlueMoonReporter
 from openmmconstraints.force_field import constrain
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import moveConstraints, setTopology
+from openmmconstraints.state_reporter import ConstraintStateReporter
 from openmmconstraints.wrapper import (
     ClusterInfo,
     ConstraintForce,
@@ -39,6 +40,7 @@ __all__ = [
     "ConstraintForce",
     "ConstraintForceIntegrator",
     "ConstraintIntegrator",
+    "ConstraintStateReporter",
     "CustomConstraintForce",
     "Health",
     "MeanForce",

@@ -19,6 +19,7 @@ from openmmconstraints import wrapper
 from openmmconstraints._quantities import to_number
 from openmmconstraints.blocking import MeanForce, WeightedAverage
 from openmmconstraints.energy import BOLTZMANN
+from openmmconstraints.integrators import current_integrator
 from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, RattleLangevinIntegrator
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 # Every Force of this package, so that none is left out where multipliers are counted.
 _FORCES = [cls for cls in vars(wrapper).values() if hasattr(cls, "getMultipliers") and issubclass(cls, mm.Force)]
+
+_FOREIGN = (
+    "BlueMoonReporter: {} reports no multipliers. Use RattleLangevinIntegrator or another integrator of "
+    "openmmconstraints."
+)
 
 _Coordinate = int | tuple[ConstraintForce, int]
 
@@ -111,7 +117,7 @@ class BlueMoonReporter:
         :raises OpenMMException: if a constraint cannot be a coordinate: it depends on others, or some constraint moves
         """
         if isnan(self._kT):
-            integrator = _current(simulation.integrator)
+            integrator = current_integrator(simulation.integrator, _FOREIGN)
             self._indices = self._resolve(simulation, len(integrator.getMultipliers()))
             integrator.computeBlueMoon(self._indices)
             self._kT = self._thermal_energy(integrator)
@@ -125,7 +131,7 @@ class BlueMoonReporter:
 
         :raises ValueError: if the temperature of the integrator is not the one at the start
         """
-        integrator = _current(simulation.integrator)
+        integrator = current_integrator(simulation.integrator, _FOREIGN)
         kT = self._thermal_energy(integrator)
         if kT != self._kT:
             raise ValueError(
@@ -220,19 +226,6 @@ def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[Const
             raise ValueError("BlueMoonReporter: there are no coordinates")
         return parsed
     raise TypeError(f"BlueMoonReporter: {coordinates!r} is neither an index nor (ConstraintForce, index)")
-
-
-def _current(integrator: mm.Integrator) -> ConstraintIntegrator:
-    """The integrator that takes the steps, as what it is."""
-    if isinstance(integrator, mm.CompoundIntegrator):
-        integrator = integrator.getIntegrator(integrator.getCurrentIntegrator())
-    for cls in (RattleLangevinIntegrator, ConstraintIntegrator):
-        if cls.isinstance(integrator):
-            return cls.cast(integrator)
-    raise TypeError(
-        f"BlueMoonReporter: {type(integrator).__name__} reports no multipliers. Use RattleLangevinIntegrator or "
-        "another integrator of openmmconstraints."
-    )
 
 
 def _place(simulation: app.Simulation, force: ConstraintForce) -> tuple[int, int]:
