@@ -18,6 +18,7 @@ from openmmconstraints.blue_moon_reporter import BlueMoonReporter
 from openmmconstraints.force_field import constrain
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import moveConstraints, setTopology
+from openmmconstraints.minimize import Minimum, minimize
 from openmmconstraints.state_reporter import ConstraintStateReporter
 from openmmconstraints.wrapper import (
     ClusterInfo,
@@ -44,6 +45,7 @@ __all__ = [
     "CustomConstraintForce",
     "Health",
     "MeanForce",
+    "Minimum",
     "RattleIntegrator",
     "RattleLangevinIntegrator",
     "RattleNoseHooverIntegrator",
@@ -51,6 +53,7 @@ __all__ = [
     "SolverSummary",
     "__version__",
     "constrain",
+    "minimize",
     "moveConstraints",
     "setTopology",
 ]

@@ -55,10 +55,10 @@ def _length(value, method: str) -> float:
 
 
 def _unit(name: str):
-    """A unit from names of openmm.unit: "nanometer", "per_picosecond", "nanometer_per_picosecond"."""
+    """A unit from names of openmm.unit: "nanometer", "per_picosecond", "kilojoule_per_mole_per_nanometer"."""
     if hasattr(unit, name):
         return getattr(unit, name)
-    numerator, _, denominator = name.partition("per_")
+    numerator, _, denominator = name.rpartition("per_")
     return (getattr(unit, numerator.rstrip("_")) if numerator else unit.dimensionless) / getattr(unit, denominator)
 
 
