@@ -61,4 +61,7 @@ def test_what_rounding_hides_is_the_end():
     steps = list(islice(descend(valley(BOTTOM + 0.1), valley), 5000))
     assert len(steps) < 1500 + STALL
     assert size(steps[-1]) < 1e-9
-    assert list(descend(valley(BOTTOM), lambda x: Point(x, inf, x))) == []
+
+
+def test_from_the_bottom_there_is_no_way():
+    assert list(descend(valley(BOTTOM), valley)) == []

@@ -21,7 +21,7 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     their meaning. In a periodic System they use the minimum image, as System constraints do with this package's
     integrators, except those longer than half the shortest width of the default box, which have no minimum image: they
     go to a second ConstraintForce, without it. A ConstraintForce that the System has already is used if its
-    periodic setting is the right one. OpenMM's minimizer sees System constraints only, so minimize first.
+    periodic setting is the right one. OpenMM's minimizer sees System constraints only; minimize() sees all.
 
     Parameters
     ----------

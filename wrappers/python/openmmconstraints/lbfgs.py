@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MEMORY = 12  # pairs of steps and changes of the gradient
+MEMORY = 6  # pairs of steps and changes of the gradient
 FIRST_STEP = 0.01  # how far any particle moves where nothing is known yet, nm
 LONGEST_STEP = 0.05  # how far any particle moves in an iteration, nm: half a bond, which projection still returns
 TRIALS = 20  # in a line search
@@ -84,6 +84,8 @@ def _direction(gradient: np.ndarray, history: deque[tuple[np.ndarray, np.ndarray
 def _search(start: Point, direction: np.ndarray, is_scaled: bool, visit: Callable[[np.ndarray], Point]) -> Point | None:
     """A lower point along the direction; None if there is none within the precision."""
     slope = dot(start.gradient, direction)
+    if slope == 0:
+        return None
     farthest = np.sqrt((direction * direction).sum(axis=1).max())
     length = min(1.0, LONGEST_STEP / farthest) if is_scaled else FIRST_STEP / farthest
     for _ in range(TRIALS):
