@@ -46,15 +46,15 @@ def constraint_particles(system: mm.System, constraint: int) -> list[int]:
     for force in system.getForces():
         if ConstraintForce.isinstance(force):
             force = ConstraintForce.cast(force)
-            kinds = (
+            kinds = [
                 (force.getNumDistances, force.getDistanceParameters),
                 (force.getNumAngles, force.getAngleParameters),
                 (force.getNumDihedrals, force.getDihedralParameters),
                 (force.getNumCentroidDistances, force.getCentroidDistanceParameters),
-            )
+            ]
         elif CustomConstraintForce.isinstance(force):
             force = CustomConstraintForce.cast(force)
-            kinds = ((force.getNumConstraints, force.getConstraintParameters),)
+            kinds = [(force.getNumConstraints, force.getConstraintParameters)]
         else:
             continue
         for number, parameters in kinds:

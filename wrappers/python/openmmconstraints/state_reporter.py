@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+from collections.abc import Callable
 from os import PathLike, fspath
 from typing import IO, Any
 
@@ -14,13 +15,13 @@ from openmm import app, unit
 
 from openmmconstraints.integrators import current_integrator, own_integrators
 from openmmconstraints.labels import constraint_label, particle_names
-from openmmconstraints.wrapper import ConstraintIntegrator
+from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator
 
 _FOREIGN = (
     "ConstraintStateReporter: {} reports nothing of constraints. Use an integrator of openmmconstraints, or "
     "openmm.app.StateDataReporter."
 )
-_COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open}
+_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 class ConstraintStateReporter(app.StateDataReporter):
@@ -113,9 +114,9 @@ class ConstraintStateReporter(app.StateDataReporter):
         if not any((*columns, progress, remainingTime, speed, elapsedTime, *self._own.values())):
             step = time = potentialEnergy = temperature = True
             self._own["Constraint Error"] = self._own["Iterations"] = True
-        is_path = isinstance(file, (str, PathLike))
+        path = fspath(file) if isinstance(file, (str, PathLike)) else None
         super().__init__(
-            None if is_path else file,
+            file if path is None else None,
             reportInterval,
             step,
             time,
@@ -134,8 +135,8 @@ class ConstraintStateReporter(app.StateDataReporter):
             totalSteps,
             append,
         )
-        if is_path:
-            self._out, self._openedFile = _open(fspath(file), append), True
+        if path is not None:
+            self._out, self._openedFile = _open(path, append), True
         if conservedEnergy:
             self._needEnergy = True
             self._includes = ["energy"]
@@ -177,7 +178,7 @@ class ConstraintStateReporter(app.StateDataReporter):
     ) -> list[Any]:
         summary = integrator.getSolverSummary()
         worst = summary.worstConstraint
-        getters = {
+        getters: dict[str, Callable[[], Any]] = {
             "Constraint Error": lambda: summary.maxError,
             "Iterations": lambda: summary.iterations,
             "Worst Constraint": lambda: worst if worst >= 0 else "--",
@@ -216,8 +217,8 @@ def _work(integrator: mm.Integrator) -> float:
     return sum(own.getConstraintWork().value_in_unit(unit.kilojoule_per_mole) for own in own_integrators(integrator))
 
 
-def _with_heat(integrator: mm.Integrator) -> list[ConstraintIntegrator]:
-    return [own for own in own_integrators(integrator) if hasattr(own, "getHeat")]
+def _with_heat(integrator: mm.Integrator) -> list[RattleLangevinIntegrator]:
+    return [own for own in own_integrators(integrator) if isinstance(own, RattleLangevinIntegrator)]
 
 
 def _heat(integrator: mm.Integrator) -> float:

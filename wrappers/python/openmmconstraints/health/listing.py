@@ -10,6 +10,7 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints.labels import particle_names
 from openmmconstraints.system import particle_masses
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
 
@@ -33,7 +34,7 @@ class Listing:
             self.is_site[p] = system.isVirtualSite(int(p))
         self.periodic_system = any(is_periodic(force) for force in system.getForces())
         self.box = np.array([vector.value_in_unit(unit.nanometer) for vector in system.getDefaultPeriodicBoxVectors()])
-        self._names = _names_in(system) if names is None else names
+        self._names = particle_names(system) if names is None else names
         rows, bodies = _Rows(), _Rows()
         for i in range(system.getNumConstraints()):
             first, second, length = system.getConstraintParameters(i)
@@ -168,14 +169,6 @@ def is_periodic(force: mm.Force) -> bool:
         return force.usesPeriodicBoundaryConditions()
     except mm.OpenMMException:
         return False
-
-
-def _names_in(system: mm.System) -> Sequence[str]:
-    """Names that setTopology() left in the System."""
-    for force in system.getForces():
-        if ConstraintForce.isinstance(force) and (names := ConstraintForce.cast(force).getParticleNames()):
-            return names
-    return ()
 
 
 def _listed(words: Sequence[str], most: int = 12) -> str:
