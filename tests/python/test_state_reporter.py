@@ -195,11 +195,12 @@ def test_what_a_pull_adds_is_not_in_the_conserved_energy(wrap):
 
 
 @pytest.mark.parametrize("wrap", [lambda *integrators: integrators[0], compound])
-def test_what_baths_give_is_not_in_the_conserved_energy(wrap):
+@pytest.mark.parametrize("make", [langevin, lambda friction: mc.RattleNoseHooverIntegrator(300, friction, 0.002)])
+def test_what_baths_give_is_not_in_the_conserved_energy(wrap, make):
     springs = mm.HarmonicBondForce()
     for i in range(0, 30, 3):
         springs.addBond(i, i + 3, 0.4, 1000)
-    integrator = wrap(langevin(friction=5), langevin(friction=20))
+    integrator = wrap(make(friction=5), make(friction=20))
     simulation = simulate(integrator, springs)
     columns = {"totalEnergy": True, "heat": True, "conservedEnergy": True}
     rows = report(simulation, 500, 10, **columns)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import openmm as mm
 
-from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator
+from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
 
 
 def current_integrator(integrator: mm.Integrator, problem: str) -> ConstraintIntegrator:
@@ -32,5 +32,5 @@ def own_integrators(integrator: mm.Integrator) -> list[ConstraintIntegrator]:
 
 
 def _own_type(integrator: mm.Integrator) -> ConstraintIntegrator:
-    cls = RattleLangevinIntegrator if RattleLangevinIntegrator.isinstance(integrator) else ConstraintIntegrator
-    return cls.cast(integrator)
+    kinds = (RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintIntegrator)
+    return next(cls.cast(integrator) for cls in kinds if cls.isinstance(integrator))

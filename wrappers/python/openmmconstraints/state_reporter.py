@@ -15,7 +15,7 @@ from openmm import app, unit
 
 from openmmconstraints.integrators import current_integrator, own_integrators
 from openmmconstraints.labels import constraint_label, particle_names
-from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator
+from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
 
 _FOREIGN = (
     "ConstraintStateReporter: {} reports nothing of constraints. Use an integrator of openmmconstraints, or "
@@ -86,7 +86,7 @@ class ConstraintStateReporter(app.StateDataReporter):
             the work of moving constraints since the Context was created (kJ/mol)
         heat : bool
             the heat that the bath has given since the Context was created (kJ/mol), see
-            RattleLangevinIntegrator.getHeat()
+            RattleLangevinIntegrator.getHeat(); of a Nose-Hoover chain, what it has lost
         conservedEnergy : bool
             total energy less heat less constraint work (kJ/mol): its drift is the error of the time step. Barostats,
             AndersenThermostat and CMMotionRemover take or give energy that is not in it
@@ -147,10 +147,10 @@ class ConstraintStateReporter(app.StateDataReporter):
         :raises TypeError, ValueError: see the constructor
         """
         current_integrator(simulation.integrator, _FOREIGN)
-        if self._own["Heat (kJ/mole)"] and not _with_heat(simulation.integrator):
+        if self._own["Heat (kJ/mole)"] and not _heats(simulation.integrator):
             raise TypeError(
                 f"ConstraintStateReporter: {type(simulation.integrator).__name__} has no bath and keeps no heat. Leave "
-                "out heat=True, or use RattleLangevinIntegrator."
+                "out heat=True, or use RattleLangevinIntegrator or RattleNoseHooverIntegrator."
             )
         if self._own["Constraint Pressure (bar)"] and not simulation.system.usesPeriodicBoundaryConditions():
             raise ValueError(
@@ -217,14 +217,15 @@ def _work(integrator: mm.Integrator) -> float:
     return sum(own.getConstraintWork().value_in_unit(unit.kilojoule_per_mole) for own in own_integrators(integrator))
 
 
-def _with_heat(integrator: mm.Integrator) -> list[RattleLangevinIntegrator]:
-    return [own for own in own_integrators(integrator) if isinstance(own, RattleLangevinIntegrator)]
+def _heats(integrator: mm.Integrator) -> list[unit.Quantity]:
+    """What each bath has given: every child of a CompoundIntegrator may have one."""
+    own = own_integrators(integrator)
+    heats = [child.getHeat() for child in own if isinstance(child, RattleLangevinIntegrator)]
+    return heats + [-child.computeHeatBathEnergy() for child in own if isinstance(child, RattleNoseHooverIntegrator)]
 
 
 def _heat(integrator: mm.Integrator) -> float:
-    """Of all children of a CompoundIntegrator; 0 without a bath."""
-    heats = (own.getHeat() for own in _with_heat(integrator))
-    return sum(heat.value_in_unit(unit.kilojoule_per_mole) for heat in heats)
+    return sum(heat.value_in_unit(unit.kilojoule_per_mole) for heat in _heats(integrator))
 
 
 def _total_energy(state: mm.State) -> float:
