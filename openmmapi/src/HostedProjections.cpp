@@ -138,8 +138,9 @@ void HostedStepKernel::refuseFarOff(const SolveReport& report, double time) cons
     out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
         << c.targetAt(time) << " nm. Positions that far off are not projected unasked, in " << activity
         << ".\nRemedy: wrapped positions need setUsesPeriodicBoundaryConditions(True) on the ConstraintForce; OpenMM's "
-           "minimizer does not know ConstraintForces, so minimize before they are added; or call "
-           "integrator.applyConstraints() to project all the same.";
+           "minimizer does not know ConstraintForces: call openmmconstraints.minimize(context), which does, and goes "
+           "on "
+           "from here; or integrator.applyConstraints() to project all the same.";
     throw OpenMMException(out.str());
 }
 

@@ -295,25 +295,27 @@ using Combination = std::tuple<const char*, std::string, Solver, std::string>;
 /** Compiling is what takes time here: in mixed precision more than in the others, and small kernels with all
  * integrators.
  */
+bool isTried(const std::string& precision, const std::string& kind, Solver solver, const std::string& integrator) {
+    const bool isMixed = precision == "mixed", isSmall = kind != "clusters", isLong = kind.find("long") == 0,
+               isDirect = solver == ConstraintIntegrator::MatrixInversion;
+    if (integrator == "RattleNoseHoover")
+        return kind == "hydrogens" && isDirect;
+    if (integrator == "GeodesicLangevin")
+        return isMixed && isSmall && isDirect && !isLong;
+    if (integrator == "RattleLangevin")
+        return !isLong || (isMixed && isDirect);
+    return isMixed && !isLong && (isSmall || integrator == "Rattle");
+}
+
 std::vector<Combination> combinations() {
     std::vector<Combination> all;
     for (const char* precision : precisions)
         for (const Kind& kind : kinds())
-            for (Solver solver : {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion}) {
-                if (kind.name == std::string("hydrogens") && solver == ConstraintIntegrator::MatrixInversion)
-                    all.emplace_back(precision, kind.name, solver, "RattleNoseHoover");
-                for (const std::string integrator :
-                     {"RattleLangevin", "GeodesicLangevin", "Rattle", "Shake", "ConstraintForce"}) {
-                    const bool isMixed = std::string(precision) == "mixed",
-                               isSmall = kind.name != std::string("clusters");
-                    const bool isLong = std::string(kind.name).find("long") == 0;
-                    if (isLong &&
-                        (solver == ConstraintIntegrator::Iterative || integrator != "RattleLangevin" || !isMixed))
-                        continue;
-                    if (integrator == "RattleLangevin" || (isMixed && (isSmall || integrator == "Rattle")))
+            for (Solver solver : {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion})
+                for (const char* integrator :
+                     {"RattleLangevin", "GeodesicLangevin", "Rattle", "RattleNoseHoover", "Shake", "ConstraintForce"})
+                    if (isTried(precision, kind.name, solver, integrator))
                         all.emplace_back(precision, kind.name, solver, integrator);
-                }
-            }
     return all;
 }
 

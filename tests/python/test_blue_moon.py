@@ -300,6 +300,16 @@ def refused(simulation, reporter, error, message):
     assert simulation.context.getStepCount() == 0
 
 
+def test_temperature_is_that_of_either_heat_bath():
+    for integrator in (mc.RattleNoseHooverIntegrator(200, 50, 0.002), langevin(200)):
+        system, _, positions = dimer()
+        simulation = simulate(system, integrator, positions)
+        reporter = mc.BlueMoonReporter(None, 1, 0)
+        simulation.reporters.append(reporter)
+        simulation.step(2)
+        assert reporter._kT == pytest.approx(0.008314462618 * 200)
+
+
 def test_mistakes_show_before_the_first_step():
     system, held, positions = dimer()
     simulation = simulate(system, mc.RattleIntegrator(0.001), positions)

@@ -20,7 +20,12 @@ from openmmconstraints._quantities import to_number
 from openmmconstraints.blocking import MeanForce, WeightedAverage
 from openmmconstraints.energy import BOLTZMANN
 from openmmconstraints.integrators import current_integrator
-from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, RattleLangevinIntegrator
+from openmmconstraints.wrapper import (
+    ConstraintForce,
+    ConstraintIntegrator,
+    RattleLangevinIntegrator,
+    RattleNoseHooverIntegrator,
+)
 
 if TYPE_CHECKING:
     from openmm import app
@@ -43,8 +48,9 @@ class BlueMoonReporter:
     The blue moon ensemble: dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = Z^(-1/2), averaged over a constrained run at the
     temperature T; A(xi) = -kT ln P(xi), so for a distance it contains the -2 kT ln r of the sphere. Other constraints
     (rigid bonds) are accounted for: P is that of the same model with them, and without those on xi. The run has to
-    sample the canonical ensemble: use a RattleLangevinIntegrator, and attach the reporter after equilibration. Take a
-    new one after updateParametersInContext(), for another value of xi. Errors are by blocking (see WeightedAverage).
+    sample the canonical ensemble: use a RattleLangevinIntegrator (or, where motion is chaotic enough, a
+    RattleNoseHooverIntegrator), and attach the reporter after equilibration. Take a new one after
+    updateParametersInContext(), for another value of xi. Errors are by blocking.
     Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989), doi 10.1016/S0009-2614(89)87314-2.
 
     >>> reporter = mc.BlueMoonReporter("force.csv", 10, coordinates=0)  # doctest: +SKIP
@@ -162,7 +168,7 @@ class BlueMoonReporter:
     def _thermal_energy(self, integrator: ConstraintIntegrator) -> float:
         if self._temperature is not None:
             return BOLTZMANN * self._temperature
-        if not isinstance(integrator, RattleLangevinIntegrator):
+        if not isinstance(integrator, (RattleLangevinIntegrator, RattleNoseHooverIntegrator)):
             raise ValueError(
                 f"BlueMoonReporter: {type(integrator).__name__} has no temperature; give that of the ensemble."
             )
