@@ -76,15 +76,14 @@ void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIn
 }
 
 std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
-    // Gradients are taken once a launch: it ends where positions move. P of P is P, so the last geodesic step's return
-    // to the tangent space is left to what follows, the kick's.
-    return {
-        {"kick", {"keepStart", "halfKick", "solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
-        {"glide", {"solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
-        {"heat",
-         {"solveVelocities", "becomeTangent", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "noteHeat"}},
-        {"glideOn", {"drift", "solvePositions", "move"}},
-        {"lastKick", {"halfKick", "solveVelocities", "becomeTangent"}}};
+    // Gradients are taken once a launch: it ends where positions move, and after two solves, which is what registers
+    // are enough for. P of P is P, so the last geodesic step's return to the tangent space is left to the kick that
+    // follows.
+    return {{"kick", {"keepStart", "halfKick", "solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
+            {"glide", {"solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
+            {"heat", {"solveVelocities", "becomeTangent", "exchangeHeat"}},
+            {"glideOn", {"solveHeatedVelocities", "becomeTangent", "noteHeat", "drift", "solvePositions", "move"}},
+            {"lastKick", {"halfKick", "solveVelocities", "becomeTangent"}}};
 }
 
 int CommonGeodesicLangevinStep::numDrifts(const ConstraintIntegrator& integrator) const {
