@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import openmm as mm
 from openmm import unit
+from rich.console import Console
 from rich.progress import track
 
 import openmmconstraints as mc
@@ -24,7 +25,7 @@ from openmmconstraints.benchmark.generated import polyethylene
 from openmmconstraints.benchmark.start import thermalize
 from openmmconstraints.bonds import BondMeter
 from openmmconstraints.comparison import Candidate, make_context
-from openmmconstraints.energy import Drift, EnergySeries
+from openmmconstraints.energy import EnergySeries
 from openmmconstraints.table import make_console, make_table
 from openmmconstraints.villin import STEP_SIZE
 
@@ -39,8 +40,8 @@ RUNS = (
 )
 
 
-def measure(candidate: Candidate, tolerance: float, length: int, steps: int) -> tuple[Drift | None, float]:
-    """The drift, and the largest bond error at the end. @param length  CH2 in the chain"""
+def sample(candidate: Candidate, tolerance: float, length: int, steps: int) -> tuple[EnergySeries, float]:
+    """Energies, and the largest bond error at the end. @param length  CH2 in the chain"""
     model = polyethylene(length)
     system = model.create("AllBonds")
     for force in system.getForces():
@@ -54,13 +55,14 @@ def measure(candidate: Candidate, tolerance: float, length: int, steps: int) -> 
     chosen = system if candidate.solver is None else moved
     context = make_context(chosen, candidate.make(tolerance), start, platform, {})
     series = EnergySeries()
-    for done in track(range(0, steps, INTERVAL), description=f"{candidate.label} {tolerance:g}", transient=True):
+    label = f"{candidate.label} {tolerance:g}"
+    for done in track(range(0, steps, INTERVAL), description=label, console=Console(stderr=True), transient=True):
         context.getIntegrator().step(INTERVAL)
         state = context.getState(energy=True)
         energies = (state.getPotentialEnergy(), state.getKineticEnergy())
         potential, kinetic = (energy.value_in_unit(unit.kilojoule_per_mole) for energy in energies)
         series.add((done + INTERVAL) * STEP_SIZE, potential, kinetic)
-    return series.drift(), meter.largest_error(context.getState(positions=True))
+    return series, meter.largest_error(context.getState(positions=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ["Largest bond error", "Drift (kT/ns/dof)"],
     )
     for candidate, tolerance in RUNS:
-        drift, error = measure(candidate, tolerance, options.length, steps)
+        series, error = sample(candidate, tolerance, options.length, steps)
+        drift = series.drift()
         table.add_row(candidate.label, f"{tolerance:g}", f"{error:.1e}", "-" if drift is None else str(drift))
     make_console().print(table)
     return 0
