@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmm/Platform.h"
+#include "support/Platforms.h"
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <string>
@@ -10,13 +13,16 @@
 using OpenMM::Platform;
 
 /** Libraries by name, not whole folders: our own plugin may be installed in OpenMM's, and would be loaded a second
- * time. What cannot be loaded is an error; OpenMM's Reference platform is part of libOpenMM. CUDA needs a driver, and
- * is loaded where CONSTRAINTS_TEST_CUDA is set. */
+ * time. What cannot be loaded is an error; OpenMM's Reference platform is part of libOpenMM. Devices are loaded where
+ * they are under test. */
 static void loadPlatforms() {
-    std::vector<std::string> platforms{"CPU", "OpenCL"}, ours{"Reference", "OpenCL"};
-    if (std::getenv("CONSTRAINTS_TEST_CUDA") != nullptr)
-        for (auto* names : {&platforms, &ours})
-            names->push_back("CUDA");
+    std::vector<std::string> platforms{"CPU"}, ours{"Reference"};
+    const std::vector<std::string> tested = ConstraintTests::platformsUnderTest();
+    for (const char* device : {"OpenCL", "CUDA"})
+        if (std::any_of(tested.begin(), tested.end(),
+                        [&](const std::string& name) { return name.compare(0, std::strlen(device), device) == 0; }))
+            for (auto* names : {&platforms, &ours})
+                names->push_back(device);
     for (const std::string& name : platforms)
         Platform::loadPluginLibrary(OPENMM_PLUGIN_DIR "/libOpenMM" + name + ".so");
     for (const std::string& name : ours)

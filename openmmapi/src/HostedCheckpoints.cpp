@@ -4,6 +4,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/internal/CheckpointIO.h"
 #include "openmmconstraints/internal/HostedStepKernel.h"
+#include <sstream>
 
 using namespace OpenMM;
 using namespace std;
@@ -34,30 +35,31 @@ void HostedStepKernel::CheckpointRecord::exchange(const Exchange& field) {
 }
 
 uint64_t HostedStepKernel::fingerprintOf(const Real3* x, const Real3* v, const Box& box, double time) const {
-    uint64_t hash = 14695981039346656037u;
-    auto take = [&](const void* data, size_t bytes) {
-        for (size_t i = 0; i < bytes; i++)
-            hash = (hash ^ ((const unsigned char*) data)[i]) * 1099511628211u;
-    };
-    take(x, numParticles() * sizeof(Real3));
-    take(v, numParticles() * sizeof(Real3));
-    take(&box, sizeof(Box));
-    take(&time, sizeof(double));
+    uint64_t hash = hashOf(x, numParticles() * sizeof(Real3));
+    hash = hashOf(v, numParticles() * sizeof(Real3), hash);
+    hash = hashOf(&box, sizeof(Box), hash);
+    hash = hashOf(&time, sizeof(double), hash);
     return hash;
 }
 
 void HostedStepKernel::createCheckpoint(ostream& stream) const {
     refreshReading();
     CheckpointRecord record{solver->getMultipliers(), lastStepSize, lastStateFingerprint(), reading, summary};
-    writeHeader(stream, getName(), (int) record.multipliers.lambda.size());
-    write(stream, (int) reading.globals.size());
-    record.exchange([&](const auto& field) { write(stream, field); });
+    ostringstream bytes;
+    writeText(bytes, getName());
+    write(bytes, record.multipliers.lambda.size());
+    write(bytes, reading.globals.size());
+    record.exchange([&](const auto& field) { write(bytes, field); });
+    writeSealed(stream, bytes.str());
 }
 
 void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
-    const CheckpointHeader header = readHeader(stream);
-    const size_t numConstraints = header.numConstraints;
-    const bool isOtherStep = header.kernel != getName();
+    invalidateForces(true); // OpenMM has read its own part, even if this one fails
+    istringstream bytes(readSealed(stream));
+    const bool isOtherStep = readText(bytes) != getName();
+    size_t numConstraints, numGlobals;
+    read(bytes, numConstraints);
+    read(bytes, numGlobals);
     if (isOtherStep && !systemMayDiffer)
         throw OpenMMException(string("loadCheckpoint: the checkpoint was written by another integrator") +
                               checkpointRemedy);
@@ -66,17 +68,11 @@ void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
                               to_string(numConstraints) + " constraints, this one has " +
                               to_string(solver->getSet().constraints.size()) + ".");
-    int numGlobals = 0;
-    read(stream, numGlobals);
-    constexpr int mostGlobals = 1'000'000;
-    if (numGlobals < 0 || numGlobals > mostGlobals)
-        throw OpenMMException("loadCheckpoint: the checkpoint is damaged");
     const vector<double> none(numConstraints);
     CheckpointRecord record{{none, none}, 0, 0, reading, {}}; // its sizes are what is read
     record.reading.multipliers = record.reading.velocityMultipliers = none;
     record.reading.globals.resize(numGlobals);
-    record.exchange([&](auto& field) { read(stream, field); });
-    invalidateForces(true);
+    record.exchange([&](auto& field) { read(bytes, field); });
     if (differs || isOtherStep) { // nothing that was solved then applies now
         reading.work = record.reading.work;
         reading.heat = record.reading.heat;

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/LeptonCoordinate.h"
+#include "lepton/CustomFunction.h"
 #include "lepton/ExpressionTreeNode.h"
+#include "lepton/Parser.h"
 #include "openmm/CustomCompoundBondForce.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/CustomCompoundBondForceImpl.h"
 #include "openmm/reference/ReferenceTabulatedFunction.h"
+#include "openmmconstraints/internal/ExpressionChecks.h"
 #include "openmmconstraints/internal/Motion.h"
 #include "openmmconstraints/internal/PointFunctions.h"
 #include "openmmconstraints/internal/SplineFunction.h"
@@ -83,11 +86,27 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
     return functions;
 }
 
+/** Before OpenMM parses and optimizes it: see ExpressionChecks.h. */
+void checkExpression(const std::string& expression, std::map<std::string, Lepton::CustomFunction*> functions) {
+    checkLength(expression);
+    Lepton::PlaceholderFunction distance(2), angle(3), dihedral(4); // of particles, not of points
+    functions["distance"] = &distance;
+    functions["angle"] = &angle;
+    functions["dihedral"] = &dihedral;
+    const ParsedExpression parsed = Lepton::Parser::parse(expression, functions);
+    checkConstants(parsed);
+    checkDerivative(parsed);
+}
+
 } // namespace
 
 LeptonCoordinate::LeptonCoordinate(const CustomConstraintForce& force)
     : expression(force.getExpression()), numParticles(force.getNumParticlesPerConstraint()),
       numPerConstraint(force.getNumPerConstraintParameters()), takesImages(force.usesPeriodicBoundaryConditions()) {
+    constexpr int mostParticles = 10'000;
+    if (numParticles > mostParticles)
+        refuse("a constraint of " + std::to_string(numParticles) + " particles has too many; " +
+               std::to_string(mostParticles) + " are possible");
     nameVariables(force);
     parse(force);
     for (int i = 0; i < force.getNumGlobalParameters(); i++) {
@@ -157,6 +176,7 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
         std::map<std::string, Lepton::CustomFunction*> functions;
         for (const auto& function : owned)
             functions[function.first] = function.second.get();
+        checkExpression(expression, functions);
         // OpenMM's own parser for expressions in particles makes distance(p1, p2) pointdistance(x1, y1, ...).
         CustomCompoundBondForce model(numParticles, expression);
         model.addGlobalParameter("t", 0);
@@ -189,14 +209,21 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
         refuse("it depends on the position of no particle");
     std::vector<ParsedExpression> joint = {parsed};
     bool isConstant = true;
+    const auto differentiate = [&](const std::string& name) {
+        try {
+            return simplified(parsed.differentiate(name));
+        } catch (const OpenMMException& error) {
+            refuse("in its derivative with respect to " + name + ", " + error.what());
+        }
+    };
     for (const std::string& name : coordinates) {
-        joint.push_back(parsed.differentiate(name).optimize());
+        joint.push_back(differentiate(name));
         isConstant = isConstant && isZero(joint.back().getRootNode());
     }
     if (isConstant)
         refuse("its derivatives with respect to all coordinates vanish everywhere, so that no force can keep it");
     timeOccurs = hasVariable(parsed, {"t"});
-    const ParsedExpression inTime = parsed.differentiate("t").optimize();
+    const ParsedExpression inTime = differentiate("t");
     joint.push_back(inTime);
     for (const ParsedExpression& derivative : joint)
         visit(derivative.getRootNode(), [&](const Operation& operation) {
@@ -246,8 +273,12 @@ const JointExpression& LeptonCoordinate::secondDerivative() {
             rates.emplace(name, ExpressionTreeNode(new Operation::Variable(rateName(name))));
         rates.emplace("t", ExpressionTreeNode(new Operation::Constant(1)));
         const Motion motion(std::move(rates), takesImages ? &box : nullptr);
-        second = std::make_unique<JointExpression>(std::vector<ParsedExpression>{motion.rateOf(motion.rateOf(parsed))},
-                                                   variables);
+        try {
+            second = std::make_unique<JointExpression>(
+                std::vector<ParsedExpression>{motion.rateOf(motion.rateOf(parsed))}, variables);
+        } catch (const OpenMMException& error) {
+            refuse(std::string("in its second derivative, ") + error.what());
+        }
     }
     return *second;
 }

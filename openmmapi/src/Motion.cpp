@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/Motion.h"
 #include "lepton/Operation.h"
+#include "openmmconstraints/internal/ExpressionChecks.h"
 #include <algorithm>
 
 using Lepton::ExpressionTreeNode;
@@ -16,7 +17,8 @@ bool isZero(const ExpressionTreeNode& node) {
 }
 
 ParsedExpression Motion::rateOf(const ParsedExpression& expression) const {
-    return ParsedExpression(rateOf(expression.getRootNode())).optimize();
+    checkDerivative(expression);
+    return simplified(ParsedExpression(rateOf(expression.getRootNode())));
 }
 
 ExpressionTreeNode Motion::rateOf(const ExpressionTreeNode& node) const {

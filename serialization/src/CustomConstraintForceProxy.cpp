@@ -49,6 +49,18 @@ void CustomConstraintForceProxy::serialize(const void* object, SerializationNode
     }
 }
 
+/** decodeObject() believes that a node of any type is of the wanted one. */
+static std::unique_ptr<TabulatedFunction> readTable(const SerializationNode& node) {
+    const std::string type = node.getStringProperty("type");
+    for (const char* known : {"Continuous1DFunction", "Continuous2DFunction", "Continuous3DFunction",
+                              "Discrete1DFunction", "Discrete2DFunction", "Discrete3DFunction"})
+        if (type == known)
+            return std::unique_ptr<TabulatedFunction>(node.decodeObject<TabulatedFunction>());
+    throw OpenMMException("Malformed XML: a " + type +
+                          " stands among the tabulated functions of a "
+                          "CustomConstraintForce");
+}
+
 void* CustomConstraintForceProxy::deserialize(const SerializationNode& node) const {
     requireVersion(node, getTypeName(), Version);
     auto force = std::make_unique<CustomConstraintForce>(readProperty<int>(node, "particles"),
@@ -60,17 +72,21 @@ void* CustomConstraintForceProxy::deserialize(const SerializationNode& node) con
         force->addPerConstraintParameter(parameter.getStringProperty("name"));
     for (const SerializationNode& parameter : node.getChildNode("GlobalParameters").getChildren())
         force->addGlobalParameter(parameter.getStringProperty("name"), readProperty<double>(parameter, "default"));
-    for (const SerializationNode& function : node.getChildNode("Functions").getChildren())
-        force->addTabulatedFunction(function.getStringProperty("name"), function.decodeObject<TabulatedFunction>());
-    std::vector<int> particles(force->getNumParticlesPerConstraint());
+    for (const SerializationNode& function : node.getChildNode("Functions").getChildren()) {
+        const std::string& name = function.getStringProperty("name");
+        force->addTabulatedFunction(name, readTable(function).release());
+    }
+    const std::size_t numParticles = force->getNumParticlesPerConstraint();
+    std::vector<int> particles;
     std::vector<double> parameters(force->getNumPerConstraintParameters());
     for (const SerializationNode& constraint : node.getChildNode("Constraints").getChildren()) {
-        if (constraint.getProperties().size() != particles.size() + parameters.size())
-            throw OpenMMException(
-                "Malformed XML: a constraint of this CustomConstraintForce has " + std::to_string(particles.size()) +
-                " particles and " + std::to_string(parameters.size()) + " parameters, but a node '" +
-                constraint.getName() + "' has " + std::to_string(constraint.getProperties().size()) + " properties");
-        for (std::size_t p = 0; p < particles.size(); p++)
+        if (constraint.getProperties().size() != numParticles + parameters.size())
+            throw OpenMMException("Malformed XML: a constraint of this CustomConstraintForce has " +
+                                  std::to_string(numParticles) + " particles and " + std::to_string(parameters.size()) +
+                                  " parameters, but a node '" + constraint.getName() + "' has " +
+                                  std::to_string(constraint.getProperties().size()) + " properties");
+        particles.resize(numParticles); // not before there are that many
+        for (std::size_t p = 0; p < numParticles; p++)
             particles[p] = readProperty<int>(constraint, numbered("p", p));
         for (std::size_t p = 0; p < parameters.size(); p++)
             parameters[p] = readProperty<double>(constraint, numbered("param", p));

@@ -4,6 +4,8 @@
 #define OPENMM_CONSTRAINTS_CHECKPOINT_IO_H_
 
 #include "openmm/OpenMMException.h"
+#include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <type_traits>
@@ -11,9 +13,16 @@
 
 namespace ConstraintPlugin {
 
-/** The integrators' part of OpenMM's binary checkpoints: raw values behind a version, the
- *  kernel's name and the number of constraints. */
-constexpr int checkpointVersion = 0x434f4e03;
+/** The integrators' part of OpenMM's binary checkpoints: raw values, sealed with their number and a hash. */
+constexpr int checkpointVersion = 0x434f4e04;
+
+constexpr std::uint64_t emptyHash = 14695981039346656037u;
+/** FNV-1a of what `hash` is of, and these bytes behind it. */
+inline std::uint64_t hashOf(const void* data, std::size_t bytes, std::uint64_t hash = emptyHash) {
+    for (std::size_t i = 0; i < bytes; i++)
+        hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211u;
+    return hash;
+}
 
 template <class T>
 void write(std::ostream& stream, const T& value) {
@@ -36,35 +45,47 @@ void read(std::istream& stream, std::vector<T>& values) {
     for (T& v : values)
         read(stream, v);
 }
-inline void writeHeader(std::ostream& stream, const std::string& kernel, int numConstraints) {
-    write(stream, checkpointVersion);
-    write(stream, (int) kernel.size());
-    stream.write(kernel.data(), kernel.size());
-    write(stream, numConstraints);
+inline void writeText(std::ostream& stream, const std::string& text) {
+    write(stream, (std::uint64_t) text.size());
+    stream.write(text.data(), (std::streamsize) text.size());
 }
-/** What is known of a record before it is read. */
-struct CheckpointHeader {
-    std::string kernel;
-    int numConstraints;
-};
+inline std::string readText(std::istream& stream) {
+    constexpr std::uint64_t portion = 1 << 20; // a damaged number of bytes must not become as much memory
+    std::uint64_t left;
+    read(stream, left);
+    std::string text;
+    while (left > 0) {
+        const std::size_t start = text.size(), next = std::min(left, portion);
+        text.resize(start + next);
+        if (!stream.read(&text[start], (std::streamsize) next))
+            throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint ends before the constraint integrator's "
+                                          "data");
+        left -= next;
+    }
+    return text;
+}
+
 inline const char* const checkpointRemedy =
     ", not by this one. Checkpoints go with their integrator; a State can be taken to another.";
-/** @throws OpenMMException if it was written in another format */
-inline CheckpointHeader readHeader(std::istream& stream) {
-    constexpr int longestName = 100;
-    int version = 0, length = 0;
+
+inline void writeSealed(std::ostream& stream, const std::string& bytes) {
+    write(stream, checkpointVersion);
+    write(stream, hashOf(bytes.data(), bytes.size()));
+    writeText(stream, bytes);
+}
+/** @throws OpenMMException if it was written in another format, or has changed since */
+inline std::string readSealed(std::istream& stream) {
+    int version = 0;
     if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) || version != checkpointVersion)
         throw OpenMM::OpenMMException(
             std::string("loadCheckpoint: the checkpoint was written by another integrator or version") +
             checkpointRemedy);
-    read(stream, length);
-    CheckpointHeader header{std::string(length > 0 && length <= longestName ? length : 0, ' '), 0};
-    if (!stream.read(&header.kernel[0], header.kernel.size()))
+    std::uint64_t hash;
+    read(stream, hash);
+    const std::string bytes = readText(stream);
+    if (hashOf(bytes.data(), bytes.size()) != hash)
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
-    read(stream, header.numConstraints);
-    if (header.numConstraints < 0)
-        throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
-    return header;
+    return bytes;
 }
 
 } // namespace ConstraintPlugin
