@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What test.sh and demo.sh share: from a bare machine to a checkout with the package built in .venv.
+# What test.sh, check.sh and demo.sh share: from a bare machine to a checkout with the package built in .venv.
 #
 #   source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 #   setup            # needs: compiler, Python with venv and headers
@@ -98,7 +98,16 @@ find_missing() {
         python_has_headers "$python" || need "the C headers of $python" "python$version-dev"
     fi
     has_compiler || need "a C++17 compiler" "g++"
-    [ "${1:-}" = tests ] || return 0
+    case ${1:-} in
+    tests) ;;
+    checks)
+        command -v clang-tidy >/dev/null || need "clang-tidy" "clang-tidy"
+        has_header gtest/gtest.h || need "GoogleTest" "libgtest-dev"
+        has_header Eigen/Dense || need "Eigen 3" "libeigen3-dev"
+        return 0
+        ;;
+    *) return 0 ;;
+    esac
     has_opencl || need "an OpenCL device (PoCL: a CPU serves)" "pocl-opencl-icd ocl-icd-libopencl1"
     has_header gtest/gtest.h || need "GoogleTest" "libgtest-dev"
     has_header benchmark/benchmark.h || need "Google Benchmark" "libbenchmark-dev"

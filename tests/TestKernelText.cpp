@@ -38,7 +38,7 @@ const std::vector<Sigma> corners = {
     {"EndsOfTables", 1,
      "x1 + profile(2.5*(2*step(y1) - 1)) + corrugation(0.9*step(z1))*y1 + height(1.5, 1.4*step(x1))"},
     {"PartlyUndefined", 1, "sqrt(x1) + log(y1)*z1 + asin(2*z1) + acos(2*y1) + profile(sqrt(z1))"},
-    {"Minima", 1, "min(x1, sqrt(y1)) + max(sqrt(z1), y1) + min(z1, 1/0) + max(x1, -1/0)"},
+    {"Minima", 1, "min(x1, sqrt(y1)) + max(sqrt(z1), y1) + min(z1, 1e308) + max(x1, -1e308)"},
     {"ConstantsOfAnySize", 1, "x1*12345678901 - -3*y1 + z1*3e9 - 1e-7*x1^2 - 4e10*(-0.25)"},
     {"SelectByNumber", 1, "select(floor(2*x1), x1, y1^2) + select(z1 - z1, x1, z1)"},
     {"PointsOfOneAxis", 2, "pointangle(x1, 0, 0, 0, y1, 0, 0, 0, z2) + pointdistance(x1, x1, x1, 1, t, x2)"},

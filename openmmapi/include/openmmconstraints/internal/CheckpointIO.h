@@ -82,7 +82,7 @@ inline std::string readSealed(std::istream& stream) {
             checkpointRemedy);
     std::uint64_t hash;
     read(stream, hash);
-    const std::string bytes = readText(stream);
+    std::string bytes = readText(stream);
     if (hashOf(bytes.data(), bytes.size()) != hash)
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
     return bytes;

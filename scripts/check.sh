@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+#
+# What takes too long for every change: the C++ tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the host's
+# platforms, and clang-tidy. In build/sanitized and build/tidy; the package itself is not built again. Exits with nonzero
+# if anything failed, and says what.
+#
+#   bash scripts/check.sh              # both
+#   bash scripts/check.sh --fuzz 60    # and for 60 s, with sanitizers: damaged input other than TestFuzz has each time
+#   bash scripts/check.sh --only NAME  # sanitizers or tidy
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/common.sh
+
+fuzz=0
+only=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --fuzz) fuzz=${2:?--fuzz needs a number of seconds} ;;
+    --only) only=${2:?--only needs a name: sanitizers or tidy} ;;
+    *) die "unknown argument $1 (see the head of scripts/check.sh)" ;;
+    esac
+    shift 2
+done
+case $only in "" | sanitizers | tidy) ;; *) die "--only $only: there are sanitizers and tidy" ;; esac
+
+setup_machine checks
+setup_venv
+export PATH=$venv/bin:$PATH
+jobs=$(nproc)
+
+configure() {
+    local folder=$1
+    shift
+    mkdir -p "$build"
+    cmake -S . -B "$folder" -G Ninja -DCONSTRAINTS_BUILD_PYTHON=OFF -DPython_EXECUTABLE="$venv/bin/python" "$@" >"$folder.log" ||
+        { tail -n 20 "$folder.log" >&2; return 1; }
+}
+
+sanitized=$build/sanitized
+# Devices are left out: see tests/CMakeLists.txt. -O1, because -O3 hides what was read, and -O0 takes too long.
+build_sanitized() {
+    configure "$sanitized" -DBUILD_TESTING=ON -DSANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1" &&
+        ninja -C "$sanitized" -j "$jobs" --quiet
+}
+export CONSTRAINTS_TEST_PLATFORMS=Reference,CPU
+export UBSAN_OPTIONS=print_stacktrace=1
+export LSAN_OPTIONS=suppressions=$root/tests/sanitizers/leaks.txt:print_suppressions=0
+
+run_fuzz() {
+    local end=$((SECONDS + fuzz)) round
+    for ((round = 1; SECONDS < end; round++)); do
+        CONSTRAINTS_FUZZ_ROUND=$round "$sanitized/tests/TestFuzz" --gtest_filter='Fuzz.*' --gtest_brief=1 ||
+            { printf 'to see it again: CONSTRAINTS_FUZZ_ROUND=%d\n' "$round" >&2; return 1; }
+    done
+}
+
+tidy() {
+    configure "$build/tidy" &&
+        git ls-files -z --cached --others --exclude-standard -- 'core/*.cpp' 'openmmapi/*.cpp' 'platforms/*.cpp' 'serialization/*.cpp' |
+        xargs -0 --no-run-if-empty -n 1 -P "$jobs" clang-tidy -p "$build/tidy" --quiet --extra-arg=-Wno-unknown-warning-option
+}
+
+summary=()
+failed=0
+# check NAME COMMAND...: runs it, goes on after a failure
+check() {
+    local name=$1 start=$SECONDS result=passed
+    shift
+    say "$name"
+    "$@" || { result=FAILED; failed=1; }
+    summary+=("$(printf '%-8s %4d s  %s' "$result" $((SECONDS - start)) "$name")")
+}
+
+if [ "$only" != tidy ]; then
+    check "Build with sanitizers" build_sanitized
+    check "C++ tests with sanitizers (ctest)" ctest --test-dir "$sanitized" --output-on-failure --no-tests=error --parallel "$jobs"
+    [ "$fuzz" -eq 0 ] || check "Fuzzing for $fuzz s" run_fuzz
+fi
+[ "$only" = sanitizers ] || check "clang-tidy" tidy
+
+say "Summary"
+printf '    %s\n' "${summary[@]}"
+printf '    total    %4d s\n' "$SECONDS"
+exit "$failed"
