@@ -34,10 +34,10 @@ namespace ConstraintPlugin {
  *    O  v <- P[ a v + sqrt((1-a^2) kT/m) R ]
  *
  *  and B, A, O, A, B are a step. It costs 2K position stages instead of one. Averages over positions have smaller
- *  errors of the time step where constrained parts turn far in one; K = 1 does nearly all of it, more of them let the
- *  constraints be solved in smaller parts where steps are so large that one drift fails. getMultipliers() has the
- *  impulses over the step of all solves but O's, the whole centripetal force. Its kinetic energy, at the time of the
- *  positions, is low by the fraction (omega dt)^2/4 for a harmonic oscillator. setWarmStart() plays no part.
+ *  errors of the time step where constrained parts turn far in one, and more of them let the constraints be solved in
+ *  smaller parts where steps are so large that one drift fails (scripts/validate.sh measures both). getMultipliers()
+ * has the impulses over the step of all solves but O's, the whole centripetal force. Its kinetic energy, at the time of
+ * the positions, is low by the fraction (omega dt)^2/4 for a harmonic oscillator. setWarmStart() plays no part.
  *
  *  Without friction the thermostat is off: the positions of LangevinMiddle are those of ShakeIntegrator, g-BAOAB with
  *  K = 1 is RATTLE with a drift in two halves. A checkpoint holds the
