@@ -50,18 +50,27 @@ class Runs:
         return file.read_text() if file.exists() else None
 
     def go_on(self, configuration: Configuration, length: float) -> None:
-        """Add so many ps to a run, or note why not; a run that failed is left alone."""
+        """Add so many ps to a run, or note why not; a run that failed is left alone.
+
+        Nothing is written before the end of it, so that samples and state belong together whenever one stops.
+        """
         if self.failure(configuration) is not None:
             return
+        samples: list[dict[str, Any]] = []
         try:
-            self._go_on(configuration, length)
+            state = self._run(configuration, length, samples)
         except mm.OpenMMException as error:
             self._file(configuration, "failed").write_text(str(error))
+        else:
+            self._file(configuration, "xml").write_text(mm.XmlSerializer.serialize(state))
+        with self._file(configuration, "jsonl").open("a") as file:
+            file.writelines(json.dumps(sample) + "\n" for sample in samples)
 
-    def _go_on(self, configuration: Configuration, length: float) -> None:
+    def _run(self, configuration: Configuration, length: float, samples: list[dict[str, Any]]) -> mm.State:
+        """Add to the samples, and return the state at the end."""
         system = self.model.make_system(configuration.constraints, configuration.hydrogen_mass)
         last = self._file(configuration, "xml")
-        seed = 1 + zlib.crc32(f"{configuration.key} {len(self.samples(configuration))}".encode()) % 2**31 // 2
+        seed = 1 + zlib.crc32(f"{configuration.key} {len(self.samples(configuration))}".encode()) % 2**30
         integrator = configuration.make_integrator(seed)
         context = mm.Context(system, integrator, self.platform, PROPERTIES)
         if last.exists():
@@ -74,13 +83,12 @@ class Runs:
         masses = particle_masses(system)
         freedom = self._freedom(system, _positions(context))
         interval = round(INTERVAL / (1e-3 * configuration.step))
-        with self._file(configuration, "jsonl").open("a") as file:
-            for _ in range(round(length / INTERVAL)):
-                begin = process_time()
-                integrator.step(interval)
-                cost = (process_time() - begin) / interval
-                file.write(json.dumps({"cost": cost, **self._sample(context, masses, freedom)}) + "\n")
-        last.write_text(mm.XmlSerializer.serialize(context.getState(positions=True, velocities=True)))
+        for _ in range(round(length / INTERVAL)):
+            begin = process_time()
+            integrator.step(interval)
+            cost = (process_time() - begin) / interval
+            samples.append({"cost": cost, **self._sample(context, masses, freedom)})
+        return context.getState(positions=True, velocities=True)
 
     def start(self, constraints: str) -> np.ndarray:
         """Positions [numAtoms, 3] (nm), equilibrated with these constraints."""
@@ -109,7 +117,7 @@ class Runs:
         if not file.exists():
             options = {**self.model.options, "rigidWater": True}
             system = self.model.force_field.createSystem(self.model.topology, **options)
-            context = mm.Context(system, mm.VerletIntegrator(0.001), self.platform)
+            context = mm.Context(system, mm.VerletIntegrator(0.001), self.platform, PROPERTIES)
             context.setPositions(self.model.positions)
             mm.LocalEnergyMinimizer.minimize(context, maxIterations=MINIMIZER_ITERATIONS)
             np.save(file, _positions(context))
