@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,18 @@ def write(found: dict[str, Summaries], modes: list[dict[str, Any]], settings: di
     path.with_suffix(".md").write_text("\n".join(parts), encoding="utf-8")
     models = {name: [_entry(run, runs) for run in runs.values()] for name, runs in found.items()}
     numbers = {"settings": settings, "models": models, "fastest_modes": modes}
-    path.with_suffix(".json").write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(_without_nan(numbers), indent=1, allow_nan=False)
+    path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
     _plot(found, path.with_suffix(".png"))
+
+
+def _without_nan(thing: Any) -> Any:
+    """null where there is no error yet: JSON has no nan."""
+    if isinstance(thing, dict):
+        return {key: _without_nan(value) for key, value in thing.items()}
+    if isinstance(thing, list):
+        return [_without_nan(value) for value in thing]
+    return None if isinstance(thing, float) and isnan(thing) else thing
 
 
 def truth_of(run: Summary, runs: Summaries) -> Summary | None:
@@ -54,10 +65,11 @@ def _settings(settings: dict[str, Any]) -> str:
 
 
 def _section(title: str, runs: Summaries) -> str:
-    classes = [name for name in CLASSES if any(name in run.temperature for run in runs.values())]
+    classes = ["all", *(name for name in CLASSES if any(name in run.temperature for run in runs.values()))]
     head = [
         *("", "ps"),
         *(f"T {name}, K" for name in classes),
+        "hydrogen less heavy, K",
         *("ΔE angles", "ΔE torsions", "ΔE nonbonded"),
         *("RMSD, Å", "Rg, Å", "JS truth", "JS reference", "iterations", "time for the same cost"),
     ]
@@ -80,7 +92,7 @@ def _row(cells: list[str]) -> str:
 def _cells(run: Summary, runs: Summaries, classes: list[str]) -> list[str]:
     name = run.configuration.name + (" FAILED" if run.failure else "")
     if not run.temperature:
-        return [name, f"{run.reached:.1f}", *[""] * (len(classes) + 9)]
+        return [name, f"{run.reached:.1f}", *[""] * (len(classes) + 10)]
     truth = truth_of(run, runs)
     terms = ("angles", "torsions", "nonbonded")
     errors = [(run.potential[t] - truth.potential[t]).text(0) if truth else run.potential[t].text(0) for t in terms]
@@ -88,7 +100,8 @@ def _cells(run: Summary, runs: Summaries, classes: list[str]) -> list[str]:
     return [
         name,
         f"{run.time:.0f}",
-        *(run.temperature[c].text(1) for c in classes),
+        *(run.temperature[c].text(0) for c in classes),
+        "" if run.contrast is None else run.contrast.text(0),
         *(errors if truth else [f"({error})" for error in errors]),
         _angstrom(run.rmsd),
         _angstrom(run.gyration),
@@ -142,7 +155,7 @@ def _plot(found: dict[str, Summaries], path: Path) -> None:
         grid = figure.subplots(len(shown), 3, squeeze=False, sharey="row", height_ratios=heights)
         for axes, (name, runs) in zip(grid, shown.items(), strict=True):
             _draw(axes, runs, found[name])
-            axes[1].set_title(TITLES[name])
+            axes[0].set_title(TITLES[name], loc="left")
         figure.savefig(path, dpi=110)
 
 
@@ -166,6 +179,8 @@ def _draw(axes: Any, runs: list[Summary], among: Summaries) -> None:
     for panel in (temperature, energy):
         if panel.get_legend_handles_labels()[0]:
             panel.legend(fontsize=7)
+        else:
+            panel.set_visible(False)  # no run at 1 fs to compare with
 
 
 def _points(axes: Any, chosen: list[tuple[int, Value]], label: str, colour: str, marker: str) -> None:

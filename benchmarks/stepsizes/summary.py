@@ -5,21 +5,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import hypot, isnan
+from math import hypot, isnan, nan
 from typing import Any
 
 import numpy as np
 
-from openmmconstraints.blocking import WeightedAverage
 from openmmconstraints.energy import BOLTZMANN, Drift, EnergySeries
 
-from .models import TERMS, Configuration
+from .models import FRICTION, TERMS, Configuration
 from .observables import jensen_shannon
+
+BLOCKS = 8
 
 
 @dataclass(frozen=True)
 class Value:
-    """A mean with its standard error, by blocking; nan where there are too few samples."""
+    """A mean with its standard error, by blocks; nan where there are too few samples."""
 
     mean: float
     error: float
@@ -41,7 +42,8 @@ class Summary:
     time: float = 0.0  # ps, without what is left out at the start
     reached: float = 0.0  # ps, in all
     failure: str | None = None
-    temperature: dict[str, Value] = field(default_factory=dict)  # K, by class of atoms
+    temperature: dict[str, Value] = field(default_factory=dict)  # K, of all atoms and by class of atoms
+    contrast: Value | None = None  # K, hydrogens of the protein less its heavy atoms
     potential: dict[str, Value] = field(default_factory=dict)  # kJ/mol, by term
     rmsd: Value | None = None  # nm
     gyration: Value | None = None  # nm
@@ -57,19 +59,19 @@ def summarize(configuration: Configuration, samples: list[dict[str, Any]], failu
     kept = [sample for sample in samples if sample["time"] > skip]
     if len(kept) < 3:
         return Summary(configuration, reached=reached, failure=failure)
-    classes = kept[0]["kinetic"]
-    temperatures = {
-        name: _average([2 * s["kinetic"][name] / (s["freedom"][name] * BOLTZMANN) for s in kept]) for name in classes
-    }
+    time = reached - skip
+    kinetic = {name: _temperatures(kept, [name]) for name in kept[0]["kinetic"]}
+    everything = _temperatures(kept, list(kinetic))
     return Summary(
         configuration,
-        time=reached - skip,
+        time=time,
         reached=reached,
         failure=failure,
-        temperature=temperatures,
-        potential={term: _average([s["potential"][n] for s in kept]) for n, term in enumerate(TERMS)},
-        rmsd=_average([s["rmsd"] for s in kept]),
-        gyration=_average([s["gyration"] for s in kept]),
+        temperature={name: _average(values, time) for name, values in {"all": everything, **kinetic}.items()},
+        contrast=_average(kinetic["hydrogen"] - kinetic["heavy"]),
+        potential={term: _average(np.array([s["potential"][n] for s in kept]), time) for n, term in enumerate(TERMS)},
+        rmsd=_average(np.array([s["rmsd"] for s in kept])),
+        gyration=_average(np.array([s["gyration"] for s in kept])),
         iterations=float(np.mean([s["iterations"] for s in kept])),
         cost=float(np.median([s["cost"] for s in kept])),
         drift=_drift(kept) if configuration.integrator == "Rattle" else None,
@@ -85,12 +87,26 @@ def divergence(first: Summary, second: Summary) -> float | None:
     return jensen_shannon(first.dihedrals[:count], second.dihedrals[:count])
 
 
-def _average(values: list[float]) -> Value:
-    average = WeightedAverage(1)
-    for value in values:
-        average.add(0.0, np.array([value]))
-    estimate = average.estimate()
-    return Value(estimate.mean, estimate.error)
+def _temperatures(samples: list[dict[str, Any]], classes: list[str]) -> np.ndarray:
+    """Of the atoms of these classes together, sample by sample (K)."""
+    sums = [[sum(sample[key][name] for name in classes) for key in ("kinetic", "freedom")] for sample in samples]
+    kinetic, freedom = np.array(sums).T
+    return 2 * kinetic / (freedom * BOLTZMANN)
+
+
+def _average(values: np.ndarray, time: float | None = None) -> Value:
+    """With an error from the scatter of blocks.
+
+    :param time: ps, of a run whose energy rises and falls with the bath, slower than blocks of a short run. That takes
+                 1/friction, and at most half of the variance is of that kind: of the kinetic energy of harmonic
+                 vibrations half, of parts of it less. So much is added to the squared error.
+    """
+    mean = float(values.mean())
+    if len(values) < 2 * BLOCKS:
+        return Value(mean, nan)
+    scatter = np.var([block.mean() for block in np.array_split(values, BLOCKS)], ddof=1) / BLOCKS
+    slow = 0.0 if time is None else np.var(values, ddof=1) / 2 * 2 / (FRICTION * time)
+    return Value(mean, float(np.sqrt(scatter + slow)))
 
 
 def _drift(samples: list[dict[str, Any]]) -> Drift | None:
