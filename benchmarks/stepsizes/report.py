@@ -85,12 +85,16 @@ def _section(title: str, runs: Summaries) -> str:
     return "\n".join(lines)
 
 
+def _name(run: Summary) -> str:
+    return run.configuration.name + (" FAILED" if run.failure else "")
+
+
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def _cells(run: Summary, runs: Summaries, classes: list[str]) -> list[str]:
-    name = run.configuration.name + (" FAILED" if run.failure else "")
+    name = _name(run)
     if not run.temperature:
         return [name, f"{run.reached:.1f}", *[""] * (len(classes) + 10)]
     truth = truth_of(run, runs)
@@ -171,7 +175,7 @@ def _draw(axes: Any, runs: list[Summary], among: Summaries) -> None:
         _points(energy, chosen, term, colour, marker)
     energy.axvline(0, color="0.4", linewidth=1)
     gain.barh(range(len(runs)), [speed(r, among) or 0 for r in runs], color="#56B4E9")
-    temperature.set_yticks(range(len(runs)), [r.configuration.name for r in runs])
+    temperature.set_yticks(range(len(runs)), [_name(r) for r in runs])
     temperature.invert_yaxis()
     temperature.set_xlabel("temperature of a class of atoms (K)")
     energy.set_xlabel("energy less that at 1 fs, same constraints (%)")
