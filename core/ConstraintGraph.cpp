@@ -53,7 +53,7 @@ namespace {
 /** Which rows of a cluster meet at each movable particle. Reused from cluster to cluster. */
 class Meetings {
 public:
-    Meetings(const ConstraintSet& set) : set(set), placeOf(set.numParticles()) {
+    explicit Meetings(const ConstraintSet& set) : set(set), placeOf(set.numParticles()) {
     }
     struct RowSlot {
         int row, slot; // local row, slot within the row

@@ -347,7 +347,7 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
         const double size = std::abs(offset[row]) + std::abs(jacobian->rate(row, acceleration));
         largest = std::max(largest, size * jacobian->inverseScale[row]);
     }
-    const SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
+    SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
     multipliers = byConstraint(byRow);
     return report;
 }

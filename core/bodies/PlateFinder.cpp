@@ -33,7 +33,7 @@ bool placeInSpace(const std::vector<Anchor>& anchors, Real3& place) {
             c = &other;
         }
     }
-    if (!(largest > 0.03 * longest * longest))
+    if (!c || !(largest > 0.03 * longest * longest))
         return false;
     const Real3 u = b->position - a.position, v = c->position - a.position, n = cross(u, v);
     const double uu = dot(u, u), vv = dot(v, v), uv = dot(u, v), det = dot(n, n), aa = a.length * a.length;

@@ -142,7 +142,7 @@ double misfit(const std::vector<Anchor>& anchors, const Real3& place) {
 bool placeByAnchors(const std::vector<Anchor>& anchors, int dimension, Real3& place) {
     constexpr double smallestSpread = 1e-3; // squared: anchors this close to a line, or plane, do not place a point
     const int n = (int) anchors.size();
-    if (n <= dimension)
+    if (n <= dimension || dimension > 3)
         return false;
     Real3 centre;
     double mean = 0;

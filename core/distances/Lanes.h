@@ -43,7 +43,7 @@ struct AlignedAllocator {
 
     AlignedAllocator() = default;
     template <class U>
-    AlignedAllocator(const AlignedAllocator<U>&) {
+    AlignedAllocator(const AlignedAllocator<U>&) { // NOLINT(google-explicit-constructor): allocators convert
     }
     T* allocate(std::size_t n) {
         return static_cast<T*>(::operator new(n * sizeof(T), alignment));

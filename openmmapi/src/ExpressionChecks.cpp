@@ -199,7 +199,7 @@ void checkDerivative(const ParsedExpression& expression) {
 ParsedExpression simplified(const ParsedExpression& derivative) {
     std::set<const ExpressionTreeNode*> found;
     examine(derivative.getRootNode(), [&](const ExpressionTreeNode& node) { found.insert(&node); });
-    const ParsedExpression result = ParsedExpression(nameUndefined(derivative.getRootNode(), found)).optimize();
+    ParsedExpression result = ParsedExpression(nameUndefined(derivative.getRootNode(), found)).optimize();
     refuseNamed(result.getRootNode());
     return result;
 }

@@ -244,7 +244,7 @@ std::string Writer::function(const Operation::Custom& operation, const std::vect
 /** The vector of three components. */
 std::string Writer::vectorOf(const std::string* components) {
     const std::string& first = components[0];
-    const std::string vector = first.substr(0, first.find_last_of('.'));
+    std::string vector = first.substr(0, first.find_last_of('.'));
     if (first == vector + ".x" && components[1] == vector + ".y" && components[2] == vector + ".z")
         return vector;
     std::string& name = known[{"vector", first, components[1], components[2]}];

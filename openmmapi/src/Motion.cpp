@@ -54,7 +54,7 @@ ExpressionTreeNode Motion::rateOf(const PointFunction::Meaning& meaning, const N
     const std::size_t half = arguments.size() / 2; // meaning.result is Rate: nobody differentiates three times
     const Nodes x(arguments.begin(), arguments.begin() + half), rates(arguments.begin() + half, arguments.end());
     const Nodes accelerations(ofArguments.begin() + half, ofArguments.end());
-    const ExpressionTreeNode curvature = call(Result::Curvature, x, rates);
+    ExpressionTreeNode curvature = call(Result::Curvature, x, rates);
     if (rest(accelerations))
         return curvature;
     return ExpressionTreeNode(new Operation::Add(), curvature, call(Result::Rate, x, accelerations));

@@ -51,7 +51,7 @@ DeviceHeatBath::DeviceHeatBath(ComputeContext& cc, int chainLength) : cc(cc), le
         "#define NUM_SUMS " + std::to_string(numSums) + "\n#define BLOCK_SIZE " + std::to_string(blockSize) + "\n" +
         ConstraintKernelSources::thermostatChain + ConstraintKernelSources::heatBath);
     const auto create = [&](const char* name, int numArguments) {
-        const ComputeKernel kernel = program->createKernel(name);
+        ComputeKernel kernel = program->createKernel(name);
         for (int i = 0; i < numArguments; i++)
             kernel->addArg();
         return kernel;

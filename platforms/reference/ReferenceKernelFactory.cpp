@@ -53,6 +53,7 @@ extern "C" void registerKernelFactories() {
         if (dynamic_cast<ReferencePlatform*>(&platform) == nullptr)
             continue;
         auto* factory = new ConstraintPlugin::ReferenceKernelFactory(); // the platforms own it, one each
+        // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
         for (const ConstraintPlugin::StepScheme& scheme : ConstraintPlugin::stepSchemes())
             platform.registerKernelFactory(scheme.kernelName, factory);
     }

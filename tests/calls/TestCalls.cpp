@@ -301,7 +301,7 @@ bool isTried(const std::string& precision, const std::string& kind, Solver solve
     if (integrator == "RattleNoseHoover")
         return kind == "hydrogens" && isDirect;
     if (integrator == "GeodesicLangevin")
-        return isMixed && isSmall && isDirect && !isLong;
+        return isMixed && isDirect && (kind == "hydrogens" || kind == "upToEight" || kind == "declared");
     if (integrator == "RattleLangevin")
         return !isLong || (isMixed && isDirect);
     return isMixed && !isLong && (isSmall || integrator == "Rattle");
