@@ -62,17 +62,6 @@ tidy() {
         xargs -0 --no-run-if-empty -n 1 -P "$jobs" clang-tidy -p "$build/tidy" --quiet --extra-arg=-Wno-unknown-warning-option
 }
 
-summary=()
-failed=0
-# check NAME COMMAND...: runs it, goes on after a failure
-check() {
-    local name=$1 start=$SECONDS result=passed
-    shift
-    say "$name"
-    "$@" || { result=FAILED; failed=1; }
-    summary+=("$(printf '%-8s %4d s  %s' "$result" $((SECONDS - start)) "$name")")
-}
-
 if [ "$only" != tidy ]; then
     check "Build with sanitizers" build_sanitized
     check "C++ tests with sanitizers (ctest)" ctest --test-dir "$sanitized" --output-on-failure --no-tests=error --parallel "$jobs"
@@ -80,7 +69,4 @@ if [ "$only" != tidy ]; then
 fi
 [ "$only" = sanitizers ] || check "clang-tidy" tidy
 
-say "Summary"
-printf '    %s\n' "${summary[@]}"
-printf '    total    %4d s\n' "$SECONDS"
-exit "$failed"
+finish_checks

@@ -210,3 +210,24 @@ setup() {
     setup_venv
     setup_package "$@"
 }
+
+# ---- checks ------------------------------------------------------------------------------------------------------
+
+summary=()
+failed=0
+# check NAME COMMAND...: runs it, goes on after a failure
+check() {
+    local name=$1 start=$SECONDS result=passed
+    shift
+    say "$name"
+    "$@" || { result=FAILED; failed=1; }
+    summary+=("$(printf '%-8s %4d s  %s' "$result" $((SECONDS - start)) "$name")")
+}
+
+# Prints what check() ran, and exits with nonzero if anything failed.
+finish_checks() {
+    say "Summary"
+    printf '    %s\n' "${summary[@]}"
+    printf '    total    %4d s\n' "$SECONDS"
+    exit "$failed"
+}

@@ -10,17 +10,6 @@ source scripts/common.sh
 
 setup tests
 
-summary=()
-failed=0
-# check NAME COMMAND...: runs it, goes on after a failure
-check() {
-    local name=$1 start=$SECONDS result=passed
-    shift
-    say "$name"
-    "$@" || { result=FAILED; failed=1; }
-    summary+=("$(printf '%-8s %4d s  %s' "$result" $((SECONDS - start)) "$name")")
-}
-
 # Tracked and new files alike, but nothing that git ignores; -z because a name may contain spaces.
 cpp_style() {
     git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' |
@@ -39,7 +28,4 @@ for precision in single mixed; do
         CONSTRAINTS_TEST_PRECISION=$precision "$venv/bin/python" -m pytest tests/python -q -m platform
 done
 
-say "Summary"
-printf '    %s\n' "${summary[@]}"
-printf '    total    %4d s\n' "$SECONDS"
-exit "$failed"
+finish_checks
