@@ -375,67 +375,6 @@ std::vector<double> ConstraintSolver::byConstraint(const std::vector<double>& by
     return result;
 }
 
-bool ConstraintSolver::solveUnitColumn(int constraint, const Real3* positions, const Box& box, Real3* b,
-                                       std::vector<double>& column, int maxIterations) {
-    const auto row = std::find(graph->rows.begin(), graph->rows.end(), constraint) - graph->rows.begin();
-    if (row == graph->numRows() || set.constraints[constraint].kind == CoordinateKind::Straight ||
-        setStart(positions, box) >= 0)
-        return false;
-    std::vector<double> unit(graph->numRows()), byRow(graph->numRows());
-    unit[row] = -1;
-    const SolveReport report = solveLinear(unit, jacobian->inverseScale[row], b, byRow, maxIterations);
-    column = byConstraint(byRow);
-    return report.outcome == Outcome::Converged;
-}
-
-std::vector<std::vector<int>> ConstraintSolver::dependentByGroup() const {
-    std::vector<std::vector<int>> result;
-    if (active.size() == movable.size())
-        return result;
-    std::vector<char> isActive(set.constraints.size(), 0);
-    for (int k : active)
-        isActive[k] = 1;
-    for (const std::vector<int>& group : groups()) {
-        result.emplace_back();
-        for (int k : group)
-            if (!isActive[k])
-                result.back().push_back(k);
-    }
-    return result;
-}
-
-std::vector<double> ConstraintSolver::dependence(const std::vector<int>& constraints, const Real3* positions,
-                                                 const Box& box, int maxIterations) {
-    setStart(positions, box);
-    Jacobian J(set, constraints);
-    J.setStart(positions, box, time);
-    std::vector<Real3> x(set.numParticles());
-    double largest = 0;
-    for (int row = 0; row < J.numRows(); row++) {
-        J.addImpulse(row, 1, x.data()); // M^-1 J_d^T, which M^-1 J^T (-a) cancels
-        largest = std::max(largest, J.diagonal(row, J.start.data()) * J.inverseScale[row]);
-    }
-    std::vector<double> byRow(graph->numRows());
-    solveLinear(std::vector<double>(graph->numRows()), largest, x.data(), byRow, maxIterations);
-    std::vector<double> result = byConstraint(byRow);
-    for (int k : constraints)
-        result[k] = 1;
-    return result;
-}
-
-std::vector<double> ConstraintSolver::curvatures(const Real3* positions, const Box& box, const Real3* v) {
-    setStart(positions, box);
-    std::vector<double> byRow(graph->numRows());
-    for (int row = 0; row < graph->numRows(); row++)
-        byRow[row] = jacobian->curvature(row, v);
-    return byConstraint(byRow);
-}
-
-std::vector<double> ConstraintSolver::timeDerivatives(const Real3* positions, const Box& box) {
-    setStart(positions, box);
-    return byConstraint(jacobian->timeDerivative);
-}
-
 /** How far a particle moves in one iterate of approach() (nm): a bond's length. */
 static constexpr double longestStep = 0.1;
 
@@ -501,25 +440,6 @@ SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Bo
         });
     }
     return report;
-}
-
-void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
-    if (active.size() == movable.size())
-        return;
-    for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
-        const std::vector<int> choice = analyzeRank(set, movable, positions, box, threshold, time).independent;
-        if (choice.size() < active.size())
-            continue;
-        if (choice.size() == active.size() && choice != active) {
-            active = choice;
-            rebuild();
-        }
-        return;
-    }
-}
-
-RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) const {
-    return analyzeRank(set, active, positions, box, rankThreshold, time);
 }
 
 } // namespace ConstraintPlugin
