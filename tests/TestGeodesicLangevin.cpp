@@ -117,23 +117,7 @@ TEST_P(Geodesic, HasTheTemperatureOfTheBathByRank) {
 TEST_P(Geodesic, SamplesTheHarmonicOscillatorAtAnyStepSize) {
     // omega dt = 1: positions exactly; velocities, at the time of the positions, a quarter too little.
     const int n = 1500;
-    const double mass = 4, dt = 0.005, k = mass / (dt * dt);
-    auto system = std::make_unique<System>();
-    auto* well = new CustomExternalForce("0.5*" + std::to_string(k) + "*(x*x+y*y+z*z)");
-    for (int i = 0; i < n; i++)
-        well->addParticle(system->addParticle(mass), {});
-    system->addForce(well);
-    Simulation s(std::move(system), makeIntegrator(GetParam(), dt), platform());
-    langevin(s).setFriction(100);
-    s.context->setPositions(Vectors(n));
-    s.integrator->step(50);
-    std::vector<double> kinetic, potential;
-    for (int i = 0; i < 25; i++) {
-        s.integrator->step(10);
-        const State state = s.context->getState(State::Energy);
-        kinetic.push_back(state.getKineticEnergy());
-        potential.push_back(state.getPotentialEnergy());
-    }
+    const auto [kinetic, potential] = sampleOscillators(n);
     expectMeanOfSquares(kinetic, 0.75 * 1.5 * n * kT, 3 * n, 0.03);
     expectMeanOfSquares(potential, 1.5 * n * kT, 3 * n, 0.03);
 }
@@ -142,24 +126,7 @@ TEST_P(Geodesic, ReadsTheWholeCentripetalForce) {
     // A stretched bond that turns freely in the bath: k (d - b) - 2 kT/d, whatever the friction.
     const int n = 120;
     const double d = 0.1, stretch = 0.02, k = 5000, dt = 0.002, friction = 100;
-    auto system = std::make_unique<System>();
-    auto* bonds = new ConstraintForce();
-    auto* springs = new HarmonicBondForce();
-    Vectors r;
-    for (int i = 0; i < n; i++) {
-        const int p0 = system->addParticle(16), p1 = system->addParticle(2);
-        bonds->addDistance(p0, p1, d);
-        springs->addBond(p0, p1, d - stretch, k);
-        r.insert(r.end(), {Vec3(0, 0, i), Vec3(0, d, i)});
-    }
-    system->addForce(bonds);
-    system->addForce(springs);
-    Simulation s(std::move(system), makeIntegrator(GetParam(), dt, 1e-9), platform());
-    s.context->setPositions(r);
-    langevin(s).setTemperature(0);
-    s.integrator->step(1);
-    for (double multiplier : s.integrator->getMultipliers())
-        EXPECT_NEAR(multiplier, k * stretch, 1e-3);
+    Simulation s = stretchedDimers(n, d, stretch, k, dt);
 
     langevin(s).setTemperature(300);
     langevin(s).setFriction(friction);

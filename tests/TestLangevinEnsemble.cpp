@@ -33,23 +33,7 @@ TEST_P(Langevin, HasTheTemperatureOfTheBathByRank) {
 TEST_P(Langevin, SamplesTheHarmonicOscillatorAtAnyStepSize) {
     // omega dt = 1: kinetic energy at t instead of half a step behind would be a quarter too low.
     const int n = 1500;
-    const double mass = 4, dt = 0.005, k = mass / (dt * dt);
-    auto system = std::make_unique<System>();
-    auto* well = new CustomExternalForce("0.5*" + std::to_string(k) + "*(x*x+y*y+z*z)");
-    for (int i = 0; i < n; i++)
-        well->addParticle(system->addParticle(mass), {});
-    system->addForce(well);
-    Simulation s(std::move(system), makeIntegrator(GetParam(), dt), platform());
-    langevin(s).setFriction(100);
-    s.context->setPositions(Vectors(n));
-    s.integrator->step(50);
-    std::vector<double> kinetic, potential;
-    for (int i = 0; i < 25; i++) {
-        s.integrator->step(10);
-        const State state = s.context->getState(State::Energy);
-        kinetic.push_back(state.getKineticEnergy());
-        potential.push_back(state.getPotentialEnergy());
-    }
+    const auto [kinetic, potential] = sampleOscillators(n);
     expectMeanOfSquares(kinetic, 1.5 * n * kT, 3 * n, 0.03);
     expectMeanOfSquares(potential, 1.5 * n * kT, 3 * n, 0.03);
 }

@@ -23,6 +23,55 @@ protected:
         langevin(s).setFriction(friction);
         return s;
     }
+    /** Free dimers of length d along y, each with a spring that wants it shorter by `stretch`, at rest at 0 K, after a
+     *  step in which every bond answers that with its force. */
+    Simulation stretchedDimers(int n, double d, double stretch, double k, double dt) const {
+        using namespace OpenMM;
+        auto system = std::make_unique<System>();
+        auto* bonds = new ConstraintPlugin::ConstraintForce();
+        auto* springs = new HarmonicBondForce();
+        Vectors r;
+        for (int i = 0; i < n; i++) {
+            const int p0 = system->addParticle(16), p1 = system->addParticle(2);
+            bonds->addDistance(p0, p1, d);
+            springs->addBond(p0, p1, d - stretch, k);
+            r.insert(r.end(), {Vec3(0, 0, i), Vec3(0, d, i)});
+        }
+        system->addForce(bonds);
+        system->addForce(springs);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), dt, 1e-9), platform());
+        s.context->setPositions(r);
+        langevin(s).setTemperature(0);
+        s.integrator->step(1);
+        for (double multiplier : s.integrator->getMultipliers())
+            EXPECT_NEAR(multiplier, k * stretch, 1e-3);
+        return s;
+    }
+    /** Kinetic and potential energies of n harmonic oscillators with omega dt = 1 in the bath. */
+    struct Energies {
+        std::vector<double> kinetic, potential;
+    };
+    Energies sampleOscillators(int n) const {
+        using namespace OpenMM;
+        const double mass = 4, dt = 0.005, k = mass / (dt * dt);
+        auto system = std::make_unique<System>();
+        auto* well = new CustomExternalForce("0.5*" + std::to_string(k) + "*(x*x+y*y+z*z)");
+        for (int i = 0; i < n; i++)
+            well->addParticle(system->addParticle(mass), {});
+        system->addForce(well);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), dt), platform());
+        langevin(s).setFriction(100);
+        s.context->setPositions(Vectors(n));
+        s.integrator->step(50);
+        Energies energies;
+        for (int i = 0; i < 25; i++) {
+            s.integrator->step(10);
+            const State state = s.context->getState(State::Energy);
+            energies.kinetic.push_back(state.getKineticEnergy());
+            energies.potential.push_back(state.getPotentialEnergy());
+        }
+        return energies;
+    }
     std::string platform() const {
         return std::get<0>(GetParam());
     }
