@@ -3,6 +3,7 @@
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/internal/Settings.h"
 #include <cmath>
 #include <sstream>
 
@@ -32,11 +33,8 @@ void ConstraintForceIntegrator::getStabilization(double& currentAlpha, double& c
 }
 
 void ConstraintForceIntegrator::setMaxDrift(double drift) {
-    if (!(drift > 0)) {
-        ostringstream out;
-        out << "setMaxDrift: the largest drift has to be a positive number; got " << drift << ".";
-        throw OpenMMException(out.str());
-    }
+    if (!(drift > 0))
+        refuseSetting("setMaxDrift: the largest drift has to be a positive number", drift);
     maxDrift = drift;
 }
 

@@ -10,8 +10,9 @@
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/ClusterReport.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
+#include "openmmconstraints/internal/Settings.h"
 #include "openmmconstraints/internal/SystemChecks.h"
-#include <sstream>
+#include <cmath>
 #include <stdexcept>
 
 using namespace OpenMM;
@@ -46,22 +47,16 @@ void ConstraintIntegrator::setSolver(Solver newSolver) {
 }
 
 void ConstraintIntegrator::setConstraintTolerance(double tolerance) {
-    if (!(tolerance >= 1e-14 && tolerance < 1)) {
-        ostringstream out;
-        out << "setConstraintTolerance: the tolerance has to be at least 1e-14, the floor of double precision, and "
-               "less than 1; got "
-            << tolerance << ".";
-        throw OpenMMException(out.str());
-    }
+    if (!(tolerance >= 1e-14 && tolerance < 1))
+        refuseSetting("setConstraintTolerance: the tolerance has to be at least 1e-14, the floor of double precision, "
+                      "and less than 1",
+                      tolerance);
     Integrator::setConstraintTolerance(tolerance);
 }
 
 void ConstraintIntegrator::setStepSize(double size) {
-    if (!(size >= 0) || std::isinf(size)) {
-        ostringstream out;
-        out << "setStepSize: the step size has to be a number of picoseconds that is not negative; got " << size << ".";
-        throw OpenMMException(out.str());
-    }
+    if (!(size >= 0) || std::isinf(size))
+        refuseSetting("setStepSize: the step size has to be a number of picoseconds that is not negative", size);
     Integrator::setStepSize(size);
 }
 

@@ -5,8 +5,8 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/internal/Settings.h"
 #include <cmath>
-#include <sstream>
 
 using namespace OpenMM;
 using namespace std;
@@ -14,11 +14,8 @@ using namespace std;
 namespace ConstraintPlugin {
 
 static void requireNotNegative(double value, const char* method, const char* quantity) {
-    if (value >= 0 && !isinf(value))
-        return;
-    ostringstream out;
-    out << method << ": the " << quantity << " that is not negative; got " << value << ".";
-    throw OpenMMException(out.str());
+    if (!(value >= 0) || isinf(value))
+        refuseSetting(string(method) + ": the " + quantity + " that is not negative", value);
 }
 
 RattleLangevinIntegrator::RattleLangevinIntegrator(double temperature, double friction, double stepSize)

@@ -6,8 +6,8 @@
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include "openmmconstraints/internal/HeatBathKernel.h"
+#include "openmmconstraints/internal/Settings.h"
 #include <cmath>
-#include <sstream>
 
 using namespace OpenMM;
 using namespace std;
@@ -15,11 +15,8 @@ using namespace std;
 namespace ConstraintPlugin {
 
 static void requirePositive(double value, const char* method, const char* quantity) {
-    if (value > 0 && !isinf(value))
-        return;
-    ostringstream out;
-    out << method << ": the " << quantity << " that is positive; got " << value << ".";
-    throw OpenMMException(out.str());
+    if (!(value > 0) || isinf(value))
+        refuseSetting(string(method) + ": the " + quantity + " that is positive", value);
 }
 
 static void requireAtLeastOne(int value, const string& quantity) {

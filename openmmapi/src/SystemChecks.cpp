@@ -129,8 +129,7 @@ static void refuseDrudeParticles(const System& system) {
         if (std::string(typeid(force).name()).find("DrudeForce") != std::string::npos)
             throw OpenMMException(
                 "The System has a DrudeForce, and the integrators of openmm-constraints have no heat bath of their own "
-                "for "
-                "Drude particles: they would be heated like atoms, and the polarization with them. Use "
+                "for Drude particles: they would be heated like atoms, and the polarization with them. Use "
                 "DrudeLangevinIntegrator, DrudeNoseHooverIntegrator or DrudeSCFIntegrator with System constraints only "
                 "(they solve no ConstraintForce), or a force field without Drude particles.");
     }

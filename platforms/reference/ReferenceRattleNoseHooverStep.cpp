@@ -28,11 +28,7 @@ void ReferenceRattleNoseHooverStep::takeStep(ContextImpl& context, const Constra
 
 void ReferenceRattleNoseHooverStep::exchangeHeat(ContextImpl& context, const HeatBath& bath, double time) {
     Real3* v = velocities(context);
-    double twiceKineticEnergy = 0;
-    for (int i = 0; i < numParticles(); i++)
-        if (inverseMass[i] > 0)
-            twiceKineticEnergy += dot(v[i], v[i]) / inverseMass[i];
-    const double factor = propagate(chain, bath, twiceKineticEnergy, time);
+    const double factor = propagate(chain, bath, 2 * kineticEnergy(v), time);
     for (int i = 0; i < numParticles(); i++)
         if (inverseMass[i] > 0)
             v[i] = factor * v[i];
