@@ -125,8 +125,15 @@ DEVICE void setPosition(const Arguments* a, int i, mixed3 x) {
 #endif
 }
 
+/** Of a vector that is finite: max() drops NaN. */
 DEVICE mixed largestComponent(mixed3 x) {
     return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
+}
+
+/** Fail where a coordinate of a particle is NaN or infinite: a sum, unlike a maximum, keeps NaN. */
+DEVICE void requireFinite(const Arguments* a, int i, mixed3 x) {
+    if (!(fabs(x.x) + fabs(x.y) + fabs(x.z) < INFINITE_ERROR))
+        fail(a, a->numClusters + i);
 }
 
 /** A force of OpenMM's fixed-point numbers, which end at 2^31 kJ/mol/nm. NaN and infinity become one of the ends, to

@@ -39,14 +39,15 @@ DEVICE void stay(const Arguments* a, int i, Particle* p) {
 
 /** Both get the constraint impulse: r += delta + c, v += c/h  (3.9.16). */
 DEVICE void move(const Arguments* a, int i, Particle* p) {
-    if (p->w == 0)
-        return;
-    if (a->driftTime > 0)
-        p->v = p->v + (1 / a->driftTime) * p->c;
-    const mixed3 x = positionOf(a, i) + p->d + p->c;
-    if (!(largestComponent(x) + largestComponent(p->v) < INFINITE_ERROR))
-        fail(a, a->numClusters + i);
-    setPosition(a, i, x);
+    mixed3 x = positionOf(a, i);
+    if (p->w > 0) {
+        if (a->driftTime > 0)
+            p->v = p->v + (1 / a->driftTime) * p->c;
+        x = x + p->d + p->c;
+        requireFinite(a, i, p->v);
+        setPosition(a, i, x);
+    }
+    requireFinite(a, i, x);
 }
 
 /** r += c */
@@ -58,8 +59,8 @@ DEVICE void shift(const Arguments* a, int i, Particle* p) {
 /** v += c */
 DEVICE void becomeTangent(const Arguments* a, int i, Particle* p) {
     p->v = p->v + p->c;
-    if (p->w > 0 && !(largestComponent(p->v) < INFINITE_ERROR))
-        fail(a, a->numClusters + i);
+    if (p->w > 0)
+        requireFinite(a, i, p->v);
 }
 
 /** Kinetic energy in OpenMM's fixed-point numbers, whose sums are exact and do not depend on an order of particles. */
@@ -90,14 +91,15 @@ DEVICE void accelerate(const Arguments* a, int i, Particle* p) {
 
 /** r += dt v + dt^2/2 a and v += dt/2 a, with the constraint force in a. */
 DEVICE void moveAccelerated(const Arguments* a, int i, Particle* p) {
-    if (p->w == 0)
-        return;
-    const mixed3 acceleration = p->d + p->c;
-    p->v = p->v + (0.5f * a->dt) * acceleration;
-    const mixed3 x = positionOf(a, i) + a->dt * p->v;
-    if (!(largestComponent(x) + largestComponent(p->v) < INFINITE_ERROR))
-        fail(a, a->numClusters + i);
-    setPosition(a, i, x);
+    mixed3 x = positionOf(a, i);
+    if (p->w > 0) {
+        const mixed3 acceleration = p->d + p->c;
+        p->v = p->v + (0.5f * a->dt) * acceleration;
+        x = x + a->dt * p->v;
+        requireFinite(a, i, p->v);
+        setPosition(a, i, x);
+    }
+    requireFinite(a, i, x);
 }
 
 /** A first guess of v(t+dt) = v + dt a for the force that depends on it, from v(t+dt/2) = v + dt/2 a. */
@@ -110,6 +112,6 @@ DEVICE void predictVelocity(const Arguments* a, int i, Particle* p) {
 DEVICE void finishVelocity(const Arguments* a, int i, Particle* p) {
     const mixed4 start = a->startVelm[i];
     p->v = 0.5f * (p->v + make_mixed3(start.x, start.y, start.z)) + (0.5f * a->dt) * (p->d + p->c);
-    if (p->w > 0 && !(largestComponent(p->v) < INFINITE_ERROR))
-        fail(a, a->numClusters + i);
+    if (p->w > 0)
+        requireFinite(a, i, p->v);
 }
