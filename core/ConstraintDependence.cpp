@@ -54,6 +54,23 @@ std::vector<double> ConstraintSolver::dependence(const std::vector<int>& constra
     return result;
 }
 
+SolveReport ConstraintSolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
+                                                  std::vector<double>& multipliers, int maxIterations) {
+    const int bad = setStart(positions, box);
+    if (bad >= 0)
+        return reportNoGradient(bad, positions);
+    std::vector<double> offset(graph->numRows()), byRow(graph->numRows());
+    double largest = 0;
+    for (int row = 0; row < graph->numRows(); row++) {
+        offset[row] = 0.25 * jacobian->quadraticCurvature(row, w);
+        largest = std::max(largest, std::abs(offset[row]) * jacobian->inverseScale[row]);
+    }
+    std::vector<Real3> accelerations(set.numParticles());
+    SolveReport report = solveLinear(offset, largest, accelerations.data(), byRow, maxIterations);
+    multipliers = byConstraint(byRow);
+    return report;
+}
+
 std::vector<double> ConstraintSolver::curvatures(const Real3* positions, const Box& box, const Real3* v) {
     setStart(positions, box);
     std::vector<double> byRow(graph->numRows());

@@ -103,6 +103,13 @@ public:
      *  n_d = 1, and n_k = -a_k with J_d = sum_k a_k J_k. */
     std::vector<double> dependence(const std::vector<int>& constraints, const Real3* positions, const Box& box,
                                    int maxIterations);
+    /** What constraints answer, beyond their answer to the velocities v, where v + w/2 and v - w/2 share a drift:
+     *  (J M^-1 J^T) lambda = -1/4 w^T H w, with H the second derivatives of sigma.
+     *  @param w  [numParticles] nm/ps
+     *  @param[out] multipliers  [constraints] kJ/mol per unit of q; 0 for dependent constraints
+     *  @return how it went; errors are relative to the largest right-hand side */
+    SolveReport solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
+                                    std::vector<double>& multipliers, int maxIterations);
     /** v^T H v of every constraint that is solved. @return [constraints] */
     std::vector<double> curvatures(const Real3* positions, const Box& box, const Real3* v);
     /** d sigma/dt of every constraint at fixed positions. @return [constraints] */

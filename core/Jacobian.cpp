@@ -157,7 +157,7 @@ double Jacobian::inverseNorm(int row, const std::vector<Real3>& gradients) const
     return 1 / std::sqrt(sumSlots(row, [&](int s) { return dot(gradients[s], gradients[s]); }));
 }
 
-double Jacobian::curvature(int row, const Real3* velocity) const {
+double Jacobian::curvature(int row, const Real3* velocity, double scale) const {
     const int first = slotStart[row];
     if (kind[row] == CoordinateKind::Linear)
         return 0.0;
@@ -165,14 +165,14 @@ double Jacobian::curvature(int row, const Real3* velocity) const {
         const Special& extra = specials[special[row]];
         std::vector<Real3> v(extra.place.size());
         for (std::size_t s = 0; s < v.size(); s++)
-            v[s] = velocityOf(first + (int) s, velocity);
+            v[s] = scale * velocityOf(first + (int) s, velocity);
         return extra.custom->curvature(extra.place.data(), v.data(), extra.parameters.data(), moment);
     }
     const Real3* b = &bond[first - row];
     const int numBonds = slotStart[row + 1] - first - 1;
     Real3 rate[3];
     for (int s = 0; s < numBonds; s++)
-        rate[s] = velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity);
+        rate[s] = scale * (velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity));
     if (kind[row] == CoordinateKind::Straight)
         return plain::straightCurvature(b, rate, specials[special[row]].direction);
     return coordinateCurvature(kind[row], b, rate);

@@ -107,9 +107,13 @@ public:
         for (int s = slotStart[row]; s < slotStart[row + 1]; s++)
             force[particle[s]] += multiplier * start[s];
     }
-    /** J-dot v of a row at the start: sigma'' without acceleration, for velocities [numParticles]; of a moving
-     *  constraint with 2 (dJ/dt) v + d^2 sigma/dt^2. */
-    double curvature(int row, const Real3* velocity) const;
+    /** J-dot v of a row at the start: sigma'' without acceleration, for velocities [numParticles] times a scale; of a
+     *  moving constraint with 2 (dJ/dt) v + d^2 sigma/dt^2. */
+    double curvature(int row, const Real3* velocity, double scale = 1) const;
+    /** v^T H v alone, with H the second derivatives of sigma: what is even in v, less what does not depend on it. */
+    double quadraticCurvature(int row, const Real3* velocity) const {
+        return 0.5 * (curvature(row, velocity, 1) + curvature(row, velocity, -1)) - curvature(row, velocity, 0);
+    }
     /** Add multiplier * sum_i r_i (x) grad_i q of a row at the start to a tensor (row-major 3x3); from the bond
      * vectors, so that images and the origin do not matter. A Custom row that moving all its particles violates, such
      * as a surface, depends on the origin: its positions are taken as they are. */

@@ -43,7 +43,7 @@ uint64_t HostedStepKernel::fingerprintOf(const Real3* x, const Real3* v, const B
 }
 
 void HostedStepKernel::createCheckpoint(ostream& stream) const {
-    refreshReading();
+    completeReading();
     CheckpointRecord record{solver->getMultipliers(), lastStepSize, lastStateFingerprint(), reading, summary};
     ostringstream bytes;
     writeText(bytes, getName());
@@ -72,6 +72,7 @@ void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     CheckpointRecord record{{none, none}, 0, 0, reading, {}}; // its sizes are what is read
     record.reading.multipliers = record.reading.velocityMultipliers = none;
     record.reading.globals.resize(numGlobals);
+    record.reading.velocityChange.clear();
     record.exchange([&](auto& field) { read(bytes, field); });
     if (differs || isOtherStep) { // nothing that was solved then applies now
         reading.work = record.reading.work;

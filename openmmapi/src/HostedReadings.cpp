@@ -5,6 +5,7 @@
 #include "ConstraintForces.h"
 #include "LeastNorm.h"
 #include "openmm/OpenMMException.h"
+#include "openmmconstraints/internal/ClusterReport.h"
 #include "openmmconstraints/internal/HostedStepKernel.h"
 
 using namespace OpenMM;
@@ -55,6 +56,26 @@ void HostedStepKernel::readMultipliers(const ConstraintSolver::Multipliers& ofSt
     }
 }
 
+void HostedStepKernel::completeReading() const {
+    refreshReading();
+    if (reading.velocityChange.empty())
+        return;
+    const AsInLastStep then(*solver, reading);
+    solver->setTime(reading.time);
+    vector<double> rest;
+    const SolveReport report = solver->solveVelocitySpread(reading.positions.data(), reading.box,
+                                                           reading.velocityChange.data(), rest, 4 * maxIterations);
+    // a small part of what is read, and the matrix is the velocity stage's: a thousandth of it is enough
+    const bool isClose = report.outcome == Outcome::NotConverged && report.maxError < 1e-3;
+    if (report.outcome != Outcome::Converged && !isClose)
+        throwSolveError(solver->getSet(), report,
+                        {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, reading.time,
+                         solverDescription(), describeFallbacks(solver->getGraph())});
+    for (size_t k = 0; k < rest.size(); k++)
+        reading.multipliers[k] += rest[k];
+    reading.velocityChange.clear();
+}
+
 void HostedStepKernel::addWork(const Real3* end, double dt) {
     if (!solver->moves())
         return;
@@ -68,7 +89,13 @@ void HostedStepKernel::addWork(const Real3* end, double dt) {
             sum -= multipliers[k] * derivative[k];
         return sum;
     };
-    const double atStart = power(reading.multipliers, reading.positions.data(), reading.time);
+    const auto powerAtStart = [&] { return power(reading.multipliers, reading.positions.data(), reading.time); };
+    if (!reading.velocityChange.empty()) {
+        reading.heat += dt * powerAtStart();
+        completeReading();
+        reading.heat -= dt * powerAtStart();
+    }
+    const double atStart = powerAtStart();
     if (scheme.hasTwoHalves)
         reading.work += 0.5 * dt * (atStart + power(reading.velocityMultipliers, end, reading.endTime));
     else
@@ -87,7 +114,7 @@ vector<double> HostedStepKernel::listed(const vector<double>& multipliers) const
 vector<double> HostedStepKernel::getMultipliers() const {
     if (frozen != nullptr)
         return frozen->multipliers;
-    refreshReading();
+    completeReading();
     const AsInLastStep then(*solver, reading);
     solver->setTime(reading.time);
     return listed(leastNorm(*solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations));
@@ -109,7 +136,7 @@ void HostedStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& v
         virial = frozen->virial;
         return;
     }
-    refreshReading();
+    completeReading();
     const AsInLastStep then(*solver, reading);
     const ConstraintForces computed = computeConstraintForces(solver->getSet(), reading.multipliers,
                                                               reading.positions.data(), reading.box, reading.time);

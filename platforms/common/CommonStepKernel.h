@@ -126,6 +126,7 @@ private:
     int constraintOf(int row, const Order& order) const;
     std::vector<Real3> startPositions(const Frame& frame, int turn) const;
     double heatSince(int turn) const;
+    std::vector<Real3> velocityChange(int turn) const;
     Box deviceBox() const;
     bool isSinglePrecision() const {
         return !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();

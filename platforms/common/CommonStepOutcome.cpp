@@ -138,6 +138,20 @@ double CommonStepKernel::heatSince(int turn) const {
     return accumulate(first, first + numParticles(), 0.0) / 0x100000000;
 }
 
+/** Of velocities in the bath of a step, in the System's order; empty where there is no such bath. */
+vector<Real3> CommonStepKernel::velocityChange(int turn) const {
+    const vector<double> numbers = program->arguments.download("velocityChange");
+    const int n = numParticles();
+    if ((int) numbers.size() < 2 * 3 * n)
+        return {};
+    vector<Real3> result(n);
+    for (int i = 0; i < n; i++) {
+        const double* v = &numbers[3 * (turn * n + i)];
+        result[readingFrame.order->atomIndex[i]] = {v[0], v[1], v[2]};
+    }
+    return result;
+}
+
 void CommonStepKernel::refreshReading() const {
     if (!readingIsStale || program == nullptr)
         return;
@@ -164,11 +178,16 @@ void CommonStepKernel::refreshReading() const {
         reading.endPositions.assign(x, x + numParticles());
     }
     const vector<double> sums = program->arguments.download("work");
-    reading.work = workBefore;
-    for (size_t n = 0; n < tables.movingRows.size(); n++)
-        reading.work += sums[2 * n] - sums[2 * n + 1]; // and its compensation
-
-    reading.heat = heatBefore + heatSince(turn);
+    const auto sumUp = [&](size_t first) { // with compensations
+        double sum = 0;
+        for (size_t n = first; n < first + tables.movingRows.size(); n++)
+            sum += sums[2 * n] - sums[2 * n + 1];
+        return sum;
+    };
+    const double ofSpread = sumUp(tables.movingRows.size());
+    reading.work = workBefore + sumUp(0) + ofSpread;
+    reading.heat = heatBefore + heatSince(turn) - ofSpread;
+    reading.velocityChange = velocityChange(turn);
 
     summary = SolverSummary();
     summary.converged = true;

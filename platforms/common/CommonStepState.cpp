@@ -110,7 +110,7 @@ void CommonStepKernel::forgetLastState() {
     if (program != nullptr) {
         ComputeArray& heat = program->arguments["heat"];
         heat.upload(vector<long long>(heat.getSize()).data());
-        program->arguments.upload("work", vector<double>(2 * program->tables().movingRows.size()));
+        program->arguments.upload("work", vector<double>(2 * 2 * program->tables().movingRows.size()));
         uploadMultipliers();
     }
 }

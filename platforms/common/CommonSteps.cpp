@@ -61,10 +61,21 @@ void CommonLangevinStep::drawRandomNumbers() {
 
 std::vector<StageText> CommonRattleLangevinStep::stages() const {
     // Two launches rather than one: three solves at once need more registers than there are.
-    return {{"kick", {"keepStart", "kick", "solveVelocities", "becomeTangent"}},
-            {"driftAndHeat",
-             {"stay", "halfDrift", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "noteHeat", "halfDrift",
-              "solvePositions", "move"}}};
+    StageText drift{"driftAndHeat",
+                    {"stay", "halfDrift", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "noteHeat",
+                     "halfDrift", "noteVelocityChange"}};
+    const auto append = [&](std::initializer_list<const char*> steps) {
+        drift.steps.insert(drift.steps.end(), steps.begin(), steps.end());
+    };
+    if (solver->moves()) // its work is part of every step, else it is computed when it is read
+        append({"swapVelocityChange", "solveVelocitySpread", "swapVelocityChange"});
+    append({"solvePositions", "move"});
+    return {{"kick", {"keepStart", "kick", "solveVelocities", "becomeTangent"}}, drift};
+}
+
+void CommonRattleLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
+    CommonLangevinStep::setOwnNumbers(integrator);
+    program->arguments.set("spreadToWork", integrator.getStepSize());
 }
 
 void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {

@@ -48,6 +48,7 @@ public:
 protected:
     std::vector<StageText> stages() const override;
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void setOwnNumbers(const ConstraintIntegrator& integrator) override;
 };
 
 /** g-BAOAB (RattleLangevinIntegrator.h). */

@@ -54,10 +54,10 @@ vector<int> StageText::reports() const {
     vector<int> result;
     for (const string& step : steps)
         if (isSolve(step))
-            result.push_back(step.compare(0, 7, "project") == 0                             ? 3
-                             : step == "solveHeatedVelocities"                              ? 2
-                             : step == "solveVelocities" || step == "solveEndAccelerations" ? 1
-                                                                                            : 0);
+            result.push_back(step.compare(0, 7, "project") == 0                                 ? 3
+                             : step == "solveHeatedVelocities" || step == "solveVelocitySpread" ? 2
+                             : step == "solveVelocities" || step == "solveEndAccelerations"     ? 1
+                                                                                                : 0);
     return result;
 }
 
@@ -66,10 +66,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     : arguments(device.context()), device(device), cc(device.context()),
       constraintTables(solver, smallInRegisters, availableTeams()),
       isIterative(solver.getMethod() == Method::Iterative) {
-    const bool takesRandom = std::any_of(stages.begin(), stages.end(), [](const StageText& stage) {
-        return std::count(stage.steps.begin(), stage.steps.end(), "exchangeHeat") > 0;
-    });
-    addArrays(solver.getSet(), takesRandom);
+    addArrays(solver.getSet(), stages);
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
@@ -97,7 +94,13 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     constraintTables.releaseRows();
 }
 
-void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
+void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageText>& stages) {
+    const auto take = [&](const char* step) {
+        return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
+            return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
+        });
+    };
+    const bool takesRandom = take("exchangeHeat");
     const ConstraintTables& t = constraintTables;
     const int numParticles = set.numParticles(), numRows = t.numRows, numAll = t.numAllRows();
     const int numSlots = (int) t.slotParticle.size(), numEntries = t.entryStart.back();
@@ -139,7 +142,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
     arguments.addMixed("mu", zeros(2 * numRows));
     arguments.poolMixedZeros("projection", numRows);
     arguments.poolMixedZeros("workRate", 2 * numRows);
-    arguments.addMixed("work", zeros(2 * (int) t.movingRows.size()), 2);
+    arguments.addMixed("work", zeros(2 * 2 * (int) t.movingRows.size()), 2);
+    arguments.addMixed("velocityChange", zeros(take("noteVelocityChange") ? 2 * 3 * numParticles : 1));
     arguments.addMixed("reportErrors", zeros(2 * 2 * numReports * t.numClusters()), 2);
     arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numReports * t.numClusters(), 4)), 4);
     arguments.addMixed("checkErrors", zeros(2 * (int) t.checked.size()), 2);
@@ -230,7 +234,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, bool takesRandom) {
         arguments.set(name, 0);
     for (const char* name : {"dt", "driftTime", "time", "tolerance", "threshold", "innerTolerance", "timeScale",
                              "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift", "velocityScale",
-                             "velocityNoise", "lambdaToWork", "muToWork"})
+                             "velocityNoise", "lambdaToWork", "muToWork", "spreadToWork"})
         arguments.set(name, 0.0);
     for (const char* name : {"boxA", "boxB", "boxC"})
         arguments.set(name, Vec3());
@@ -435,9 +439,9 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
                         "; s++)\n            store3(gradients, a->slotStart[row] + s, y[s]);\n"
                         "        return sigma;\n    }\n";
             rate += begin + "        }\n        return " + name + "Rate(x, " + common + ");\n    }\n";
-            curvature += begin +
-                         "            y[s] = velocityOf(a, a->slotStart[row] + s);\n        }\n        return " + name +
-                         "Curvature(x, y, " + common + ");\n    }\n";
+            curvature +=
+                begin + "            y[s] = scale * velocityOf(a, a->slotStart[row] + s);\n        }\n        return " +
+                name + "Curvature(x, y, " + common + ");\n    }\n";
         }
         firstGlobal += numGlobals;
         firstTable += numTables;
@@ -452,7 +456,8 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
            "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n" +
            functions +
            function("evaluateCustom", "bool isDisplaced, Moment moment, GLOBAL mixed* gradients", evaluate) +
-           function("customRate", "Moment moment", rate) + function("customCurvature", "Moment moment", curvature);
+           function("customRate", "Moment moment", rate) +
+           function("customCurvature", "mixed scale, Moment moment", curvature);
 }
 
 void ConstraintProgram::compile(const ComputeProgram& program, const string& prefix, const vector<StageText>& stages,

@@ -73,7 +73,7 @@ private:
     long long sharedNumbers(int blockSize) const;
     /** Blocks that can wait for each other. */
     int cooperatingBlocks() const;
-    void addArrays(const ConstraintSet& set, bool takesRandom);
+    void addArrays(const ConstraintSet& set, const std::vector<StageText>& stages);
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
     std::string teamText(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const Team& team,

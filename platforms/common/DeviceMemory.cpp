@@ -28,7 +28,7 @@ struct Numbers {
 Numbers numbersOf(const ConstraintSet& set, const ConstraintGraph& graph) {
     Numbers numbers;
     numbers.add(1, 3000, 1100); // whatever the set
-    numbers.add(set.numParticles(), 2, 7, 24);
+    numbers.add(set.numParticles(), 2, 7, 30);
     numbers.add(graph.numRows(), 7, 15, 4);
     numbers.add(graph.slotStart.back(), 3, 11);
     numbers.add((double) graph.couplings.size(), 2, 0);

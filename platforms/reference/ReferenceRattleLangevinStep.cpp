@@ -18,11 +18,14 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     solveVelocities(context, integrator, positions(context), v);
 
     // delta = dt/2 (v before and after the heat bath); then both get the constraint impulse
+    velocityChange.assign(v, v + numParticles());
     for (int i = 0; i < numParticles(); i++)
         delta[i] = (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
     exchangeHeat(context, integrator, v);
-    for (int i = 0; i < numParticles(); i++)
+    for (int i = 0; i < numParticles(); i++) {
         delta[i] += (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
+        velocityChange[i] = velocityChange[i] - v[i];
+    }
     solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 }

@@ -120,6 +120,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         take(context, lastGood);
         noteStep(startTime, lastGood.time, lastGood.box);
         readMultipliers(stepMultipliers(), integrator.getStepSize());
+        reading.velocityChange.swap(velocityChange);
         addWork(positions(context), integrator.getStepSize());
         reading.heat += heatOfStep;
     }

@@ -59,8 +59,9 @@ protected:
 
     void setTime(OpenMM::ContextImpl& context, double time);
 
-    std::vector<Real3> delta; ///< [numParticles] nm, displacement in this step
-    double heatOfStep = 0;    ///< kJ/mol, what a heat bath has given in this step
+    std::vector<Real3> delta;          ///< [numParticles] nm, displacement in this step
+    double heatOfStep = 0;             ///< kJ/mol, what a heat bath has given in this step
+    std::vector<Real3> velocityChange; ///< of this step, as Reading has it
 
 private:
     struct Snapshot {

@@ -139,6 +139,21 @@ def test_columns_are_what_the_integrator_says():
     assert float(row["Constraint Pressure (bar)"]) == pytest.approx(pascal / 1e5)
 
 
+@pytest.mark.platform
+def test_constraint_pressure_holds_the_whole_centripetal_force():
+    """Molecules that turn freely: -3 kT each, at a friction where half of the bath's change would be a sixth of it."""
+    integrator = langevin(100)
+    integrator.setStepSize(0.004)
+    simulation = simulate(integrator, box=8)
+    simulation.step(20)
+    pressures = numbers(report(simulation, 6000 // FEWER, 6, constraintPressure=True), "Constraint Pressure (bar)")
+    expected = -3 * MOLECULES * 1.380649e-23 * 300 / (3 * (8e-9) ** 3) / 1e5
+    error = abs(expected) * np.sqrt(2 / (3 * MOLECULES) / len(pressures))  # e^-2.4 of a deviation is left
+    assert pressures.mean() == pytest.approx(expected, abs=6 * error)
+    if FEWER == 1:
+        assert 6 * error < 0.1 * abs(expected)
+
+
 def test_worst_constraint_is_named_wherever_it_is_listed():
     _, system = make_system()
     system.addConstraint(0, 3, 0.4)

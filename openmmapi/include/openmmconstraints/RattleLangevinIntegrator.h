@@ -23,8 +23,10 @@ namespace ConstraintPlugin {
  *  has the mean kT/2 exactly, and at t it is low by the fraction (omega dt)^2/4.
  *
  *  getMultipliers() has the impulses over the step that answer the force and the drift; those that answer random
- *  velocities are left out. Of the centripetal force it has the fraction (1+a)/2: a free dimer of length d reads
- *  -(1+a)/2 * 2 kT/d on average. computeMultipliers() has all of it.
+ *  velocities are left out. The position stage answers the centripetal term of (v1 + v2)/2 alone; to that is added what
+ *  the constraints answer to the rest of the mean of both, (J M^-1 J^T) lambda = -1/4 (v1-v2)^T H (v1-v2), with H the
+ *  second derivatives of sigma: a free dimer of length d reads -2 kT/d on average at any friction. Forces, virial and
+ *  work are those of the sum; getHeat() takes the opposite of the work that is added.
  *
  *  setNumGeodesicSteps(K) with K > 0 chooses g-BAOAB. Velocities are those at the time of the positions, in the tangent
  *  space there, as RattleIntegrator's; the letters stand for
@@ -99,7 +101,8 @@ public:
      */
     void setNumGeodesicSteps(int numSteps);
     /** Heat that the bath has given to the system since the Context was created: the sum over steps of the kinetic
-     *  energy after O less that before, velocities in the tangent space both times. Negative where the system has
+     *  energy after O less that before, velocities in the tangent space both times; for LangevinMiddle less what
+     *  getConstraintWork() has of their difference. Negative where the system has
      *  cooled down. Total energy less heat less getConstraintWork() is conserved but for the error of the time step,
      *  which shows whether that is small enough: Bussi, Parrinello, Phys. Rev. E 75, 056707 (2007), doi
      *  10.1103/PhysRevE.75.056707. Part of checkpoints. On devices it costs a few bytes of memory per particle and

@@ -56,8 +56,18 @@ KERNEL void checkVelocities(PARAMETERS) {
     }
 }
 
-/** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt. Sums are
- *  compensated (Kahan), since single precision would lose small steps of a long run. */
+/** Add to a sum that is compensated (Kahan), since single precision would lose small steps of a long run. */
+DEVICE void addTo(GLOBAL mixed2* place, mixed term) {
+    mixed2 sum = *place;
+    term -= sum.y;
+    const mixed next = sum.x + term;
+    sum.y = (next - sum.x) - term;
+    sum.x = next;
+    *place = sum;
+}
+
+/** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt; apart from it
+ *  what they answer to the change of velocities in a bath. */
 KERNEL void addWork(PARAMETERS) {
     const Arguments values = INITIALIZER;
     const Arguments* a = &values;
@@ -65,13 +75,10 @@ KERNEL void addWork(PARAMETERS) {
         return;
     for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
         const int row = a->movingRows[n];
-        mixed2 sum = a->work[n];
-        const mixed term = -a->lambdaToWork * lambdaOf(a)[row] * a->workRate[row] -
-                           a->muToWork * muOf(a)[row] * a->workRate[a->numRows + row] - sum.y;
-        const mixed next = sum.x + term;
-        sum.y = (next - sum.x) - term;
-        sum.x = next;
-        a->work[n] = sum;
+        addTo(a->work + n, -a->lambdaToWork * lambdaOf(a)[row] * a->workRate[row] -
+                               a->muToWork * muOf(a)[row] * a->workRate[a->numRows + row]);
+        if (a->spreadToWork > 0)
+            addTo(a->work + a->numMoving + n, -a->spreadToWork * a->projection[row] * a->workRate[row]);
     }
 }
 

@@ -3,8 +3,6 @@
 // Clusters of any size and kind, a team each. Arrays are in global memory, but for a block's factor if that fits into
 // its shared memory.
 
-enum { POSITIONS, VELOCITIES, ACCELERATIONS };
-
 /** Residual of a row in one or another stage, and its error. */
 DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed timeScale, mixed* error, mixed* value) {
     if (what == POSITIONS) {
@@ -13,7 +11,7 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
         *error = errorOf(a, row, sigma, time, a->gradient);
         return sigma;
     }
-    const mixed rate = rateOf(a, row, what == ACCELERATIONS) + a->offset[row];
+    const mixed rate = rateOf(a, row, what) + a->offset[row];
     *value = rate;
     *error = errorOf(a, row, rate, a->time, a->startGradient) * timeScale;
     return rate;
@@ -26,7 +24,7 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
     bool isDone = !isWanted || report->outcome != CONVERGED;
-    const bool isWarm = a->warmStart && what != ACCELERATIONS && multipliers != a->projection; // of a step
+    const bool isWarm = a->warmStart && what < ACCELERATIONS && multipliers != a->projection; // of a step
     GLOBAL const mixed* ofLastStep = (what == POSITIONS ? lambdaOf(a) : muOf(a)) + (1 - 2 * a->turn) * a->numRows;
     EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = isWarm ? ofLastStep[row] : 0;
@@ -114,7 +112,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                          GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
     const bool isSolved = isWanted && report->outcome == CONVERGED;
     GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
-    const int mostIterations = what == ACCELERATIONS ? MOST_LINEAR_ITERATIONS : a->maxIterations;
+    const int mostIterations = what < ACCELERATIONS ? a->maxIterations : MOST_LINEAR_ITERATIONS;
     bool isDone = !isSolved, hasFactor = false;
     bool isShared = 2 * (a->rowStart[c + 1] - a->rowStart[c] + a->entryStart[c + 1] - a->entryStart[c]) <= FACTOR_NUMBERS;
     mixed lastError = INFINITE_ERROR;
@@ -261,6 +259,22 @@ DEVICE void solveHeatedVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETE
     writeTeamReport(a, 2, c, report);
 }
 
+/** What constraints answer to the change of velocities in the bath, as ConstraintSolver::solveVelocitySpread(), with
+ *  that change in place of the velocities. Where constraints move it does work; else it is computed when it is read. */
+DEVICE void solveVelocitySpread(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
+    Report report = startCluster(a, c TEAM_SHARED);
+    Report largest = newReport();
+    EACH_ROW(row) {
+        a->offset[row] = 0.25f * quadraticCurvatureOf(a, row);
+        note(&largest, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
+    }
+    largest = worstOf(largest TEAM_SHARED);
+    const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
+    solveCluster(a, c, RESPONSES, a->time, timeScale, LINEAR_TOLERANCE, a->projection, true, &report TEAM_SHARED);
+    if (report.outcome != CONVERGED && !(report.outcome == NOT_CONVERGED && report.error < 1e-3f))
+        writeTeamReport(a, 2, c, report);
+}
+
 DEVICE void projectVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->projection, true TEAM_SHARED);
     writeTeamReport(a, 3, c, report);
@@ -273,10 +287,10 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
     Report largest = newReport(), drift = newReport();
     EACH_ROW(row) {
         const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-        const mixed rate = rateOf(a, row, false) + a->rowRateOffset[row];
-        a->offset[row] = curvatureOf(a, row) + 2 * a->alpha * rate + a->beta * a->beta * sigma;
+        const mixed rate = rateOf(a, row, VELOCITIES) + a->rowRateOffset[row];
+        a->offset[row] = curvatureOf(a, row, 1) + 2 * a->alpha * rate + a->beta * a->beta * sigma;
         a->workRate[stage * a->numRows + row] = a->rowRateOffset[row];
-        const mixed size = fabs(a->offset[row]) + fabs(rateOf(a, row, true));
+        const mixed size = fabs(a->offset[row]) + fabs(rateOf(a, row, ACCELERATIONS));
         note(&largest, row, errorOf(a, row, size, a->time, a->startGradient), 0);
         note(&drift, row, errorOf(a, row, sigma, a->time, a->startGradient), a->rowValue[row]);
     }

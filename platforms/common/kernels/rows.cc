@@ -6,6 +6,9 @@
 
 enum { DISTANCE, ANGLE, DIHEDRAL, STRAIGHT, LINEAR, CENTROID, EXPRESSION };
 
+/** What a solve is of. Responses: accelerations by constraint forces alone. */
+enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES };
+
 // Where all rows that a program solves are distances, kinds and slots are known when it is compiled. Of the two gradients,
 // which are opposite, one is stored, and half of the memory is touched.
 #if ONLY_DISTANCES
@@ -185,31 +188,34 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
     return fabs(size + q) < INFINITE_ERROR && (size > 0 || kind != EXPRESSION);
 }
 
-/** J v of a row at the start, by slot of whatever is given: 0 velocities, 1 accelerations; with what constraints add. */
-DEVICE mixed rateOf(const Arguments* a, int row, bool isAcceleration) {
+/** J v of a row at the start, with v what a solve is of; with what constraints add. */
+DEVICE mixed rateOf(const Arguments* a, int row, int what) {
     mixed sum = 0;
     for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
         if (inverseMassOf(a, s) > 0) {
-            const mixed3 change = isAcceleration ? displacementOf(a, s)
-                                                 : velocityOf(a, s) + load3(a->impulse, a->slotParticle[s]);
+            mixed3 change = load3(a->impulse, a->slotParticle[s]);
+            if (what == ACCELERATIONS)
+                change = displacementOf(a, s);
+            else if (what == VELOCITIES)
+                change = velocityOf(a, s) + change;
             sum += dot(gradientAt(a->startGradient, s), change);
         }
     return sum;
 }
 
-/** J-dot v of a row at the start. */
-DEVICE mixed curvatureOf(const Arguments* a, int row) {
+/** J-dot v of a row at the start, for velocities times a scale. */
+DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
     if (kind == LINEAR)
         return 0;
     if (kind == EXPRESSION)
-        return customCurvature(a, row, momentOf(a, a->time));
+        return customCurvature(a, row, scale, momentOf(a, a->time));
     mixed3 b[3], V[3];
     if (kind == CENTROID) {
         b[0] = V[0] = make_mixed3(0, 0, 0);
         for (int s = first; s < first + size - 1; s++) {
             b[0] = b[0] + a->slotWeight[s] * load3(a->startBond, s);
-            V[0] = V[0] + a->slotWeight[s] * (velocityOf(a, s) - velocityOf(a, s + 1));
+            V[0] = V[0] + (scale * a->slotWeight[s]) * (velocityOf(a, s) - velocityOf(a, s + 1));
         }
         if (a->rowPeriodic[row])
             b[0] = minimumImage(b[0], momentOf(a, a->time));
@@ -217,12 +223,17 @@ DEVICE mixed curvatureOf(const Arguments* a, int row) {
     }
     for (int s = 0; s < size - 1; s++) {
         b[s] = load3(a->startBond, STORED_AT(first + s));
-        V[s] = velocityOf(a, first + s) - velocityOf(a, first + s + 1);
+        V[s] = scale * (velocityOf(a, first + s) - velocityOf(a, first + s + 1));
     }
     return kind == DISTANCE   ? distanceCurvature(b, V)
            : kind == ANGLE    ? angleCurvature(b, V)
            : kind == DIHEDRAL ? dihedralCurvature(b, V)
                               : straightCurvature(b, V, load3(a->rowDirection, row));
+}
+
+/** v^T H v alone: what is even in v, less what does not depend on it. */
+DEVICE mixed quadraticCurvatureOf(const Arguments* a, int row) {
+    return 0.5f * (curvatureOf(a, row, 1) + curvatureOf(a, row, -1)) - curvatureOf(a, row, 0);
 }
 
 /** Whether a gradient has turned by 90 degrees or more since the start: beyond lies another root. */

@@ -387,6 +387,10 @@ DEVICE void solveHeatedVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cl
     writeReportSIZE(a, c, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, a->velocityScale == 1));
 }
 
+/** For work, which constraints that do not move do not do. */
+DEVICE void solveVelocitySpreadSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
+}
+
 DEVICE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     writeReportSIZE(a, c, 3, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, true));
 }

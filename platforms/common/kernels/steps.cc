@@ -84,6 +84,25 @@ DEVICE void noteHeat(const Arguments* a, int i, Particle* p) {
     a->heat[a->turn * a->numParticles + i] += kineticEnergyOf(p);
 }
 
+/** The place of a particle's three numbers in velocityChange, at the step at hand. */
+DEVICE int changePlace(const Arguments* a, int i) {
+    return a->turn * a->numParticles + i;
+}
+
+/** Velocities before the bath less those after it, v1 - v2, with delta = dt/2 (v1 + v2); see
+ *  HostedStepKernel::completeReading(). */
+DEVICE void noteVelocityChange(const Arguments* a, int i, Particle* p) {
+    const mixed perTime = a->dt > 0 ? 2 / a->dt : 0;
+    store3(a->velocityChange, changePlace(a, i), perTime * p->d - 2 * p->v);
+}
+
+/** Exchange velocities with their change in the bath, for a solve that takes it instead of them. */
+DEVICE void swapVelocityChange(const Arguments* a, int i, Particle* p) {
+    const mixed3 other = load3(a->velocityChange, changePlace(a, i));
+    store3(a->velocityChange, changePlace(a, i), p->v);
+    p->v = other;
+}
+
 /** a = f/m */
 DEVICE void accelerate(const Arguments* a, int i, Particle* p) {
     p->d = p->w * forceOn(a, i);

@@ -134,7 +134,8 @@ protected:
     /** Fill in multipliers from a step's, both [constraints]: the solver's of both stages or, where they are explicit,
      *  forces at the start and at the end. */
     void readMultipliers(const ConstraintSolver::Multipliers& ofStep, double dt) const;
-    /** Add the work of moving constraints in the step that was noted, its multipliers and positions read.
+    /** Add the work of moving constraints in the step that was noted, its multipliers and positions read. The heat of
+     *  the step takes the opposite of what the velocities' change in a heat bath adds to it.
      *  @param end  positions [numParticles] at its end */
     void addWork(const Real3* end, double dt);
 
@@ -153,8 +154,11 @@ protected:
     /** What users read of the last good step. */
     struct Reading {
         std::vector<double> multipliers, velocityMultipliers; // [constraints], as forces
-        std::vector<Real3> positions;                         // where the position stage took gradients
-        std::vector<Real3> endPositions;                      // the last stage's
+        /** [numParticles] velocities before a heat bath in the middle of the drift less those after it, as long as what
+         *  that adds is not in the multipliers; else empty */
+        std::vector<Real3> velocityChange;
+        std::vector<Real3> positions;    // where the position stage took gradients
+        std::vector<Real3> endPositions; // the last stage's
         Box box;
         double time = 0, endTime = 0;
         double work = 0;             // of moving constraints, since the Context was created
@@ -195,6 +199,10 @@ private:
     /** What users ask for between steps begins with this. */
     void beginRequest(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const char* name);
     void takeSettings(const ConstraintIntegrator& integrator);
+    /** Refresh the reading, and add to its multipliers what the change of velocities in a heat bath asks of them:
+     *  half of the drift has the velocities v1 before the bath and half v2 after it, so that the position stage answers
+     *  the centripetal term of their mean, and 1/2 |v1|^2 + 1/2 |v2|^2 = |(v1 + v2)/2|^2 + 1/4 |v1 - v2|^2. */
+    void completeReading() const;
     /** Multipliers by listed constraint, from those by constraint. */
     std::vector<double> listed(const std::vector<double>& multipliers) const;
     /** How far velocities are behind the positions (ps). */
