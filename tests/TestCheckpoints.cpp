@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/CheckpointIO.h"
+#include "support/Messages.h"
 #include "support/Simulation.h"
 #include <sstream>
 
@@ -142,6 +144,42 @@ TEST_P(Checkpoints, ReinitializationTakesNewLengths) {
     const Vec3 b = s.positions()[p1] - s.positions()[p2];
     EXPECT_NEAR(std::sqrt(b.dot(b)), 1.02 * length, attainable(platform(), 1e-7) * length);
 }
+
+class DamagedCheckpoints : public Checkpoints {};
+
+TEST_P(DamagedCheckpoints, AreNoticedWhicheverByteItIs) {
+    Simulation s = simulate(findSystem("OH"), Declared::InForce, GetParam(), 0.002, 1e-8);
+    s.integrator->step(3);
+    std::ostringstream written;
+    s.context->createCheckpoint(written);
+    const std::string bytes = written.str();
+    const auto load = [&](const std::string& text) {
+        std::istringstream stream(text);
+        return messageOf([&] { s.context->loadCheckpoint(stream); });
+    };
+    std::ostringstream beginning;
+    write(beginning, std::get<2>(GetParam()) == "RattleNoseHoover" ? checkpointVersionWithOwn : checkpointVersion);
+    const std::size_t start = bytes.find(beginning.str());
+    ASSERT_NE(start, std::string::npos);
+    ASSERT_GT(bytes.size() - start, 100u);
+    for (std::size_t i = start; i < bytes.size(); i++) {
+        std::string damaged = bytes;
+        damaged[i] ^= (char) (1 << i % 8);
+        EXPECT_NE(load(damaged), "") << "byte " << i - start << " of " << bytes.size() - start;
+        EXPECT_NE(load(bytes.substr(0, i)), "") << "ending after byte " << i - start;
+    }
+    EXPECT_EQ(load(bytes), "");
+}
+
+/** With something of its own behind what all integrators keep, and without. */
+static std::vector<ConstraintTests::Setup> damagedSetups() {
+    std::vector<ConstraintTests::Setup> setups = setupsOf("RattleNoseHoover");
+    setups.push_back({"Reference", ConstraintIntegrator::MatrixInversion, "Rattle"});
+    return setups;
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, DamagedCheckpoints, testing::ValuesIn(damagedSetups()),
+                         [](const auto& info) { return nameOf(info.param); });
 
 /** TestNoseHoover.cpp has devices. */
 static std::vector<ConstraintTests::Setup> noseHooverOnTheHost() {

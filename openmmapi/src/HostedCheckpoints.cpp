@@ -50,12 +50,15 @@ void HostedStepKernel::createCheckpoint(ostream& stream) const {
     write(bytes, record.multipliers.lambda.size());
     write(bytes, reading.globals.size());
     record.exchange([&](const auto& field) { write(bytes, field); });
-    writeSealed(stream, bytes.str());
+    ostringstream own;
+    writeOwn(own);
+    writeSealed(stream, own.str().empty() ? checkpointVersion : checkpointVersionWithOwn, bytes.str() + own.str());
 }
 
 void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     invalidateForces(true); // OpenMM has read its own part, even if this one fails
-    istringstream bytes(readSealed(stream));
+    int version = 0;
+    istringstream bytes(readSealed(stream, version));
     const bool isOtherStep = readText(bytes) != getName();
     size_t numConstraints, numGlobals;
     read(bytes, numConstraints);
@@ -74,6 +77,10 @@ void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     record.reading.globals.resize(numGlobals);
     record.reading.velocityChange.clear();
     record.exchange([&](auto& field) { read(bytes, field); });
+    if (version == checkpointVersion)
+        readUnsealedOwn(stream);
+    else if (!isOtherStep)
+        readOwn(bytes);
     if (differs || isOtherStep) { // nothing that was solved then applies now
         reading.work = record.reading.work;
         reading.heat = record.reading.heat;

@@ -53,14 +53,4 @@ void CommonRattleNoseHooverStep::setChain(const ThermostatChain& chain) {
     chainOnDevice->setChain(chain);
 }
 
-void CommonRattleNoseHooverStep::createCheckpoint(std::ostream& stream) const {
-    CommonRattleStep::createCheckpoint(stream);
-    writeChain(stream);
-}
-
-void CommonRattleNoseHooverStep::loadCheckpoint(std::istream& stream, bool systemMayDiffer) {
-    CommonRattleStep::loadCheckpoint(stream, systemMayDiffer);
-    readChain(stream);
-}
-
 } // namespace ConstraintPlugin

@@ -18,13 +18,20 @@ public:
                     const ConstraintSet& constraints) override;
     ThermostatChain getChain() const override;
     void setChain(const ThermostatChain& chain) override;
-    void createCheckpoint(std::ostream& stream) const override;
-    void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
 
 protected:
     std::vector<StageText> stages() const override;
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
+    void writeOwn(std::ostream& stream) const override {
+        writeChain(stream);
+    }
+    void readOwn(std::istream& stream) override {
+        readChain(stream);
+    }
+    void readUnsealedOwn(std::istream& stream) override {
+        readChain(stream);
+    }
 
 private:
     /** Take the chain through half a step. */

@@ -35,14 +35,4 @@ void ReferenceRattleNoseHooverStep::exchangeHeat(ContextImpl& context, const Hea
     requireFinite(v, "velocity");
 }
 
-void ReferenceRattleNoseHooverStep::createCheckpoint(std::ostream& stream) const {
-    ReferenceRattleStep::createCheckpoint(stream);
-    writeChain(stream);
-}
-
-void ReferenceRattleNoseHooverStep::loadCheckpoint(std::istream& stream, bool systemMayDiffer) {
-    ReferenceRattleStep::loadCheckpoint(stream, systemMayDiffer);
-    readChain(stream);
-}
-
 } // namespace ConstraintPlugin

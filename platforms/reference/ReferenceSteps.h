@@ -79,11 +79,18 @@ public:
     void setChain(const ThermostatChain& newChain) override {
         chain = newChain;
     }
-    void createCheckpoint(std::ostream& stream) const override;
-    void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    void writeOwn(std::ostream& stream) const override {
+        writeChain(stream);
+    }
+    void readOwn(std::istream& stream) override {
+        readChain(stream);
+    }
+    void readUnsealedOwn(std::istream& stream) override {
+        readChain(stream);
+    }
 
 private:
     /** Take the chain through half a step. */

@@ -13,8 +13,9 @@
 
 namespace ConstraintPlugin {
 
-/** The integrators' part of OpenMM's binary checkpoints: raw values, sealed with their number and a hash. */
-constexpr int checkpointVersion = 0x434f4e04;
+/** The integrators' part of OpenMM's binary checkpoints: raw values, sealed with their number and a hash. The second
+ *  version has something that one integrator alone keeps behind what all do. */
+constexpr int checkpointVersion = 0x434f4e04, checkpointVersionWithOwn = 0x434f4e05;
 
 constexpr std::uint64_t emptyHash = 14695981039346656037u;
 /** FNV-1a of what `hash` is of, and these bytes behind it. */
@@ -68,22 +69,27 @@ inline std::string readText(std::istream& stream) {
 inline const char* const checkpointRemedy =
     ", not by this one. Checkpoints go with their integrator; a State can be taken to another.";
 
-inline void writeSealed(std::ostream& stream, const std::string& bytes) {
-    write(stream, checkpointVersion);
-    write(stream, hashOf(bytes.data(), bytes.size()));
+/** The second version's hash is of its number, too: damage must not turn one version into the other. */
+inline std::uint64_t sealOf(int version, const std::string& bytes) {
+    return hashOf(bytes.data(), bytes.size(), version == checkpointVersion ? emptyHash : hashOf(&version, sizeof(int)));
+}
+inline void writeSealed(std::ostream& stream, int version, const std::string& bytes) {
+    write(stream, version);
+    write(stream, sealOf(version, bytes));
     writeText(stream, bytes);
 }
-/** @throws OpenMMException if it was written in another format, or has changed since */
-inline std::string readSealed(std::istream& stream) {
-    int version = 0;
-    if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) || version != checkpointVersion)
+/** @param[out] version  one of the two
+ *  @throws OpenMMException if it was written in another format, or has changed since */
+inline std::string readSealed(std::istream& stream, int& version) {
+    if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) ||
+        (version != checkpointVersion && version != checkpointVersionWithOwn))
         throw OpenMM::OpenMMException(
             std::string("loadCheckpoint: the checkpoint was written by another integrator or version") +
             checkpointRemedy);
     std::uint64_t hash;
     read(stream, hash);
     std::string bytes = readText(stream);
-    if (hashOf(bytes.data(), bytes.size()) != hash)
+    if (sealOf(version, bytes) != hash)
         throw OpenMM::OpenMMException("loadCheckpoint: the checkpoint is damaged");
     return bytes;
 }

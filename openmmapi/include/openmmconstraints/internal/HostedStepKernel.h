@@ -87,6 +87,18 @@ protected:
      *  because they or it were exchanged: the next step has to call projectState(). What a checkpoint had is in
      *  `reading`, `summary` and the solver's multipliers, and nothing is left to fetch. */
     virtual void forgetLastState() = 0;
+    /** What this integrator alone keeps from one step to the next, for checkpoints, which seal it with the rest: raw
+     *  bytes (CheckpointIO.h), none where there is nothing. */
+    virtual void writeOwn(std::ostream&) const {
+    }
+    /** @param stream  what writeOwn() wrote; not called for a checkpoint without it
+     *  @throws OpenMMException if it does not fit */
+    virtual void readOwn(std::istream&) {
+    }
+    /** The same from a checkpoint without it.
+     *  @param stream  behind the sealed part, where version 0.1 wrote a Nose-Hoover chain */
+    virtual void readUnsealedOwn(std::istream&) {
+    }
 
     // ---- what a step uses, in this order ----
 
