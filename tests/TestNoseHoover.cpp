@@ -228,8 +228,12 @@ TEST(RattleNoseHooverIntegrator, RefusesWhatIsNoHeatBath) {
         expectAll(messageOf([&] { RattleNoseHooverIntegrator(300, bad, 0.001); }), {"collision frequency"});
     }
     expectAll(messageOf([&] { RattleNoseHooverIntegrator(300, 1, -0.001); }), {"step size"});
-    expectAll(messageOf([&] { RattleNoseHooverIntegrator(300, 1, 0.001, 0); }), {"chainLength", "got 0"});
-    expectAll(messageOf([&] { RattleNoseHooverIntegrator(300, 1, 0.001, 3, 0); }), {"numMTS", "got 0"});
+    for (int wrong : {0, -1, 1001, std::numeric_limits<int>::max()}) {
+        const std::string got = "1 to 1000; got " + std::to_string(wrong);
+        expectAll(messageOf([&] { RattleNoseHooverIntegrator(300, 1, 0.001, wrong); }), {"chainLength", got});
+        expectAll(messageOf([&] { RattleNoseHooverIntegrator(300, 1, 0.001, 3, wrong); }), {"numMTS", got});
+    }
+    EXPECT_EQ(RattleNoseHooverIntegrator(300, 1, 0.001, 1000, 1000).getChainLength(), 1000);
     expectAll(messageOf([&] { RattleNoseHooverIntegrator(300, 1, 0.001, 3, 3, 4); }), {"numYoshidaSuzuki", "got 4"});
     EXPECT_EQ(integrator.getTemperature(), 310);
     EXPECT_EQ(integrator.getCollisionFrequency(), 2);

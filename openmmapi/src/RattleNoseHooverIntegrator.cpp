@@ -19,10 +19,14 @@ static void requirePositive(double value, const char* method, const char* quanti
         refuseSetting(string(method) + ": the " + quantity + " that is positive", value);
 }
 
-static void requireAtLeastOne(int value, const string& quantity) {
-    if (value < 1)
-        throw OpenMMException("RattleNoseHooverIntegrator: " + quantity + " has to be at least 1; got " +
-                              to_string(value) + ".");
+/** Larger numbers are no setting that anyone wants: chains of 3 to 10 serve, and 1000 substeps divide half a step more
+ *  finely than any frequency asks for that the step itself can follow. They would take memory and time without bound.
+ */
+static void requireInRange(int value, const string& quantity) {
+    const int largest = 1000;
+    if (value < 1 || value > largest)
+        throw OpenMMException("RattleNoseHooverIntegrator: " + quantity + " has to be 1 to " + to_string(largest) +
+                              "; got " + to_string(value) + ".");
 }
 
 RattleNoseHooverIntegrator::RattleNoseHooverIntegrator(double temperature, double collisionFrequency, double stepSize,
@@ -30,8 +34,8 @@ RattleNoseHooverIntegrator::RattleNoseHooverIntegrator(double temperature, doubl
     : ConstraintIntegrator(stepSize), chainLength(chainLength), numMTS(numMTS), numYoshidaSuzuki(numYoshidaSuzuki) {
     setTemperature(temperature);
     setCollisionFrequency(collisionFrequency);
-    requireAtLeastOne(chainLength, "chainLength");
-    requireAtLeastOne(numMTS, "numMTS");
+    requireInRange(chainLength, "chainLength");
+    requireInRange(numMTS, "numMTS");
     try {
         yoshidaSuzukiWeights(numYoshidaSuzuki);
     } catch (const invalid_argument& error) {

@@ -34,8 +34,8 @@ public:
      *  @param temperature         of the heat bath (K), positive
      *  @param collisionFrequency  of the interaction with it (1/ps), positive
      *  @param stepSize            the step size (ps), not negative
-     *  @param chainLength         thermostats in the chain, at least 1
-     *  @param numMTS              substeps of the chain in half a step, at least 1
+     *  @param chainLength         thermostats in the chain, 1 to 1000
+     *  @param numMTS              substeps of the chain in half a step, 1 to 1000
      *  @param numYoshidaSuzuki    factors of each substep: 1, 3, 5 or 7
      *  @throws OpenMMException if one of them is not as it has to be
      */
