@@ -38,6 +38,36 @@ def _energy(system, positions):
     return context.getState(energy=True).getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
 
 
+FORCE_FIELDS = {
+    "amber14": ("amber14-all.xml", "amber14/tip3p.xml"),
+    "amber19": ("amber19-all.xml", "amber19/opc3.xml"),
+    "charmm36": ("charmm36.xml", "charmm36/water.xml"),
+    "charmm36_2024": ("charmm36_2024.xml", "charmm36_2024/water.xml"),
+}
+
+
+@pytest.fixture(scope="module", params=FORCE_FIELDS.values(), ids=FORCE_FIELDS)
+def model(request):
+    """A force field, and PHE-GLY-MET-THR-SER-LYS of villin, closed to a ring, with three waters: without ends of a
+    chain, for which CHARMM's patches are searched for half a minute."""
+    pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
+    modeller = app.Modeller(pdb.topology, pdb.positions)
+    residues = list(modeller.topology.residues())
+    waters = [residue for residue in residues if residue.name == "HOH"]
+    kept = [*residues[9:13], residues[14], residues[6], *waters[:3]]
+    modeller.delete([residue for residue in residues if residue not in kept])
+    topology = modeller.topology
+    atoms = {(residue.index, atom.name): atom for residue in topology.residues() for atom in residue.atoms()}
+    bonded = {frozenset(bond[:2]) for bond in topology.bonds()}
+    for i in range(6):
+        ends = atoms[i, "C"], atoms[(i + 1) % 6, "N"]
+        if frozenset(ends) not in bonded:
+            topology.addBond(*ends)
+    return app.ForceField(*request.param), topology, modeller.positions
+
+
+@pytest.mark.parametrize("rigid_water", [True, False], ids=["rigid", "flexible"])
+@pytest.mark.parametrize("hydrogen_mass", [None, 3.0], ids=["masses", "repartitioned"])
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
@@ -47,16 +77,49 @@ def _energy(system, positions):
     ],
     ids=["HBonds", "AllBonds", "HAngles"],
 )
-def test_equals_openmm(villin, ours, theirs):
-    forcefield, topology, positions = villin
-    system = forcefield.createSystem(topology, constraints=None, rigidWater=False)
-    force = mc.constrain(system, topology, **ours)
-    expected = forcefield.createSystem(topology, constraints=theirs)
+def test_equals_openmm(model, ours, theirs, hydrogen_mass, rigid_water):
+    forcefield, topology, positions = model
+    system = forcefield.createSystem(topology, rigidWater=False, hydrogenMass=hydrogen_mass)
+    force = mc.constrain(system, topology, rigidWater=rigid_water, **ours)
+    expected = forcefield.createSystem(topology, constraints=theirs, rigidWater=rigid_water, hydrogenMass=hydrogen_mass)
     assert system.getNumConstraints() == 0
     assert force.getNumDistances() == expected.getNumConstraints()
     assert _held(system) == pytest.approx(_held(expected), abs=1e-12)
     # Terms that are constraints now are there no more, and no others.
     assert _energy(system, positions) == pytest.approx(_energy(expected, positions), abs=1e-6)
+
+
+def test_the_length_of_a_urey_bradley_term_is_not_taken():
+    """Wherever that spring is: in the Force of the bonds, or in one of its own as CharmmPsfFile puts it."""
+    lengths = []
+    for own_force in (False, True):
+        system, topology, _positions = _ethane()
+        bonds = next(force for force in system.getForces() if isinstance(force, mm.HarmonicBondForce))
+        springs = mm.HarmonicBondForce() if own_force else bonds
+        springs.addBond(1, 2, 0.19, 1e4)
+        if own_force:
+            system.addForce(springs)
+        mc.constrain(system, topology, angles="hydrogens")
+        lengths.append(_held(system)[1, 2])
+        assert springs.getBondParameters(springs.getNumBonds() - 1)[2]._value == 0.19
+    assert lengths == pytest.approx(2 * [0.11 * np.sqrt(2 + 2 / 3)], abs=1e-15)
+
+
+def test_a_triangle_of_bonds_needs_no_angle():
+    """Rigid water as some files have it: a third bond between the hydrogens."""
+    topology, system, bonds = app.Topology(), mm.System(), mm.HarmonicBondForce()
+    residue = topology.addResidue("HOH", topology.addChain())
+    elements = (app.element.oxygen, app.element.hydrogen, app.element.hydrogen)
+    atoms = [topology.addAtom(f"A{i}", element, residue) for i, element in enumerate(elements)]
+    for atom in atoms:
+        system.addParticle(atom.element.mass)
+    for (i, j), length in {(0, 1): 0.1, (0, 2): 0.1, (1, 2): 0.16}.items():
+        bonds.addBond(i, j, length, 1e5)
+        if i == 0:
+            topology.addBond(atoms[i], atoms[j])
+    system.addForce(bonds)
+    mc.constrain(system, topology)
+    assert _held(system) == {(0, 1): 0.1, (0, 2): 0.1, (1, 2): 0.16}
 
 
 def test_what_was_held_already_stays(villin):

@@ -31,9 +31,10 @@ def constrain(
     What `constraints=` of OpenMM's `ForceField.createSystem()` does, for a System that was made without, but in a
     ConstraintForce: OpenMM's own solver, whose set-up takes seconds to hours for large coupled sets, never sees them.
     The same sets are `bonds="hydrogens"` (HBonds), `bonds="all"` (AllBonds) and `bonds="all", angles="hydrogens"`
-    (HAngles). Angles are held as distances between their ends, after OpenMM's HAngles. Those that depend on others, as
-    some of `angles="all"` do, are found by the integrators and counted once; where a force field's angles contradict
-    each other, as those in rings do, the first step says so. Errors name the atoms, as after setTopology().
+    (HAngles). Angles are held as distances between their ends, after OpenMM's HAngles, computed from the angle and the
+    lengths of its bonds; a Urey-Bradley term between the ends is replaced, its length is not taken. Those that depend
+    on others, as some of `angles="all"` do, are found by the integrators and counted once; where a force field's angles
+    contradict each other, as those in rings do, the first step says so. Errors name the atoms, as after setTopology().
 
     Constraints that the System has already are kept, and move into the ConstraintForce too. Terms that are replaced
     keep their place in their Force, with a force constant of zero, since OpenMM's Forces cannot give up terms.
@@ -91,6 +92,7 @@ class _Terms:
         self.system = system
         self.atoms = list(topology.atoms())
         self.bonds = [_pair(bond[0].index, bond[1].index) for bond in topology.bonds()]
+        self.bonded = set(self.bonds)
         self.is_hydrogen = [atom.element is app.element.hydrogen for atom in self.atoms]
         self.is_oxygen = [atom.element is app.element.oxygen for atom in self.atoms]
         self.waters = [atoms for atoms in map(self._water_of, topology.residues()) if atoms]
@@ -130,10 +132,14 @@ class _Terms:
         return lengths.pop()
 
     def distance(self, ends: Pair, centre: int) -> float:
-        """The distance (nm) between the ends of an angle at its angle and its bonds' lengths."""
-        if ends in self.held or ends in self.bond_terms:
-            return self.length(ends)
+        """The distance (nm) between the ends of an angle at its angle and its bonds' lengths.
+
+        A bond term between ends that are not bonded (Urey-Bradley) is a spring, whose length is another one.
+        """
         angles = {angle for _, _, angle in self.angle_terms.get((ends, centre), [])}
+        is_triangle = ends in self.bonded or (not angles and ends in self.bond_terms)
+        if ends in self.held or is_triangle:
+            return self.length(ends)
         if len(angles) != 1:
             found = "no HarmonicAngleForce term" if not angles else f"several angles ({sorted(angles)} rad)"
             raise ValueError(f"constrain: {found} for the angle {self.name(ends[0], centre, ends[1])}")
@@ -148,8 +154,8 @@ class _Terms:
         """Change the System: nothing before this does."""
         for pair, length in self.new.items():
             self.system.addConstraint(*pair, length)
-            for force, n, _ in self.bond_terms.get(pair, []):
-                force.setBondParameters(n, *pair, length, 0)
+            for force, n, own in self.bond_terms.get(pair, []):
+                force.setBondParameters(n, *pair, own, 0)
         for ends, centre in self.replaced_angles:
             for force, n, angle in self.angle_terms.get((ends, centre), []):
                 force.setAngleParameters(n, ends[0], centre, ends[1], angle, 0)
