@@ -161,6 +161,53 @@ TEST_P(Refusals, WhatShiftsEverythingIsRefusedWhereASurfaceFixesPlaces) {
     EXPECT_EQ(creatingWith(1, sphere, new AndersenThermostat(300, 1)), "");
 }
 
+TEST_P(Refusals, MotionAboutAnchorsIsNotRemoved) {
+    // Particle 0 is massless, and so is 4, which nothing joins.
+    const auto creatingWith = [&](auto addTo, Force* removing) {
+        system = std::make_unique<System>();
+        for (double mass : {0.0, 5.0, 5.0, 5.0, 0.0})
+            system->addParticle(mass);
+        system->addForce(new ConstraintForce());
+        addTo(dynamic_cast<ConstraintForce&>(system->getForce(0)));
+        const int f = system->addForce(removing);
+        RattleIntegrator rattle(0.001);
+        const std::string message = creating(rattle);
+        if (!message.empty()) {
+            expectAll(message, {"CMMotionRemover cannot", "system.removeForce(" + std::to_string(f) + ")"});
+            system->removeForce(f); // as it says
+            RattleIntegrator second(0.001);
+            EXPECT_EQ(creating(second), "");
+        }
+        return message;
+    };
+    const auto body = [](const std::vector<int>& particles) {
+        return [particles](ConstraintForce& f) { f.addRigidBody(particles, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}); };
+    };
+    const std::string anchor = "particle 0, which is massless";
+    const auto removingWith = [&](auto addTo) { return creatingWith(addTo, new CMMotionRemover()); };
+    expectAll(removingWith([](ConstraintForce& f) { f.addDistance(1, 0, 0.1); }),
+              {"distance 0 of the ConstraintForce with index 0", anchor});
+    expectAll(removingWith([](ConstraintForce& f) { f.addAngle(1, 0, 2, 1); }), {"angle 0", anchor});
+    expectAll(removingWith([](ConstraintForce& f) { f.addDihedral(1, 2, 3, 0, 1); }), {"dihedral 0", anchor});
+    expectAll(removingWith(body({1, 2, 0})), {"rigid body 0", anchor});
+    EXPECT_EQ(removingWith([](ConstraintForce& f) { f.addDistance(1, 2, 0.1); }), "");
+    EXPECT_EQ(removingWith(body({1, 2, 3})), "");
+    // In a group the massless particle has no weight.
+    EXPECT_EQ(removingWith([](ConstraintForce& f) { f.addCentroidDistance({0, 1}, {2, 3}, 0.1); }), "");
+    EXPECT_EQ(creatingWith([](ConstraintForce& f) { f.addDistance(1, 0, 0.1); }, new AndersenThermostat(300, 1)), "");
+
+    const auto expression = [&](const std::string& sigma) {
+        return removingWith([&](ConstraintForce&) {
+            auto* force = new CustomConstraintForce(2, sigma);
+            force->addConstraint({0, 1});
+            system->addForce(force);
+        });
+    };
+    expectAll(expression("distance(p1, p2) - 0.1"), {"constraint 0 of the CustomConstraintForce", anchor});
+    expectAll(expression("z2 - 0.1"), {"constraint 0 of the CustomConstraintForce"});
+    EXPECT_EQ(expression("z1 - 0.1"), "") << "nothing that moves is concerned";
+}
+
 TEST_P(Refusals, AnEmptyConstraintForceIsNoReasonToFail) {
     system = std::make_unique<System>();
     system->addParticle(1);

@@ -21,10 +21,13 @@ namespace {
 
 using Axes = std::array<bool, 3>;
 
+bool removesMotion(const Force& force) {
+    return dynamic_cast<const CMMotionRemover*>(&force) != nullptr;
+}
+
 /** Along which axes a Force shifts or scales positions or velocities of everything. */
 Axes shiftedBy(const Force& force) {
-    if (dynamic_cast<const CMMotionRemover*>(&force) != nullptr ||
-        dynamic_cast<const MonteCarloBarostat*>(&force) != nullptr ||
+    if (removesMotion(force) || dynamic_cast<const MonteCarloBarostat*>(&force) != nullptr ||
         dynamic_cast<const MonteCarloFlexibleBarostat*>(&force) != nullptr)
         return {true, true, true};
     if (const auto* anisotropic = dynamic_cast<const MonteCarloAnisotropicBarostat*>(&force))
@@ -34,9 +37,17 @@ Axes shiftedBy(const Force& force) {
     return {};
 }
 
-/** Along which axes moving all particles of a constraint together changes sigma: somewhere, of several random places,
- *  near the origin and far from it, for the Context parameters' defaults and for other values. */
-Axes fixedBy(const ConstraintSet& set, const Constraint& c) {
+/** A massless particle of a constraint that also has massive ones, which it anchors; -1: there is none. */
+int anchorOf(const ConstraintSet& set, const Constraint& c) {
+    const auto massless =
+        std::find_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] == 0; });
+    return massless != c.particles.end() && set.isMovable(c) ? *massless : -1;
+}
+
+/** Along which axes moving all particles of a constraint together, massless ones too or not, changes sigma: somewhere,
+ *  of several random places, near the origin and far from it, for the Context parameters' defaults and for other
+ *  values. */
+Axes fixedBy(const ConstraintSet& set, const Constraint& c, bool masslessToo) {
     Axes fixed = {};
     CustomCoordinate& sigma = *set.custom[c.form];
     const std::vector<double> defaults = sigma.getGlobals();
@@ -54,9 +65,10 @@ Axes fixedBy(const ConstraintSet& set, const Constraint& c) {
         sigma.evaluate(x.data(), set.parameters.data() + c.firstParameter, {}, gradient.data());
         Real3 sum;
         double squares = 0;
-        for (const Real3& g : gradient) {
-            sum += g;
-            squares += dot(g, g);
+        for (int s = 0; s < c.size(); s++) {
+            if (masslessToo || set.inverseMass[c.particles[s]] > 0)
+                sum += gradient[s];
+            squares += dot(gradient[s], gradient[s]);
         }
         const double components[3] = {sum.x, sum.y, sum.z};
         for (int axis = 0; axis < 3; axis++) // false where there is no gradient
@@ -68,26 +80,35 @@ Axes fixedBy(const ConstraintSet& set, const Constraint& c) {
 
 } // namespace
 
-static void refuseShiftsOfSurfaces(const System& system, const ConstraintSet& set) {
+/** A CMMotionRemover takes the velocity of the centre of mass from what a constraint ties to a place. Barostats move
+ *  massless particles with their molecules, so anchors are no surface to them. */
+static void refuseShiftsOfPlaces(const System& system, const ConstraintSet& set) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
         const Axes shifted = shiftedBy(force);
         if (shifted == Axes{})
             continue;
-        for (int k = 0; k < set.numListed; k++) {
-            if (set.constraints[k].kind != CoordinateKind::Custom)
-                continue;
-            const Axes fixed = fixedBy(set, set.constraints[k]);
+        const bool removes = removesMotion(force);
+        const std::string remedy =
+            removes ? " Remove it before the Context is made: system.removeForce(" + std::to_string(f) +
+                          "), or ForceField.createSystem(removeCMMotion=False)."
+                    : " Use one that leaves this axis alone (MonteCarloAnisotropicBarostat), or an expression in "
+                      "distances only.";
+        for (size_t k = 0; k < set.constraints.size(); k++) {
+            const Constraint& c = set.constraints[k];
+            const bool isExpression = c.kind == CoordinateKind::Custom;
+            const int anchor = removes ? anchorOf(set, c) : -1;
+            const Axes fixed = isExpression ? fixedBy(set, c, !removes) : Axes{anchor >= 0, anchor >= 0, anchor >= 0};
             for (int axis = 0; axis < 3; axis++)
                 if (shifted[axis] && fixed[axis])
                     throw OpenMMException(
-                        force.getName() + " cannot be combined with " + describeConstraint(set, k) +
-                        ", which fixes places in space along " + "xyz"[axis] +
-                        (dynamic_cast<const CMMotionRemover*>(&force) != nullptr
-                             ? ": it would take the motion on the surface away. Remove it "
-                               "(ForceField.createSystem(removeCMMotion=False))."
-                             : ": it would scale positions off the surface. Use one that leaves this axis alone "
-                               "(MonteCarloAnisotropicBarostat), or an expression in distances only."));
+                        force.getName() + " cannot be combined with " + describeConstraint(set, (int) k) + ", which " +
+                        (anchor >= 0 ? "ties particles to " + describeParticle(set, anchor) +
+                                           ", which is massless and does not move: it would take their motion away."
+                                     : std::string("fixes places in space along ") + "xyz"[axis] +
+                                           (removes ? ": it would take the motion on the surface away."
+                                                    : ": it would scale positions off the surface.")) +
+                        remedy);
         }
     }
 }
@@ -137,7 +158,7 @@ static void refuseDrudeParticles(const System& system) {
 
 void refuseForces(const System& system, const ConstraintSet& set) {
     refuseDrudeParticles(system);
-    refuseShiftsOfSurfaces(system, set);
+    refuseShiftsOfPlaces(system, set);
     refuseScalingOfParticles(system, set);
 }
 

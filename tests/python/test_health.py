@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -240,6 +241,22 @@ def test_refused_combinations_are_found():
     assert "AndersenThermostat" in only(mc.Health(system), "combination").message
     foreign = only(mc.Health(system, integrator=mm.LangevinMiddleIntegrator(300, 1, 0.001)), "integrator")
     assert "LangevinMiddleIntegrator" in foreign.message
+
+
+def test_an_anchor_beside_a_motion_remover_is_found_with_a_remedy_that_works():
+    system = make_system([0, 12, 12, 0], [(1, 2, 0.1)], periodic=True)
+    system.addForce(mm.CMMotionRemover())
+    assert mc.Health(system).ok  # nothing joins the massless ones
+    add_force(system, [(0, 1, 0.1)])
+    message = only(mc.Health(system), "combination").message
+    with pytest.raises(mm.OpenMMException) as raised:
+        mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    assert " ".join(str(raised.value).split()) == message
+    (remedy,) = re.findall(r"system\.removeForce\(\d+\)", message)
+    eval(remedy, {"system": system})
+    assert mc.Health(system).ok
+    context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    assert context.getIntegrator().getNumDegreesOfFreedom() == 4
 
 
 def test_minimum_image_is_asked_for_where_it_is_needed():

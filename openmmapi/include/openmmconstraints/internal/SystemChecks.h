@@ -13,6 +13,7 @@ namespace ConstraintPlugin {
  *  - what shifts or scales all positions where an expression fixes some in space, as a surface does: a CMMotionRemover
  *    would stop the motion along the surface, a barostat would move particles off it and judge the move by energies of
  *    another state;
+ *  - a CMMotionRemover where a massless particle anchors massive ones, whose motion it would take away;
  *  - barostats that scale particles one by one, where a constraint joins some;
  *  - Drude particles, which need a heat bath of their own.
  *  @throws OpenMMException that names the Force, the constraint and a remedy */

@@ -32,6 +32,9 @@ _NAMED = re.compile(
     r"|constraint (?P<expression>\d+) of the CustomConstraintForce with index (?P<custom>\d+)"
 )
 
+#: What they say of a Force that has to go: openmmapi/src/SystemChecks.cpp.
+_REMOVED = re.compile(r"removeForce\((\d+)\)")
+
 #: What the methods of ConstraintForce call them: addDistance, getNumDistances.
 _NAMES = {
     DISTANCE: ("Distance", "Distances"),
@@ -102,7 +105,11 @@ class Candidate:
             k = self._original(match)
             return match.group() if k is None else self._listing.describe(k).partition(" (")[0]
 
-        return _NAMED.sub(rename, message)
+        def remove(match: re.Match[str]) -> str:
+            force = int(match[1])
+            return f"removeForce({self._forces.get(force, force)})"
+
+        return _REMOVED.sub(remove, _NAMED.sub(rename, message))
 
     def _original(self, match: re.Match[str]) -> int | None:
         if match["system"] is not None:
