@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from math import exp, isnan, log, nan
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
@@ -20,6 +18,7 @@ from openmmconstraints._quantities import to_number
 from openmmconstraints.blocking import MeanForce, WeightedAverage
 from openmmconstraints.energy import BOLTZMANN
 from openmmconstraints.integrators import current_integrator
+from openmmconstraints.rows import go_on, latest, open_rows, parse, read_lines, require_writable
 from openmmconstraints.wrapper import (
     ConstraintForce,
     ConstraintIntegrator,
@@ -76,7 +75,7 @@ class BlueMoonReporter:
         Parameters
         ----------
         file : str, path, file object or None
-            where to write; None to average only
+            where to write; names that end in .gz or .bz2 are compressed; None to average only
         reportInterval : int
             the number of time steps between two samples
         coordinates : int or (ConstraintForce, int), or a sequence of these
@@ -86,12 +85,15 @@ class BlueMoonReporter:
         temperature : float or Quantity or None
             of the ensemble (K); None: the integrator's
         append : bool
-            whether to continue a file; the averages start anew
+            whether to go on with a file (given by its name) after a run was interrupted: rows of later steps than the
+            Simulation's, and half a row at the end, are removed before its first step. The averages start anew;
+            read_mean_force() has those of all rows
 
         Raises
         ------
         TypeError, ValueError
-            if an argument is of the wrong kind; what needs a Simulation is checked before its first step
+            if an argument is of the wrong kind; what needs a Simulation, and a file that is to be continued, are
+            checked before its first step
         """
         if isinstance(reportInterval, bool) or int(reportInterval) != reportInterval or reportInterval < 1:
             raise ValueError(
@@ -108,12 +110,16 @@ class BlueMoonReporter:
         self._kT = nan  # until the first step is asked for
         self._indices: list[int] = []
         self._average = WeightedAverage(len(self._coordinates))
-        self._out: TextIO | None
-        if isinstance(file, (str, PathLike)):
-            self._out = open(file, "a" if append else "w", encoding="utf-8")  # noqa: SIM115
-        else:
+        self._out: TextIO | None = None
+        self._continued: str | None = None  # until it has been looked at
+        self._owned = isinstance(file, (str, PathLike))
+        if not self._owned:
             self._out = file
-        self._owned = self._out is not file
+        elif append:
+            self._continued = fspath(file)
+            require_writable(self._continued)
+        else:
+            self._out = open_rows(fspath(file), "w")
 
     def describeNextReport(self, simulation: app.Simulation) -> dict:
         """What OpenMM asks before it takes steps. The first time, all that can be wrong is tried.
@@ -121,14 +127,19 @@ class BlueMoonReporter:
         :raises TypeError: if the integrator is not one of this package's
         :raises ValueError: if there is no such constraint, or no temperature
         :raises OpenMMException: if a constraint cannot be a coordinate: it depends on others, or some constraint moves
+        :raises ValueError: if a file that is to be continued is another run's
         """
         if isnan(self._kT):
             integrator = current_integrator(simulation.integrator, _FOREIGN)
             self._indices = self._resolve(simulation, len(integrator.getMultipliers()))
             integrator.computeBlueMoon(self._indices)
-            self._kT = self._thermal_energy(integrator)
+            kT = self._thermal_energy(integrator)
             if not self._append:
                 self._write(_header(self._indices))
+            elif self._continued is not None:
+                header = ",".join(_header(self._indices))
+                self._out = go_on(self._continued, header, _step_of, simulation.currentStep)
+            self._kT = kT
         steps = self._interval - simulation.currentStep % self._interval
         return {"steps": steps, "periodic": None, "include": []}
 
@@ -201,21 +212,41 @@ def read_mean_force(
 ) -> MeanForce:
     """Average what a BlueMoonReporter has written: to leave out more of the beginning, or after a run was cut off.
 
+    Of steps that were written twice, as by a run that was killed and went on from a checkpoint, the later rows count.
+    Half a row at the end is left out.
+
     :param temperature: of the ensemble (K)
     :param skip:        how many samples of the beginning are left out
     :param index:       which of the reporter's coordinates
+    :raises ValueError: if the file is not a BlueMoonReporter's, or more than one, or has no samples but those left out
     """
     kT = BOLTZMANN * to_number(temperature, "kelvin", "read_mean_force", "temperature")
-    with open(file, newline="", encoding="utf-8") as lines:
-        rows = csv.reader(lines)
-        columns = next(rows)
-        z, count = columns.index("Z"), (len(columns) - 3) // 4
-        average = WeightedAverage(1)
-        for row in islice(rows, skip, None):
-            if len(row) == len(columns):  # the last line may have been cut off
-                force, correction = (float(row[start + range(count)[index]]) for start in (z - count, z + 1))
-                average.add(-0.5 * log(float(row[z])), np.array([force + kT * correction]))
+    path = fspath(file)
+    lines, _ = read_lines(path)
+    columns = lines[0].split(",") if lines else []
+    if columns[:2] != ["step", "time (ps)"] or "Z" not in columns:
+        found = f"its first line is {lines[0][:60]!r}" if lines else "it is empty"
+        raise ValueError(f"read_mean_force: '{path}' was not written by a BlueMoonReporter: {found}.")
+    z, count = columns.index("Z"), (len(columns) - 3) // 4
+    force, correction = (start + range(count)[index] for start in (z - count, z + 1))
+
+    def step_of(line: str) -> int:
+        if len([float(value) for value in line.split(",")]) != len(columns):
+            raise ValueError
+        return _step_of(line)
+
+    rows = latest(parse(path, lines, step_of))
+    if not rows[skip:]:
+        raise ValueError(f"read_mean_force: '{path}' has {len(rows)} samples, and skip={skip} leaves none.")
+    average = WeightedAverage(1)
+    for _, line in rows[skip:]:
+        values = [float(value) for value in line.split(",")]
+        average.add(-0.5 * log(values[z]), np.array([values[force] + kT * values[correction]]))
     return average.estimate()
+
+
+def _step_of(line: str) -> int:
+    return int(line.split(",", 1)[0])
 
 
 def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[ConstraintForce | None, int]]:

@@ -40,7 +40,16 @@ from openmmconstraints.blocking import MeanForce
 from openmmconstraints.blue_moon_reporter import read_mean_force
 from openmmconstraints.coordinates import Angle, CentroidDistance, Coordinate, Dihedral, Distance
 from openmmconstraints.profile import FreeEnergyProfile, MeanForceProfile
-from openmmconstraints.windows import SystemSource, Window, WindowError, make_seeds, pull, run_window, run_windows
+from openmmconstraints.windows import (
+    SystemSource,
+    Window,
+    WindowError,
+    make_folder,
+    make_seeds,
+    pull,
+    run_window,
+    run_windows,
+)
 from openmmconstraints.wrapper import RattleLangevinIntegrator
 
 __all__ = [
@@ -110,7 +119,7 @@ def mean_force_profile(
     platform, properties : str, dict
         as in openmm.Context; platform None: the fastest that works. Reference is the fastest for a few dozen particles
     folder : path or None
-        for a CSV of each window (see BlueMoonReporter)
+        for a CSV of each window (see BlueMoonReporter); it may hold no others yet
     progress : bool
         whether to show a bar
 
@@ -127,6 +136,7 @@ def mean_force_profile(
     values = coordinate.to_numbers(values)
     if len(values) < 2 or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
         raise ValueError("values: two or more are needed, in ascending or descending order")
+    make_folder(folder)  # before the pull
     seeds = make_seeds(seed, 2)
     where: dict[str, Any] = {"platform": platform, "properties": properties, "progress": progress}
     starts = pull(system, positions, coordinate, values, integrator, pull_steps, seed=seeds[0], **where)

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 from collections.abc import Callable
 from os import PathLike, fspath
 from typing import IO, Any
@@ -15,13 +13,13 @@ from openmm import app, unit
 
 from openmmconstraints.integrators import current_integrator, own_integrators
 from openmmconstraints.labels import constraint_label, particle_names
+from openmmconstraints.rows import go_on, open_rows, require_writable
 from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
 
 _FOREIGN = (
     "ConstraintStateReporter: {} reports nothing of constraints. Use an integrator of openmmconstraints, or "
     "openmm.app.StateDataReporter."
 )
-_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 class ConstraintStateReporter(app.StateDataReporter):
@@ -70,6 +68,10 @@ class ConstraintStateReporter(app.StateDataReporter):
         ----------
         file : str, path or file object
             where to write; names that end in .gz or .bz2 are compressed
+        append : bool
+            whether to go on with a file (given by its name) after a run was interrupted, with the same columns, `step`
+            among them: rows of later steps than the Simulation's, and half a row at the end, are removed before its
+            first step
         constraintError : bool
             the largest error of any constraint in the last step: relative for distances, radians for angles and
             dihedrals, nm for expressions
@@ -97,7 +99,8 @@ class ConstraintStateReporter(app.StateDataReporter):
             before the first step, if the integrator is not one of this package's, or heat is asked for and it keeps
             none
         ValueError
-            before the first step, if a pressure is asked for and the System is not periodic
+            before the first step, if a pressure is asked for and the System is not periodic, or if a file that is to be
+            continued is another run's
         """
         self._own = {
             "Constraint Error": constraintError,
@@ -135,8 +138,16 @@ class ConstraintStateReporter(app.StateDataReporter):
             totalSteps,
             append,
         )
-        if path is not None:
-            self._out, self._openedFile = _open(path, append), True
+        if append and path is not None and not step:
+            raise ValueError(
+                "ConstraintStateReporter: append=True needs step=True: without steps, rows that an interrupted run "
+                "writes again cannot be told."
+            )
+        self._continued = path if append else None  # until it has been looked at
+        if self._continued is not None:
+            require_writable(self._continued)
+        elif path is not None:
+            self._out, self._openedFile = open_rows(path, "w"), True
         if conservedEnergy:
             self._needEnergy = True
             self._includes = ["energy"]
@@ -156,7 +167,17 @@ class ConstraintStateReporter(app.StateDataReporter):
             raise ValueError(
                 "ConstraintStateReporter: a System that is not periodic has no pressure. Ask for constraintVirial."
             )
+        if self._continued is not None:
+            self._go_on(self._continued, simulation.currentStep)
+            self._continued = None
         return super().describeNextReport(simulation)
+
+    def _go_on(self, path: str, step: int) -> None:
+        names, separator = self._constructHeaders(), self._separator
+        column = names.index("Step")
+        header = "#" + separator.join(f'"{name}"' for name in names)
+        self._out = go_on(path, header, lambda line: int(line.split(separator)[column]), step)
+        self._openedFile = True
 
     def _initializeConstants(self, simulation: app.Simulation) -> None:
         super()._initializeConstants(simulation)
@@ -194,12 +215,6 @@ class ConstraintStateReporter(app.StateDataReporter):
             ),
         }
         return [getters[name]() for name, wanted in self._own.items() if wanted]
-
-
-def _open(path: str, append: bool) -> IO[str]:
-    """OpenMM's own compressed files (8.6.1) do not accept text."""
-    opener = next((opener for end, opener in _COMPRESSED.items() if path.endswith(end)), open)
-    return opener(path, "at" if append else "wt", encoding="utf-8")
 
 
 def _trace(integrator: ConstraintIntegrator) -> float:

@@ -192,7 +192,7 @@ def run_windows(
     properties : dict or None
         of the platform; None: on an executor one thread for each run on the CPU platform, else OpenMM's defaults
     folder : path or None
-        for a CSV of each window, window-000.csv and so on
+        for a CSV of each window, window-000.csv and so on; it may hold no others yet
     progress : bool
         whether to show a bar as windows finish
     others
@@ -205,6 +205,8 @@ def run_windows(
 
     Raises
     ------
+    ValueError
+        if the folder holds windows of another run
     WindowError
         if a window fails; those that have not begun are cancelled
     """
@@ -215,8 +217,7 @@ def run_windows(
         platform = choose_platform(platform).getName()
         if properties is None and platform == "CPU":
             properties = {"Threads": "1"}
-    if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     xml = system if callable(system) or isinstance(system, str) else mm.XmlSerializer.serialize(system)
     tasks = [
         {
@@ -251,6 +252,22 @@ def run_windows(
                 future.cancel()
             raise
         return [future.result() for future in futures]
+
+
+def make_folder(folder: str | Path | None) -> None:
+    """Make a folder for the files of one run.
+
+    :raises ValueError: if it holds windows, which this run might leave beside its own
+    """
+    if folder is None:
+        return
+    old = sorted(Path(folder).glob("window-*.csv"))
+    if old:
+        raise ValueError(
+            f"'{folder}' holds windows of another run ({old[0].name} is one of {len(old)}). Give another folder, or "
+            "remove them first."
+        )
+    Path(folder).mkdir(parents=True, exist_ok=True)
 
 
 def _start(
