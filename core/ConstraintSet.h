@@ -97,6 +97,11 @@ struct ConstraintSet {
     bool isMovable(const Constraint& c) const {
         return std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return inverseMass[p] > 0; });
     }
+    /** Whether a constraint counts for nothing: the System's own between massless particles, as OpenMM documents. It
+     *  keeps its place in the order of multipliers, and its multiplier is 0. */
+    bool isIgnored(const Constraint& c) const {
+        return c.force < 0 && c.index >= 0 && !isMovable(c);
+    }
     /** Whether a constraint's target, or an expression, depends on time. */
     bool isMoving(const Constraint& c) const {
         return c.rate != 0 || (c.kind == CoordinateKind::Custom && custom[c.form]->dependsOnTime());

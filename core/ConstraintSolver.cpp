@@ -98,7 +98,7 @@ void ConstraintSolver::build() {
         isActive[k] = 1;
     checked.clear();
     for (int k = 0; k < (int) set.constraints.size(); k++)
-        if (!isActive[k])
+        if (!isActive[k] && !set.isIgnored(set.constraints[k]))
             checked.push_back(k);
     jacobian = std::make_unique<Jacobian>(set, graph->rows);
     checks = std::make_unique<Jacobian>(set, checked);

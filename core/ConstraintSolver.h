@@ -30,7 +30,7 @@ struct Stabilization {
 /** Solves all constraints of a ConstraintSet, for one or the other stage, on double-precision arrays.
  *
  *  Constraints that depend on others (a duplicate, redundant bracing) are not solved but checked: they have to hold
- *  where the others do. So do those between immovable particles. */
+ *  where the others do. So do those between immovable particles, except the System's own, which are ignored. */
 class ConstraintSolver {
 public:
     /** @throws std::runtime_error if the method cannot serve a cluster */
@@ -199,7 +199,7 @@ private:
     double time = 0;
     std::vector<int> movable; // constraints with a movable particle that no rigid body replaces
     std::vector<int> active;  // the independent ones among them
-    std::vector<int> checked; // all others
+    std::vector<int> checked; // all others, but ignored ones
     std::unique_ptr<ConstraintGraph> graph;
     std::unique_ptr<Jacobian> jacobian; // of the graph's rows
     std::unique_ptr<Jacobian> checks;   // of the checked ones

@@ -19,7 +19,7 @@ public:
         const auto forEachEnd = [&](auto visit) {
             for (int k = 0; k < (int) set.constraints.size(); k++) {
                 const Constraint& c = set.constraints[k];
-                if (c.kind != CoordinateKind::Distance || c.isReplaced || c.rate != 0)
+                if (c.kind != CoordinateKind::Distance || c.isReplaced || c.rate != 0 || set.isIgnored(c))
                     continue;
                 visit(c.particles[0], End{c.particles[1], k});
                 visit(c.particles[1], End{c.particles[0], k});

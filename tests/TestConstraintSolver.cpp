@@ -199,10 +199,11 @@ TEST(ConstraintSolver, ReportsContradictoryLengthsOfADependentSet) {
         }
 }
 
-TEST(ConstraintSolver, ReportsAnImmovablePairThatDoesNotHold) {
+TEST(ConstraintSolver, ReportsAnImmovablePairOfAForceThatDoesNotHold) {
     for (Method method : bothMethods) {
         ConstraintSet set = pattern(3, {{1, 2}, {0, 1}});
         set.inverseMass = {0, 0, 1};
+        set.constraints[1].force = 0;
         ConstraintSolver solver(set, method);
         const Arrays right{{0, 0, 0}, {0.1, 0, 0}, {0.1, 0.1, 0}}, wrong{{0, 0, 0}, {0.11, 0, 0}, {0.11, 0.1, 0}};
         Arrays delta(3);
@@ -211,6 +212,11 @@ TEST(ConstraintSolver, ReportsAnImmovablePairThatDoesNotHold) {
         EXPECT_EQ(report.outcome, Outcome::Inconsistent);
         EXPECT_EQ(report.constraint, 1);
         EXPECT_NEAR(report.value, 0.11, 1e-12);
+
+        set.constraints[1].force = -1; // the System's own
+        ConstraintSolver ignoring(set, method);
+        EXPECT_EQ(ignoring.solvePositions(wrong.data(), Box(), delta.data(), 1e-6, 100).outcome, Outcome::Converged);
+        EXPECT_EQ(ignoring.getMultipliers().lambda, (std::vector<double>{0, 0}));
     }
 }
 

@@ -84,6 +84,21 @@ TEST(Contradictions, DuplicatesCountOnce) {
     EXPECT_EQ(ring.back(), 101);
 }
 
+TEST(Contradictions, WhatIsIgnoredContradictsNothing) {
+    ConstraintSet set = particles(3);
+    for (int i = 0; i < 3; i++)
+        add(set, i, (i + 1) % 3, i == 0 ? 0.1 : 0.3);
+    add(set, 1, 0, 0.9);
+    EXPECT_TRUE(findContradictoryPair(set, 1e-5));
+    EXPECT_FALSE(findImpossibleRing(set).empty());
+    set.inverseMass[0] = set.inverseMass[1] = 0;
+    EXPECT_FALSE(findContradictoryPair(set, 1e-5));
+    EXPECT_TRUE(findImpossibleRing(set).empty());
+    for (int k : {0, 3}) // but not those of Forces
+        set.constraints[k].force = 0;
+    EXPECT_TRUE(findContradictoryPair(set, 1e-5));
+}
+
 TEST(Contradictions, WhatMovesOrCannotMoveOrIsReplacedContradictsNothing) {
     ConstraintSet set = particles(3);
     for (int i = 0; i < 3; i++)

@@ -204,6 +204,40 @@ TEST_P(Integrators, DoNotMoveMasslessParticles) {
     EXPECT_GT(distance({s.positions()[1]}, {toVectors(findSystem("anchor").positions)[1]}), 1e-3);
 }
 
+TEST_P(Integrators, IgnoreSystemConstraintsBetweenMasslessParticles) {
+    // As OpenMM's testConstrainedMasslessParticles asks: 0, 2 and 3 do not hold, and are a straight line by their
+    // lengths, which would be taken for a rigid body.
+    auto system = std::make_unique<System>();
+    for (double mass : {0.0, 0.0, 0.0, 5.0, 9.0})
+        system->addParticle(mass);
+    system->addConstraint(0, 1, 0.4);
+    system->addConstraint(3, 4, 0.1);
+    system->addConstraint(1, 2, 0.2);
+    system->addConstraint(0, 2, 0.2);
+    auto* anchor = new ConstraintForce();
+    anchor->addDistance(2, 3, 0.1);
+    system->addForce(anchor);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.002), platform());
+    s.context->setPositions({Vec3(1, 0, 0), Vec3(1, 1, 0), Vec3(), Vec3(0.1, 0, 0), Vec3(0.1, 0.1, 0)});
+    s.context->setVelocitiesToTemperature(300, 1);
+    const Vectors before = s.positions();
+    s.integrator->applyConstraints();
+    s.integrator->applyVelocityConstraints();
+    s.integrator->step(10);
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(s.positions()[i], before[i]);
+        EXPECT_EQ(s.velocities()[i], Vec3());
+    }
+    EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), 4);
+    EXPECT_EQ(s.integrator->getSolverSummary().worstConstraint % 3, 1);
+    for (const std::vector<double>& multipliers :
+         {s.integrator->getMultipliers(), s.integrator->computeMultipliers()}) {
+        ASSERT_EQ(multipliers.size(), 5u);
+        for (int k = 0; k < 5; k++)
+            EXPECT_EQ(multipliers[k] != 0, k == 1 || k == 4) << k;
+    }
+}
+
 TEST_P(Integrators, PlaceVirtualSites) {
     const TestSystem& water = findSystem("water");
     auto system = toOpenMM(water, Declared::InForce);

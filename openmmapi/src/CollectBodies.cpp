@@ -121,7 +121,7 @@ std::vector<Real3> bondsInShape(const Constraint& c, const std::map<int, Real3>&
 void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
     std::vector<char> mayReplace;
     for (const Constraint& c : set.constraints)
-        mayReplace.push_back(c.rate == 0);
+        mayReplace.push_back(c.rate == 0 && !set.isIgnored(c));
     Edges edges;
     for (const RigidBody& found : findSingularBodies(set, tolerance, mayReplace)) {
         if (isRegularRod(set, found))

@@ -82,8 +82,8 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                "the expression so that it is differentiable there (x^2+y^2-r^2 instead of sqrt(x^2+y^2)-r).";
     case Outcome::Inconsistent:
         if (report.constraint >= 0 && !set.isMovable(set.constraints[report.constraint]))
-            return "both particles have zero mass and cannot move: place them at the target, give one a mass, or "
-                   "remove the constraint.";
+            return "all its particles have zero mass and cannot move: place them at the target, give one a mass, or "
+                   "remove the constraint, as openmmconstraints.freeze(system, []) does before a Context is made.";
         return "the lengths contradict each other: make them consistent within the tolerance, remove this constraint, "
                "or loosen setConstraintTolerance().";
     default:

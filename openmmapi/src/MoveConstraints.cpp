@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/MoveConstraints.h"
 #include "openmmconstraints/internal/SystemChecks.h"
+#include <vector>
 
 using namespace OpenMM;
 
@@ -20,22 +21,56 @@ static ConstraintForce& forceFor(System& system, bool periodic) {
     return *force;
 }
 
-ConstraintForce* moveConstraints(System& system) {
-    const bool periodic = usesPeriodicBoundaries(system);
-    const double longest = defaultBox(system).halfWidth();
-    ConstraintForce* forces[2] = {}; // without and with the minimum image
-    for (int i = 0; i < system.getNumConstraints(); i++) {
+namespace {
+
+enum class Fate { Stays, Moves, Goes };
+
+} // namespace
+
+/** Decide over each of a System's constraints, in a time that grows with their number: removing the first would move
+ *  all others. @param decide  (how many of its two particles are massless) -> what becomes of it */
+template <class Decide>
+static ConstraintForce* moveWhere(System& system, Decide decide) {
+    struct Pair {
         int particle1, particle2;
         double distance;
-        system.getConstraintParameters(i, particle1, particle2, distance);
-        const bool minimumImage = periodic && distance <= longest;
+    };
+    const bool periodic = usesPeriodicBoundaries(system);
+    const double longest = defaultBox(system).halfWidth();
+    std::vector<Pair> staying;
+    ConstraintForce* forces[2] = {}; // without and with the minimum image
+    for (int i = 0; i < system.getNumConstraints(); i++) {
+        Pair c;
+        system.getConstraintParameters(i, c.particle1, c.particle2, c.distance);
+        int numMassless = 0;
+        for (int p : {c.particle1, c.particle2}) // what is out of range is refused elsewhere
+            numMassless += p >= 0 && p < system.getNumParticles() && system.getParticleMass(p) == 0;
+        const Fate fate = decide(numMassless);
+        if (fate == Fate::Stays)
+            staying.push_back(c);
+        if (fate != Fate::Moves)
+            continue;
+        const bool minimumImage = periodic && c.distance <= longest;
         if (forces[minimumImage] == nullptr)
             forces[minimumImage] = &forceFor(system, minimumImage);
-        forces[minimumImage]->addDistance(particle1, particle2, distance);
+        forces[minimumImage]->addDistance(c.particle1, c.particle2, c.distance);
     }
-    for (int i = system.getNumConstraints() - 1; i >= 0; i--) // removing the first would move all others each time
-        system.removeConstraint(i);
+    if ((int) staying.size() < system.getNumConstraints()) {
+        for (int i = system.getNumConstraints() - 1; i >= 0; i--)
+            system.removeConstraint(i);
+        for (const Pair& c : staying)
+            system.addConstraint(c.particle1, c.particle2, c.distance);
+    }
     return forces[1] != nullptr ? forces[1] : forces[0];
+}
+
+ConstraintForce* moveConstraints(System& system) {
+    return moveWhere(system, [](int numMassless) { return numMassless == 2 ? Fate::Stays : Fate::Moves; });
+}
+
+ConstraintForce* moveAnchoredConstraints(System& system) {
+    const Fate byNumber[] = {Fate::Stays, Fate::Moves, Fate::Goes};
+    return moveWhere(system, [&](int numMassless) { return byNumber[numMassless]; });
 }
 
 } // namespace ConstraintPlugin

@@ -7,6 +7,7 @@ import numpy as np
 import openmm as mm
 import pytest
 from openmm import app, unit
+from peptide import ring_in_water
 from platforms import under_test
 
 import openmmconstraints as mc
@@ -48,22 +49,7 @@ FORCE_FIELDS = {
 
 @pytest.fixture(scope="module", params=FORCE_FIELDS.values(), ids=FORCE_FIELDS)
 def model(request):
-    """A force field, and PHE-GLY-MET-THR-SER-LYS of villin, closed to a ring, with three waters: without ends of a
-    chain, for which CHARMM's patches are searched for half a minute."""
-    pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
-    modeller = app.Modeller(pdb.topology, pdb.positions)
-    residues = list(modeller.topology.residues())
-    waters = [residue for residue in residues if residue.name == "HOH"]
-    kept = [*residues[9:13], residues[14], residues[6], *waters[:3]]
-    modeller.delete([residue for residue in residues if residue not in kept])
-    topology = modeller.topology
-    atoms = {(residue.index, atom.name): atom for residue in topology.residues() for atom in residue.atoms()}
-    bonded = {frozenset(bond[:2]) for bond in topology.bonds()}
-    for i in range(6):
-        ends = atoms[i, "C"], atoms[(i + 1) % 6, "N"]
-        if frozenset(ends) not in bonded:
-            topology.addBond(*ends)
-    return app.ForceField(*request.param), topology, modeller.positions
+    return app.ForceField(*request.param), *ring_in_water()
 
 
 @pytest.mark.parametrize("rigid_water", [True, False], ids=["rigid", "flexible"])

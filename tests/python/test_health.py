@@ -227,6 +227,17 @@ def test_anchors_are_noted_and_refused_in_the_system():
     assert [(finding.severity, finding.constraints) for finding in found] == [("error", (0,)), ("note", (1,))]
 
 
+def test_what_the_system_ignores_is_noted_and_not_measured():
+    system = make_system([0, 0, 12, 12], [(0, 1, 0.5), (2, 3, 0.1), (1, 0, 0.7)])
+    health = mc.Health(system, [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0.1, 0.1]])
+    assert kinds(health) == ["ignored"]
+    assert only(health, "ignored").constraints == (0, 2)
+    assert health.degreesOfFreedom == 5
+    assert health.placement.worst == ()
+    mc.moveConstraints(system)
+    assert kinds(mc.Health(system)) == ["ignored"]
+
+
 def test_refused_combinations_are_found():
     system = make_system([12] * 3, [(1, 2, 0.1)], periodic=True)
     system.addForce(mm.CMMotionRemover())

@@ -77,6 +77,19 @@ def test_what_has_no_minimum_image_goes_to_a_force_without_it():
     assert not other.usesPeriodicBoundaryConditions()
 
 
+def test_what_joins_massless_particles_stays():
+    system = _system([0.1, 0.2, 0.3, 0.4])
+    for particle in (0, 1, 3, 4):
+        system.setParticleMass(particle, 0)
+    force = mc.moveConstraints(system)
+    assert _distances(force) == _chain((1, 0.2), (2, 0.3))
+    left = [system.getConstraintParameters(i) for i in range(system.getNumConstraints())]
+    assert left == _chain((0, 0.1), (3, 0.4))
+    assert mc.moveConstraints(system) is None
+    assert system.getNumConstraints() == 2
+    openmm.Context(system, mc.RattleIntegrator(0.001), under_test())
+
+
 def test_trajectory_is_the_same():
     def run(system):
         integrator = mc.RattleIntegrator(0.001)

@@ -191,6 +191,17 @@ Raises TypeError if it is something else.";
 %enddef
 %castable(ConstraintForce, Force)
 %castable(CustomConstraintForce, Force)
+// Forces cannot give up constraints, but in place become another one, which is of no use afterwards: freeze.py.
+%extend ConstraintPlugin::ConstraintForce {
+    void _become(ConstraintPlugin::ConstraintForce& other) {
+        *$self = std::move(other);
+    }
+}
+%extend ConstraintPlugin::CustomConstraintForce {
+    void _become(ConstraintPlugin::CustomConstraintForce& other) {
+        *$self = std::move(other);
+    }
+}
 %castable(ConstraintIntegrator, Integrator)
 %castable(RattleIntegrator, Integrator)
 %castable(ShakeIntegrator, Integrator)
@@ -256,6 +267,7 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 :raises: OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves";
 %include "openmmconstraints/ConstraintForce.h"
 %rename(_moveConstraints) ConstraintPlugin::moveConstraints; // helpers.py
+%rename(_moveAnchoredConstraints) ConstraintPlugin::moveAnchoredConstraints; // freeze.py
 %include "openmmconstraints/MoveConstraints.h"
 %include "expressions.i"
 %include "openmmconstraints/CustomConstraintForce.h"

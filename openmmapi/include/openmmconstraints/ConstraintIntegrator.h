@@ -24,9 +24,11 @@ struct ConstraintSet;
  *  barostat or another integrator may leave them) are projected at the start of the next step; a state within the
  *  tolerance is left bit for bit as it is.
  *
- *  Never silent: non-convergence, a singular or contradictory set of constraints, a NaN, or a constraint between two
- *  immovable particles at the wrong distance throw an OpenMMException that names particles, value, target, residual,
- *  iterations and a remedy. Positions and velocities, time and step count are then those of the last good step.
+ *  Never silent: non-convergence, a singular or contradictory set of constraints, a NaN, or a Force's constraint
+ * between massless particles at the wrong distance throw an OpenMMException that names particles, value, target,
+ * residual, iterations and a remedy. Positions and velocities, time and step count are then those of the last good
+ * step. The System's own constraints between massless particles are ignored, as OpenMM documents; their multipliers are
+ * 0.
  */
 class ConstraintIntegrator : public OpenMM::Integrator {
 public:

@@ -11,13 +11,23 @@ namespace ConstraintPlugin {
 /** Move all constraints of a System into a ConstraintForce of that System, which keeps their order and their meaning:
  *  in a periodic System they use the minimum image, except those longer than half the shortest width of the default
  *  box, which go to a second ConstraintForce, without it. A ConstraintForce that the System has already is used if its
- *  periodic setting is the right one.
+ *  periodic setting is the right one. Constraints between massless particles, which OpenMM ignores in a System but a
+ *  Force would check, stay where they are.
  *
  *  @param system  changed in place; no Context of it may exist
  *  @return the Force that took the constraints (the periodic one, if there were two), owned by the System; nullptr if
  *          there were none, which leaves the System as it was
  */
 ConstraintForce* moveConstraints(OpenMM::System& system);
+
+/** Leave no massless particle in a System's own constraints: those that join one to a massive particle, which OpenMM
+ *  refuses, move into a ConstraintForce as by moveConstraints(), where the massless one is an anchor; those between
+ *  massless particles are removed.
+ *
+ *  @param system  changed in place; no Context of it may exist
+ *  @return as moveConstraints()
+ */
+ConstraintForce* moveAnchoredConstraints(OpenMM::System& system);
 
 } // namespace ConstraintPlugin
 

@@ -16,6 +16,7 @@ from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.blocking import MeanForce
 from openmmconstraints.blue_moon_reporter import BlueMoonReporter
 from openmmconstraints.force_field import constrain
+from openmmconstraints.freeze import Frozen, freeze
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import moveConstraints, setTopology
 from openmmconstraints.minimize import Minimum, minimize
@@ -43,6 +44,7 @@ __all__ = [
     "ConstraintIntegrator",
     "ConstraintStateReporter",
     "CustomConstraintForce",
+    "Frozen",
     "Health",
     "MeanForce",
     "Minimum",
@@ -53,6 +55,7 @@ __all__ = [
     "SolverSummary",
     "__version__",
     "constrain",
+    "freeze",
     "minimize",
     "moveConstraints",
     "setTopology",

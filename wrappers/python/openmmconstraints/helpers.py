@@ -21,7 +21,8 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     their meaning. In a periodic System they use the minimum image, as System constraints do with this package's
     integrators, except those longer than half the shortest width of the default box, which have no minimum image: they
     go to a second ConstraintForce, without it. A ConstraintForce that the System has already is used if its
-    periodic setting is the right one. OpenMM's minimizer sees System constraints only; minimize() sees all.
+    periodic setting is the right one. Constraints between massless particles count for nothing in a System, and stay
+    there: in a Force they would be checked. OpenMM's minimizer sees System constraints only; minimize() sees all.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     Returns
     -------
     ConstraintForce or None
-        the Force that took the constraints (the periodic one, if there were two), owned by the System; None if the
-        System had no constraints, which leaves it as it was
+        the Force that took the constraints (the periodic one, if there were two), owned by the System; None if there
+        was nothing to move, which leaves the System as it was
 
     Raises
     ------

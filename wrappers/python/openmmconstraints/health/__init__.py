@@ -129,6 +129,7 @@ class Health:
         solver = ConstraintIntegrator.cast(integrator).getSolver() if is_ours else ConstraintIntegrator.Automatic
         tolerance = 1e-5 if integrator is None else integrator.getConstraintTolerance()
         accepted = find_refusals(system, listing, solver, tolerance)
+        listing.valid &= ~listing.is_ignored
         findings = [*accepted.findings, *find_combinations(system, listing, accepted, integrator)]
         findings += find_membership(system, listing, accepted.clusters or ())
         dependence, redundant = find_dependence(

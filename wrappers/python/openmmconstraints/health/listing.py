@@ -63,6 +63,16 @@ class Listing:
         self._place = {key: k for k, key in enumerate(zip(rows.force, rows.kind, rows.index, strict=True))}
 
     @property
+    def is_ignored(self) -> np.ndarray:
+        """[K + bodies]: System constraints between massless particles, which count for nothing."""
+        ignored = np.zeros(len(self.kind), dtype=bool)
+        which = np.flatnonzero(self.force < 0)  # they come first, and have two particles
+        pairs = self.particle[: 2 * len(which)].reshape(-1, 2)
+        inside = np.all((pairs >= 0) & (pairs < len(self.masses)), axis=1)
+        ignored[which[inside]] = np.all(self.masses[pairs[inside]] == 0, axis=1)
+        return ignored
+
+    @property
     def is_distance(self) -> np.ndarray:
         """[K + bodies], of valid ones."""
         return (self.kind == DISTANCE) & self.valid

@@ -20,6 +20,7 @@ LARGE = 1000
 def find_membership(system: mm.System, listing: Listing, clusters: Sequence[ClusterInfo]) -> list[Finding]:
     """Findings that need neither positions nor the rank."""
     return [
+        *_ignored(listing),
         *_anchors(listing),
         *_images(system, listing),
         *_moving(listing),
@@ -37,6 +38,13 @@ def _finding(listing: Listing, severity, kind, which: np.ndarray, message: str, 
     particles = listing.of(int(which[0]))
     constraints = tuple(which[which < listing.count].tolist())
     return Finding(severity, kind, message, remedy, constraints, particles, listing.names(particles), {}, len(which))
+
+
+def _ignored(listing: Listing) -> Iterator[Finding]:
+    ignored = np.flatnonzero(listing.is_ignored)
+    if len(ignored):
+        message = f"{listing.describe(int(ignored[0]))} joins massless particles: it is ignored, as OpenMM does."
+        yield _finding(listing, "note", "ignored", ignored, message, "")
 
 
 def _anchors(listing: Listing) -> Iterator[Finding]:
