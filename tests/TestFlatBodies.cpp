@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "CentroidDistance.h"
 #include "support/Bodies.h"
 #include <Eigen/Dense>
 
@@ -33,6 +34,25 @@ TEST(FlatBodies, BenzeneByAllDistances) {
         EXPECT_EQ(dimension(bodies[0]), 2);
         EXPECT_EQ(bodies[0].constraints.size(), 66u);
     }
+}
+
+TEST(FlatBodies, LeaveConstraintsOfOtherKinds) {
+    ConstraintSet set = distances(benzene(), allPairs(0, 11));
+    for (int n = 1; n <= 12; n++) { // expressions and distances of centroids may have any number of particles
+        Constraint c;
+        c.kind = CoordinateKind::Custom;
+        c.form = (int) set.custom.size();
+        c.particles = range(0, n - 1);
+        set.constraints.insert(set.constraints.begin() + 5 * n, c);
+        set.custom.push_back(std::make_shared<ConstraintPlugin::CentroidDistance>(std::vector<double>(n, 1), false));
+    }
+    Constraint dihedral;
+    dihedral.kind = CoordinateKind::Dihedral;
+    dihedral.particles = range(0, 3);
+    set.constraints.push_back(dihedral);
+    const std::vector<RigidBody> bodies = findChecked(set);
+    ASSERT_EQ(bodies.size(), 1u);
+    EXPECT_EQ(bodies[0].constraints.size(), 66u);
 }
 
 TEST(FlatBodies, BenzeneByBondsAndDistancesOverOneAtom) {

@@ -88,7 +88,13 @@ bool absorb(PlacedParticles& plate, const PlacedParticles& line) {
     return grown;
 }
 
-/** The constraints whose particles are all in a body. @return false if it does not meet one of them */
+/** Distances and angles are what gives a body its shape. Any other constraint of its particles stays: an expression may
+ *  hold the body in space, and a dihedral or a centroid distance within it has to be checked. */
+bool isReplaceable(const Constraint& c) {
+    return c.kind == CoordinateKind::Distance || c.kind == CoordinateKind::Angle;
+}
+
+/** The replaceable constraints whose particles are all in a body. @return false if it does not meet one of them */
 bool takeConstraints(const ConstraintSet& set, const std::vector<int>& candidates, const PlacedParticles& placed,
                      double tolerance, std::vector<int>& constraints) {
     for (int k : candidates) {
@@ -156,7 +162,7 @@ std::vector<RigidBody> findSingularBodies(const ConstraintSet& set, double toler
     std::vector<std::vector<int>> candidates(placed.size());
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if ((!mayReplace.empty() && !mayReplace[k]) || c.kind == CoordinateKind::Dihedral)
+        if ((!mayReplace.empty() && !mayReplace[k]) || !isReplaceable(c))
             continue;
         const int rarest = *std::min_element(c.particles.begin(), c.particles.begin() + c.size(),
                                              [&](int p, int q) { return bodiesOf[p].size() < bodiesOf[q].size(); });

@@ -118,7 +118,8 @@ inline int dimension(const RigidBody& body) {
     return (int) body.base.size() - 1;
 }
 
-/** The bodies of a set, each checked: the weights give its shape, and the shape every length. */
+/** The bodies of a set, each checked: the weights give its shape, the shape every length, and it replaces the distances
+ *  and angles among its particles and nothing else. */
 inline std::vector<RigidBody> findChecked(const ConstraintSet& set, double tolerance = 1e-8) {
     const std::vector<RigidBody> bodies = ConstraintPlugin::findSingularBodies(set, tolerance);
     for (const RigidBody& body : bodies) {
@@ -142,6 +143,8 @@ inline std::vector<RigidBody> findChecked(const ConstraintSet& set, double toler
         std::vector<int> inside;
         for (int k = 0; k < (int) set.constraints.size(); k++) {
             const Constraint& c = set.constraints[k];
+            if (c.kind != CoordinateKind::Distance && c.kind != CoordinateKind::Angle)
+                continue;
             if (!std::all_of(c.particles.begin(), c.particles.begin() + c.size(),
                              [&](int p) { return std::binary_search(particles.begin(), particles.end(), p); }))
                 continue;
