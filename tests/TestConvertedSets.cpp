@@ -156,6 +156,32 @@ TEST_P(ConvertedSets, WhatTheyDetermineIsCheckedAndStays) {
     expectAll(messageOf([&] { run(system, x, 6); }), {"depends on others", "contradict each other"});
 }
 
+/** Three particles on a line by distances, by an angle of 180 degrees and as a rigid body, and a fourth beside them. */
+TEST_P(ConvertedSets, ADihedralOverThreeParticlesOfALineIsRefused) {
+    const Vectors x = placed({Vec3(), Vec3(0.1, 0, 0), Vec3(0.22, 0, 0), Vec3(0.35, 0.1, 0)});
+    for (const char* how : {"distances", "angle", "body"}) {
+        System system;
+        auto* force = new ConstraintForce();
+        for (int i = 0; i < 4; i++)
+            system.addParticle(1);
+        if (how == std::string("body"))
+            force->addRigidBody({0, 1, 2}, {x[0], x[1], x[2]});
+        else if (how == std::string("angle"))
+            force->addAngle(0, 1, 2, M_PI);
+        else
+            for (const auto& [i, j] : {std::pair(0, 1), std::pair(1, 2), std::pair(0, 2)})
+                force->addDistance(i, j, length(x[i] - x[j]));
+        force->addDihedral(0, 1, 3, 2, 0.5); // has a value
+        system.addForce(force);
+        RattleIntegrator integrator(0.001);
+        EXPECT_NO_THROW(makeContext(system, integrator, platform)) << how;
+        force->addDihedral(3, 2, 1, 0, 0.5);
+        RattleIntegrator another(0.001);
+        expectAll(messageOf([&] { makeContext(system, another, platform); }),
+                  {"dihedral 1", "particles 3, 2, 1 and 0", "on one line"});
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, ConvertedSets, testing::ValuesIn(platformsUnderTest()),
                          [](const auto& info) { return info.param; });
 

@@ -11,6 +11,7 @@
 #include "openmmconstraints/internal/LeptonCoordinate.h"
 #include "openmmconstraints/internal/SystemChecks.h"
 #include <map>
+#include <set>
 #include <sstream>
 
 using namespace OpenMM;
@@ -99,6 +100,34 @@ void validate(const System& system, const ConstraintSet& set, int k, const Box& 
                "(System.setDefaultPeriodicBoxVectors) or "
                "setUsesPeriodicBoundaryConditions(False).";
         refuse(set, k, why.str());
+    }
+}
+
+/** A dihedral has no value where three of its particles in turn are held on one line. */
+void validateDihedrals(const ConstraintSet& set) {
+    const auto isDihedral = [](const Constraint& c) { return c.kind == CoordinateKind::Dihedral; };
+    if (std::none_of(set.constraints.begin(), set.constraints.end(), isDihedral))
+        return;
+    std::map<std::vector<int>, std::set<int>> lines; // by an angle's particles, or a straight body's base
+    for (const Constraint& c : set.constraints)
+        if (c.kind == CoordinateKind::Straight)
+            lines[c.particles].insert(c.particles.begin(), c.particles.end());
+        else if (c.kind == CoordinateKind::Linear && set.linear[c.form].weights.size() == 2)
+            lines[{c.particles[1], c.particles[2]}].insert(c.particles.begin(), c.particles.end());
+    std::map<int, std::vector<const std::set<int>*>> linesOf;
+    for (const auto& line : lines)
+        for (int p : line.second)
+            linesOf[p].push_back(&line.second);
+    for (int k = 0; k < set.numListed; k++) {
+        const auto& p = set.constraints[k].particles;
+        for (int first = 0; isDihedral(set.constraints[k]) && first < 2; first++)
+            for (const std::set<int>* line : linesOf[p[first]])
+                if (line->count(p[first + 1]) && line->count(p[first + 2]))
+                    refuse(set, k,
+                           describeParticle(set, p[first]) + ", " + describeParticle(set, p[first + 1]) + " and " +
+                               describeParticle(set, p[first + 2]) +
+                               " are held on one line, where a dihedral has no value. Remove it, or choose particles "
+                               "beyond the line.");
     }
 }
 
@@ -347,6 +376,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
     convertSingularSets(set, tolerance, box);
     splitStraightAngles(set);
     addRigidBodies(system, set, box);
+    validateDihedrals(set);
     validateTogether(set, tolerance);
     return set;
 }
