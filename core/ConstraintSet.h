@@ -59,6 +59,7 @@ struct Constraint {
     int form = -1;           ///< Linear, Custom: index into ConstraintSet::linear, custom. Straight: component, 0 or 1
     int firstParameter = 0;  ///< Custom: its parameters begin there in ConstraintSet::parameters
     int owner = -1;          ///< of those that nobody listed: which listed constraint they complete; -1: a rigid body
+    int replaces = -1;       ///< of a recognized rigid body's: one of the listed constraints whose place it takes
     bool isReplaced = false; ///< a rigid body keeps it: checked, not solved
 
     int size() const {
@@ -86,6 +87,8 @@ struct ConstraintSet {
     std::vector<std::shared_ptr<CustomCoordinate>> custom;
     std::vector<double> parameters;                        ///< of all Custom constraints
     std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or too short: none. null: none at all
+    double fitDeviation = 0;   ///< largest change of a target where a straight or flat fit replaced it, by scale()
+    int fittedConstraint = -1; ///< whose; -1: none was replaced
 
     int numParticles() const {
         return (int) inverseMass.size();

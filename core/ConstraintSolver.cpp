@@ -51,6 +51,8 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     set.linear = other.linear;
     set.custom = other.custom;
     set.parameters = other.parameters;
+    set.fitDeviation = other.fitDeviation;
+    set.fittedConstraint = other.fittedConstraint;
     rebuild();
     return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Straight and flat sets of distances in company: constraints of other kinds among their particles.
+// Straight and flat sets of distances in company: constraints of other kinds among their particles, and lengths that a
+// fit replaced.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include "support/Xml.h"
@@ -180,6 +181,67 @@ TEST_P(ConvertedSets, ADihedralOverThreeParticlesOfALineIsRefused) {
         expectAll(messageOf([&] { makeContext(system, another, platform); }),
                   {"dihedral 1", "particles 3, 2, 1 and 0", "on one line"});
     }
+}
+
+// ---- lengths that a fit replaced
+
+struct Rounded {
+    std::string name;
+    Vectors shape;
+    double unit;
+    int degreesOfFreedom;
+};
+
+TEST_P(ConvertedSets, MeasureErrorsAgainstTheFitAndReportItsDeviationApart) {
+    // Coordinates as in PDB and GRO files: lengths between them are those of no plane or line.
+    for (const Rounded& given :
+         {Rounded{"benzene, PDB", benzene(), 1e-4, 6}, Rounded{"benzene, GRO", benzene(), 1e-3, 6},
+          Rounded{"CO2, PDB", carbonDioxide, 1e-4, 5}, Rounded{"CO2, GRO", carbonDioxide, 1e-3, 5}}) {
+        SCOPED_TRACE(given.name);
+        System system;
+        const Vectors start = placed(given.shape, given.unit);
+        const ConstraintForce* force = addDistances(system, start);
+        RattleIntegrator integrator(0.001);
+        integrator.setConstraintTolerance(1e-8);
+        auto context = makeContext(system, integrator, platform);
+        context->setPositions(start);
+        context->setVelocitiesToTemperature(300, 1);
+        EXPECT_EQ(integrator.getNumDegreesOfFreedom(), given.degreesOfFreedom);
+        integrator.step(5);
+        const SolverSummary summary = integrator.getSolverSummary();
+        EXPECT_TRUE(summary.converged);
+        EXPECT_GT(summary.maxError, 0);
+        EXPECT_LE(summary.maxError, summary.tolerance);
+        EXPECT_GE(summary.worstConstraint, 0);
+        EXPECT_LT(summary.worstConstraint, force->getNumDistances());
+        EXPECT_GT(summary.fitDeviation, 1e-9);
+        EXPECT_LT(summary.fitDeviation, 1e-4);
+        // The given lengths are off by just that, and most of all the one that is named.
+        const Vectors x = context->getState(State::Positions).getPositions();
+        for (int k = 0; k < force->getNumDistances(); k++) {
+            int i, j;
+            double d;
+            force->getDistanceParameters(k, i, j, d);
+            const double deviation = std::abs(length(x[i] - x[j]) / d - 1), rounding = attainable(platform, 1e-8);
+            EXPECT_LE(deviation, summary.fitDeviation + rounding) << k;
+            if (k == summary.fittedConstraint) {
+                EXPECT_NEAR(deviation, summary.fitDeviation, rounding);
+            }
+        }
+        EXPECT_EQ(summary.str().find("fits") != std::string::npos, summary.fitDeviation > summary.tolerance);
+    }
+}
+
+TEST_P(ConvertedSets, ReportNoDeviationWhereNothingWasReplaced) {
+    System system;
+    const Vectors x = {Vec3(), Vec3(0.1, 0, 0), Vec3(0.03, 0.09, 0)};
+    addDistances(system, x);
+    RattleIntegrator integrator(0.001);
+    auto context = makeContext(system, integrator, platform);
+    context->setPositions(x);
+    integrator.step(1);
+    EXPECT_EQ(integrator.getSolverSummary().fitDeviation, 0);
+    EXPECT_EQ(integrator.getSolverSummary().fittedConstraint, -1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, ConvertedSets, testing::ValuesIn(platformsUnderTest()),

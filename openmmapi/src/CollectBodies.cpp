@@ -41,9 +41,18 @@ double diameterOf(const RigidBody& body) {
 }
 
 /** Constrain the distances among base particles, except those that are constrained already, and the places of all
- *  other particles. */
+ *  other particles. Those of a recognized body stand in for listed constraints of the same particle. */
 void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin, const Box& box,
                 const std::vector<std::pair<int, int>>& constrained) {
+    std::map<int, int> listedOf; // by particle
+    for (int k : body.constraints)
+        for (int p : set.constraints[k].particles)
+            listedOf.emplace(p, k);
+    auto append = [&](Constraint& c) {
+        const auto listed = listedOf.find(c.particles[0]);
+        c.replaces = listed == listedOf.end() ? -1 : listed->second;
+        set.constraints.push_back(c);
+    };
     double size = 0;
     for (const Real3& x : body.shape)
         size = std::max(size, length(body.shape[0], x));
@@ -57,7 +66,7 @@ void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin,
             c.target = length(body.shape[i], body.shape[j]);
             const std::pair<int, int> pair = std::minmax(body.base[i], body.base[j]);
             if (std::find(constrained.begin(), constrained.end(), pair) == constrained.end())
-                set.constraints.push_back(c);
+                append(c);
         }
     c.kind = CoordinateKind::Linear;
     c.target = 0;
@@ -67,7 +76,7 @@ void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin,
         for (const Real3& axis : {Real3{1, 0, 0}, Real3{0, 1, 0}, Real3{0, 0, 1}}) {
             c.form = (int) set.linear.size();
             set.linear.push_back({axis, body.weights[a], size});
-            set.constraints.push_back(c);
+            append(c);
         }
     }
 }
@@ -138,7 +147,13 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
             Constraint& c = set.constraints[k];
             Real3 G[3];
             origin.periodic = origin.periodic || c.periodic;
-            c.target = coordinate(c.kind, bondsInShape(c, place).data(), G);
+            const double fitted = coordinate(c.kind, bondsInShape(c, place).data(), G),
+                         deviation = std::abs(fitted - c.target) / set.scale(c);
+            if (deviation > set.fitDeviation || set.fittedConstraint < 0) {
+                set.fitDeviation = deviation;
+                set.fittedConstraint = k;
+            }
+            c.target = fitted;
             auto isBase = [&](int p) { return std::find(body.base.begin(), body.base.end(), p) != body.base.end(); };
             const std::pair<int, int> pair = std::minmax(c.particles[0], c.particles[1]);
             const bool isOfBase = c.kind == CoordinateKind::Distance && isBase(pair.first) && isBase(pair.second) &&

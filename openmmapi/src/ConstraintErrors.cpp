@@ -152,7 +152,8 @@ std::string describeParticle(const ConstraintSet& set, int particle) {
 }
 
 int listedIndex(const ConstraintSet& set, int constraint) {
-    return constraint < set.numListed ? constraint : set.constraints[constraint].owner;
+    const Constraint& c = set.constraints[constraint];
+    return constraint < set.numListed ? constraint : std::max(c.owner, c.replaces);
 }
 
 std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints) {

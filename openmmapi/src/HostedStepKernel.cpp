@@ -95,6 +95,8 @@ SolverSummary HostedStepKernel::getSummary() const {
     now.solver = solverDescription();
     now.clusters = (int) solver->getGraph().clusters.size();
     now.note = describeFallbacks(solver->getGraph());
+    now.fitDeviation = solver->getSet().fitDeviation;
+    now.fittedConstraint = solver->getSet().fittedConstraint;
     return now;
 }
 

@@ -14,6 +14,10 @@ std::string SolverSummary::str() const {
     out << "; " << clusters << " clusters, " << solver;
     if (!note.empty())
         out << "; " << note;
+    if (fitDeviation > tolerance)
+        out << "; straight and flat sets are held in the shape that fits their lengths best, which differs from the "
+               "given ones by up to "
+            << fitDeviation << " (constraint " << fittedConstraint << ")";
     return out.str();
 }
 

@@ -78,17 +78,15 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     SolveReport report;
     ConstraintPlugin::Stage stage = ConstraintPlugin::Stage::Positions;
     if (code >= tables.numClusters() + numParticles()) {
-        int n = code - tables.numClusters() - numParticles();
-        const int numChecked = (int) tables.checked.size();
-        if (n >= numChecked) {
-            n -= numChecked;
+        const int n = code - tables.numClusters() - numParticles(), numChecked = (int) tables.checked.size(),
+                  place = 2 * turn * numChecked + n;
+        if (n >= numChecked)
             stage = ConstraintPlugin::Stage::Velocities;
-        }
         const vector<double> errors = program->arguments.download("checkErrors");
         report.outcome = Outcome::Inconsistent;
-        report.constraint = tables.checked[n];
-        report.maxError = errors[2 * n];
-        report.value = errors[2 * n + 1];
+        report.constraint = constraintOf(tables.numRows + n % numChecked, order);
+        report.maxError = errors[2 * place];
+        report.value = errors[2 * place + 1];
         if (scheme.isExplicit)
             throwDrift(report, integrator);
     } else if (code >= tables.numClusters()) {
@@ -195,16 +193,24 @@ void CommonStepKernel::refreshReading() const {
     vector<int> rows(program->arguments["reportRows"].getSize() * 4);
     program->arguments["reportRows"].download(rows.data());
     const int first = turn * numReports * tables.numClusters();
+    const auto note = [&](double error, int constraint) {
+        if (error >= summary.maxError || summary.worstConstraint < 0) {
+            summary.maxError = error;
+            summary.worstConstraint = listedIndex(solver->getSet(), constraint);
+        }
+    };
     for (int place = first; place < first + 3 * tables.numClusters(); place++) {
         if (rows[4 * place + 2] < 0 || rows[4 * place + 1] == 0)
             continue; // this integrator has no such stage
         summary.iterations = max(summary.iterations, rows[4 * place + 1]);
-        if (errors[2 * place] >= summary.maxError || summary.worstConstraint < 0) {
-            summary.maxError = errors[2 * place];
-            summary.worstConstraint =
-                listedIndex(solver->getSet(), constraintOf(rows[4 * place + 2], *readingFrame.order));
-        }
+        note(errors[2 * place], constraintOf(rows[4 * place + 2], *readingFrame.order));
     }
+    const int numChecked = (int) tables.checked.size();
+    if (numChecked == 0)
+        return;
+    const vector<double> checkErrors = program->arguments.download("checkErrors");
+    for (int n = 0; n < 2 * numChecked; n++) // of both stages; zero where there is none
+        note(checkErrors[2 * (2 * turn * numChecked + n)], constraintOf(numRows + n % numChecked, *readingFrame.order));
 }
 
 } // namespace ConstraintPlugin

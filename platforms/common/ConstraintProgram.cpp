@@ -146,7 +146,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.addMixed("velocityChange", zeros(take("noteVelocityChange") ? 2 * 3 * numParticles : 1));
     arguments.addMixed("reportErrors", zeros(2 * 2 * numReports * t.numClusters()), 2);
     arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numReports * t.numClusters(), 4)), 4);
-    arguments.addMixed("checkErrors", zeros(2 * (int) t.checked.size()), 2);
+    arguments.addMixed("checkErrors", zeros(2 * 2 * 2 * (int) t.checked.size()), 2);
     arguments.addInts("failure", {noFailure, noFailure});
 
     arguments.poolInts("smallGroups", t.smallGroups);

@@ -104,3 +104,25 @@ def test_summary_is_a_readable_line_and_a_record(system):
     (cluster,) = integrator.getClusters(system)
     assert (cluster.count, cluster.constraints, cluster.particles) == (1, 2, 3)
     assert "particles=3" in repr(cluster)
+    assert (summary.fitDeviation, summary.fittedConstraint) == (0, -1)
+
+
+@pytest.mark.platform
+def test_summary_tells_how_far_fitted_lengths_are_from_the_given_ones():
+    system = openmm.System()
+    force = mc.ConstraintForce()
+    for mass in (12, 16, 16):
+        system.addParticle(mass)
+    for pair, distance in (((0, 1), 0.1163), ((0, 2), 0.1163), ((1, 2), 0.23262)):
+        force.addDistance(*pair, distance)
+    system.addForce(force)
+    integrator = mc.RattleIntegrator(0.001)
+    context = openmm.Context(system, integrator, under_test())
+    context.setPositions([[0, 0, 0], [0.1163, 0, 0], [-0.1163, 0, 0]])
+    integrator.step(2)
+    summary = integrator.getSolverSummary()
+    assert summary.converged
+    assert summary.maxError <= summary.tolerance
+    assert 1e-5 < summary.fitDeviation < 1e-4  # 0.02 pm of 0.2326 nm, shared by three lengths
+    assert 0 <= summary.fittedConstraint < 3
+    assert "the shape that fits" in str(summary)

@@ -12,12 +12,17 @@ namespace ConstraintPlugin {
 struct SolverSummary {
     bool converged = true;    ///< every constraint met the tolerance (true before the first solve)
     int iterations = 0;       ///< largest number of iterations any cluster needed in any stage
-    double maxError = 0.0;    ///< largest error of the worst constraint: relative for distances
+    double maxError = 0.0;    ///< error of the worst constraint, dependent ones included: relative for distances
     double tolerance = 0.0;   ///< what was solved to: the integrator's, or the smallest that the precision reaches
     int worstConstraint = -1; ///< its index: System constraints first, then each Force's; -1 if there is none
     std::string solver;       ///< what served the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
     int clusters = 0;         ///< number of independent clusters
     std::string note;         ///< clusters for which Automatic had to take the slower solver, and why; empty: none
+    /** Distances and angles of a straight or flat set are those of the straight or flat shape that fits the given ones
+     *  best, within 1e-4: maxError is measured against these. Here, the largest difference of a fitted value from the
+     *  given one: relative for distances, rad for angles. Zero if there is no such set. */
+    double fitDeviation = 0.0;
+    int fittedConstraint = -1; ///< index of the constraint with that difference; -1 if there is no such set
 
     /** One readable line with all of the above. */
     std::string str() const;

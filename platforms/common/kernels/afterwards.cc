@@ -7,6 +7,18 @@ DEVICE mixed summedTolerance(const Arguments* a) {
     return 20 * a->innerTolerance;
 }
 
+/** Write the error of a constraint that was only checked, in the position (0) or the velocity stage (1), where the host
+ *  finds it. What the rounding of stored positions or velocities may add is none of the solve's.
+ *  @return whether the constraint holds */
+DEVICE bool writeCheck(const Arguments* a, int stage, int n, mixed error, mixed rounding, mixed value,
+                       mixed tolerance) {
+    mixed2 result;
+    result.x = error <= rounding ? 0 : error - rounding; // NaN stays
+    result.y = value;
+    a->checkErrors[(2 * a->turn + stage) * a->numChecked + n] = result;
+    return result.x <= tolerance;
+}
+
 /** Constraints that depend on others have to hold where the others do. */
 KERNEL void checkPositions(PARAMETERS) {
     const Arguments values = INITIALIZER;
@@ -23,11 +35,7 @@ KERNEL void checkPositions(PARAMETERS) {
         const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, time));
         const mixed sigma = residualOf(a, row, a->rowValue[row], time);
         const mixed error = errorOf(a, row, sigma, time, a->startGradient);
-        mixed2 result;
-        result.x = error;
-        result.y = a->rowValue[row];
-        a->checkErrors[n] = result;
-        if (!(error <= max(a->threshold, summedTolerance(a)) + slack))
+        if (!writeCheck(a, 0, n, error, slack, a->rowValue[row], max(a->threshold, summedTolerance(a))))
             fail(a, a->numClusters + a->numParticles + n);
     }
 }
@@ -47,11 +55,7 @@ KERNEL void checkVelocities(PARAMETERS) {
         }
         const mixed error = errorOf(a, row, rate, a->time, a->startGradient) * a->timeScale;
         const mixed slack = a->velocityRounding * largest * a->timeScale * inverseScaleOf(a, row, a->time);
-        mixed2 result;
-        result.x = error;
-        result.y = rate;
-        a->checkErrors[n] = result;
-        if (!(error <= summedTolerance(a) + slack))
+        if (!writeCheck(a, 1, n, error, slack, rate, summedTolerance(a)))
             fail(a, a->numClusters + a->numParticles + a->numChecked + n);
     }
 }

@@ -16,7 +16,8 @@ const char* unitOf(CoordinateKind kind);
  * (particles 4 and 5: A:LEU3:CA and A:LEU3:HA)". */
 std::string describeConstraint(const ConstraintSet& set, int constraint);
 
-/** The place in getMultipliers() of a constraint, or of the listed one that it completes; -1 for a rigid body's. */
+/** The place in getMultipliers() of a constraint, or of the listed one that it completes or stands in for; -1 for what
+ *  addRigidBody() declared. */
 int listedIndex(const ConstraintSet& set, int constraint);
 
 /** "particle 4", "particle 4 (A:LEU3:CA)". */
