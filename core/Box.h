@@ -6,23 +6,29 @@
 #include "Real3.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ConstraintPlugin {
 
-/** A triclinic periodic box in OpenMM's reduced form. */
+/** A triclinic periodic box in OpenMM's reduced form; without vectors, none: every vector is its own image. */
 struct Box {
     Real3 a, b, c;
 
+    bool isEmpty() const {
+        return a.x == 0;
+    }
     Real3 minimumImage(Real3 r) const {
         if (std::abs(r.x) < 0.5 * a.x && std::abs(r.y) < 0.5 * b.y && std::abs(r.z) < 0.5 * c.z)
             return r; // as below, without three divisions: nearly all bonds are here
+        if (isEmpty())
+            return r;
         r = r - std::floor(r.z / c.z + 0.5) * c;
         r = r - std::floor(r.y / b.y + 0.5) * b;
         return r - std::floor(r.x / a.x + 0.5) * a;
     }
     /** Longest distance that the minimum image represents. */
     double halfWidth() const {
-        return 0.5 * std::min({a.x, b.y, c.z});
+        return isEmpty() ? std::numeric_limits<double>::infinity() : 0.5 * std::min({a.x, b.y, c.z});
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "CentroidDistance.h"
 #include "ConstraintSolver.h"
 #include "coordinates.h"
 #include "support/SystemTable.h"
@@ -68,6 +69,24 @@ TEST(GenericRank, IsThatOfEachOfManyMolecules) {
     for (int k : analyzeGenericRank(set, allConstraints(set)).independent)
         rank[k / 10]++;
     EXPECT_EQ(std::count(rank.begin(), rank.end(), 9), copies);
+}
+
+TEST(GenericRank, IsThatWithoutABoxForPeriodicConstraintsOfEveryKind) {
+    ConstraintSet set;
+    set.inverseMass.assign(5, 1.0);
+    set.custom.push_back(std::make_shared<CentroidDistance>(std::vector<double>{0.5, 0.5, -0.4, -0.6}, true));
+    const auto add = [&](CoordinateKind kind, std::vector<int> particles, int form = -1) {
+        set.constraints.push_back({kind, std::move(particles), 0.1, true, 0, (int) set.constraints.size()});
+        set.constraints.back().form = form;
+    };
+    for (int twice = 0; twice < 2; twice++) { // a duplicate of each is the dependence to be found
+        add(CoordinateKind::Distance, {0, 1});
+        add(CoordinateKind::Angle, {0, 1, 2});
+        add(CoordinateKind::Dihedral, {0, 1, 2, 3});
+        add(CoordinateKind::Straight, {2, 3, 4}, 0);
+        add(CoordinateKind::Custom, {0, 1, 3, 4}, 0);
+    }
+    EXPECT_EQ(analyzeGenericRank(set, allConstraints(set)).independent, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
 static Points benzene() {

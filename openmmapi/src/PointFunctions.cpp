@@ -63,7 +63,7 @@ PointFunction::Last& PointFunction::at(const double* x) const {
     Real3 bonds[maxBonds];
     toBonds(numBonds, x, bonds);
     for (int s = 0; s < numBonds; s++) {
-        if (box != nullptr && box->a.x > 0) // an empty box is none
+        if (box != nullptr)
             bonds[s] = box->minimumImage(bonds[s]);
         isLast = isLast && bonds[s].x == last->bonds[s].x && bonds[s].y == last->bonds[s].y &&
                  bonds[s].z == last->bonds[s].z;

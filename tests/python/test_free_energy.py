@@ -4,10 +4,14 @@
 
 import csv
 import multiprocessing
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import openmm as mm
+import openmm.app as app
 import pytest
 from chains import CylinderRadius, chain, free_energy, mean_force, places
 from openmm import unit
@@ -18,6 +22,10 @@ from openmmconstraints import freeenergy as fe
 from openmmconstraints.blocking import WeightedAverage
 from openmmconstraints.energy import BOLTZMANN
 from openmmconstraints.profile import integration_matrix
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from validation.systems import ALANINE_DIPEPTIDE
 
 TEMPERATURE = 400.0
 DIHEDRAL = fe.Dihedral(0, 1, 2, 3)
@@ -392,3 +400,49 @@ def test_windows_too_short_for_an_error_are_named():
             chain, START, DIHEDRAL, [2, 2.2], langevin(), 30, pull_steps=50, equilibration=5, **QUIET
         )
     assert np.isnan(profile.error).all()
+
+
+# ---- explicit solvent --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dipeptide_in_water():
+    """Alanine dipeptide in a small box of water, hydrogens rigid: System, positions, and the positions wrapped."""
+    pdb = app.PDBFile(StringIO(ALANINE_DIPEPTIDE))
+    field = app.ForceField("amber14-all.xml", "amber14/tip3p.xml")
+    modeller = app.Modeller(pdb.topology, pdb.positions)
+    modeller.addSolvent(field, boxSize=mm.Vec3(2.0, 1.7, 1.7) * unit.nanometer)
+    system = field.createSystem(
+        modeller.topology, nonbondedMethod=app.PME, nonbondedCutoff=0.7 * unit.nanometer, constraints=app.HBonds
+    )
+    return system, np.array(modeller.positions.value_in_unit(unit.nanometer))
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize("coordinate", [fe.Dihedral(4, 6, 8, 14), fe.Angle(6, 8, 14)], ids=lambda c: c.label)
+@pytest.mark.parametrize("triclinic", [False, True])
+def test_dihedrals_and_angles_are_held_in_explicit_solvent(dipeptide_in_water, coordinate, triclinic):
+    given, positions = dipeptide_in_water
+    system = mm.XmlSerializer.clone(given)
+    box = np.diag([2.0, 1.7, 1.7])
+    if triclinic:
+        box[1, 0] = box[2, 0] = 0.3
+    system.setDefaultPeriodicBoxVectors(*box)
+    value = coordinate.measure(system, positions)
+    coordinate.hold(system, value)
+    integrator = langevin(300, 1, 0.0005)
+    context = mm.Context(system, integrator, under_test())
+    # Wrapped particle by particle, about an origin that cuts the peptide.
+    wrapped = positions - positions[8]
+    for axis in (2, 1, 0):
+        wrapped -= np.floor(wrapped[:, axis] / box[axis, axis])[:, None] * box[axis]
+    context.setPositions(wrapped)
+    bare = mm.Context(given, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    free = bare.getIntegrator().getNumDegreesOfFreedom()
+    assert integrator.getNumDegreesOfFreedom() == free - 1
+    mc.minimize(context, maxIterations=5)
+    context.setVelocitiesToTemperature(300, 1)
+    integrator.step(5)
+    state = context.getState(positions=True)
+    held = coordinate.measure(system, state.getPositions(asNumpy=True).value_in_unit(unit.nanometer))
+    assert coordinate.nearest(held, value) == pytest.approx(value, abs=1e-4)
