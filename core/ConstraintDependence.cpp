@@ -3,6 +3,8 @@
 // What is asked of a ConstraintSolver besides its stages: how constraints depend on each other, and terms of the linear
 // equations that readings need.
 #include "ConstraintSolver.h"
+#include "IndependentRows.h"
+#include <iterator>
 
 namespace ConstraintPlugin {
 
@@ -85,18 +87,59 @@ std::vector<double> ConstraintSolver::timeDerivatives(const Real3* positions, co
 }
 
 void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
-    if (active.size() == movable.size())
-        return;
-    for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
-        const std::vector<int> choice = analyzeRank(set, movable, positions, box, threshold, time).independent;
-        if (choice.size() < active.size())
+    std::vector<char> isActive(set.constraints.size());
+    for (int k : active)
+        isActive[k] = 1;
+    bool changed = false;
+    for (const std::vector<int>& group : redundant) {
+        std::vector<int> present;
+        std::copy_if(group.begin(), group.end(), std::back_inserter(present), [&](int k) { return isActive[k]; });
+        const std::vector<int> choice = chooseAmong(group, present, positions, box);
+        if (choice == present)
             continue;
-        if (choice.size() == active.size() && choice != active) {
-            active = choice;
-            rebuild();
-        }
-        return;
+        changed = true;
+        for (int k : group)
+            isActive[k] = 0;
+        for (int k : choice)
+            isActive[k] = 1;
     }
+    if (!changed)
+        return;
+    active.clear();
+    for (int k : movable)
+        if (isActive[k])
+            active.push_back(k);
+    rebuild();
+}
+
+std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, const std::vector<int>& present,
+                                               const Real3* positions, const Box& box) const {
+    const auto factor = [&](const std::vector<int>& constraints) {
+        Jacobian J(set, constraints);
+        J.setStart(positions, box, time);
+        return UnitRows(J, 0, J.numRows());
+    };
+    const UnitRows rows = factor(group);
+    if (rows.work() > quickWork) { // as many independent ones as there are, the clearest first
+        for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
+            const std::vector<int> choice = analyzeRank(set, group, positions, box, threshold, time).independent;
+            if (choice.size() == present.size())
+                return choice;
+        }
+        return present;
+    }
+    constexpr double wellConditioned = 0.1;
+    const IndependentRows now = ConstraintPlugin::chooseIndependent(factor(present));
+    if (now.rows.size() == present.size() && now.distance.back() > wellConditioned)
+        return present;
+    const IndependentRows best = ConstraintPlugin::chooseIndependent(rows);
+    if (best.rows.size() < present.size()) // singular there: checkRank() will say so
+        return present;
+    std::vector<int> choice;
+    for (std::size_t i = 0; i < present.size(); i++)
+        choice.push_back(group[best.rows[i]]);
+    std::sort(choice.begin(), choice.end());
+    return choice;
 }
 
 RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) const {

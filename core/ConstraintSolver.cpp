@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintSolver.h"
+#include "GenericRank.h"
 #include <cstring>
 #include <numeric>
 
@@ -10,7 +11,10 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std
     for (int k = 0; k < (int) set.constraints.size(); k++)
         if (set.isMovable(set.constraints[k]) && !set.constraints[k].isReplaced)
             movable.push_back(k);
-    active = analyzeGenericRank(set, movable).independent;
+    GenericRank rank = analyzeGenericRank(set, movable);
+    active = std::move(rank.independent);
+    redundant = std::move(rank.redundant);
+    undecided = std::move(rank.undecided);
     build();
     forgetMultipliers();
 }

@@ -132,6 +132,10 @@ public:
     /** Check at real positions, on the constraints, that those solved are independent there: isSingular() if not. */
     RankAnalysis checkRank(const Real3* positions, const Box& box) const;
 
+    /** Constraints of which it cannot be told how many are independent: a reason to refuse them. */
+    const std::vector<int>& getUndecided() const {
+        return undecided;
+    }
     /** Number of independent constraints. */
     int rank() const {
         return (int) active.size();
@@ -167,6 +171,9 @@ public:
 private:
     void build();
     void rebuild();
+    /** The best conditioned choice of as many of a group's constraints as are solved at present. */
+    std::vector<int> chooseAmong(const std::vector<int>& group, const std::vector<int>& present, const Real3* positions,
+                                 const Box& box) const;
     void makeDistances();
     /** Set both Jacobians' start, unless they have it: a velocity stage leaves it for the next position stage.
      *  @return as Jacobian::setStart */
@@ -197,9 +204,11 @@ private:
     bool warmStart = false;
     int revision = 0;
     double time = 0;
-    std::vector<int> movable; // constraints with a movable particle that no rigid body replaces
-    std::vector<int> active;  // the independent ones among them
-    std::vector<int> checked; // all others, but ignored ones
+    std::vector<int> movable;                // constraints with a movable particle that no rigid body replaces
+    std::vector<int> active;                 // the independent ones among them
+    std::vector<std::vector<int>> redundant; // groups of which some depend on the others
+    std::vector<int> undecided;              // those whose rank cannot be told
+    std::vector<int> checked;                // all others, but ignored ones
     std::unique_ptr<ConstraintGraph> graph;
     std::unique_ptr<Jacobian> jacobian; // of the graph's rows
     std::unique_ptr<Jacobian> checks;   // of the checked ones

@@ -93,6 +93,16 @@ public:
             return false;
         }
     }
+    /** Whether a row has a gradient at the start, as an expression may not. */
+    bool hasGradient(int row) const {
+        const double square = diagonal(row, start.data());
+        return square > 0 && std::isfinite(square);
+    }
+    /** Take 1/m = 1 for all movable particles: the rank is a matter of geometry. */
+    void setUnitMasses() {
+        for (double& w : inverseMass)
+            w = w > 0 ? 1 : 0;
+    }
     /** x_i += (scale/m_i) grad_i sigma_row(0) for the particles of a row. */
     void addImpulse(int row, double scale, Real3* x) const {
         const int first = slotStart[row];

@@ -3,7 +3,7 @@
 #ifndef CONSTRAINTS_CORE_RANK_ANALYSIS_H_
 #define CONSTRAINTS_CORE_RANK_ANALYSIS_H_
 
-#include "ConstraintSet.h"
+#include "MatrixInversionSolver.h"
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -15,8 +15,8 @@ enum class Shape { Spatial, Flat, Straight };
 struct RankAnalysis {
     std::vector<int> independent; ///< constraint indices, ascending: a full-rank subset
     std::vector<int> dependent;   ///< the rest, ascending
-    std::vector<int> doubtful;    ///< those in clusters where rounding may have told wrongly
-    double smallestPivot = 1;     ///< of the independent: squared sine of a gradient's angle with the others' span
+    double smallestPivot = 1;     ///< of the independent: squared sine of a gradient's angle with the span of those
+                                  ///< before; where peel() shows it to be clear, a lower bound
     std::vector<int> circuit;     ///< constraints that nearly depend on each other there
     Shape shape = Shape::Spatial; ///< of the circuit
 
@@ -25,8 +25,8 @@ struct RankAnalysis {
     bool isSingular() const;
 };
 
-/** Rank of the constraints' gradients at some positions, by sparse LDLT of the scaled matrix J J^T with unit masses
- *  (rank does not depend on masses). Clusters without a closed ring are independent and cost nothing.
+/** Rank of the constraints' gradients at some positions: what peel() clearly leaves, by sparse LDLT of the scaled
+ * matrix J J^T with unit masses (rank does not depend on masses).
  *
  *  @param candidates  constraints with at least one movable particle
  *  @param positions   [numParticles] nm
@@ -36,10 +36,8 @@ struct RankAnalysis {
 RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candidates, const Real3* positions,
                          const Box& box, double threshold, double time = 0);
 
-/** Rank at positions in general, where rigid bodies have their shape: no set of constraints that is independent
- * anywhere is dependent there. Tells duplicates and redundant bracing from sets that are singular only in their own
- * geometry. */
-RankAnalysis analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates);
+/** The matrix J J^T of a sparse cluster's rows, scaled to unit diagonal; J has unit masses. */
+void assembleUnitMatrix(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J, SparseMatrix& matrix);
 
 /** Pivots up to this count as zero. */
 constexpr double rankThreshold = 1e-9;

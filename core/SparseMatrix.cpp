@@ -3,6 +3,7 @@
 #include "SparseMatrix.h"
 #include "SmallMatrix.h"
 #include <algorithm>
+#include <limits>
 
 namespace ConstraintPlugin {
 
@@ -55,6 +56,7 @@ void SparseMatrix::factorizeRankRevealing(double threshold, std::vector<double>&
             eliminateColumn<true>(k, target);
         else {
             const int first = symbolic.columnStart[k], last = symbolic.columnStart[k + 1];
+            diagonal[k] = std::numeric_limits<double>::infinity(); // solve() leaves it out
             std::fill(lower.begin() + first, lower.begin() + last, 0.0);
             target += (last - first) * (last - first - 1) / 2;
         }

@@ -28,7 +28,8 @@ public:
         return factorize<true>();
     }
     /** Factor a symmetric positive semidefinite matrix of unit diagonal in place and leave out each row that depends
-     *  on earlier ones: its pivot is at most the threshold, the square of its distance from their span.
+     *  on earlier ones: its pivot is at most the threshold, the square of its distance from their span. solve() then
+     *  solves the equations of the others, and gives 0 for it.
      *  @param[out] pivots [n] */
     void factorizeRankRevealing(double threshold, std::vector<double>& pivots);
     /** Solve A x = b with the factor. @param x in: b, out: x; [n], rows by position in the elimination */

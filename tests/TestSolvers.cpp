@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintSolver.h"
+#include "GenericRank.h"
 #include "support/DenseOracle.h"
 #include "support/SystemTable.h"
 #include <limits>

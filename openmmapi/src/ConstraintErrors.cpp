@@ -201,6 +201,27 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
     throw OpenMMException(out.str());
 }
 
+/** "a; b; c": long lists are cut. */
+static void writeConstraints(std::ostream& out, const ConstraintSet& set, const std::vector<int>& constraints) {
+    constexpr std::size_t most = 6;
+    for (std::size_t i = 0; i < constraints.size() && i < most; i++)
+        out << (i == 0 ? "" : "; ") << describeConstraint(set, constraints[i]);
+    if (constraints.size() > most)
+        out << "; and " << constraints.size() - most << " more";
+}
+
+void throwUndecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {
+    std::ostringstream out;
+    out << "It cannot be told how many of " << constraints.size() << " coupled constraints of "
+        << describeParticles(set, constraints) << " are independent, so neither can the degrees of freedom: at no "
+        << "positions drawn at random a gap of 10^6 separates gradients that depend on the others from gradients that "
+        << "do not. The constraints are: ";
+    writeConstraints(out, set, constraints);
+    out << ".\nRemedy: leave out constraints that hold by the others, or hold rigid parts by "
+        << "ConstraintForce.addRigidBody(particles, positions).";
+    throw OpenMMException(out.str());
+}
+
 void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
     std::ostringstream out;
     out << "The constraints of " << describeParticles(set, analysis.circuit) << " form a "
@@ -209,10 +230,7 @@ void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
                                               : "special")
         << " set that is singular: its gradients depend on each other in the constrained geometry itself (smallest "
         << "pivot " << analysis.smallestPivot << "), so no multipliers exist that keep it. The constraints are: ";
-    for (std::size_t i = 0; i < analysis.circuit.size() && i < 6; i++)
-        out << (i == 0 ? "" : "; ") << describeConstraint(set, analysis.circuit[i]);
-    if (analysis.circuit.size() > 6)
-        out << "; and " << analysis.circuit.size() - 6 << " more";
+    writeConstraints(out, set, analysis.circuit);
     out << ".\nRemedy: if these particles are rigid, declare them so with ConstraintForce.addRigidBody(particles, "
         << "positions), or leave out the constraints that only stiffen the bending.";
     throw OpenMMException(out.str());

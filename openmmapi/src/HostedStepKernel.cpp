@@ -16,6 +16,8 @@ void HostedStepKernel::initialize(const System&, const ConstraintIntegrator& int
                                   const ConstraintSet& constraints) {
     inverseMass = constraints.inverseMass;
     solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
+    if (!solver->getUndecided().empty())
+        throwUndecidedRank(constraints, solver->getUndecided());
     lastStepSize = integrator.getStepSize();
     reading.multipliers.assign(constraints.constraints.size(), 0.0);
     reading.velocityMultipliers = reading.multipliers;

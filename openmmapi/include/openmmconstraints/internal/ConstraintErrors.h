@@ -42,6 +42,9 @@ struct SolveContext {
  *          a remedy */
 [[noreturn]] void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context);
 
+/** Throw for constraints of which it cannot be told how many are independent (GenericRank::undecided). */
+[[noreturn]] void throwUndecidedRank(const ConstraintSet& set, const std::vector<int>& constraints);
+
 /** @throws OpenMMException that names the particles of a singular set, its shape and a remedy */
 [[noreturn]] void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis);
 

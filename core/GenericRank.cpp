@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "GenericRank.h"
+#include "IndependentRows.h"
+#include "Peeling.h"
+#include "RankAnalysis.h"
+#include "SelfStress.h"
+#include <iterator>
+#include <optional>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+Real3 drawPoint(SplitMix& random) {
+    const double x = random.uniform(), y = random.uniform(), z = random.uniform();
+    return {x, y, z};
+}
+
+Jacobian unitMasses(const ConstraintSet& set, const std::vector<int>& rows, const std::vector<Real3>& positions) {
+    Jacobian J(set, rows);
+    J.setUnitMasses();
+    J.setStart(positions.data(), Box());
+    return J;
+}
+
+/** Rigid bodies' particles keep their places among their base particles. */
+void placeBodies(const ConstraintSet& set, std::vector<Real3>& positions) {
+    std::vector<int> linear;
+    for (int k = 0; k < (int) set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        if (c.kind != CoordinateKind::Linear || !set.isMovable(c))
+            continue;
+        linear.push_back(k);
+        const LinearForm& form = set.linear[c.form];
+        Real3& place = positions[c.particles[0]];
+        double along = -dot(form.axis, place);
+        for (std::size_t b = 0; b < form.weights.size(); b++)
+            along += form.weights[b] * dot(form.axis, positions[c.particles[b + 1]]);
+        place += along * form.axis;
+    }
+    // That is all, unless bodies share particles. Then all are moved to the closest places that meet the equations.
+    constexpr double rounding = 1e-14; // nm
+    for (int pass = 0; pass < 3; pass++) {
+        const Jacobian J = unitMasses(set, linear, positions);
+        std::vector<double> error(linear.size());
+        double largest = 0;
+        for (int row = 0; row < J.numRows(); row++) {
+            error[row] = J.startValue(row) / std::sqrt(J.diagonal(row, J.start.data()));
+            largest = std::max(largest, std::abs(error[row]));
+        }
+        if (largest <= rounding)
+            return;
+        const UnitRows rows(J, 0, J.numRows());
+        std::vector<double> shift(rows.numColumns());
+        const auto impulse = solveByConjugateGradients(rows, error);
+        for (int row = 0; impulse && row < J.numRows(); row++)
+            rows.add(row, -(*impulse)[row], shift.data());
+        for (std::size_t i = 0; i < rows.getParticles().size(); i++)
+            positions[rows.getParticles()[i]] += Real3{shift[3 * i], shift[3 * i + 1], shift[3 * i + 2]};
+    }
+}
+
+/** Positions in general, the same on every machine. */
+std::vector<Real3> drawPositions(const ConstraintSet& set, int draw) {
+    std::vector<Real3> positions(set.numParticles());
+    SplitMix random(3 * positions.size() * draw);
+    for (Real3& x : positions)
+        x = drawPoint(random);
+    placeBodies(set, positions);
+    return positions;
+}
+
+using Choice = std::optional<std::vector<int>>; // rows, if a gap told them
+
+/** Every row of a matrix that is small enough. */
+Choice chooseDense(const UnitRows& rows) {
+    IndependentRows found = chooseIndependent(rows);
+    for (double distance : found.distance)
+        if (distance < clearDistance)
+            return {};
+    return std::move(found.rows);
+}
+
+/** The rows of one cluster by sparse LDLT, where J J^T has squared distances for pivots. Among many rows a few have an
+ *  accident at any draw: their particles are drawn again, no others.
+ *  @param random  for new places of particles, and for probes */
+Choice chooseSparse(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                    std::vector<Real3>& positions, SplitMix& random) {
+    constexpr double noPivot = 1e-12, clearPivot = 1e-7;
+    constexpr int mostRounds = 30;
+    for (int round = 0; round < mostRounds; round++) {
+        const Jacobian J = unitMasses(set, graph.rows, positions);
+        const UnitRows rows(J, cluster.begin, cluster.end);
+        SparseMatrix matrix(graph.factors[cluster.factor]);
+        std::vector<double> pivots;
+        assembleUnitMatrix(graph, cluster, J, matrix);
+        matrix.factorizeRankRevealing(noPivot, pivots);
+        std::vector<int> independent, bad;
+        std::vector<char> isDependent(cluster.size());
+        for (int row = 0; row < cluster.size(); row++)
+            if (pivots[row] > clearPivot)
+                independent.push_back(row);
+            else if (pivots[row] > noPivot)
+                bad.push_back(row);
+            else
+                isDependent[row] = 1;
+        if (bad.empty() && (int) independent.size() < cluster.size()) {
+            // What depends on the independent rows has no component along a vector orthogonal to all of them.
+            constexpr double rounding = 1e-11, none = 1e-7;
+            std::vector<double> w(rows.numColumns()), y(cluster.size());
+            for (double& x : w)
+                x = random.uniform() - 0.5;
+            double largest = 1;
+            for (int pass = 0; pass < 6 && largest > rounding; pass++) { // w -= J^T (J J^T)^-1 J w, refined
+                largest = 0;
+                for (int row = 0; row < cluster.size(); row++) {
+                    y[row] = isDependent[row] ? 0 : rows.dot(row, w.data());
+                    largest = std::max(largest, std::abs(y[row]));
+                }
+                matrix.solve(y.data());
+                for (int row : independent)
+                    rows.add(row, -y[row], w.data());
+            }
+            if (!(largest <= rounding))
+                return {};
+            for (int row = 0; row < cluster.size(); row++)
+                if (isDependent[row] && !(std::abs(rows.dot(row, w.data())) <= none))
+                    bad.push_back(row);
+        }
+        if (bad.empty())
+            return independent;
+        for (int row : bad)
+            for (int p : set.constraints[graph.rows[cluster.begin + row]].particles)
+                positions[p] = drawPoint(random);
+        placeBodies(set, positions);
+    }
+    return {};
+}
+
+/** Choose among constraints that all have a gradient at some positions.
+ *  @param[in,out] result  constraint indices
+ *  @return whether a gap told them */
+bool choose(const ConstraintSet& set, const std::vector<int>& constraints, std::vector<Real3>& positions,
+            SplitMix& random, std::vector<int>& result) {
+    const auto take = [&](const Choice& choice, const int* constraintOf) {
+        if (choice)
+            for (int row : *choice)
+                result.push_back(constraintOf[row]);
+        return choice.has_value();
+    };
+    const UnitRows all(unitMasses(set, constraints, positions), 0, (int) constraints.size());
+    if (all.work() <= quickWork)
+        return take(chooseDense(all), constraints.data());
+    const ConstraintGraph graph(set, constraints, Method::Automatic, 0);
+    for (const Cluster& cluster : graph.clusters) {
+        const int* const constraintOf = &graph.rows[cluster.begin];
+        const UnitRows rows(unitMasses(set, graph.rows, positions), cluster.begin, cluster.end);
+        if (cluster.kind == ClusterSolverKind::Sparse || rows.work() <= mostDenseWork) {
+            const bool isSparse = cluster.kind == ClusterSolverKind::Sparse;
+            if (!take(isSparse ? chooseSparse(set, graph, cluster, positions, random) : chooseDense(rows),
+                      constraintOf))
+                return false;
+            continue;
+        }
+        const Choice stressed = findStressedRows(rows, random);
+        if (!stressed || (int) stressed->size() == cluster.size())
+            return false;
+        std::vector<int> open;
+        for (int row = 0; row < cluster.size(); row++)
+            (std::binary_search(stressed->begin(), stressed->end(), row) ? open : result).push_back(constraintOf[row]);
+        for (const std::vector<int>& part : findClusters(set, open))
+            if (!choose(set, part, positions, random, result))
+                return false;
+    }
+    return true;
+}
+
+/** A cluster of what peel() left, and what the draws told of it so far. */
+struct Core {
+    std::vector<int> constraints, independent;
+    int agreeing = 0; // draws
+
+    /** @param positions  [numParticles] drawn; a few may be drawn again
+     *  @param isLenient  take what has no gradient there, as an expression may not, for independent */
+    void judgeAt(const ConstraintSet& set, std::vector<Real3>& positions, SplitMix& random, bool isLenient) {
+        std::vector<int> rest, found;
+        const Jacobian J = unitMasses(set, constraints, positions);
+        for (int row = 0; row < J.numRows(); row++)
+            (J.hasGradient(row) ? rest : found).push_back(constraints[row]);
+        if ((!found.empty() && !isLenient) || !choose(set, rest, positions, random, found))
+            return;
+        if (found.size() > independent.size()) {
+            independent = std::move(found);
+            agreeing = 1;
+        } else
+            agreeing += found.size() == independent.size();
+    }
+};
+
+} // namespace
+
+GenericRank analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates) {
+    constexpr int mostDraws = 12;
+    constexpr double clear = clearDistance * clearDistance;
+    GenericRank result;
+    std::vector<int> rest = candidates;
+    for (int draw = 0; !rest.empty(); draw++) { // what an accident kept is peeled at the next draw
+        Peeling peeling = peel(set, rest, drawPositions(set, draw).data(), Box(), clear);
+        result.independent.insert(result.independent.end(), peeling.independent.begin(), peeling.independent.end());
+        rest.swap(peeling.rest);
+        if (peeling.independent.empty())
+            break;
+    }
+    std::vector<Core> cores;
+    for (std::vector<int>& cluster : findClusters(set, rest))
+        cores.push_back({std::move(cluster), {}, 0});
+    SplitMix random(~std::uint64_t(set.numParticles())); // far from those of the draws
+    for (int draw = 0; draw < mostDraws && !cores.empty(); draw++) {
+        std::vector<Real3> positions = drawPositions(set, draw);
+        std::vector<Core> open;
+        for (Core& core : cores) {
+            core.judgeAt(set, positions, random, draw >= mostDraws / 2);
+            if (core.agreeing < 2) {
+                open.push_back(std::move(core));
+                continue;
+            }
+            result.independent.insert(result.independent.end(), core.independent.begin(), core.independent.end());
+            if (core.independent.size() == core.constraints.size())
+                continue;
+            std::sort(core.independent.begin(), core.independent.end());
+            std::set_difference(core.constraints.begin(), core.constraints.end(), core.independent.begin(),
+                                core.independent.end(), std::back_inserter(result.dependent));
+            result.redundant.push_back(std::move(core.constraints));
+        }
+        cores.swap(open);
+    }
+    for (const Core& core : cores)
+        result.undecided.insert(result.undecided.end(), core.constraints.begin(), core.constraints.end());
+    for (std::vector<int>* list : {&result.independent, &result.dependent, &result.undecided})
+        std::sort(list->begin(), list->end());
+    return result;
+}
+
+} // namespace ConstraintPlugin
