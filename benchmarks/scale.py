@@ -15,7 +15,8 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 from time import perf_counter
 
 import numpy as np
@@ -37,17 +38,32 @@ class Body:
     positions: np.ndarray  # [particles, 3] nm, within a copy
     bonds: list[tuple[int, int]]  # within a copy; an index beyond it is of the next one
     shift: tuple[float, float, float]  # nm, from copy to copy
+    angles: list[tuple[int, int, int]] = field(default_factory=list)
+
+    @property
+    def tuples(self) -> list[tuple[int, ...]]:
+        """Particles of each constraint; their number tells its kind."""
+        return [*self.bonds, *self.angles]
 
 
 _ANGLE = np.deg2rad(104.52)
 _WATER = 0.09572 * np.array([[0, 0, 0], [1, 0, 0], [np.cos(_ANGLE), np.sin(_ANGLE), 0]])
 _ZIGZAG = np.array([[0, 0, 0], [0.125, 0.09, 0]])
+_WINDING = np.array([[0, 0, 0], [0.1, 0.1, 0], [0.2, 0.1, 0.1], [0.3, 0, 0.1]])
 _HYDROGENS = np.array([[[0, -0.06, 0.09], [0, -0.06, -0.09]], [[0, 0.06, 0.09], [0, 0.06, -0.09]]])
 _METHYLENES = np.concatenate([np.vstack([c, c + h]) for c, h in zip(_ZIGZAG, _HYDROGENS, strict=True)])
 
 BODIES = {
     # One cluster, whose matrix is tridiagonal.
     "chain": Body([12, 12], _ZIGZAG, [(0, 1), (1, 2)], (0.25, 0, 0)),
+    # A winding one with its angles.
+    "angles": Body(
+        [12] * 4, _WINDING, [(i, i + 1) for i in range(4)], (0.4, 0, 0), [(i, i + 1, i + 2) for i in range(4)]
+    ),
+    # All distances of 50 particles: 144 of 1,225 are independent.
+    "clique": Body(
+        [12] * 50, np.random.default_rng(1).uniform(size=(50, 3)), list(combinations(range(50), 2)), (2, 0, 0)
+    ),
     # Polyethylene, all bonds: one cluster, a tree.
     "polymer": Body([12, 1, 1] * 2, _METHYLENES, [(0, 1), (0, 2), (0, 3), (3, 4), (3, 5), (3, 6)], (0.25, 0, 0)),
     # Rigid water: clusters of three.
@@ -67,10 +83,19 @@ class Measurement:
     peak: int  # bytes
 
 
+def measured(x: np.ndarray) -> np.ndarray:
+    """Distances or angles of two or three particles: x is of shape [constraints, particles, 3]."""
+    bonds = x[:, 1:] - x[:, :-1]
+    if bonds.shape[1] == 1:
+        return np.linalg.norm(bonds[:, 0], axis=1)
+    sine = np.linalg.norm(np.cross(bonds[:, 0], bonds[:, 1]), axis=1)
+    return np.arctan2(sine, -(bonds[:, 0] * bonds[:, 1]).sum(axis=1))
+
+
 def build(name: str, constraints: int, with_constraints: bool) -> tuple[mm.System, np.ndarray]:
     """A System of about so many constraints in a ConstraintForce, and its positions (nm)."""
     body = BODIES[name]
-    copies = max(1, round(constraints / len(body.bonds)))
+    copies = max(1, round(constraints / len(body.tuples)))
     size = len(body.masses)
     positions = (body.positions + np.arange(copies)[:, None, None] * body.shift).reshape(-1, 3)
     system = mm.System()
@@ -78,11 +103,16 @@ def build(name: str, constraints: int, with_constraints: bool) -> tuple[mm.Syste
         for mass in body.masses:
             system.addParticle(mass)
     force = mc.ConstraintForce()
-    for copy in range(copies if with_constraints else 0):
-        for i, j in body.bonds:
-            if copy * size + j < len(positions):
-                separation = positions[copy * size + j] - positions[copy * size + i]
-                force.addDistance(copy * size + i, copy * size + j, float(np.linalg.norm(separation)))
+    add = {2: force.addDistance, 3: force.addAngle}
+    columns = []
+    for within in body.tuples if with_constraints else ():
+        particles = np.array(within) + size * np.arange(copies)[:, None]
+        particles = particles[particles.max(axis=1) < len(positions)]
+        columns.append((add[len(within)], particles.tolist(), measured(positions[particles]).tolist()))
+    for copy in range(copies):
+        for add_constraint, particles, values in columns:
+            if copy < len(values):
+                add_constraint(*particles[copy], values[copy])
     system.addForce(force)
     return system, positions
 
@@ -97,7 +127,7 @@ def measure(name: str, constraints: int, with_constraints: bool, platform: str, 
     creation = perf_counter() - start
     context.setPositions(positions)
     start = perf_counter()
-    context.setVelocitiesToTemperature(300, 1)
+    context.setVelocitiesToTemperature(10, 1)
     integrator.step(1)
     context.getState()
     first = perf_counter() - start
@@ -109,7 +139,8 @@ def measure(name: str, constraints: int, with_constraints: bool, platform: str, 
         context.getState()
         times.append((perf_counter() - start) / count)
     force = mc.ConstraintForce.cast(system.getForce(0))
-    return Measurement(force.getNumDistances(), creation, first - min(times), min(times), *memory())
+    count = force.getNumDistances() + force.getNumAngles()
+    return Measurement(count, creation, first - min(times), min(times), *memory())
 
 
 def memory() -> tuple[int, int]:

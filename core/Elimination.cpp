@@ -21,11 +21,15 @@ namespace {
 /** Rows of one round: an independent set, taken in order of degree among the rows of low degree. */
 std::vector<int> chooseRound(const std::vector<int>& remaining, const std::vector<std::vector<int>>& neighbours,
                              std::vector<int>& blockedInRound, int round) {
-    std::size_t lowest = neighbours[remaining.front()].size();
+    std::vector<std::size_t> degrees;
+    degrees.reserve(remaining.size());
     for (int row : remaining)
-        lowest = std::min(lowest, neighbours[row].size());
-    // Rows of the lowest degree alone would make many thin rounds; rows of any degree would make much fill.
-    const std::size_t limit = std::max<std::size_t>(4, lowest + lowest / 4);
+        degrees.push_back(neighbours[row].size());
+    // Rows of the lowest degree alone, as the ends of a chain, would make many thin rounds; rows of any degree would
+    // make much fill.
+    const auto low = degrees.begin() + (std::ptrdiff_t)(degrees.size() / 16);
+    std::nth_element(degrees.begin(), low, degrees.end());
+    const std::size_t limit = std::max<std::size_t>(4, *low + *low / 4);
     std::vector<std::vector<int>> byDegree(limit + 1);
     for (int row : remaining)
         if (neighbours[row].size() <= limit)

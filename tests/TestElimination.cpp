@@ -180,6 +180,25 @@ TEST(Elimination, ChainOfTenThousandIsShallowAndSparse) {
     EXPECT_LE(factor.entryRow.size(), 2.2 * 10000);
 }
 
+TEST(Elimination, AChainWithAnglesIsShallowAndSparse) {
+    // Only rows at its ends have few neighbours: taken one after the other they would make n/4 rounds.
+    const int n = 20000;
+    std::vector<std::pair<int, int>> pairs;
+    std::vector<std::vector<int>> rowsOf(n); // bonds and angles of each particle
+    for (int row = 0; row < 2 * n - 3; row++) {
+        const int first = row < n - 1 ? row : row - (n - 1);
+        for (int p = first; p <= first + (row < n - 1 ? 1 : 2); p++) {
+            for (int other : rowsOf[p])
+                pairs.push_back({other, row});
+            rowsOf[p].push_back(row);
+        }
+    }
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(fromPairs(2 * n - 3, pairs), factor));
+    EXPECT_LE(factor.numLevels, 100);
+    EXPECT_LE(factor.entryRow.size(), 20u * n);
+}
+
 TEST(Elimination, RingOfTenThousandIsShallowAndSparse) {
     SymbolicFactor factor;
     ASSERT_TRUE(eliminate(ringOf(10000), factor));
