@@ -10,17 +10,18 @@ using namespace OpenMM;
 
 namespace {
 
-class Mixtures : public testing::TestWithParam<std::string> {};
+/** On every platform, without a box and wrapped into one. */
+class Mixtures : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 TEST_P(Mixtures, HoldEveryConstraint) {
-    const std::string platform = GetParam();
+    const auto [platform, periodic] = GetParam();
     const char* const integrators[] = {"Rattle", "Shake", "RattleLangevin", "GeodesicLangevin"};
     const std::vector<std::string> platforms = platformsUnderTest();
     const unsigned place = std::find(platforms.begin(), platforms.end(), platform) - platforms.begin(),
                    number = isDevice(platform) ? 1 : 40; // on devices another one in each precision
     for (unsigned seed = place; seed < place + number; seed++) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        Mixture mixture = drawMixture(seed, false);
+        Mixture mixture = drawMixture(seed, periodic);
         ASSERT_TRUE(mixture.holds(mixture.positions, 0, 1e-12));
         const Solver solver = seed % 2 ? ConstraintIntegrator::MatrixInversion : ConstraintIntegrator::Automatic;
         const double stepSize = 0.0005;
@@ -40,8 +41,11 @@ TEST_P(Mixtures, HoldEveryConstraint) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, Mixtures, testing::ValuesIn(platformsUnderTest()),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Platforms, Mixtures,
+                         testing::Combine(testing::ValuesIn(platformsUnderTest()), testing::Bool()),
+                         [](const auto& info) {
+                             return std::get<0>(info.param) + (std::get<1>(info.param) ? "_Periodic" : "_Open");
+                         });
 
 TEST(MixturesAtTheirStart, AreJudgedByChecksThatSeeEachViolation) {
     const Mixture mixture = drawMixture(1, false);
