@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -145,7 +146,47 @@ def test_info_refuses_what_is_not_a_system(tmp_path, system_file):
         (["run", "--integrater", "Rattle", "x.py"], "--integrater"),
         (["run", "none.py"], "none.py"),
         (["run", "none.py", "--tolerance", "-1"], "--tolerance"),
+        (["demo", "--steps", "1" + 18 * "0"], "2,147,483,647"),
+        (["demo", "--threads", "1" + 5000 * "0"], "--threads"),
+        (["demo", "--time-budget", "1e300"], "1,000,000"),
+        (["benchmark", "--rounds", "1" + 21 * "0"], "1,000,000"),
+        (["benchmark", "--seconds", "1e300"], "1,000,000"),
+        (["benchmark", "--systems", "chain:1e18"], "10,000,000"),
+        (["benchmark", "--systems", "chain:1" + 5000 * "0"], "10,000,000"),
     ],
 )
-def test_a_mistake_is_one_sentence(words, expected, tmp_path):
+def test_a_mistake_is_one_sentence(words, expected, tmp_path, system_file):
+    words = [system_file if word == "SYSTEM" else word for word in words]
     assert_one_sentence(command(*words, cwd=tmp_path), expected)
+
+
+OUTPUTS = [
+    ["info", "--help"],
+    ["info", "SYSTEM"],
+    ["check", "SYSTEM"],
+    ["check", "SYSTEM", "--json"],
+    ["benchmark", "--list"],
+    ["run", "SCRIPT"],
+]
+
+
+@pytest.mark.parametrize("output", ["full", "unread", "closed"])
+@pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)
+def test_output_that_cannot_be_written_is_no_traceback(words, output, tmp_path, system_file):
+    script = tmp_path / "script.py"
+    script.write_text("")  # what a script writes itself fails as in Python
+    words = [str({"SYSTEM": system_file, "SCRIPT": script}.get(word, word)) for word in words]
+    redirection = {"full": ">/dev/full", "unread": "", "closed": ">&-"}[output]
+    line = f"exec {shlex.join([sys.executable, '-m', 'openmmconstraints', *words])} {redirection}"
+    with subprocess.Popen(line, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    if output == "full":
+        assert said.splitlines() == [
+            f"openmm-constraints {words[0]}: cannot write the output: No space left on device."
+        ]
+    else:
+        assert said == ""
+    assert process.returncode == (0 if output == "closed" else 1)

@@ -6,6 +6,7 @@ run, demo and benchmark."""
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +17,10 @@ from openmmconstraints.versions import plugin_version
 
 PROGRAM = "openmm-constraints"
 SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
+MOST_STEPS = 2**31 - 1  # of an integrator's step(n)
+MOST_THREADS = 4096  # beyond, the system may refuse to make them
+MOST_ROUNDS = 10**6
+MOST_SECONDS = 10**6
 BENCHMARK_SETS = ("HBonds", "AllBonds", "HAngles", "AllAngles", "Rigid")
 
 
@@ -25,12 +30,21 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
+    def _print_message(self, message, file=None) -> None:
+        """argparse's own ignores that a file is full."""
+        if message:
+            print(message, end="", file=file or sys.stderr, flush=True)
 
-def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+
+def _positive(kind: type[int] | type[float], most: float = float("inf")) -> Callable[[str], float]:
+    """A number above 0, of at most so many."""
+
     def convert(text: str) -> float:
         value = kind(text)
         if not 0 < value < float("inf"):
             raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
+        if value > most:
+            raise argparse.ArgumentTypeError(f"'{text}' is more than {most:,}")
         return value
 
     convert.__name__ = "whole number" if kind is int else "number"  # argparse: invalid number value: 'x'
@@ -102,13 +116,19 @@ def build_parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
     demo.add_argument("--platform", metavar="NAME", help="OpenMM platform (default: the fastest that works)")
-    demo.add_argument("--threads", type=_positive(int), metavar="N", help="threads of the CPU platform (default: 2)")
+    demo.add_argument(
+        "--threads", type=_positive(int, MOST_THREADS), metavar="N", help="threads of the CPU platform (default: 2)"
+    )
     demo.add_argument("--constraints", choices=("HBonds", "AllBonds", "both"), default="both", help="default: both")
     demo.add_argument("--tolerance", type=_positive(float), default=1e-5, metavar="X", help="default: 1e-5")
     length = demo.add_mutually_exclusive_group()
-    length.add_argument("--steps", type=_positive(int), metavar="N", help="steps of each run")
+    length.add_argument("--steps", type=_positive(int, MOST_STEPS), metavar="N", help="steps of each run")
     length.add_argument(
-        "--time-budget", type=_positive(float), default=130.0, metavar="SECONDS", help="whole command (default: 130)"
+        "--time-budget",
+        type=_positive(float, MOST_SECONDS),
+        default=130.0,
+        metavar="SECONDS",
+        help="whole command (default: 130)",
     )
     _add_benchmark(commands)
     return parser
@@ -157,10 +177,16 @@ def _add_benchmark(commands) -> None:
     )
     parser.add_argument("--integrator", choices=("Shake", "Rattle", "RattleLangevin"), default="Shake")
     parser.add_argument("--platform", default="CPU", metavar="NAME", help="OpenMM platform (default: CPU)")
-    parser.add_argument("--threads", type=_positive(int), metavar="N", help="threads of the CPU platform (default: 1)")
+    parser.add_argument(
+        "--threads", type=_positive(int, MOST_THREADS), metavar="N", help="threads of the CPU platform (default: 1)"
+    )
     parser.add_argument("--precision", choices=("single", "mixed", "double"), help="of devices (default: mixed)")
-    parser.add_argument("--rounds", type=_positive(int), metavar="N", help="in which all take turns (default: 7)")
-    parser.add_argument("--seconds", type=_positive(float), metavar="S", help="of each measurement (default: 0.1)")
+    parser.add_argument(
+        "--rounds", type=_positive(int, MOST_ROUNDS), metavar="N", help="in which all take turns (default: 7)"
+    )
+    parser.add_argument(
+        "--seconds", type=_positive(float, MOST_SECONDS), metavar="S", help="of each measurement (default: 0.1)"
+    )
     parser.add_argument(
         "--setup-limit",
         type=_positive(float),
@@ -179,6 +205,48 @@ def _add_benchmark(commands) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _open_closed_streams()
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+        return status
+    except UserError as error:
+        return _report(words, str(error), 2)
+    except KeyboardInterrupt:
+        return _report(words, "interrupted", 130)
+    except BrokenPipeError:  # whoever reads has had enough (`| head`)
+        _discard_output()
+        return 1
+    except MemoryError:
+        return _report(words, "out of memory: choose a smaller system or fewer threads.", 1)
+    except OSError as error:  # a full disk
+        _discard_output()
+        what = f"'{error.filename}'" if error.filename else "cannot write the output"
+        return _report(words, f"{what}: {error.strerror}.", 1)
+
+
+def _report(words: Sequence[str], message: str, status: int) -> int:
+    """Say in one line what ended the command; returns its exit status."""
+    print(f"{' '.join([PROGRAM, *words[:1]])}: {message}", file=sys.stderr)
+    return status
+
+
+def _open_closed_streams() -> None:
+    """Python has None for a stream that was closed (`>&-`), and a file opened later would take its place."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _discard_output() -> None:
+    """What Python still holds of the output would be tried again at the end, with a message of Python's own."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _run(words: list[str]) -> int:
     verbatim: list[str] = []
     if words[:1] == ["run"] and "--" in words:
         split = words.index("--")
@@ -187,14 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, rest = parser.parse_known_args(words)
     if options.command != "run" and rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    try:
-        return _dispatch(options, rest + verbatim)
-    except UserError as error:
-        print(f"{PROGRAM} {options.command}: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"{PROGRAM} {options.command}: interrupted", file=sys.stderr)
-        return 130
+    return _dispatch(options, rest + verbatim)
 
 
 def _dispatch(options: argparse.Namespace, script: list[str]) -> int:

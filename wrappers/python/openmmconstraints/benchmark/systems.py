@@ -32,6 +32,7 @@ _ALL = (
     NamedSystem("benzene", "n rings of 12 bonds", ("AllBonds", "Rigid"), generated.benzene, 200, 10),
     NamedSystem("water", "n rigid molecules", _RODS, generated.water, 1000, 30),
 )
+LARGEST_SIZE = 10_000_000  # chain:10000000 takes some 10 GB
 SYSTEMS = {entry.name: entry for entry in _ALL}
 DEFAULT = ("villin", "chain", "polyethylene", "nanotube", "co2", "benzene", "water")
 
@@ -55,6 +56,9 @@ def _parse(word: str, quick: bool) -> Chosen:
         return Chosen(entry, entry.quick_size if quick else entry.size)
     if entry.size is None:
         raise UserError(f"the system '{name}' has no size to choose: write '{name}'.")
-    if not size.isascii() or not size.isdigit() or int(size) < 2:
-        raise UserError(f"'{size}' is not a size of the system '{name}': a whole number of 2 or more, as in {name}:50.")
+    is_number = size.isascii() and size.isdigit() and len(size) <= len(str(LARGEST_SIZE))
+    if not is_number or not 2 <= int(size) <= LARGEST_SIZE:
+        raise UserError(
+            f"'{size}' is not a size of the system '{name}': a whole number of 2 to {LARGEST_SIZE:,}, as in {name}:50."
+        )
     return Chosen(entry, int(size))
