@@ -16,8 +16,8 @@ protected:
     std::string platform() const {
         return std::get<0>(GetParam());
     }
-    bool isRattle() const {
-        return std::get<2>(GetParam()) == "Rattle";
+    bool isLangevin() const {
+        return std::get<2>(GetParam()) == "RattleLangevin";
     }
     /** What creating a Context of n particles of mass 5 with given distances throws. */
     std::string creating(int n, const std::vector<TestSystem::Bond>& bonds, bool periodic = false,
@@ -197,7 +197,7 @@ TEST_P(Errors, NonConvergenceIsNamedAndLeavesTheState) {
     expectAll(message, {"particles ", "target", "residual", "tolerance 1e-12", "after 1 iterations", "Remedy",
                         "setMaxIterations", "step 4"});
     // The velocities of a Langevin step are solved first; Newton's method needs one iteration for those.
-    if (std::get<2>(GetParam()) == "RattleLangevin" && std::get<1>(GetParam()) == ConstraintIntegrator::Iterative)
+    if (isLangevin() && std::get<1>(GetParam()) == ConstraintIntegrator::Iterative)
         expectAll(message, {"rate of change", "velocity stage"});
     else
         expectAll(message, {"value", "position stage"});
@@ -327,6 +327,49 @@ TEST_P(Errors, ParticlesAtTheSamePlaceAreNamed) {
     r[2] = r[1];
     s.context->setPositions(r);
     expectAll(expectFailureLeavesTheState(s), {"particles 1 and 2", "same place"});
+}
+
+TEST_P(Errors, CoordinatesTooLargeForTheirRoundingAreNamed) {
+    auto system = std::make_unique<System>();
+    for (int i = 0; i < 18; i++)
+        system->addParticle(12);
+    auto* force = new ConstraintForce();
+    force->addDistance(0, 1, 0.1);
+    for (int i = 2; i < 5; i++) // a tetrahedron
+        for (int j = i + 1; j < 6; j++)
+            force->addDistance(i, j, 0.1);
+    force->addAngle(6, 7, 8, M_PI / 2);
+    force->addDihedral(9, 10, 11, 12, 0.5);
+    force->addCentroidDistance({13, 14}, {15, 16}, 0.2);
+    auto* sphere = new CustomConstraintForce(1, "x1^2+y1^2+z1^2-1");
+    sphere->addConstraint({17});
+    system->addForce(force);
+    system->addForce(sphere);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-6), platform());
+    Vectors start;
+    for (int i = 0; i < 18; i++)
+        start.emplace_back(0.1 * i, 0.05 * (i % 2), 0.02 * (i % 3));
+    for (double coordinate : {1e20, -1e38, 1e155, 1e300})
+        for (int particle : {1, 5, 7, 12, 14, 17}) {
+            SCOPED_TRACE(std::to_string(coordinate) + " of particle " + std::to_string(particle));
+            Vectors r = start;
+            r[particle][1] = coordinate;
+            s.context->setPositions(r);
+            const double stored = s.positions()[particle][1]; // infinite beyond 3e38 in single precision
+            std::ostringstream place;
+            place << stored;
+            const std::string name = "particle " + std::to_string(particle), value = place.str();
+            for (const auto& project : std::vector<std::function<void()>>{
+                     [&] { s.integrator->step(1); }, [&] { s.integrator->applyConstraints(); },
+                     [&] { s.integrator->applyVelocityConstraints(); }}) {
+                const std::string message = messageOf(project);
+                expectAll(message, {name + " ", "Remedy"});
+                if (std::isfinite(stored))
+                    expectAll(message, {name + " is at", value, "rounded"});
+                else
+                    expectAll(message, {"NaN or infinite"});
+            }
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, Errors, testing::ValuesIn(oneSetupOfEach(allSetups())),

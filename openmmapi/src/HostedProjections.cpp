@@ -52,8 +52,10 @@ static double largestComponent(const Real3& r) {
 double HostedStepKernel::roundingSlack(const Real3* positions) const {
     double largest = 0;
     for (const Constraint& c : solver->getSet().constraints)
-        for (int particle : c.particles)
-            largest = max(largest, largestComponent(positions[particle]));
+        for (int particle : c.particles) {
+            const double size = largestComponent(positions[particle]);
+            largest = isinf(size) ? largest : max(largest, size); // else any error would pass as rounding
+        }
     return 8 * positionEpsilon() * largest / shortestScale();
 }
 
@@ -73,6 +75,7 @@ double HostedStepKernel::shortestScale() const {
 
 bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
                                         bool force) {
+    requireResolved(x);
     const Box now = box(context);
     const double tolerance = integrator.getConstraintTolerance();
     const double time = targetTime = currentTime(context);
@@ -131,8 +134,8 @@ void HostedStepKernel::checkRank(const Real3* x, const Box& now) {
 void HostedStepKernel::refuseFarOff(const SolveReport& report, double time) const {
     const Constraint& c = solver->getSet().constraints[report.constraint];
     const double ratio = report.value / c.targetAt(time);
-    // NaN and particles at one place are the solver's to report.
-    if (!solver->getSet().hasLengthScale(c) || ratio == 0 || !(ratio < 0.2 || ratio > 2.5))
+    // NaN, infinity and particles at one place are the solver's to report.
+    if (!solver->getSet().hasLengthScale(c) || ratio == 0 || isinf(ratio) || !(ratio < 0.2 || ratio > 2.5))
         return;
     ostringstream out;
     out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
@@ -142,6 +145,22 @@ void HostedStepKernel::refuseFarOff(const SolveReport& report, double time) cons
            "on "
            "from here; or integrator.applyConstraints() to project all the same.";
     throw OpenMMException(out.str());
+}
+
+void HostedStepKernel::requireResolved(const Real3* x) const {
+    const ConstraintSet& set = solver->getSet();
+    for (size_t k = 0; k < set.constraints.size(); k++)
+        for (int p : set.constraints[k].particles) {
+            const double rounding = positionEpsilon() * largestComponent(x[p]);
+            if (!(rounding > set.scale(set.constraints[k])) || isinf(rounding)) // NaN and infinity are the solver's
+                continue;
+            ostringstream out;
+            out << describeParticle(set, p) << " is at (" << x[p].x << ", " << x[p].y << ", " << x[p].z << ") nm in "
+                << activity << ": so far out, positions of this precision are rounded by " << rounding
+                << " nm, too much for " << describeConstraint(set, (int) k)
+                << ".\nRemedy: correct its position, or move all particles closer to the origin.";
+            throw OpenMMException(out.str());
+        }
 }
 
 void HostedStepKernel::checkPeriodicLengths(const Box& now, double time) const {
@@ -208,6 +227,7 @@ void HostedStepKernel::projectVelocities(ContextImpl& context, const ConstraintI
 
 bool HostedStepKernel::projectTangent(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                                       Real3* v) {
+    requireResolved(x);
     solver->setTime(currentTime(context));
     const SolveReport before = solver->measureVelocities(x, box(context), v, velocityTimeScale(integrator));
     // A state that a step left is not changed, though it be off by what steps on this platform leave.

@@ -231,6 +231,9 @@ private:
     void approachOrFail(Real3* x, const Box& box, SolveReport& report, const ConstraintIntegrator& integrator);
     void checkRank(const Real3* x, const Box& box);
     void refuseFarOff(const SolveReport& report, double time) const;
+    /** @throws OpenMMException naming a particle so far from the origin that rounding of its coordinates (nm) exceeds
+     *          what a constraint holds; there squares overflow sooner or later, and any state would pass as rounded */
+    void requireResolved(const Real3* x) const;
     /** Return velocities v to the tangent space at x. @return false if they were in it, and are unchanged */
     bool projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     /** What rounding of the positions alone may add to a solved constraint's error. */
