@@ -240,13 +240,19 @@ struct ErrorAndValue {
 SolveReport ConstraintSolver::reportNoGradient(int row, const Real3* positions) const {
     SolveReport report;
     report.constraint = graph->rows[row];
+    report.isOfStart = true;
     const Constraint& c = set.constraints[report.constraint];
     for (int p : c.particles)
         report.places.push_back(positions[p]);
     const bool isSomewhere = std::all_of(report.places.begin(), report.places.end(),
                                          [](const Real3& x) { return std::isfinite(x.x + x.y + x.z); });
-    const bool isOfItsOwn = c.kind == CoordinateKind::Custom && isSomewhere;
-    report.outcome = isOfItsOwn ? Outcome::NoGradient : Outcome::NotFinite;
+    // Angles and dihedrals have none where three neighbours lie on a line; nor has any q where two are at one place.
+    const bool canBeStraight = c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral;
+    const bool areApart = std::adjacent_find(report.places.begin(), report.places.end(),
+                                             [](const Real3& a, const Real3& b) { return dot(a - b, a - b) == 0; }) ==
+                          report.places.end();
+    const bool isOfItsOwn = c.kind == CoordinateKind::Custom || (canBeStraight && areApart);
+    report.outcome = isOfItsOwn && isSomewhere ? Outcome::NoGradient : Outcome::NotFinite;
     report.value = jacobian->startValue(row);
     report.maxError = jacobian->startError(row);
     return report;

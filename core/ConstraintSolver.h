@@ -19,7 +19,8 @@ struct SolveReport {
     double maxError = 0;       ///< of the worst (or the failing) constraint, in units of the tolerance
     int constraint = -1;       ///< its index in the ConstraintSet; -1 if there are none
     double value = 0;          ///< its q (position stage) or dsigma/dt (velocity stage)
-    std::vector<Real3> places; ///< NoGradient: positions of its particles
+    bool isOfStart = false;    ///< value and error are those of the positions at the start, whatever the stage
+    std::vector<Real3> places; ///< where isOfStart: positions of its particles
 };
 
 /** Baumgarte's feedback on what violates the constraints: J a + J-dot v + 2 alpha J v + beta^2 sigma = 0. */

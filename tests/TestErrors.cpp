@@ -372,5 +372,38 @@ TEST_P(Errors, CoordinatesTooLargeForTheirRoundingAreNamed) {
         }
 }
 
+TEST_P(Errors, AnglesThatStartExactlyStraightAreNamed) {
+    const double angle = 109.5 * M_PI / 180;
+    for (bool isDihedral : {false, true}) {
+        auto system = std::make_unique<System>();
+        for (int i = 0; i < 4; i++)
+            system->addParticle(12);
+        auto* force = new ConstraintForce();
+        if (isDihedral)
+            force->addDihedral(0, 1, 2, 3, angle);
+        else
+            force->addAngle(0, 1, 2, angle);
+        for (int i = 0; i < 2; i++)
+            force->addDistance(i, i + 1, 0.15);
+        system->addForce(force);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-6), platform());
+        Vectors r = {Vec3(), Vec3(0.15, 0, 0), Vec3(0.3, 0, 0), Vec3(0.35, 0.1, 0.1)};
+        s.context->setPositions(r);
+        for (const std::string& message :
+             {expectFailureLeavesTheState(s), messageOf([&] { s.integrator->applyConstraints(); }),
+              messageOf([&] { s.integrator->applyVelocityConstraints(); })}) {
+            expectAll(message,
+                      {isDihedral ? "dihedral 0 of" : "angle 0 of", "no gradient", "straight line",
+                       "target 1.91114 rad", "There: particle 0 at (0, 0, 0) nm", "Remedy: move particle 1 off"});
+            EXPECT_EQ(message.find("NaN"), std::string::npos) << message;
+        }
+        r[1][1] = 0.001; // as the remedy says
+        s.context->setPositions(r);
+        s.integrator->applyConstraints();
+        s.integrator->step(2);
+        EXPECT_EQ(s.context->getStepCount(), 2);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, Errors, testing::ValuesIn(oneSetupOfEach(allSetups())),
                          [](const auto& info) { return nameOf(info.param); });

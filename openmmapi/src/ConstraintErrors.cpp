@@ -39,8 +39,13 @@ std::string listParticles(const ConstraintSet& set, const std::vector<int>& part
     return out.str();
 }
 
-const char* whatHappened(Outcome outcome) {
-    switch (outcome) {
+/** Angles and dihedrals; unlike an expression's, their gradient is missing only where particles lie on a line. */
+bool isAngular(const Constraint& c) {
+    return c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral;
+}
+
+std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
+    switch (report.outcome) {
     case Outcome::Converged:
         return "converged";
     case Outcome::NotConverged:
@@ -52,6 +57,10 @@ const char* whatHappened(Outcome outcome) {
     case Outcome::Inconsistent:
         return "a constraint that depends on others, or joins immovable particles, does not hold";
     case Outcome::NoGradient:
+        if (isAngular(set.constraints[report.constraint]))
+            return "the " + std::string(nameOf(set.constraints[report.constraint].kind)) +
+                   " below has no gradient where it starts, because three neighbours of its particles lie exactly on a "
+                   "straight line";
         return "a constraint has no gradient where its particles are: it is zero, infinite or NaN there";
     }
     return "";
@@ -78,6 +87,9 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                "particles depend on each other in this geometry: reduce the step size, minimize the energy first, or "
                "remove a constraint of the set.";
     case Outcome::NoGradient:
+        if (isAngular(set.constraints[report.constraint]))
+            return "move " + describeParticle(set, set.constraints[report.constraint].particles[1]) +
+                   " off the line, by 0.001 nm to the side where it shall be, and set the positions again.";
         return "move the particles away from this place (the centre of a sphere, the apex of a cone, a kink), or write "
                "the expression so that it is differentiable there (x^2+y^2-r^2 instead of sqrt(x^2+y^2)-r).";
     case Outcome::Inconsistent:
@@ -168,7 +180,7 @@ std::string describeParticles(const ConstraintSet& set, const std::vector<int>& 
 void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     std::ostringstream out;
     out << "The constraints could not be solved in " << context.activity << ", "
-        << (context.stage == Stage::Positions ? "position" : "velocity") << " stage: " << whatHappened(report.outcome)
+        << (context.stage == Stage::Positions ? "position" : "velocity") << " stage: " << whatHappened(set, report)
         << " (after " << report.iterations << " iterations of " << context.solver << ").";
     if (report.constraint >= 0) {
         const Constraint& c = set.constraints[report.constraint];
@@ -179,9 +191,10 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         const char* const residual = isExpression(set, c) ? "|sigma|/|grad sigma| in nm "
                                      : isRelative         ? "relative residual "
                                                           : "residual ";
-        if (context.stage == Stage::Positions && isExpression(set, c))
+        const bool isOfPositions = context.stage == Stage::Positions || report.isOfStart;
+        if (isOfPositions && isExpression(set, c))
             out << "sigma is " << report.value << ", " << residual;
-        else if (context.stage == Stage::Positions)
+        else if (isOfPositions)
             out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit
                 << ", " << residual;
         else if (isExpression(set, c))

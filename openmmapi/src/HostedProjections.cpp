@@ -96,7 +96,7 @@ bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIn
         if (report.outcome == Outcome::Converged)
             for (int i = 0; i < numParticles(); i++)
                 x[i] += shift[i];
-        else if (report.outcome != Outcome::NotFinite)
+        else if (report.outcome != Outcome::NotFinite && report.outcome != Outcome::NoGradient)
             approachOrFail(x, now, report, integrator);
         solver->setMultipliers(kept);
         if (report.outcome != Outcome::Converged)
