@@ -196,6 +196,10 @@ TEST_P(Errors, NonConvergenceIsNamedAndLeavesTheState) {
     const std::string message = expectFailureLeavesTheState(s);
     expectAll(message, {"particles ", "target", "residual", "tolerance 1e-12", "after 1 iterations", "Remedy",
                         "setMaxIterations", "step 4"});
+    EXPECT_EQ(message.find("setSolver(MatrixInversion)") != std::string::npos,
+              std::get<1>(GetParam()) == ConstraintIntegrator::Iterative)
+        << "where it is not in use: " << message;
+    expectAll(message, {"openmmconstraints.minimize(context)"});
     // The velocities of a Langevin step are solved first; Newton's method needs one iteration for those.
     if (isLangevin() && std::get<1>(GetParam()) == ConstraintIntegrator::Iterative)
         expectAll(message, {"rate of change", "velocity stage"});

@@ -340,9 +340,10 @@ TEST_P(SeveralBlocks, DoAsOneDoes) {
 INSTANTIATE_TEST_SUITE_P(Platforms, SeveralBlocks, testing::ValuesIn(devices({"Single", "Mixed"})),
                          [](const auto& info) { return info.param; });
 
-std::string messageOf(const TestSystem& system, const std::string& platform) {
+std::string messageOf(const TestSystem& system, const std::string& platform,
+                      Solver solver = ConstraintIntegrator::MatrixInversion) {
     try {
-        start(system, {platform, ConstraintIntegrator::MatrixInversion, "Rattle"}, 0);
+        start(system, {platform, solver, "Rattle"}, 0);
     } catch (const OpenMMException& error) {
         return error.what();
     }
@@ -364,6 +365,9 @@ TEST_P(DeviceMemory, IsAskedForAtContextCreation) {
         EXPECT_NE(message.find("has 100000 bytes"), std::string::npos) << message;
         EXPECT_NE(message.find("1000 coupled"), std::string::npos) << message;
         EXPECT_NE(message.find("setSolver(Iterative)"), std::string::npos) << message;
+        const std::string ofIterative = messageOf(system, GetParam(), ConstraintIntegrator::Iterative);
+        EXPECT_NE(ofIterative.find("Remedy"), std::string::npos);
+        EXPECT_EQ(ofIterative.find("setSolver(Iterative)"), std::string::npos) << "is in use: " << ofIterative;
     }
     const long long needed = std::stoll(match[1]);
     const Variable memory("OPENMM_CONSTRAINTS_DEVICE_MEMORY", std::to_string(needed - 1));

@@ -61,6 +61,14 @@ std::string describeSolver(const ConstraintGraph& graph) {
     return solver.empty() ? "no constraints" : solver;
 }
 
+bool isServedIteratively(const ConstraintGraph& graph, int constraint) {
+    return std::any_of(graph.clusters.begin(), graph.clusters.end(), [&](const Cluster& cluster) {
+        const auto rows = graph.rows.begin();
+        return cluster.kind == ClusterSolverKind::Iterative &&
+               std::find(rows + cluster.begin, rows + cluster.end, constraint) != rows + cluster.end;
+    });
+}
+
 std::string describeFallbacks(const ConstraintGraph& graph) {
     int largest = -1;
     for (int c = 0; c < (int) graph.clusters.size(); c++)

@@ -66,6 +66,9 @@ std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
     return "";
 }
 
+/** Of states that steps ran into; OpenMM's own minimizer leaves the constraints of Forces. */
+const char* const minimizeFirst = "minimize the energy first (openmmconstraints.minimize(context))";
+
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     switch (report.outcome) {
@@ -75,8 +78,10 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                    "step "
                    "size, or write the expression so that it is defined there.";
         return "look for overlapping particles or a step size that is too large; if positions are NaN after "
-               "setVelocitiesToTemperature() or Context.applyConstraints(), OpenMM's own solver failed on a singular "
-               "set of System constraints: call openmmconstraints.moveConstraints(system) before creating the Context.";
+               "setVelocitiesToTemperature(), Context.applyConstraints() or LocalEnergyMinimizer.minimize(), OpenMM's "
+               "own solver failed on a singular set of System constraints: call "
+               "openmmconstraints.moveConstraints(system) "
+               "before creating the Context, and minimize with openmmconstraints.minimize(context).";
     case Outcome::Singular:
         if (ofExpression)
             return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
@@ -84,8 +89,8 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                    "of its particles here: reduce the step size, start closer to the surface, or write the expression "
                    "so that its gradient vanishes nowhere on the surface.";
         return "the step is too large for this bond to follow (it turned by 90 degrees), or the constraints of these "
-               "particles depend on each other in this geometry: reduce the step size, minimize the energy first, or "
-               "remove a constraint of the set.";
+               "particles depend on each other in this geometry: reduce the step size, " +
+               std::string(minimizeFirst) + ", or remove a constraint of the set.";
     case Outcome::NoGradient:
         if (isAngular(set.constraints[report.constraint]))
             return "move " + describeParticle(set, set.constraints[report.constraint].particles[1]) +
@@ -101,9 +106,10 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
     default:
         if (context.tolerance < 1e-13)
             return "the tolerance is near the floor of double precision: use 1e-13 or more.";
-        return "reduce the step size, minimize the energy first, " +
-               (context.note.empty() ? "choose setSolver(MatrixInversion) for strongly coupled constraints, "
-                                     : "couple fewer constraints (" + context.note + "), ") +
+        return "reduce the step size, " + std::string(minimizeFirst) + ", " +
+               (!context.isIterative   ? ""
+                : context.note.empty() ? "choose setSolver(MatrixInversion) for strongly coupled constraints, "
+                                       : "couple fewer constraints (" + context.note + "), ") +
                "raise setMaxIterations(), or check that the lengths can hold together.";
     }
 }

@@ -164,10 +164,11 @@ void HostedStepKernel::throwDrift(const SolveReport& drift, const ConstraintInte
 void HostedStepKernel::requireFinite(const Real3* v, const char* what) const {
     for (int i = 0; i < numParticles(); i++)
         if (!isfinite(v[i].x + v[i].y + v[i].z))
-            throw OpenMMException("The " + string(what) + " of " + describeParticle(solver->getSet(), i) +
-                                  " would become NaN or infinite in " + activity +
-                                  ". Its force, velocity or position is not finite: look for overlapping particles, "
-                                  "minimize the energy, or reduce the step size.");
+            throw OpenMMException(
+                "The " + string(what) + " of " + describeParticle(solver->getSet(), i) +
+                " would become NaN or infinite in " + activity +
+                ". Its force, velocity or position is not finite: look for overlapping particles, "
+                "minimize the energy (openmmconstraints.minimize(context)), or reduce the step size.");
 }
 
 void HostedStepKernel::note(const SolveReport& report) {
@@ -187,7 +188,8 @@ void HostedStepKernel::fail(const SolveReport& report, Stage stage, const Constr
     summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
-                     solverDescription(), describeFallbacks(solver->getGraph())});
+                     solverDescription(), isServedIteratively(solver->getGraph(), report.constraint),
+                     describeFallbacks(solver->getGraph())});
 }
 
 } // namespace ConstraintPlugin

@@ -94,7 +94,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         throw OpenMMException("The position or velocity of " + describeParticle(set, particle) +
                               " would become NaN or infinite in " + activity +
                               ". Its force, velocity or position is not finite: look for overlapping particles, "
-                              "minimize the energy, or reduce the step size.");
+                              "minimize the energy (openmmconstraints.minimize(context)), or reduce the step size.");
     } else {
         const vector<double> errors = program->arguments.download("reportErrors");
         vector<int> rows(program->arguments["reportRows"].getSize() * 4);

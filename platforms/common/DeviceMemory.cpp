@@ -74,7 +74,8 @@ void requireDeviceMemory(Device& device, const ConstraintSolver& solver) {
         << largest << " of them in one array; the device has " << there << " bytes, and "
         << (double) device.largestArray() << " for one array"
         << (isCountable ? "" : ", whose elements have to be fewer than 2^31") << ". The largest cluster has "
-        << mostRows << " coupled constraints.\nRemedy: setSolver(Iterative), which needs no factor; "
+        << mostRows << " coupled constraints.\nRemedy: "
+        << (solver.getMethod() == Method::Iterative ? "" : "setSolver(Iterative), which needs no factor; ")
         << (cc.getUseDoublePrecision() || cc.getUseMixedPrecision() ? "single precision instead of mixed or double; "
                                                                     : "")
         << "another device; or the CPU or Reference platform.";

@@ -14,6 +14,9 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
 /** What serves the clusters of a graph: "MatrixInversion (closed form 3x3, sparse LDLT/LU)". */
 std::string describeSolver(const ConstraintGraph& graph);
 
+/** Whether the Iterative solver serves a constraint. */
+bool isServedIteratively(const ConstraintGraph& graph, int constraint);
+
 /** Which clusters are Iterative because their factors would be too large; empty if none is. */
 std::string describeFallbacks(const ConstraintGraph& graph);
 

@@ -35,6 +35,7 @@ struct SolveContext {
     double tolerance, timeScale;
     double time;        ///< ps, of the targets
     std::string solver; ///< what served the cluster
+    bool isIterative;   ///< whether that was the Iterative solver
     std::string note;   ///< why MatrixInversion cannot, as describeFallbacks() says; empty if it can
 };
 
