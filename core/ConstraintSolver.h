@@ -20,6 +20,7 @@ struct SolveReport {
     int constraint = -1;       ///< its index in the ConstraintSet; -1 if there are none
     double value = 0;          ///< its q (position stage) or dsigma/dt (velocity stage)
     bool isOfStart = false;    ///< value and error are those of the positions at the start, whatever the stage
+    double rotation = 0;       ///< rad, by which it would turn in a step if it were free; 0: no distance, or no step
     std::vector<Real3> places; ///< where isOfStart: positions of its particles
 };
 

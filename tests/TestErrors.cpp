@@ -409,5 +409,37 @@ TEST_P(Errors, AnglesThatStartExactlyStraightAreNamed) {
     }
 }
 
+TEST_P(Errors, BondsThatTurnTooFastAreNamedWithTheStepThatWouldDo) {
+    const double length = 0.074, stepSize = 0.008;
+    const auto turning = [&](double rotation) { // rad in a step, about
+        auto system = std::make_unique<System>();
+        for (int i = 0; i < 2; i++)
+            system->addParticle(1.008);
+        system->addConstraint(0, 1, length);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), stepSize, 1e-6), platform());
+        s.context->setPositions({Vec3(), Vec3(length, 0, 0)});
+        const double speed = 0.5 * length * rotation / stepSize;
+        s.context->setVelocities({Vec3(0, -speed, 0), Vec3(0, speed, 0)});
+        return s;
+    };
+    const bool isNoisy = isLangevin();
+    for (double rotation : {0.5, isNoisy ? 0.8 : 0.99}) { // 30 and 82 degrees, where the solution still is close by
+        Simulation s = turning(rotation);
+        s.integrator->step(isNoisy ? 1 : 20);
+        const Vec3 bond = s.positions()[0] - s.positions()[1];
+        EXPECT_NEAR(std::sqrt(bond.dot(bond)), length, length * attainable(platform(), 1e-6, length));
+    }
+    Simulation s = turning(1.4);
+    const std::string message = expectFailureLeavesTheState(s);
+    expectAll(message,
+              {"System constraint 0 (particles 0 and 1)", "Free particles would turn it by 1.", "rad in this step",
+               "90 degrees", "Remedy: a step size below 0.00", "openmmconstraints.minimize(context)"});
+    if (!isNoisy)
+        expectAll(message, {"by 1.4 rad", "below 0.0057 ps"});
+    s.integrator->setStepSize(0.0045);
+    s.integrator->step(1);
+    EXPECT_EQ(s.context->getStepCount(), 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, Errors, testing::ValuesIn(oneSetupOfEach(allSetups())),
                          [](const auto& info) { return nameOf(info.param); });

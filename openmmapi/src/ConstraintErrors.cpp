@@ -69,8 +69,24 @@ std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
 /** Of states that steps ran into; OpenMM's own minimizer leaves the constraints of Forces. */
 const char* const minimizeFirst = "minimize the energy first (openmmconstraints.minimize(context))";
 
+/** A bond that turns freely by w dt has the length sqrt(1 + (w dt)^2) afterwards, and impulses along its start give it
+ *  its length back only while w dt < 1. What couples with it moves that bound a little. */
+constexpr double mostRotation = 1, muchRotation = 0.7 * mostRotation;
+
+bool turnsTooFast(const SolveReport& report) {
+    return report.rotation > muchRotation &&
+           (report.outcome == Outcome::Singular || report.outcome == Outcome::NotConverged);
+}
+
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
+    if (turnsTooFast(report)) {
+        std::ostringstream out;
+        out.precision(2);
+        out << "a step size below " << context.stepSize / report.rotation << " ps (setStepSize), or " << minimizeFirst
+            << " if it is fast because of large forces.";
+        return out.str();
+    }
     switch (report.outcome) {
     case Outcome::NotFinite:
         if (ofExpression)
@@ -212,6 +228,11 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
                 << "in " << context.timeScale << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
+        if (turnsTooFast(report))
+            out << "\nFree particles would turn it by " << report.rotation
+                << " rad in this step. Constraint forces along "
+                << "the bond as it starts can hold it only up to about " << mostRotation
+                << " rad, where it turns by 90 degrees.";
         for (std::size_t s = 0; s < report.places.size(); s++)
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
                 << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";

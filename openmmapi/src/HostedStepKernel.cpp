@@ -107,11 +107,12 @@ void HostedStepKernel::solvePositions(ContextImpl& context, const ConstraintInte
     requireFinite(displacement, "displacement");
     solver->setTime(currentTime(context));
     targetTime = solver->getTime() + duration;
-    const SolveReport report =
-        solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
-                               integrator.getMaxIterations(), duration, velocity);
-    if (report.outcome != Outcome::Converged)
+    SolveReport report = solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
+                                                integrator.getMaxIterations(), duration, velocity);
+    if (report.outcome != Outcome::Converged) {
+        noteRotation(report, x, velocity, box(context), duration);
         fail(report, Stage::Positions, integrator);
+    }
     note(report);
 }
 
@@ -180,6 +181,18 @@ void HostedStepKernel::note(const SolveReport& report) {
     }
 }
 
+void HostedStepKernel::noteRotation(SolveReport& report, const Real3* x, const Real3* v, const Box& box,
+                                    double duration) const {
+    if (report.constraint < 0 || solver->getSet().constraints[report.constraint].kind != CoordinateKind::Distance)
+        return;
+    const Constraint& c = solver->getSet().constraints[report.constraint];
+    const int i = c.particles[0], j = c.particles[1];
+    const auto velocityOf = [&](int p) { return inverseMass[p] > 0 ? v[p] : Real3(); };
+    const Real3 between = x[i] - x[j], b = c.periodic ? box.minimumImage(between) : between,
+                turning = cross(b, velocityOf(i) - velocityOf(j));
+    report.rotation = duration * sqrt(dot(turning, turning)) / dot(b, b); // |b x v|/|b|^2: its angular velocity
+}
+
 void HostedStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
     solver->forgetMultipliers();
     summary.converged = false;
@@ -188,7 +201,8 @@ void HostedStepKernel::fail(const SolveReport& report, Stage stage, const Constr
     summary.worstConstraint = listedIndex(solver->getSet(), report.constraint);
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
-                     solverDescription(), isServedIteratively(solver->getGraph(), report.constraint),
+                     integrator.getStepSize(), solverDescription(),
+                     isServedIteratively(solver->getGraph(), report.constraint),
                      describeFallbacks(solver->getGraph())});
 }
 

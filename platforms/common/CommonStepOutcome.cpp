@@ -121,6 +121,8 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         const Real3* x = positions(context);
         for (int p : set.constraints[report.constraint].particles)
             report.places.push_back(x[p]);
+        if (stage == ConstraintPlugin::Stage::Positions)
+            noteRotation(report, x, velocities(context), box(context), driftTime(integrator));
     }
     fail(report, stage, integrator);
 }

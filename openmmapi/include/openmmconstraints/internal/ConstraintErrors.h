@@ -34,6 +34,7 @@ struct SolveContext {
     std::string activity; ///< "step 1041", "projection of the given positions", ...
     double tolerance, timeScale;
     double time;        ///< ps, of the targets
+    double stepSize;    ///< ps
     std::string solver; ///< what served the cluster
     bool isIterative;   ///< whether that was the Iterative solver
     std::string note;   ///< why MatrixInversion cannot, as describeFallbacks() says; empty if it can

@@ -139,6 +139,9 @@ protected:
     void requireFinite(const Real3* v, const char* what) const;
     /** Take a stage's report into the summary of the step. */
     void note(const SolveReport& report);
+    /** Complete the report of a failed position stage by how far a bond would turn freely over a duration (ps) from
+     *  positions x with velocities v. */
+    void noteRotation(SolveReport& report, const Real3* x, const Real3* v, const Box& box, double duration) const;
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
     /** A step succeeded: what is read from now on is its, the rest by readMultipliers(), reading.positions and
      *  reading.endPositions, now or in refreshReading(). */
