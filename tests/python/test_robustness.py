@@ -139,3 +139,37 @@ def test_checkpoint_of_another_integrator_is_refused():
     checkpoint = make(*arguments)[2].createCheckpoint()
     with pytest.raises(mm.OpenMMException, match="another integrator"):
         make(*arguments, integrator=mc.ShakeIntegrator)[2].loadCheckpoint(checkpoint)
+
+
+class Emptying:
+    """A number that empties the list it stands in as soon as somebody wants its value."""
+
+    def __init__(self, owner: list, value: int):
+        self.owner, self.value = owner, value
+
+    def __index__(self) -> int:
+        self.owner.clear()
+        return self.value
+
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+
+def emptying(values) -> list:
+    owner: list = []
+    owner += [Emptying(owner, value) for value in values]
+    return owner
+
+
+def test_a_list_that_changes_while_it_is_read_counts_as_it_was():
+    force = mc.ConstraintForce()
+    for _ in range(20):  # freed memory looks good for a while
+        index = force.addCentroidDistance(emptying(range(1000)), emptying(range(1000, 1100)), 0.5)
+        first, second, _ = force.getCentroidDistanceParameters(index)
+        assert (first, second) == (tuple(range(1000)), tuple(range(1000, 1100)))
+    surface = mc.CustomConstraintForce(2, "x1*a+x2*b")
+    surface.addPerConstraintParameter("a")
+    surface.addPerConstraintParameter("b")
+    for _ in range(20):
+        index = surface.addConstraint(emptying([3, 4]), emptying([5, 6]))
+        assert surface.getConstraintParameters(index) == [(3, 4), (5.0, 6.0)]

@@ -19,14 +19,14 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
     PyObject* stripped = Py_StripOpenMMUnits(input);
     if (stripped == NULL)
         return false;
-    PyObject* sequence = PySequence_Fast(stripped, "expected a sequence of parameters");
+    PyObject* sequence = copyOfSequence(stripped, "parameters");
     Py_DECREF(stripped);
     if (sequence == NULL)
         return false;
-    values.resize(PySequence_Fast_GET_SIZE(sequence));
+    values.resize(PyTuple_GET_SIZE(sequence));
     bool good = true;
     for (size_t i = 0; good && i < values.size(); i++)
-        good = plainNumber(PySequence_Fast_GET_ITEM(sequence, i), values[i]);
+        good = plainNumber(PyTuple_GET_ITEM(sequence, i), values[i]);
     Py_DECREF(sequence);
     return good;
 }

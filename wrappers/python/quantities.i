@@ -50,6 +50,15 @@ static bool wholeNumber(PyObject* input, int& value) {
     return false;
 }
 
+/** The elements of a list, tuple or any other sequence as a tuple: turning an element into a number runs Python code
+ *  (__index__, units, other threads), which may change a list meanwhile. NULL with a TypeError set if it is none. */
+static PyObject* copyOfSequence(PyObject* input, const char* ofWhat) {
+    PyObject* tuple = PySequence_Tuple(input);
+    if (tuple == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "expected a sequence of %s", ofWhat);
+    return tuple;
+}
+
 static PyObject* quantityInUnit(double value, const char* unit) {
     PyObject* function = quantityFunction("to_quantity");
     if (function == NULL)

@@ -6,13 +6,13 @@
 
 %header %{
 static bool wholeNumbers(PyObject* input, std::vector<int>& values) {
-    PyObject* sequence = PySequence_Fast(input, "expected a sequence of particle indices");
+    PyObject* sequence = copyOfSequence(input, "particle indices");
     if (sequence == NULL)
         return false;
-    values.resize(PySequence_Fast_GET_SIZE(sequence));
+    values.resize(PyTuple_GET_SIZE(sequence));
     bool good = true;
     for (size_t i = 0; good && i < values.size(); i++)
-        good = wholeNumber(PySequence_Fast_GET_ITEM(sequence, i), values[i]);
+        good = wholeNumber(PyTuple_GET_ITEM(sequence, i), values[i]);
     Py_DECREF(sequence);
     return good;
 }
