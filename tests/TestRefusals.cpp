@@ -264,6 +264,11 @@ TEST_P(Refusals, SettersCheckWhatTheyAreGiven) {
     EXPECT_EQ(shake.getConstraintTolerance(), 1e-5);
     EXPECT_EQ(shake.getMaxIterations(), 500);
     EXPECT_EQ(shake.getSolver(), ConstraintIntegrator::Automatic);
+    for (double tooSmall : {1e-151, 5e-324}) {
+        expectAll(messageOf([&] { shake.setStepSize(tooSmall); }), {"step size has to be 0 or at least 1e-150 ps"});
+        expectAll(messageOf([&] { ShakeIntegrator another(tooSmall); }), {"0 or at least 1e-150"});
+    }
+    EXPECT_EQ(shake.getStepSize(), 0.001);
     shake.setStepSize(0);
     shake.setConstraintTolerance(1e-14);
     EXPECT_EQ(shake.getConstraintTolerance(), 1e-14);

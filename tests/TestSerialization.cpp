@@ -185,6 +185,7 @@ TYPED_TEST(IntegratorSerialization, RefusesAnUnknownVersionAndMalformedFields) {
     EXPECT_NE(failure<Integrator>(xml, "maxIterations=\"500\"", "maxIterations=\"5x\"").find("5x"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "stepSize=", "stepsize=").find("stepSize"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "stepSize=\"", "stepSize=\"-").find("step size"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "stepSize=\"", "stepSize=\"1e-160\" was=\"").find("1e-150"), std::string::npos);
 }
 
 TEST(Serialization, KeepsTemperatureFrictionSeedAndGeodesicSteps) {

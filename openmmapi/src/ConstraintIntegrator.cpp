@@ -22,6 +22,22 @@ namespace ConstraintPlugin {
 
 namespace {
 
+constexpr double smallestStepSize = 1e-150; // ps; its square is above the smallest normal number, 2e-308
+
+[[noreturn]] void throwOutOfMemory(const char* activity, const string& what, bool isOfSolver) {
+    throw OpenMMException(string("Out of memory in ") + activity + ", for " + what + ".\nRemedy: " +
+                          (isOfSolver ? "setSolver(Iterative), which needs no factor, or fewer coupled constraints, "
+                                      : "fewer constraints or particles in one Context, ") +
+                          "or a machine (or a limit of this process) with more memory.");
+}
+
+string describeSize(const System& system) {
+    long long number = system.getNumConstraints();
+    for (int f = 0; f < system.getNumForces(); f++)
+        forEachJoinedGroup(system.getForce(f), [&](const vector<int>&) { number++; });
+    return to_string(number) + " constraints among " + to_string(system.getNumParticles()) + " particles";
+}
+
 /** core knows no OpenMM: what it throws becomes an OpenMMException here. */
 template <class Function>
 auto withOpenMMExceptions(Function function) -> decltype(function()) {
@@ -57,6 +73,11 @@ void ConstraintIntegrator::setConstraintTolerance(double tolerance) {
 void ConstraintIntegrator::setStepSize(double size) {
     if (!(size >= 0) || std::isinf(size))
         refuseSetting("setStepSize: the step size has to be a number of picoseconds that is not negative", size);
+    if (size > 0 && size < smallestStepSize)
+        refuseSetting(
+            "setStepSize: the step size has to be 0 or at least 1e-150 ps, because multipliers are divided by "
+            "its square, which double precision cannot hold for smaller ones",
+            size);
     Integrator::setStepSize(size);
 }
 

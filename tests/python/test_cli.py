@@ -153,6 +153,7 @@ def test_info_refuses_what_is_not_a_system(tmp_path, system_file):
         (["benchmark", "--seconds", "1e300"], "1,000,000"),
         (["benchmark", "--systems", "chain:1e18"], "10,000,000"),
         (["benchmark", "--systems", "chain:1" + 5000 * "0"], "10,000,000"),
+        (["check", "SYSTEM", "--step-size", "1e-200"], "1e-150"),
     ],
 )
 def test_a_mistake_is_one_sentence(words, expected, tmp_path, system_file):

@@ -61,8 +61,8 @@ public:
     void setConstraintTolerance(double tolerance) override;
     /** Set the step size.
      *
-     *  @param size  the step size (ps), not negative
-     *  @throws OpenMMException if it is negative or not a number
+     *  @param size  the step size (ps), 0 or at least 1e-150: multipliers are divided by its square
+     *  @throws OpenMMException if it is negative, between 0 and 1e-150 or not a number
      */
     void setStepSize(double size) override;
     /** Number of iterations after which a solve is given up. */

@@ -12,7 +12,7 @@ import openmm as mm
 from openmm import unit
 
 import openmmconstraints as mc
-from openmmconstraints.errors import UserError, check_tolerance
+from openmmconstraints.errors import UserError, check_step_size, check_tolerance
 from openmmconstraints.files import is_structure, load_structure, load_xml
 from openmmconstraints.health import Health
 from openmmconstraints.health.findings import count_severities
@@ -65,6 +65,8 @@ def check(settings: Settings) -> int:
 
 def _integrator(settings: Settings) -> mc.ConstraintIntegrator:
     """With a step size of 0, which every period allows, if none was given."""
+    if settings.step_size is not None:
+        check_step_size(mc.RattleIntegrator, settings.step_size)
     integrator = mc.RattleIntegrator((settings.step_size or 0) * unit.femtosecond)
     integrator.setSolver(getattr(mc.ConstraintIntegrator, settings.solver))
     if settings.tolerance is not None:
