@@ -123,11 +123,13 @@ class CentroidGroups : public testing::TestWithParam<std::string> {};
 
 TEST_P(CentroidGroups, AreRefusedByNameWhereTheyAreBad) {
     const std::vector<std::pair<std::vector<int>, std::string>> bad = {
-        {{}, "no particle with mass"}, {{1, 1}, "twice"}, {{9}, "out of range"}, {{2}, "no particle with mass"}};
+        {{}, "no particle with mass"},  {{1, 1}, "twice"}, {{9}, "out of range"},
+        {{2}, "no particle with mass"}, {{3, 3}, "twice"}, {{3}, "no particle with mass"}};
     for (const auto& [group, expected] : bad) {
         System system;
-        for (double mass : {1.0, 1.0, 0.0})
+        for (double mass : {1.0, 1.0, 0.0, 0.0})
             system.addParticle(mass);
+        system.setVirtualSite(3, new TwoParticleAverageSite(0, 1, 0.5, 0.5));
         auto* constraints = new ConstraintForce();
         constraints->addCentroidDistance({0}, group, 0.1);
         system.addForce(constraints);
@@ -135,6 +137,38 @@ TEST_P(CentroidGroups, AreRefusedByNameWhereTheyAreBad) {
         expectAll(messageOf([&] { makeContext(system, integrator, GetParam()); }),
                   {"centroid distance 0 of the ConstraintForce with index 0", expected});
     }
+}
+
+TEST_P(CentroidGroups, VirtualSitesInThemWeighNothing) {
+    Vectors ends[2];
+    for (bool withSites : {false, true}) {
+        System system;
+        for (double mass : {12.0, 1.0, 16.0, 1.0, 0.0, 0.0})
+            system.addParticle(mass);
+        system.setVirtualSite(4, new TwoParticleAverageSite(0, 1, 0.3, 0.7));
+        system.setVirtualSite(5, new TwoParticleAverageSite(2, 3, 1.5, -0.5));
+        auto* constraints = new ConstraintForce();
+        constraints->addDistance(0, 1, 0.1);
+        constraints->addCentroidDistance(withSites ? std::vector<int>{4, 0, 1} : std::vector<int>{0, 1},
+                                         withSites ? std::vector<int>{2, 5, 3} : std::vector<int>{2, 3}, 0.3);
+        system.addForce(constraints);
+        auto* field = new CustomExternalForce("50*x*x+20*y"); // sites hand on their forces
+        for (int i = 0; i < 6; i++)
+            field->addParticle(i, {});
+        system.addForce(field);
+        RattleIntegrator integrator(0.001);
+        integrator.setConstraintTolerance(1e-8);
+        const auto context = makeContext(system, integrator, GetParam());
+        context->setPositions({Vec3(), Vec3(0.1, 0, 0), Vec3(0, 0.3, 0), Vec3(0.02, 0.3, 0.1), Vec3(), Vec3()});
+        context->setVelocities({Vec3(0, 0, 0.3), Vec3(0, 0.4, 0), Vec3(), Vec3(), Vec3(), Vec3()});
+        integrator.applyConstraints();
+        integrator.step(20);
+        ends[withSites] = context->getState(State::Positions).getPositions();
+        const Vec3 apart =
+            (ends[withSites][0] * 12 + ends[withSites][1]) / 13 - (ends[withSites][2] * 16 + ends[withSites][3]) / 17;
+        EXPECT_NEAR(std::sqrt(apart.dot(apart)), 0.3, 0.3 * attainable(GetParam(), 1e-8, 0.3));
+    }
+    EXPECT_NEAR(distance(ends[0], ends[1]), 0, precisionOf(GetParam()).position); // molecules may be sorted otherwise
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, CentroidGroups, testing::ValuesIn(platformsUnderTest()),

@@ -187,9 +187,10 @@ void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
     }
 }
 
-/** A distance of centres of mass, whose particles may be in both groups. Invalid groups leave it without particles,
- *  which validate() refuses. */
-Constraint centroidDistance(ConstraintSet& set, const ConstraintForce& force, int forceIndex, int index) {
+/** A distance of centres of mass, whose particles may be in both groups. Virtual sites have no mass and take no part.
+ *  Invalid groups leave it without particles, which validate() refuses. */
+Constraint centroidDistance(const System& system, ConstraintSet& set, const ConstraintForce& force, int forceIndex,
+                            int index) {
     std::vector<int> groups[2];
     Constraint c;
     force.getCentroidDistanceParameters(index, groups[0], groups[1], c.target);
@@ -200,6 +201,8 @@ Constraint centroidDistance(ConstraintSet& set, const ConstraintForce& force, in
             const bool isThere = p >= 0 && p < set.numParticles();
             return isThere && set.inverseMass[p] > 0 ? 1 / set.inverseMass[p] : 0.0;
         };
+        const auto isSite = [&](int p) { return p >= 0 && p < set.numParticles() && system.isVirtualSite(p); };
+        groups[g].erase(std::remove_if(groups[g].begin(), groups[g].end(), isSite), groups[g].end());
         for (int p : groups[g])
             total += mass(p);
         for (int p : groups[g])
@@ -366,7 +369,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance) {
             forEachListed(*force, f, add);
             for (int i = 0; i < force->getNumCentroidDistances(); i++) {
                 validateGroups(set, *force, f, i);
-                add(centroidDistance(set, *force, f, i));
+                add(centroidDistance(system, set, *force, f, i));
             }
         }
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))

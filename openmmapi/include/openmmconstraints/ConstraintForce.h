@@ -17,7 +17,8 @@ namespace ConstraintPlugin {
  *  Only a ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) can honour it; a Context with any other
  *  integrator is refused with an OpenMMException.
  *
- *  A massless particle may take part as a fixed anchor. Virtual sites may not. Duplicates of a constraint are
+ *  A massless particle may take part as a fixed anchor. Virtual sites may not, except in the groups of a centroid
+ *  distance, where they have no mass and no effect. Duplicates of a constraint are
  *  accepted when they agree. Everything is validated when the Context is created.
  */
 class ConstraintForce : public OpenMM::Force {
@@ -181,10 +182,11 @@ public:
         return (int) centroidDistances.size();
     }
     /** Keep the centres of mass of two groups of particles at a fixed distance: a domain from another, a ligand from
-     * its pocket. Groups may be of any size; all their particles count as joined, which matters to barostats.
+     * its pocket. Groups may be of any size; all their particles count as joined, which matters to barostats. Massless
+     * particles and virtual sites in a group weigh nothing.
      *
-     *  @param particles1  indices of the particles of one group
-     *  @param particles2  indices of the particles of the other group
+     *  @param particles1  indices of the particles of one group, at least one of them with mass
+     *  @param particles2  indices of the particles of the other group, likewise
      *  @param distance    the distance of their centres of mass (nm), positive; with periodic boundary conditions the
      *                     minimum image is taken of it, while each centre is that of the unwrapped positions
      *  @param rate        how fast it changes (nm/ps): it is distance + rate * t at the Context's time t
