@@ -10,6 +10,7 @@
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/ClusterReport.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
+#include "openmmconstraints/internal/KernelHold.h"
 #include "openmmconstraints/internal/Settings.h"
 #include "openmmconstraints/internal/SystemChecks.h"
 #include <cmath>
@@ -23,20 +24,6 @@ namespace ConstraintPlugin {
 namespace {
 
 constexpr double smallestStepSize = 1e-150; // ps; its square is above the smallest normal number, 2e-308
-
-[[noreturn]] void throwOutOfMemory(const char* activity, const string& what, bool isOfSolver) {
-    throw OpenMMException(string("Out of memory in ") + activity + ", for " + what + ".\nRemedy: " +
-                          (isOfSolver ? "setSolver(Iterative), which needs no factor, or fewer coupled constraints, "
-                                      : "fewer constraints or particles in one Context, ") +
-                          "or a machine (or a limit of this process) with more memory.");
-}
-
-string describeSize(const System& system) {
-    long long number = system.getNumConstraints();
-    for (int f = 0; f < system.getNumForces(); f++)
-        forEachJoinedGroup(system.getForce(f), [&](const vector<int>&) { number++; });
-    return to_string(number) + " constraints among " + to_string(system.getNumParticles()) + " particles";
-}
 
 /** core knows no OpenMM: what it throws becomes an OpenMMException here. */
 template <class Function>
@@ -87,6 +74,27 @@ void ConstraintIntegrator::setMaxIterations(int iterations) {
     maxIterations = iterations;
 }
 
+IntegrateConstraintsStepKernel& ConstraintIntegrator::stepKernel() const {
+    if (kernel.getName() != getStepKernelName())
+        throw OpenMMException("The Context was created for another time step than this integrator has been set to "
+                              "since (setNumGeodesicSteps: 0 or not). Call Context.reinitialize(True), or return to "
+                              "the former setting.");
+    return kernel.getAs<IntegrateConstraintsStepKernel>();
+}
+
+template <class Function>
+auto ConstraintIntegrator::work(const char* name, Function function) const {
+    return withOpenMMExceptions([&] { return function(*working(name)); });
+}
+
+KernelHold ConstraintIntegrator::reading(const char* name) const {
+    return {*use, stepKernel(), KernelHold::Reading, name};
+}
+
+KernelHold ConstraintIntegrator::working(const char* name) const {
+    return {*use, stepKernel(), KernelHold::Work, name};
+}
+
 void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
     if (owner != nullptr && &contextRef.getOwner() != owner)
         throw OpenMMException("This Integrator is already bound to a context");
@@ -98,6 +106,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         refuseForces(system, constraints);
         stepKernel().initialize(system, *this, constraints);
     });
+    use = ContextUse::of(contextRef);
     hasPositions = false;
     reinitialized = owner != nullptr;
     context = &contextRef;
@@ -105,10 +114,10 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
 }
 
 void ConstraintIntegrator::updateConstraints() {
-    withOpenMMExceptions([&] {
+    work("updateParametersInContext()", [&](IntegrateConstraintsStepKernel& kernel) {
         const ConstraintSet constraints = collectConstraints(context->getSystem(), getConstraintTolerance());
         requireSupported(constraints);
-        stepKernel().setTargets(constraints);
+        kernel.setTargets(constraints);
     });
 }
 
@@ -118,14 +127,6 @@ void ConstraintIntegrator::cleanup() {
 
 vector<string> ConstraintIntegrator::getKernelNames() {
     return {getStepKernelName()};
-}
-
-IntegrateConstraintsStepKernel& ConstraintIntegrator::stepKernel() const {
-    if (kernel.getName() != getStepKernelName())
-        throw OpenMMException("The Context was created for another time step than this integrator has been set to "
-                              "since (setNumGeodesicSteps: 0 or not). Call Context.reinitialize(True), or return to "
-                              "the former setting.");
-    return kernel.getAs<IntegrateConstraintsStepKernel>();
 }
 
 void ConstraintIntegrator::requireContext(bool positionsToo) const {
@@ -138,17 +139,21 @@ void ConstraintIntegrator::requireContext(bool positionsToo) const {
 void ConstraintIntegrator::step(int steps) {
     requireContext(true);
     reinitialized = false;
-    withOpenMMExceptions([&] { stepKernel().execute(*context, *this, steps); });
+    withOpenMMExceptions([&] {
+        KernelHold(*use, stepKernel(), KernelHold::Step, "step()")->execute(*context, *this, steps);
+    });
 }
 
 void ConstraintIntegrator::applyConstraints() {
     requireContext(true);
-    withOpenMMExceptions([&] { stepKernel().applyConstraints(*context, *this); });
+    work("applyConstraints()",
+         [&](IntegrateConstraintsStepKernel& kernel) { kernel.applyConstraints(*context, *this); });
 }
 
 void ConstraintIntegrator::applyVelocityConstraints() {
     requireContext(true);
-    withOpenMMExceptions([&] { stepKernel().applyVelocityConstraints(*context, *this); });
+    work("applyVelocityConstraints()",
+         [&](IntegrateConstraintsStepKernel& kernel) { kernel.applyVelocityConstraints(*context, *this); });
 }
 
 vector<Vec3> ConstraintIntegrator::getVelocitiesForTemperature(const System& system, double temperature,
@@ -156,13 +161,14 @@ vector<Vec3> ConstraintIntegrator::getVelocitiesForTemperature(const System& sys
     vector<Vec3> velocities = Integrator::getVelocitiesForTemperature(system, temperature, randomSeed);
     // Without positions the core throws a moment later; there is nothing to project at.
     if (context != nullptr && hasPositions)
-        withOpenMMExceptions([&] { stepKernel().projectVelocities(*context, *this, velocities); });
+        work("setVelocitiesToTemperature()",
+             [&](IntegrateConstraintsStepKernel& kernel) { kernel.projectVelocities(*context, *this, velocities); });
     return velocities;
 }
 
 SolverSummary ConstraintIntegrator::getSolverSummary() const {
     requireContext(false);
-    SolverSummary summary = stepKernel().getSummary();
+    SolverSummary summary = reading("getSolverSummary()")->getSummary();
     summary.tolerance = max(getConstraintTolerance(), summary.tolerance);
     return summary;
 }
@@ -176,13 +182,14 @@ vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) cons
 
 vector<double> ConstraintIntegrator::getMultipliers() const {
     requireContext(false);
-    return stepKernel().getMultipliers();
+    return reading("getMultipliers()")->getMultipliers();
 }
 
 vector<double> ConstraintIntegrator::getMultipliersOf(int force) const {
     requireContext(false);
-    const ConstraintSet& set = stepKernel().getConstraints();
-    const vector<double> all = stepKernel().getMultipliers();
+    const KernelHold held = reading("getMultipliers()");
+    const ConstraintSet& set = held->getConstraints();
+    const vector<double> all = held->getMultipliers();
     vector<double> part;
     for (int k = 0; k < set.numListed; k++)
         if (set.constraints[k].force == force)
@@ -192,49 +199,51 @@ vector<double> ConstraintIntegrator::getMultipliersOf(int force) const {
 
 double ConstraintIntegrator::getConstraintWork() const {
     requireContext(false);
-    return stepKernel().getConstraintWork();
+    return reading("getConstraintWork()")->getConstraintWork();
 }
 
 vector<double> ConstraintIntegrator::getVelocityMultipliers() const {
     requireContext(false);
-    return stepKernel().getVelocityMultipliers();
+    return reading("getVelocityMultipliers()")->getVelocityMultipliers();
 }
 
 vector<Vec3> ConstraintIntegrator::getConstraintForces() const {
     requireContext(false);
     vector<Vec3> forces, virial;
-    stepKernel().getConstraintForces(forces, virial);
+    reading("getConstraintForces()")->getConstraintForces(forces, virial);
     return forces;
 }
 
 vector<Vec3> ConstraintIntegrator::getConstraintVirial() const {
     requireContext(false);
     vector<Vec3> forces, virial;
-    stepKernel().getConstraintForces(forces, virial);
+    reading("getConstraintVirial()")->getConstraintForces(forces, virial);
     return virial;
 }
 
 vector<double> ConstraintIntegrator::computeMultipliers() {
     requireContext(true);
-    return withOpenMMExceptions([&] { return stepKernel().computeMultipliers(*context, *this); });
+    return work("computeMultipliers()",
+                [&](IntegrateConstraintsStepKernel& kernel) { return kernel.computeMultipliers(*context, *this); });
 }
 
 void ConstraintIntegrator::computeBlueMoon(const vector<int>& constraints, vector<double>& multipliers,
                                            vector<double>& corrections, double& logZ) {
     requireContext(true);
-    const int count = stepKernel().getConstraints().numListed;
+    const int count = reading("computeBlueMoon()")->getConstraints().numListed;
     for (int k : constraints)
         if (k < 0 || k >= count)
             throw OpenMMException("computeBlueMoon: there is no constraint " + to_string(k) + "; there are " +
                                   to_string(count) + ", in the order of getMultipliers().");
-    withOpenMMExceptions(
-        [&] { stepKernel().computeBlueMoon(*context, *this, constraints, multipliers, corrections, logZ); });
+    work("computeBlueMoon()", [&](IntegrateConstraintsStepKernel& kernel) {
+        kernel.computeBlueMoon(*context, *this, constraints, multipliers, corrections, logZ);
+    });
 }
 
 int ConstraintIntegrator::getNumDegreesOfFreedom() const {
     requireContext(false);
     const System& system = context->getSystem();
-    int dof = -stepKernel().getConstraintRank();
+    int dof = -reading("getNumDegreesOfFreedom()")->getConstraintRank();
     for (int i = 0; i < system.getNumParticles(); i++)
         if (system.getParticleMass(i) > 0)
             dof += 3;
@@ -251,7 +260,8 @@ double ConstraintIntegrator::computeSystemTemperature() {
 }
 
 double ConstraintIntegrator::computeKineticEnergy() {
-    return withOpenMMExceptions([&] { return stepKernel().computeKineticEnergy(*context, *this); });
+    return work("the kinetic energy",
+                [&](IntegrateConstraintsStepKernel& kernel) { return kernel.computeKineticEnergy(*context, *this); });
 }
 
 void ConstraintIntegrator::stateChanged(State::DataType changed) {
@@ -261,11 +271,13 @@ void ConstraintIntegrator::stateChanged(State::DataType changed) {
 }
 
 void ConstraintIntegrator::createCheckpoint(ostream& stream) const {
-    kernel.getAs<IntegrateConstraintsStepKernel>().createCheckpoint(stream); // reinitialize() needs one in any case
+    const KernelHold held(*use, kernel.getAs<IntegrateConstraintsStepKernel>(), KernelHold::Reading,
+                          "createCheckpoint()"); // not reading(): reinitialize() needs one in any case
+    held->createCheckpoint(stream);
 }
 
 void ConstraintIntegrator::loadCheckpoint(istream& stream) {
-    stepKernel().loadCheckpoint(stream, reinitialized);
+    working("loadCheckpoint()")->loadCheckpoint(stream, reinitialized);
     reinitialized = false;
 }
 

@@ -5,6 +5,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/internal/KernelHold.h"
 #include "openmmconstraints/internal/Settings.h"
 #include <cmath>
 
@@ -44,7 +45,7 @@ void RattleLangevinIntegrator::setNumGeodesicSteps(int numSteps) {
 
 double RattleLangevinIntegrator::getHeat() const {
     requireContext(false);
-    return stepKernel().getHeat();
+    return reading("getHeat()")->getHeat();
 }
 
 string RattleLangevinIntegrator::getStepKernelName() const {

@@ -6,6 +6,7 @@
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include "openmmconstraints/internal/HeatBathKernel.h"
+#include "openmmconstraints/internal/KernelHold.h"
 #include "openmmconstraints/internal/Settings.h"
 #include <cmath>
 
@@ -72,12 +73,12 @@ static HeatBathKernel& asHeatBath(IntegrateConstraintsStepKernel& kernel) {
 
 double RattleNoseHooverIntegrator::computeHeatBathEnergy() const {
     requireContext(false);
-    return energyOf(asHeatBath(stepKernel()).getChain(), heatBathOf(*this));
+    return energyOf(asHeatBath(*reading("computeHeatBathEnergy()")).getChain(), heatBathOf(*this));
 }
 
 void RattleNoseHooverIntegrator::serializeParameters(SerializationNode& node) const {
     node.setIntProperty("version", 1);
-    const ThermostatChain chain = asHeatBath(stepKernel()).getChain();
+    const ThermostatChain chain = asHeatBath(*reading("getState()")).getChain();
     for (int j = 0; j < chainLength; j++)
         node.createChildNode("Thermostat")
             .setDoubleProperty("position", chain.positions[j])
@@ -97,7 +98,7 @@ void RattleNoseHooverIntegrator::deserializeParameters(const SerializationNode& 
         chain.positions[j] = thermostats[j].getDoubleProperty("position");
         chain.velocities[j] = thermostats[j].getDoubleProperty("velocity");
     }
-    asHeatBath(stepKernel()).setChain(chain);
+    asHeatBath(*working("setState()")).setChain(chain);
 }
 
 } // namespace ConstraintPlugin

@@ -7,6 +7,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/ContextImpl.h"
 #include "openmm/internal/ForceImpl.h"
+#include <functional>
 
 namespace ConstraintTests {
 
@@ -14,7 +15,8 @@ namespace ConstraintTests {
 struct Probe {
     int forceEvaluations = 0;
     int lastGroups = 0;
-    int throwAtEvaluation = -1; ///< the number of the evaluation that fails
+    int throwAtEvaluation = -1;         ///< the number of the evaluation that fails
+    std::function<void()> atEvaluation; ///< called in each
 };
 
 /** A Force without force that counts evaluations, or fails at one of them. As many plugins' Forces, it does not say
@@ -48,6 +50,8 @@ private:
                     throw OpenMM::OpenMMException("the probe fails");
                 probe.forceEvaluations++;
                 probe.lastGroups = groups;
+                if (probe.atEvaluation)
+                    probe.atEvaluation();
             }
             return 0;
         }

@@ -9,12 +9,15 @@
 #include "openmm/State.h"
 #include "openmm/Vec3.h"
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace ConstraintPlugin {
 
+class ContextUse;
 class IntegrateConstraintsStepKernel;
+class KernelHold;
 struct ConstraintSet;
 
 /** Abstract base of the integrators that solve the System's constraints and every ConstraintForce's jointly.
@@ -25,10 +28,13 @@ struct ConstraintSet;
  *  tolerance is left bit for bit as it is.
  *
  *  Never silent: non-convergence, a singular or contradictory set of constraints, a NaN, or a Force's constraint
- * between massless particles at the wrong distance throw an OpenMMException that names particles, value, target,
- * residual, iterations and a remedy. Positions and velocities, time and step count are then those of the last good
- * step. The System's own constraints between massless particles are ignored, as OpenMM documents; their multipliers are
- * 0.
+ *  between massless particles at the wrong distance throw an OpenMMException that names particles, value, target,
+ *  residual, iterations and a remedy. Positions and velocities, time and step count are then those of the last good
+ *  step. The System's own constraints between massless particles are ignored, as OpenMM documents; their multipliers
+ *  are 0.
+ *
+ *  While one thread is in step(), or in another function that computes forces or changes the state, every function that
+ *  needs the Context throws in other threads and says so, except what only gets or sets this object's own settings.
  */
 class ConstraintIntegrator : public OpenMM::Integrator {
 public:
@@ -194,9 +200,17 @@ protected:
     void requireContext(bool positionsToo) const;
     /** The kernel that takes the steps of the Context. */
     IntegrateConstraintsStepKernel& stepKernel() const;
+    /** The same, held by this thread, to read from, or to change its state.
+     *  @param name  what users call, for the exception where another thread works with the Context */
+    KernelHold reading(const char* name) const;
+    KernelHold working(const char* name) const;
 
 private:
     friend class ConstraintForceImpl;
+    /** Call a function with the kernel while nobody else uses the Context; what it throws becomes an OpenMMException.
+     */
+    template <class Function>
+    auto work(const char* name, Function function) const;
     /** A ConstraintForce has new parameters. */
     void updateConstraints();
     /** The part of getMultipliers() that belongs to the Force with this index in the System. */
@@ -207,6 +221,7 @@ private:
     bool hasPositions = false;
     bool reinitialized = false; // and neither stepped nor loaded since
     mutable OpenMM::Kernel kernel;
+    std::shared_ptr<ContextUse> use;
 };
 
 } // namespace ConstraintPlugin

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/internal/KernelHold.h"
+#include "openmm/OpenMMException.h"
+#include <map>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+shared_ptr<ContextUse> ContextUse::of(const ContextImpl& context) {
+    static std::mutex mutex;
+    static map<const ContextImpl*, weak_ptr<ContextUse>> all;
+    const lock_guard<std::mutex> lock(mutex);
+    for (auto use = all.begin(); use != all.end();)
+        use = use->second.expired() ? all.erase(use) : next(use);
+    weak_ptr<ContextUse>& known = all[&context];
+    shared_ptr<ContextUse> use = known.lock();
+    if (use == nullptr)
+        known = use = make_shared<ContextUse>();
+    return use;
+}
+
+KernelHold::KernelHold(ContextUse& use, IntegrateConstraintsStepKernel& kernel, Purpose purpose, const char* name)
+    : use(use), kernel(kernel), purpose(purpose) {
+    unique_lock<recursive_mutex> lock(use.mutex);
+    const auto isTaken = [&] { return use.depth > 0 && use.worker != this_thread::get_id(); };
+    if (purpose == Step)
+        use.isIdle.wait(lock, [&] { return !isTaken() || use.isStep; });
+    if (isTaken())
+        throw OpenMMException(string(name) + ": " + use.work +
+                              " is running in another thread, and nothing is to be had of this Context meanwhile. Wait "
+                              "until it has returned, or ask from the thread that called it.");
+    if (purpose == Reading) {
+        lock.release(); // the destructor unlocks
+        return;
+    }
+    if (use.depth++ == 0) {
+        use.worker = this_thread::get_id();
+        use.work = name;
+        use.isStep = purpose == Step;
+    }
+}
+
+KernelHold::~KernelHold() {
+    if (purpose == Reading) {
+        use.mutex.unlock();
+        return;
+    }
+    const lock_guard<recursive_mutex> lock(use.mutex);
+    if (--use.depth == 0)
+        use.isIdle.notify_all();
+}
+
+} // namespace ConstraintPlugin
