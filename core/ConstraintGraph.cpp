@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintGraph.h"
+#include "OutOfMemory.h"
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -187,7 +188,12 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
             meetings.gather(members);
             SymbolicFactor factor;
             FillCount fill = meetings.leastFill();
-            if (EliminationLimits().allow(fill) && eliminate(neighboursOf(meetings, cluster.size()), factor, fill)) {
+            const auto describeFactor = [&] {
+                return "the factor of " + std::to_string(cluster.size()) + " coupled constraints, " + describe(fill);
+            };
+            if (EliminationLimits().allow(fill) && allocating(describeFactor, true, [&] {
+                    return eliminate(neighboursOf(meetings, cluster.size()), factor, fill);
+                })) {
                 cluster.kind = ClusterSolverKind::Sparse;
                 cluster.factor = (int) factors.size();
                 std::vector<int> ordered;

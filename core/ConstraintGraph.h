@@ -53,6 +53,7 @@ public:
      *  @param maxDense  largest cluster that is not sparse
      *  @throws std::runtime_error if MatrixInversion is asked for and a factor's fill explodes: which, how large, and
      *          what to do
+     *  @throws OutOfMemory if a factor needs more than there is
      */
     ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
                     int maxDense = maxDenseCluster);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintSolver.h"
 #include "GenericRank.h"
+#include "OutOfMemory.h"
 #include <cstring>
 #include <numeric>
 
@@ -11,7 +12,15 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std
     for (int k = 0; k < (int) set.constraints.size(); k++)
         if (set.isMovable(set.constraints[k]) && !set.constraints[k].isReplaced)
             movable.push_back(k);
-    GenericRank rank = analyzeGenericRank(set, movable);
+    const auto describeAnalysis = [&] {
+        return "the rank analysis of " + std::to_string(movable.size()) + " constraints";
+    };
+    GenericRank rank;
+    try {
+        rank = allocating(describeAnalysis, false, [&] { return analyzeGenericRank(set, movable); });
+    } catch (const OutOfMemory& error) { // of a factor that every method needs here
+        throw OutOfMemory(error.isOfSolver ? describeAnalysis() + ": " + error.what() : error.what(), false);
+    }
     active = std::move(rank.independent);
     redundant = std::move(rank.redundant);
     undecided = std::move(rank.undecided);
@@ -108,7 +117,16 @@ void ConstraintSolver::build() {
             checked.push_back(k);
     jacobian = std::make_unique<Jacobian>(set, graph->rows);
     checks = std::make_unique<Jacobian>(set, checked);
-    matrixInversion = std::make_unique<MatrixInversionSolver>(*graph);
+    const auto describeFactors = [&] {
+        FillCount sum;
+        for (const SymbolicFactor& factor : graph->factors) {
+            sum.entries += (double) factor.entryRow.size();
+            sum.updates += (double) factor.numUpdates;
+        }
+        return "factors of all clusters, " + describe(sum);
+    };
+    matrixInversion =
+        allocating(describeFactors, true, [&] { return std::make_unique<MatrixInversionSolver>(*graph); });
     everyCluster.resize(graph->clusters.size());
     std::iota(everyCluster.begin(), everyCluster.end(), 0);
     makeDistances();

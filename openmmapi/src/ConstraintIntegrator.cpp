@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "ConstraintSolver.h"
+#include "OutOfMemory.h"
 #include "openmm/CMMotionRemover.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
@@ -25,11 +26,29 @@ namespace {
 
 constexpr double smallestStepSize = 1e-150; // ps; its square is above the smallest normal number, 2e-308
 
+[[noreturn]] void throwOutOfMemory(const char* activity, const string& what, bool isOfSolver) {
+    throw OpenMMException(string("Out of memory in ") + activity + ", for " + what + ".\nRemedy: " +
+                          (isOfSolver ? "setSolver(Iterative), which needs no factor, or fewer coupled constraints, "
+                                      : "fewer constraints or particles in one Context, ") +
+                          "or a machine (or a limit of this process) with more memory.");
+}
+
+string describeSize(const System& system) {
+    long long number = system.getNumConstraints();
+    for (int f = 0; f < system.getNumForces(); f++)
+        forEachJoinedGroup(system.getForce(f), [&](const vector<int>&) { number++; });
+    return to_string(number) + " constraints among " + to_string(system.getNumParticles()) + " particles";
+}
+
 /** core knows no OpenMM: what it throws becomes an OpenMMException here. */
 template <class Function>
-auto withOpenMMExceptions(Function function) -> decltype(function()) {
+auto withOpenMMExceptions(const System& system, const char* activity, Function function) -> decltype(function()) {
     try {
         return function();
+    } catch (const OutOfMemory& e) {
+        throwOutOfMemory(activity, e.what(), e.isOfSolver);
+    } catch (const bad_alloc&) {
+        throwOutOfMemory(activity, describeSize(system), false);
     } catch (const runtime_error& e) {
         throw OpenMMException(e.what());
     }
@@ -84,7 +103,7 @@ IntegrateConstraintsStepKernel& ConstraintIntegrator::stepKernel() const {
 
 template <class Function>
 auto ConstraintIntegrator::work(const char* name, Function function) const {
-    return withOpenMMExceptions([&] { return function(*working(name)); });
+    return withOpenMMExceptions(context->getSystem(), name, [&] { return function(*working(name)); });
 }
 
 KernelHold ConstraintIntegrator::reading(const char* name) const {
@@ -98,7 +117,7 @@ KernelHold ConstraintIntegrator::working(const char* name) const {
 void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
     if (owner != nullptr && &contextRef.getOwner() != owner)
         throw OpenMMException("This Integrator is already bound to a context");
-    withOpenMMExceptions([&] {
+    withOpenMMExceptions(contextRef.getSystem(), "creating the Context", [&] {
         const System& system = contextRef.getSystem();
         kernel = contextRef.getPlatform().createKernel(getStepKernelName(), contextRef);
         const ConstraintSet constraints = collectConstraints(system, getConstraintTolerance());
@@ -139,7 +158,7 @@ void ConstraintIntegrator::requireContext(bool positionsToo) const {
 void ConstraintIntegrator::step(int steps) {
     requireContext(true);
     reinitialized = false;
-    withOpenMMExceptions([&] {
+    withOpenMMExceptions(context->getSystem(), "step()", [&] {
         KernelHold(*use, stepKernel(), KernelHold::Step, "step()")->execute(*context, *this, steps);
     });
 }
@@ -174,7 +193,7 @@ SolverSummary ConstraintIntegrator::getSolverSummary() const {
 }
 
 vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) const {
-    return withOpenMMExceptions([&] {
+    return withOpenMMExceptions(system, "getClusters()", [&] {
         const ConstraintSolver constraintSolver(collectConstraints(system, getConstraintTolerance()), (Method) solver);
         return describeClusters(constraintSolver.getSet(), constraintSolver.getGraph());
     });
