@@ -109,6 +109,10 @@ struct ConstraintSet {
     bool isMoving(const Constraint& c) const {
         return c.rate != 0 || (c.kind == CoordinateKind::Custom && custom[c.form]->dependsOnTime());
     }
+    /** Whether a constraint's expression depends on a Context parameter. */
+    bool dependsOnGlobals(const Constraint& c) const {
+        return c.kind == CoordinateKind::Custom && !custom[c.form]->getGlobalNames().empty();
+    }
     /** Whether a constraint is a distance, of particles or of centroids: its error is relative to its target. */
     bool hasLengthScale(const Constraint& c) const {
         return c.kind == CoordinateKind::Distance || (c.kind == CoordinateKind::Custom && custom[c.form]->isDistance());

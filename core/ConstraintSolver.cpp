@@ -72,10 +72,16 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
 
 bool ConstraintSolver::setGlobals(const std::function<double(const std::string&)>& valueOf) {
     std::vector<double> values;
-    for (const auto& custom : set.custom)
-        for (const std::string& name : custom->getGlobalNames())
-            values.push_back(valueOf(name));
+    for (const std::string& name : getGlobalNames())
+        values.push_back(valueOf(name));
     return setGlobals(values);
+}
+
+std::vector<std::string> ConstraintSolver::getGlobalNames() const {
+    std::vector<std::string> names;
+    for (const auto& custom : set.custom)
+        names.insert(names.end(), custom->getGlobalNames().begin(), custom->getGlobalNames().end());
+    return names;
 }
 
 std::vector<double> ConstraintSolver::getGlobals() const {
@@ -456,6 +462,15 @@ SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box
             return ErrorAndValue{J->startError(row), q};
         });
     }
+    return report;
+}
+
+SolveReport ConstraintSolver::measurePositions(const std::vector<int>& constraints, const Real3* positions,
+                                               const Box& box, double at) const {
+    Jacobian some(set, constraints);
+    some.setStart(positions, box, at);
+    SolveReport report;
+    noteAll(report, constraints, [&](int row) { return ErrorAndValue{some.startError(row), some.startValue(row)}; });
     return report;
 }
 

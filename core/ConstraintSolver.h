@@ -61,7 +61,8 @@ public:
     bool setGlobals(const std::function<double(const std::string&)>& valueOf);
     /** The same from what getGlobals() gave. */
     bool setGlobals(const std::vector<double>& values);
-    /** Their present values, those of each expression in turn. */
+    /** Their names and present values, those of each expression in turn. */
+    std::vector<std::string> getGlobalNames() const;
     std::vector<double> getGlobals() const;
 
     /** Solve sigma(r + delta) = 0. Positions are not touched.
@@ -127,6 +128,9 @@ public:
     SolveReport approach(Real3* x, const Box& box, double tolerance, int maxIterations);
     /** Largest error of any constraint, without solving. */
     SolveReport measurePositions(const Real3* positions, const Box& box);
+    /** The same of some constraints only, at a time (ps). Costs nothing but them, and no solve notices. */
+    SolveReport measurePositions(const std::vector<int>& constraints, const Real3* positions, const Box& box,
+                                 double time) const;
     SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);
     /** Where constraints depend on each other, choose which to solve by real positions: the best conditioned choice of
      *  as many as are independent in general. Before this, the choice is one that suits positions in general. */

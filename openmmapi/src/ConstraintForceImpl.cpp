@@ -27,6 +27,13 @@ bool isOurs(const Integrator& integrator) {
     return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;
 }
 
+/** The integrator that takes the steps: of several the current one. */
+Integrator& steppingIntegrator(ContextImpl& context) {
+    Integrator& integrator = context.getIntegrator();
+    auto* compound = dynamic_cast<CompoundIntegrator*>(&integrator);
+    return compound == nullptr ? integrator : compound->getIntegrator(compound->getCurrentIntegrator());
+}
+
 void checkIntegrator(const Integrator& integrator) {
     if (isOurs(integrator))
         return;
@@ -76,11 +83,15 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
 }
 
 void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
-    const Integrator* stepping = &context.getIntegrator();
-    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(stepping))
-        stepping = &compound->getIntegrator(compound->getCurrentIntegrator());
-    if (!isOurs(*stepping) && declaresAny)
+    if (!isOurs(steppingIntegrator(context)) && declaresAny)
         throw OpenMMException(string("The integrator of this Context") + useInstead);
+}
+
+double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool, bool, int) {
+    if (!defaultParameters.empty())
+        if (auto* ours = dynamic_cast<ConstraintIntegrator*>(&steppingIntegrator(context)))
+            ours->requireProjected();
+    return 0;
 }
 
 void ConstraintForceImpl::updateParametersInContext(ContextImpl& context) {
@@ -94,13 +105,11 @@ void ConstraintForceImpl::updateParametersInContext(ContextImpl& context) {
 }
 
 vector<double> ConstraintForceImpl::getMultipliers(ContextImpl& context) const {
-    const Integrator* integrator = &context.getIntegrator();
-    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(integrator))
-        integrator = &compound->getIntegrator(compound->getCurrentIntegrator());
+    const auto& integrator = dynamic_cast<const ConstraintIntegrator&>(steppingIntegrator(context));
     const System& system = context.getSystem();
     for (int f = 0; f < system.getNumForces(); f++)
         if (&system.getForce(f) == &owner)
-            return dynamic_cast<const ConstraintIntegrator&>(*integrator).getMultipliersOf(f);
+            return integrator.getMultipliersOf(f);
     throw OpenMMException("getMultipliers: this Force is not part of the Context's System.");
 }
 

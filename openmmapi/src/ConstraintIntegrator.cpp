@@ -140,6 +140,10 @@ void ConstraintIntegrator::updateConstraints() {
     });
 }
 
+void ConstraintIntegrator::requireProjected() {
+    withOpenMMExceptions([&] { kernel.getAs<IntegrateConstraintsStepKernel>().requireProjected(*context, *this); });
+}
+
 void ConstraintIntegrator::cleanup() {
     kernel = Kernel();
 }

@@ -23,9 +23,12 @@ bool HostedStepKernel::isStateOfCheckpoint(ContextImpl& context) {
         return false;
     const Real3* x = positions(context);
     const Box now = box(context);
-    const bool same = loadedFingerprint == fingerprintOf(x, velocities(context), now, currentTime(context));
-    if (same)
+    const bool same = loadedFingerprint == fingerprintOf(x, velocities(context), now, currentTime(context)) &&
+                      reading.globals == parameters(context);
+    if (same) {
         checkRank(x, now);
+        metParameters = reading.globals;
+    }
     loadedFingerprint = 0;
     return same;
 }
@@ -203,6 +206,7 @@ void HostedStepKernel::projectContextPositions(ContextImpl& context, const Const
         setPositions(context, x.data());
         context.computeVirtualSites();
     }
+    metParameters = solver->getGlobals();
 }
 
 void HostedStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -241,6 +245,7 @@ bool HostedStepKernel::projectTangent(ContextImpl& context, const ConstraintInte
 }
 
 double HostedStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    requireProjected(context, integrator);
     if (scheme.kineticEnergy == StepScheme::KineticEnergy::Plain)
         return kineticEnergy(velocities(context));
 

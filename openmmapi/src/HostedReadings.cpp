@@ -7,28 +7,12 @@
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/internal/ClusterReport.h"
 #include "openmmconstraints/internal/HostedStepKernel.h"
+#include "openmmconstraints/internal/WithGlobals.h"
 
 using namespace OpenMM;
 using namespace std;
 
 namespace ConstraintPlugin {
-
-class HostedStepKernel::AsInLastStep {
-public:
-    AsInLastStep(ConstraintSolver& solver, const Reading& reading) : solver(solver), now(solver.getGlobals()) {
-        if (reading.globals.size() == now.size())
-            solver.setGlobals(reading.globals);
-    }
-    ~AsInLastStep() {
-        solver.setGlobals(now);
-    }
-    AsInLastStep(const AsInLastStep&) = delete;
-    AsInLastStep& operator=(const AsInLastStep&) = delete;
-
-private:
-    ConstraintSolver& solver;
-    std::vector<double> now;
-};
 
 void HostedStepKernel::noteStep(double startTime, double endTime, const Box& box) {
     reading.time = startTime;
@@ -60,7 +44,7 @@ void HostedStepKernel::completeReading() const {
     refreshReading();
     if (reading.velocityChange.empty())
         return;
-    const AsInLastStep then(*solver, reading);
+    const WithGlobals then(*solver, reading.globals);
     solver->setTime(reading.time);
     vector<double> rest;
     const SolveReport report = solver->solveVelocitySpread(reading.positions.data(), reading.box,
@@ -115,7 +99,7 @@ vector<double> HostedStepKernel::getMultipliers() const {
     if (frozen != nullptr)
         return frozen->multipliers;
     completeReading();
-    const AsInLastStep then(*solver, reading);
+    const WithGlobals then(*solver, reading.globals);
     solver->setTime(reading.time);
     return listed(leastNorm(*solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations));
 }
@@ -124,7 +108,7 @@ vector<double> HostedStepKernel::getVelocityMultipliers() const {
     if (frozen != nullptr)
         return frozen->velocityMultipliers;
     refreshReading();
-    const AsInLastStep then(*solver, reading);
+    const WithGlobals then(*solver, reading.globals);
     solver->setTime(reading.endTime);
     return listed(
         leastNorm(*solver, reading.velocityMultipliers, reading.endPositions.data(), reading.box, maxIterations));
@@ -137,7 +121,7 @@ void HostedStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& v
         return;
     }
     completeReading();
-    const AsInLastStep then(*solver, reading);
+    const WithGlobals then(*solver, reading.globals);
     const ConstraintForces computed = computeConstraintForces(solver->getSet(), reading.multipliers,
                                                               reading.positions.data(), reading.box, reading.time);
     forces.clear();
@@ -159,6 +143,7 @@ double HostedStepKernel::getHeat() const {
 }
 
 vector<double> HostedStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    requireProjected(context, integrator);
     beginRequest(context, integrator, "computeMultipliers()");
     const double shift = velocityTimeOffset(integrator);
     const Real3* f = forces(context, integrator);

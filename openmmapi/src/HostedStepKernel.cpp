@@ -24,6 +24,7 @@ void HostedStepKernel::initialize(const System&, const ConstraintIntegrator& int
     reading.positions.assign(numParticles(), Real3());
     reading.endPositions = reading.positions;
     takeSettings(integrator);
+    metParameters = solver->getGlobals(); // the Context's defaults: positions are not there yet
 }
 
 void HostedStepKernel::setTargets(const ConstraintSet& constraints) {

@@ -237,12 +237,18 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
 
 void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "step " + to_string(cc.getStepCount() + 1);
+    if (step == 0 && hasNewParameters(context)) { // a barostat's energies are to be those on the constraints
+        prepare(context, integrator);
+        projectOnHost(context, integrator, step);
+    }
     {
         ContextDeselector deselector(cc);
         if (context.updateContextState()) {
             forcesAreKept = false;
             orderHasChanged = true; // cells
             mayHaveMoved = true;
+            if (given.step == step) // there is no way back to it in this box
+                given.step = -1;
         }
     }
     if (step == 0) {

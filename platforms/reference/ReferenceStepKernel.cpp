@@ -96,10 +96,18 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
     for (int i = 0; i < steps; i++) {
         resetSummary();
         const string step = "step " + to_string(data(context).stepCount + 1);
-        if (context.updateContextState())
+        activity = "the projection before " + step;
+        bool isGivenBack = false; // where the step fails: a state with new parameters, bit for bit
+        if (hasNewParameters(context)) {
+            projectToNewParameters(context, integrator);
+            isGivenBack = true;
+        }
+        if (context.updateContextState()) {
             forcesKept = false;
+            isGivenBack = false;
+        }
         prepare(context, integrator);
-        const Snapshot& start = takeStart(context);
+        const Snapshot& start = isGivenBack ? beforeProjection : takeStart(context);
         try {
             activity = "the projection before " + step;
             projectStart(context, integrator, start);
@@ -123,6 +131,18 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         reading.velocityChange.swap(velocityChange);
         addWork(positions(context), integrator.getStepSize());
         reading.heat += heatOfStep;
+    }
+}
+
+void ReferenceStepKernel::projectToNewParameters(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    prepare(context, integrator);
+    take(context, beforeProjection);
+    try {
+        projectStart(context, integrator, beforeProjection);
+    } catch (...) { // possibly between positions and velocities
+        setPositions(context, beforeProjection.positions.data());
+        setVelocities(context, beforeProjection.velocities.data());
+        throw;
     }
 }
 

@@ -73,6 +73,8 @@ private:
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
     /** What to return to when the step at hand fails. */
     const Snapshot& takeStart(OpenMM::ContextImpl& context);
+    /** What updateContextState() computes next is to be of a state on the constraints. */
+    void projectToNewParameters(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Snapshot& start);
 
     std::shared_ptr<TaskRunner> runner;
@@ -82,6 +84,7 @@ private:
     bool forcesKept = false;
     Snapshot lastGood;                    // the state that the last step left
     Snapshot changed;                     // what someone else has made of it since
+    Snapshot beforeProjection;            // of a state with new parameters
     std::vector<Real3> gradientPositions; // of the position stage at hand,
     bool gradientsAtStart = false;        // unless they are those of lastGood
 };

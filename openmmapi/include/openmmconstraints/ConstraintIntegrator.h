@@ -211,6 +211,8 @@ private:
      */
     template <class Function>
     auto work(const char* name, Function function) const;
+    /** Before any energy or force: see IntegrateConstraintsStepKernel. */
+    void requireProjected();
     /** A ConstraintForce has new parameters. */
     void updateConstraints();
     /** The part of getMultipliers() that belongs to the Force with this index in the System. */

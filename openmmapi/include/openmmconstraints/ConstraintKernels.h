@@ -25,6 +25,9 @@ public:
     virtual void setTargets(const ConstraintSet& constraints) = 0;
     /** Take steps; leaves the last good state and throws OpenMMException when the constraints cannot be solved. */
     virtual void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) = 0;
+    /** @throws OpenMMException where Context parameters have changed since the positions met the constraints that
+     *          depend on them, and with the present values they do not */
+    virtual void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;

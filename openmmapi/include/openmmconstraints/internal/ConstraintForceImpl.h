@@ -10,7 +10,8 @@
 namespace ConstraintPlugin {
 
 /** Of every Force that declares constraints. A declaration: no energy, no force, no kernel. It sees to it that an
- * integrator is there which solves what its Force declares, and that constrained particles count as bonded. */
+ * integrator is there which solves what its Force declares, that constrained particles count as bonded, and that no
+ * energy is computed where a changed Context parameter has left the positions off its constraints. */
 class ConstraintForceImpl : public OpenMM::ForceImpl {
 public:
     /** @param owner              a Force that declares constraints
@@ -25,9 +26,10 @@ public:
     }
     /** @throws OpenMMException if the integrator that takes this step is none of ours */
     void updateContextState(OpenMM::ContextImpl& context, bool& forcesInvalid) override;
-    double calcForcesAndEnergy(OpenMM::ContextImpl&, bool, bool, int) override {
-        return 0.0;
-    }
+    /** Whatever the force groups: energies of all Forces come through here.
+     *  @return 0
+     *  @throws OpenMMException as IntegrateConstraintsStepKernel::requireProjected */
+    double calcForcesAndEnergy(OpenMM::ContextImpl& context, bool, bool, int) override;
     std::map<std::string, double> getDefaultParameters() override {
         return defaultParameters;
     }

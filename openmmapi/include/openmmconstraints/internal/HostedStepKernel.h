@@ -27,6 +27,7 @@ public:
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
     void setTargets(const ConstraintSet& constraints) override;
+    void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
@@ -102,6 +103,11 @@ protected:
 
     // ---- what a step uses, in this order ----
 
+    /** Whether Context parameters that constraints depend on are others than when the positions last met these. If so,
+     *  the state is to be projected before anything else of a step computes an energy. */
+    bool hasNewParameters(OpenMM::ContextImpl& context) const {
+        return parameters(context) != metParameters;
+    }
     /** Take over the integrator's settings, the time and the Context's parameters. */
     void prepare(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** The step at hand has solved nothing yet. */
@@ -195,8 +201,8 @@ private:
         std::vector<double> multipliers, velocityMultipliers; // [listed constraints]
         std::vector<OpenMM::Vec3> forces, virial;
     };
-    /** Context parameters in expressions are those of the last step for as long as it lives. */
-    class AsInLastStep;
+    /** Context parameters in expressions have other values for as long as it lives, as in the last step. */
+    class WithGlobals;
     /** What a checkpoint holds besides OpenMM's own. */
     struct CheckpointRecord {
         ConstraintSolver::Multipliers multipliers;
@@ -208,6 +214,9 @@ private:
         template <class Exchange>
         void exchange(const Exchange& field);
     };
+    [[noreturn]] void throwOffParameters(const SolveReport& report, const std::vector<double>& now) const;
+    /** Present values of the Context parameters that constraints depend on, as ConstraintSolver::getGlobals(). */
+    std::vector<double> parameters(OpenMM::ContextImpl& context) const;
     std::vector<Real3> copyOf(const Real3* array) const {
         return {array, array + numParticles()};
     }
@@ -247,6 +256,7 @@ private:
     double shortestScale() const;
 
     std::unique_ptr<FrozenReading> frozen; // until the next step
+    std::vector<double> metParameters;     // those with which the positions last met the constraints
     bool rankChecked = false;
     std::uint64_t loadedFingerprint = 0; // of the state that a checkpoint was written at
     double lastStepSize = 0;
