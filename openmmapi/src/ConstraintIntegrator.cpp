@@ -141,7 +141,8 @@ void ConstraintIntegrator::updateConstraints() {
 }
 
 void ConstraintIntegrator::requireProjected() {
-    withOpenMMExceptions([&] { kernel.getAs<IntegrateConstraintsStepKernel>().requireProjected(*context, *this); });
+    withOpenMMExceptions(context->getSystem(), "computing forces",
+                         [&] { kernel.getAs<IntegrateConstraintsStepKernel>().requireProjected(*context, *this); });
 }
 
 void ConstraintIntegrator::cleanup() {
@@ -167,10 +168,10 @@ void ConstraintIntegrator::step(int steps) {
     });
 }
 
-void ConstraintIntegrator::applyConstraints() {
+double ConstraintIntegrator::applyConstraints() {
     requireContext(true);
-    work("applyConstraints()",
-         [&](IntegrateConstraintsStepKernel& kernel) { kernel.applyConstraints(*context, *this); });
+    return work("applyConstraints()",
+                [&](IntegrateConstraintsStepKernel& kernel) { return kernel.applyConstraints(*context, *this); });
 }
 
 void ConstraintIntegrator::applyVelocityConstraints() {

@@ -37,7 +37,7 @@ void HostedStepKernel::projectState(ContextImpl& context, const ConstraintIntegr
                                     bool velocitiesKnown) {
     positionsKnown &= rankChecked;
     if (!positionsKnown)
-        projectContextPositions(context, integrator, false);
+        projectContextPositions(context, integrator, Reach::Bounded);
     if (scheme.constrainsVelocities && !(positionsKnown && velocitiesKnown))
         projectContextVelocities(context, integrator);
 }
@@ -77,7 +77,7 @@ double HostedStepKernel::shortestScale() const {
 }
 
 bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
-                                        bool force) {
+                                        Reach reach) {
     requireResolved(x);
     const Box now = box(context);
     const double tolerance = integrator.getConstraintTolerance();
@@ -87,42 +87,23 @@ bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIn
     if (!rankChecked)
         solver->chooseIndependent(x, now);
     const SolveReport before = solver->measurePositions(x, now);
-    const double threshold = force ? tolerance : projectionThreshold(integrator);
+    const double threshold = reach == Reach::Staged ? tolerance : projectionThreshold(integrator);
     const bool violated = !(before.maxError <= threshold + roundingSlack(x));
-    if (violated && !force)
+    if (violated && reach == Reach::Bounded)
         refuseFarOff(before, time);
     if (violated) {
         const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
-        vector<Real3> shift(numParticles());
-        solver->forgetMultipliers();
-        SolveReport report = solver->solvePositions(x, now, shift.data(), tolerance, integrator.getMaxIterations());
-        if (report.outcome == Outcome::Converged)
-            for (int i = 0; i < numParticles(); i++)
-                x[i] += shift[i];
-        else if (report.outcome != Outcome::NotFinite && report.outcome != Outcome::NoGradient)
-            approachOrFail(x, now, report, integrator);
+        vector<Real3> there = copyOf(x);
+        const SolveReport report = reach == Reach::Staged ? solveInStages(context, integrator, there, now)
+                                                          : solveAnyhow(integrator, there, now);
         solver->setMultipliers(kept);
         if (report.outcome != Outcome::Converged)
             fail(report, Stage::Positions, integrator);
+        copy(there.begin(), there.end(), x);
         note(report);
     }
     checkRank(x, now);
     return violated;
-}
-
-void HostedStepKernel::approachOrFail(Real3* x, const Box& now, SolveReport& report,
-                                      const ConstraintIntegrator& integrator) {
-    vector<Real3> closer = copyOf(x);
-    const SolveReport second =
-        solver->approach(closer.data(), now, integrator.getConstraintTolerance(), integrator.getMaxIterations());
-    if (second.outcome == Outcome::Converged) {
-        copy(closer.begin(), closer.end(), x);
-        report = second;
-        return;
-    }
-    const RankAnalysis analysis = solver->checkRank(x, now);
-    if (analysis.isSingular())
-        throwSingularSet(solver->getSet(), analysis);
 }
 
 void HostedStepKernel::checkRank(const Real3* x, const Box& now) {
@@ -132,22 +113,6 @@ void HostedStepKernel::checkRank(const Real3* x, const Box& now) {
     if (analysis.isSingular())
         throwSingularSet(solver->getSet(), analysis);
     rankChecked = true;
-}
-
-void HostedStepKernel::refuseFarOff(const SolveReport& report, double time) const {
-    const Constraint& c = solver->getSet().constraints[report.constraint];
-    const double ratio = report.value / c.targetAt(time);
-    // NaN, infinity and particles at one place are the solver's to report.
-    if (!solver->getSet().hasLengthScale(c) || ratio == 0 || isinf(ratio) || !(ratio < 0.2 || ratio > 2.5))
-        return;
-    ostringstream out;
-    out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
-        << c.targetAt(time) << " nm. Positions that far off are not projected unasked, in " << activity
-        << ".\nRemedy: wrapped positions need setUsesPeriodicBoundaryConditions(True) on the ConstraintForce; OpenMM's "
-           "minimizer does not know ConstraintForces: call openmmconstraints.minimize(context), which does, and goes "
-           "on "
-           "from here; or integrator.applyConstraints() to project all the same.";
-    throw OpenMMException(out.str());
 }
 
 void HostedStepKernel::requireResolved(const Real3* x) const {
@@ -193,20 +158,23 @@ void HostedStepKernel::checkMovingTargets(const Box& now, double time) const {
     checkPeriodicLengths(now, time);
 }
 
-void HostedStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+double HostedStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
     beginRequest(context, integrator, "the projection of the positions");
-    projectContextPositions(context, integrator, true);
+    const double farthest = projectContextPositions(context, integrator, Reach::Staged);
     context.computeVirtualSites(); // also where no constraint was violated
+    return farthest;
 }
 
-void HostedStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator,
-                                               bool force) {
-    vector<Real3> x = copyOf(positions(context));
-    if (projectPositions(context, integrator, x.data(), force)) {
+double HostedStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                                 Reach reach) {
+    const vector<Real3> before = copyOf(positions(context));
+    vector<Real3> x = before;
+    if (projectPositions(context, integrator, x.data(), reach)) {
         setPositions(context, x.data());
         context.computeVirtualSites();
     }
     metParameters = solver->getGlobals();
+    return farthestMove(before, x).distance;
 }
 
 void HostedStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -225,7 +193,7 @@ void HostedStepKernel::projectVelocities(ContextImpl& context, const ConstraintI
     beginRequest(context, integrator, "the projection of the velocities");
     // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
     vector<Real3> x = copyOf(positions(context));
-    projectPositions(context, integrator, x.data(), true);
+    projectPositions(context, integrator, x.data(), Reach::Unbounded);
     projectTangent(context, integrator, x.data(), asReal3(v));
 }
 

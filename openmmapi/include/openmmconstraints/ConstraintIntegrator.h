@@ -101,8 +101,17 @@ public:
      *  @param system  a System, its constraints and ConstraintForces valid
      */
     std::vector<ClusterInfo> getClusters(const OpenMM::System& system) const;
-    /** Project the Context's positions onto the constraints, if they violate the tolerance, and place virtual sites. */
-    void applyConstraints();
+    /** Project the Context's positions onto the constraints, if they violate the tolerance, and place virtual sites.
+     *
+     *  Where one solve fails, or would move a particle by more than 0.01 nm, it goes in stages: the values of the
+     *  constraints go from what they are to what they should be, dihedrals the shorter way round, while bonds and the
+     *  distances of second neighbours stay as they are. Those are what HarmonicBondForce, CustomBondForce,
+     *  HarmonicAngleForce and CustomAngleForce join; any that the constraints themselves contradict are let go.
+     *
+     *  @return how far the farthest particle was moved (nm)
+     *  @throws OpenMMException if the constraints cannot be met; positions are then as they were
+     */
+    double applyConstraints();
     /** Project the Context's velocities onto the constraints, if they violate the tolerance. */
     void applyVelocityConstraints();
     /** Multipliers lambda_k that the last step applied, as generalized forces: the force on particle i is

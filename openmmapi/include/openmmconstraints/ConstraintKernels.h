@@ -29,7 +29,8 @@ public:
      *          depend on them, and with the present values they do not */
     virtual void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    virtual void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
+    /** @return how far the farthest particle was moved (nm) */
+    virtual double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Project velocities [numParticles] (nm/ps), which are not the Context's, at the Context's positions. */
     virtual void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,

@@ -29,7 +29,7 @@ public:
     void setTargets(const ConstraintSet& constraints) override;
     void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    void applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                            std::vector<OpenMM::Vec3>& velocities) override;
@@ -233,14 +233,30 @@ private:
     double velocityTimeOffset(const ConstraintIntegrator& integrator) const {
         return scheme.velocityLag * integrator.getStepSize();
     }
-    /** @param force  also where they are so far off that something else is wrong */
-    void projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool force);
+    /** How far a projection may go. */
+    enum class Reach {
+        Bounded,   ///< unasked, of a state that no step left: as far as setMaxProjection() allows
+        Unbounded, ///< as far as a solve takes it
+        Staged     ///< asked for: any distance, in stages where one solve would break bonds
+    };
+    /** @return how far the farthest particle was moved (nm) */
+    double projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Reach reach);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Return positions x to the constraints. @return false if they were within the tolerance, and are unchanged */
-    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x, bool force);
-    /** Where the gradients of the start do not lead back to the constraints: renew them.
-     *  @param report  of the failure; in the end of what went well */
-    void approachOrFail(Real3* x, const Box& box, SolveReport& report, const ConstraintIntegrator& integrator);
+    bool projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x, Reach reach);
+    /** Take positions x [numParticles] onto the constraints: in one solve, with the gradients of where they are;
+     *  @return how that went, x unchanged if it failed */
+    SolveReport solveAtOnce(const ConstraintIntegrator& integrator, std::vector<Real3>& x, const Box& box);
+    /** ... or with gradients that are renewed on the way, where that fails; */
+    SolveReport solveAnyhow(const ConstraintIntegrator& integrator, std::vector<Real3>& x, const Box& box);
+    /** ... or in stages with bonds held, where one solve fails or takes a particle far. */
+    SolveReport solveInStages(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
+                              std::vector<Real3>& x, const Box& box);
+    struct Move {
+        int particle = -1;
+        double distance = 0; // nm
+    };
+    static Move farthestMove(const std::vector<Real3>& from, const std::vector<Real3>& to);
     void checkRank(const Real3* x, const Box& box);
     void refuseFarOff(const SolveReport& report, double time) const;
     /** @throws OpenMMException naming a particle so far from the origin that rounding of its coordinates (nm) exceeds

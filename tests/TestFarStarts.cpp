@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Starts that are far off the constraints: applyConstraints() goes there in stages, with bonds held.
+// tests/python/test_far_starts.py has a real molecule.
+#include "coordinates.h"
+#include "support/Messages.h"
+#include "support/Simulation.h"
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+/** A chain of four carbons, its dihedral at 180 degrees but for a little. */
+const Vectors zigzag = {Vec3(0, 0, 0), Vec3(0.1, 0.1, 0.01), Vec3(0.2, 0, 0.02), Vec3(0.3, 0.1, 0)};
+const std::vector<std::pair<int, int>> bonds = {{0, 1}, {1, 2}, {2, 3}}, ends = {{0, 2}, {1, 3}};
+
+double dihedralOf(const Vectors& x) {
+    Real3 b[3], G[3];
+    for (int s = 0; s < 3; s++)
+        b[s] = {x[s][0] - x[s + 1][0], x[s][1] - x[s + 1][1], x[s][2] - x[s + 1][2]};
+    return coordinate(CoordinateKind::Dihedral, b, G);
+}
+
+double length(const Vectors& x, std::pair<int, int> pair) {
+    const Vec3 d = x[pair.first] - x[pair.second];
+    return std::sqrt(d.dot(d));
+}
+
+class FarStarts : public testing::TestWithParam<Setup> {
+protected:
+    const std::string platform = std::get<0>(GetParam());
+    const Precision precision = precisionOf(platform);
+
+    static std::unique_ptr<System> chain(bool hasBondedTerms) {
+        auto system = std::make_unique<System>();
+        for (int i = 0; i < 4; i++)
+            system->addParticle(12);
+        auto* springs = new HarmonicBondForce();
+        auto* bends = new CustomAngleForce("(theta-2)^2");
+        for (auto [p, q] : bonds)
+            springs->addBond(p, q, 0.15, 1e5);
+        for (auto [p, q] : ends)
+            bends->addAngle(p, p + 1, q, {});
+        if (hasBondedTerms) {
+            system->addForce(springs);
+            system->addForce(bends);
+        } else {
+            delete springs;
+            delete bends;
+        }
+        return system;
+    }
+    Simulation start(ConstraintForce* force, bool hasBondedTerms = true) const {
+        auto system = chain(hasBondedTerms);
+        system->addForce(force);
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-8), platform);
+        s.context->setPositions(zigzag);
+        return s;
+    }
+    static void expectKept(const Vectors& x, const std::vector<std::pair<int, int>>& pairs) {
+        for (const auto& pair : pairs)
+            EXPECT_NEAR(length(x, pair), length(zigzag, pair), 1e-3) << pair.first << "-" << pair.second;
+    }
+};
+
+} // namespace
+
+TEST_P(FarStarts, KeepBondsAndSecondNeighbours) {
+    for (double angle : {-1.5, -0.5, 0.5, 1.5}) {
+        auto* force = new ConstraintForce();
+        force->addDihedral(0, 1, 2, 3, angle);
+        Simulation s = start(force);
+        const Vectors before = s.positions();
+        const double moved = s.integrator->applyConstraints();
+        const Vectors x = s.positions();
+        EXPECT_NEAR(std::remainder(dihedralOf(x) - angle, 2 * M_PI), 0, 1e-7 + 100 * precision.position);
+        expectKept(x, bonds);
+        expectKept(x, ends);
+        EXPECT_NEAR(moved, distance(x, before), 1e-12 + 2 * precision.position);
+        EXPECT_GT(moved, 0.05);
+        EXPECT_EQ(s.integrator->applyConstraints(), 0);
+        s.integrator->step(3);
+    }
+}
+
+TEST_P(FarStarts, LetGoOfWhatTheConstraintsContradict) {
+    auto* force = new ConstraintForce();
+    force->addAngle(0, 1, 2, 2.4); // 40 degrees wider
+    force->addDistance(2, 3, 0.2);
+    Simulation s = start(force);
+    s.integrator->applyConstraints();
+    const Vectors x = s.positions();
+    EXPECT_NEAR(length(x, {2, 3}), 0.2, 1e-6);
+    expectKept(x, {{0, 1}, {1, 2}, {1, 3}});
+    auto* stretched = new ConstraintForce(); // longer than the chain: bonds have to give way
+    stretched->addDistance(0, 3, 0.6);
+    Simulation other = start(stretched);
+    other.integrator->applyConstraints();
+    EXPECT_NEAR(length(other.positions(), {0, 3}), 0.6, 1e-6);
+}
+
+TEST_P(FarStarts, AreOfNoConcernToOtherMolecules) {
+    auto system = chain(true);
+    for (int i = 0; i < 2; i++)
+        system->addParticle(1);
+    system->addConstraint(4, 5, 0.1);
+    auto* force = new ConstraintForce();
+    force->addDihedral(0, 1, 2, 3, 1);
+    system->addForce(force);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-8), platform);
+    Vectors x = zigzag;
+    x.insert(x.end(), {Vec3(1, 1, 1), Vec3(1.1, 1, 1)});
+    s.context->setPositions(x);
+    const Vectors before = s.positions();
+    s.integrator->applyConstraints();
+    for (int i : {4, 5})
+        EXPECT_LT(distance({s.positions()[i]}, {before[i]}), 1e-9 + 2 * precision.position);
+}
+
+TEST_P(FarStarts, ThatNothingHoldsGoInOneSolve) {
+    auto* force = new ConstraintForce();
+    force->addDistance(0, 3, 0.6);
+    Simulation s = start(force, false);
+    s.integrator->applyConstraints();
+    EXPECT_NEAR(length(s.positions(), {0, 3}), 0.6, 1e-6);
+    EXPECT_LT(distance({s.positions()[1]}, {zigzag[1]}), 1e-6);
+}
+
+TEST_P(FarStarts, ThatLeadNowhereChangeNothing) {
+    auto* force = new ConstraintForce();
+    force->addDistance(0, 1, 0.5);
+    force->addDistance(1, 2, 0.2);
+    force->addAngle(0, 1, 2, 2);
+    force->addDistance(0, 2, 0.31); // not what the angle says
+    Simulation s = start(force);
+    const Vectors before = s.positions();
+    expectAll(messageOf([&] { s.integrator->applyConstraints(); }), {"ConstraintForce with index 2"});
+    EXPECT_EQ(distance(s.positions(), before), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, FarStarts, testing::ValuesIn(oneSetupOfEach(constantEnergySetups())),
+                         [](const auto& info) { return nameOf(info.param); });
