@@ -48,6 +48,7 @@ static ConstraintForce someForce() {
 
 static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
     EXPECT_EQ(a.getParticleNames(), b.getParticleNames());
+    EXPECT_EQ(a.getBonds(), b.getBonds());
     EXPECT_EQ(a.getForceGroup(), b.getForceGroup());
     EXPECT_EQ(a.getName(), b.getName());
     EXPECT_EQ(a.usesPeriodicBoundaryConditions(), b.usesPeriodicBoundaryConditions());
@@ -118,6 +119,16 @@ TEST(Serialization, KeepsNamesOfParticlesWhateverTheyHold) {
         expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(xml)));
         expectEqual(force, ConstraintForce(force));
     }
+}
+
+TEST(Serialization, KeepsBonds) {
+    ConstraintForce force = someForce();
+    force.setBonds({{0, 1}, {1, 2}, {5, 1000000}});
+    const std::string xml = toXml<Force>(force, "Force");
+    expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(xml)));
+    expectEqual(force, ConstraintForce(force));
+    for (const char* wrong : {"0 1 1", "0 1 1 x", "0 1 1.5 2", "0,1", "0 1 1 99999999999"})
+        EXPECT_NE(failure<Force>(xml, "0 1 1 2 5 1000000", wrong).find("pairs of whole numbers"), std::string::npos);
 }
 
 TEST(Serialization, KeepsAForceInsideASystem) {

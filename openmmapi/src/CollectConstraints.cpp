@@ -336,9 +336,24 @@ static std::shared_ptr<const std::vector<std::string>> findNames(const System& s
     return nullptr;
 }
 
+/** @throws OpenMMException unless bonds that are listed join particles of the System */
+static void validateBonds(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
+            for (const auto& [p, q] : force->getBonds())
+                if (std::min(p, q) < 0 || std::max(p, q) >= system.getNumParticles() || p == q)
+                    throw OpenMMException("setBonds: the ConstraintForce with index " + std::to_string(f) +
+                                          " has a bond of particles " + std::to_string(p) + " and " +
+                                          std::to_string(q) + ", but the System has particles 0 to " +
+                                          std::to_string(system.getNumParticles() - 1) +
+                                          ". Give the bonds of this System, or openmmconstraints.setTopology(system, "
+                                          "topology).");
+}
+
 ConstraintSet collectConstraints(const System& system, double tolerance) {
     ConstraintSet set;
     set.names = findNames(system);
+    validateBonds(system);
     const Box box = defaultBox(system);
     for (int i = 0; i < system.getNumParticles(); i++) {
         const double mass = system.getParticleMass(i);

@@ -12,12 +12,33 @@ namespace ConstraintPlugin {
 
 static const int VersionWithoutNames = 2, VersionWithNames = 3;
 
+/** Many pairs of particles as one text of "0 1 1 2", for one property instead of a million nodes. */
+static std::string writeBonds(const std::vector<std::pair<int, int>>& bonds) {
+    std::ostringstream text;
+    text.imbue(std::locale::classic());
+    for (const auto& [p, q] : bonds)
+        text << (text.tellp() > 0 ? " " : "") << p << ' ' << q;
+    return text.str();
+}
+
+static std::vector<std::pair<int, int>> readBonds(const std::string& written) {
+    std::istringstream text(written);
+    text.imbue(std::locale::classic());
+    std::vector<std::pair<int, int>> bonds;
+    for (int p, q; !(text >> std::ws).eof(); bonds.emplace_back(p, q))
+        if (!(text >> p >> q))
+            throw OpenMMException("Malformed XML: the particles of Bonds are no pairs of whole numbers");
+    return bonds;
+}
+
 void ConstraintForceProxy::serialize(const void* object, SerializationNode& node) const {
     const ConstraintForce& force = *static_cast<const ConstraintForce*>(object);
     const bool hasNames = !force.getParticleNames().empty();
     node.setIntProperty("version", hasNames ? VersionWithNames : VersionWithoutNames);
     if (hasNames)
         node.createChildNode("ParticleNames").setStringProperty("names", writeNames(force.getParticleNames()));
+    if (!force.getBonds().empty()) // earlier releases read the file all the same
+        node.createChildNode("Bonds").setStringProperty("particles", writeBonds(force.getBonds()));
     node.setIntProperty("forceGroup", force.getForceGroup());
     node.setStringProperty("name", force.getName());
     node.setBoolProperty("usesPeriodic", force.usesPeriodicBoundaryConditions());
@@ -120,6 +141,9 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     }
     if (version == VersionWithNames)
         force->setParticleNames(readNames(node.getChildNode("ParticleNames").getStringProperty("names")));
+    for (const SerializationNode& child : node.getChildren())
+        if (child.getName() == "Bonds")
+            force->setBonds(readBonds(child.getStringProperty("particles")));
     return force.release();
 }
 

@@ -139,3 +139,14 @@ def test_a_state_on_the_constraints_does_not_move():
     dipeptide.make_context()
     dipeptide.integrator.applyConstraints()
     assert dipeptide.integrator.applyConstraints() == 0 * unit.nanometer
+
+
+def test_a_topology_knows_the_bonds_that_no_force_has():
+    for helper in (mc.setTopology, mc.moveConstraints):
+        dipeptide = Dipeptide(app.HBonds if helper is mc.moveConstraints else None, bonded_terms=False)
+        helper(dipeptide.system, dipeptide.topology)
+        dipeptide.hold(-60, -45)
+        dipeptide.make_context()
+        dipeptide.integrator.applyConstraints()
+        assert off(dipeptide, PHI, -60) < 1e-2
+        assert dipeptide.distortion(dipeptide.positions()) < 1e-3

@@ -3,6 +3,7 @@
 """Names of atoms in errors: setTopology() and moveConstraints(system, topology)."""
 
 import copy
+import itertools
 import pickle
 
 import openmm as mm
@@ -22,6 +23,8 @@ def _topology(chain="A", names=("CA", "HA", "C5'")):
     inserted = topology.addResidue("LEU", chain, id="3", insertionCode="b")
     for name in names:
         topology.addAtom(name, None, residue if name != names[-1] else inserted)
+    for first, second in itertools.pairwise(topology.atoms()):
+        topology.addBond(first, second)
     return topology
 
 
@@ -70,22 +73,27 @@ def test_names_travel_with_the_system():
     system = _system()
     odd = ("C&#x41;", "<'\"%41> é\n", "C5'A")  # XML's own, OpenMM's XML reader's, and not ASCII
     mc.setTopology(system, _topology(names=odd))
+    bonds = ((0, 1), (1, 2))
     expected = ("A:LEU3:" + odd[0], "A:LEU3:" + odd[1].strip(), "A:LEU3b:" + odd[2])
     for twin in (system, copy.deepcopy(system), pickle.loads(pickle.dumps(system))):
         force = mc.ConstraintForce.cast(twin.getForce(0))
         assert force.getParticleNames() == expected
         assert copy.copy(force).getParticleNames() == pickle.loads(pickle.dumps(force)).getParticleNames() == expected
+        assert force.getBonds() == copy.copy(force).getBonds() == pickle.loads(pickle.dumps(force)).getBonds() == bonds
 
 
 def test_a_second_topology_replaces_the_first():
     system = _system()
     for _ in range(2):
         system.addForce(mc.ConstraintForce())
-    mc.ConstraintForce.cast(system.getForce(1)).setParticleNames(["of another topology"])
+    other = mc.ConstraintForce.cast(system.getForce(1))
+    other.setParticleNames(["of another topology"])
+    other.setBonds([(0, 2)])
     mc.setTopology(system, _topology(names=("X1", "X2", "X3")))
     mc.setTopology(system, _topology())
     kept = [mc.ConstraintForce.cast(force).getParticleNames() for force in system.getForces()]
     assert kept == [NAMES, ()]
+    assert [mc.ConstraintForce.cast(force).getBonds() for force in system.getForces()] == [((0, 1), (1, 2)), ()]
 
 
 def test_the_wrong_topology_changes_nothing():
@@ -107,3 +115,16 @@ def test_names_of_the_wrong_type():
     with pytest.raises(TypeError):
         force.setParticleNames([1, 2])
     assert force.getParticleNames() == ()
+
+
+def test_bonds_are_checked_when_a_context_is_created():
+    for bond in ((0, 3), (-1, 0), (1, 1)):
+        system = _system(0.1)
+        force = mc.ConstraintForce()
+        force.setBonds([bond])
+        system.addForce(force)
+        assert f"has a bond of particles {bond[0]} and {bond[1]}, but the System has particles 0 to 2" in _message(
+            system
+        )
+    with pytest.raises(TypeError):
+        force.setBonds([(0, 1, 2)])

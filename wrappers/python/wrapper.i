@@ -37,6 +37,9 @@ static bool isNumpyAvailable() {
 namespace std {
 %template(_VectorClusterInfo) vector<ConstraintPlugin::ClusterInfo>;
 }
+%include "std_pair.i"
+%template(_Pair) std::pair<int, int>;
+%template(_VectorPair) std::vector<std::pair<int, int>>;
 %template(_VectorDouble) std::vector<double>;
 %template(_VectorString) std::vector<std::string>;
 %include "swig/typemaps.i"

@@ -7,6 +7,7 @@
 #include "openmm/Force.h"
 #include "openmm/Vec3.h"
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -277,6 +278,23 @@ public:
     void setParticleNames(const std::vector<std::string>& names) {
         particleNames = names;
     }
+    /** Bonds that are known besides those of the System's Forces.
+     *
+     *  @return pairs of particles, as they were set; none by default
+     */
+    const std::vector<std::pair<int, int>>& getBonds() const {
+        return bonds;
+    }
+    /** Say which particles are bonded, for a System whose Forces do not: ConstraintIntegrator::applyConstraints() keeps
+     *  the lengths of bonds, and the distances of particles that are bonded to the same one, while it takes a start
+     * that is far off to the constraints. They constrain nothing otherwise. They count for the whole System; a Context
+     * takes notice when it is created, and a ConstraintForce may have them and nothing else.
+     *
+     *  @param bonds  pairs of particles of the System; openmmconstraints.setTopology() sets those of a Topology
+     */
+    void setBonds(const std::vector<std::pair<int, int>>& bonds) {
+        this->bonds = bonds;
+    }
     /** Multipliers of this Force's constraints, which its integrator applied in the last step: its part of
      *  ConstraintIntegrator::getMultipliers().
      *
@@ -336,6 +354,7 @@ private:
     std::vector<CentroidDistance> centroidDistances;
     std::vector<Body> bodies;
     std::vector<std::string> particleNames;
+    std::vector<std::pair<int, int>> bonds;
     bool periodic = false;
 };
 

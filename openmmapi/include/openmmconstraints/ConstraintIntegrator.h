@@ -106,7 +106,8 @@ public:
      *  Where one solve fails, or would move a particle by more than 0.01 nm, it goes in stages: the values of the
      *  constraints go from what they are to what they should be, dihedrals the shorter way round, while bonds and the
      *  distances of second neighbours stay as they are. Those are what HarmonicBondForce, CustomBondForce,
-     *  HarmonicAngleForce and CustomAngleForce join; any that the constraints themselves contradict are let go.
+     *  HarmonicAngleForce, CustomAngleForce and ConstraintForce::setBonds() join; any that the constraints themselves
+     * contradict are let go.
      *
      *  @return how far the farthest particle was moved (nm)
      *  @throws OpenMMException if the constraints cannot be met; positions are then as they were

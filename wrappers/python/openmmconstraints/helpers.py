@@ -42,19 +42,21 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     ValueError
         if the topology has another number of atoms than the System has particles; nothing is changed
     """
-    names = None if topology is None else _atom_names(system, topology, "moveConstraints")
+    if topology is not None:
+        require_same_size(system, topology, "moveConstraints")
     force = _moveConstraints(system)
-    if force is not None and names is not None:
-        _set_names(system, names)
+    if force is not None and topology is not None:
+        _keep(system, topology)
     return force
 
 
 def setTopology(system: mm.System, topology: app.Topology) -> None:
-    """Let errors of this package's integrators name atoms: "particles 11 and 12: A:LEU3:CA and A:LEU3:HA".
+    """Let errors of this package's integrators name atoms: "particles 11 and 12: A:LEU3:CA and A:LEU3:HA", and let
+    ConstraintIntegrator.applyConstraints() know which atoms are bonded, whatever the Forces.
 
-    The names (chain, residue with its number and insertion code, atom) are kept in the System's first ConstraintForce,
-    travel with it (XML, copies), and serve all constraints, wherever they are listed. A System without a
-    ConstraintForce gets one that constrains nothing; any integrator accepts that. A Context takes notice when it is
+    Names (chain, residue with its number and insertion code, atom) and bonds are kept in the System's first
+    ConstraintForce, travel with it (XML, copies), and serve all constraints, wherever they are listed. A System without
+    a ConstraintForce gets one that constrains nothing; any integrator accepts that. A Context takes notice when it is
     created. Particles that are added to the System afterwards have no name.
 
     Parameters
@@ -69,7 +71,8 @@ def setTopology(system: mm.System, topology: app.Topology) -> None:
     ValueError
         if the topology has another number of atoms than the System has particles; nothing is changed
     """
-    _set_names(system, _atom_names(system, topology, "setTopology"))
+    require_same_size(system, topology, "setTopology")
+    _keep(system, topology)
 
 
 def atom_name(atom: app.topology.Atom) -> str:
@@ -86,16 +89,14 @@ def require_same_size(system: mm.System, topology: app.Topology, function: str) 
         raise ValueError(f"{function}: {sizes}. Give the topology that the System was made from.")
 
 
-def _atom_names(system: mm.System, topology: app.Topology, function: str) -> list[str]:
-    require_same_size(system, topology, function)
-    return [atom_name(atom) for atom in topology.atoms()]
-
-
-def _set_names(system: mm.System, names: list[str]) -> None:
-    """The System's first ConstraintForce gets the names, and no other keeps any."""
+def _keep(system: mm.System, topology: app.Topology) -> None:
+    """The System's first ConstraintForce gets names and bonds, and no other keeps any."""
+    names = [atom_name(atom) for atom in topology.atoms()]
+    bonds = [(bond[0].index, bond[1].index) for bond in topology.bonds()]
     forces = [ConstraintForce.cast(force) for force in system.getForces() if ConstraintForce.isinstance(force)]
     if not forces:
         forces.append(ConstraintForce())
         system.addForce(forces[0])
     for force in forces:
         force.setParticleNames(names if force is forces[0] else [])
+        force.setBonds(bonds if force is forces[0] else [])

@@ -9,7 +9,8 @@
 namespace ConstraintPlugin {
 
 /** Pairs of particles that keep their distance while constraints are taken far: bonds (HarmonicBondForce,
- *  CustomBondForce) and the ends of angles (HarmonicAngleForce, CustomAngleForce). Virtual sites and pairs of immovable
+ *  CustomBondForce, ConstraintForce::getBonds()) and the ends of angles (HarmonicAngleForce, CustomAngleForce, two
+ *  bonds of ConstraintForce::getBonds()). Virtual sites and pairs of immovable
  *  particles are none. */
 std::vector<HeldPair> collectHeldPairs(const OpenMM::System& system);
 

@@ -157,6 +157,7 @@ class Candidate:
         new = ConstraintForce()
         new.setUsesPeriodicBoundaryConditions(force.usesPeriodicBoundaryConditions())
         new.setParticleNames(force.getParticleNames())
+        new.setBonds(force.getBonds())
         for kind, (name, _) in _NAMES.items():
             for i in kept[kind]:
                 rate = () if kind == BODY else (getattr(force, f"get{name}Rate")(i),)
