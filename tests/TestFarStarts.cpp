@@ -140,5 +140,70 @@ TEST_P(FarStarts, ThatLeadNowhereChangeNothing) {
     EXPECT_EQ(distance(s.positions(), before), 0);
 }
 
+TEST_P(FarStarts, AreNotProjectedUnasked) {
+    auto* force = new ConstraintForce();
+    force->addDihedral(0, 1, 2, 3, 1.5);
+    force->setParticleNames({"", "", "", "C4"});
+    Simulation s = start(force);
+    const Vectors before = s.positions();
+    const auto step = [&] { return messageOf([&] { s.integrator->step(1); }); };
+    for (int i = 0; i < 2; i++)
+        expectAll(step(), {"dihedral 0 of the ConstraintForce with index 2", "C4", "degrees from its value",
+                           "would move", "setMaxProjection() allows (0.05 nm)", "integrator.applyConstraints()"});
+    EXPECT_EQ(distance(s.positions(), before), 0);
+    EXPECT_EQ(s.context->getStepCount(), 0);
+    s.integrator->applyConstraints();
+    EXPECT_EQ(step(), "");
+    // The same where the target is what has changed, by little and by much.
+    force->setDihedralParameters(0, 0, 1, 2, 3, 1.6);
+    force->updateParametersInContext(*s.context);
+    EXPECT_EQ(step(), "");
+    force->setDihedralParameters(0, 0, 1, 2, 3, 0.2);
+    force->updateParametersInContext(*s.context);
+    expectAll(step(), {"would move"});
+    s.integrator->setMaxProjection(1);
+    EXPECT_EQ(s.integrator->getMaxProjection(), 1);
+    EXPECT_EQ(step(), "");
+    for (double wrong : {0.0, -0.05, std::nan(""), HUGE_VAL})
+        expectAll(messageOf([&] { s.integrator->setMaxProjection(wrong); }), {"setMaxProjection", "positive"});
+}
+
+TEST_P(FarStarts, OfACauseThatIsKnownAreToldIt) {
+    auto* pulled = new ConstraintForce();
+    pulled->addDistance(0, 3, length(zigzag, {0, 3}), 0.01);
+    Simulation late = start(pulled);
+    EXPECT_EQ(messageOf([&] { late.integrator->step(2); }), "");
+    late.context->setTime(20); // as if it had been equilibrated before the pull was added: 0.2 nm
+    expectAll(messageOf([&] { late.integrator->step(1); }), {"would move", "startTime=context.getTime()"});
+    auto* wrapped = new ConstraintForce();
+    wrapped->addDistance(2, 3, length(zigzag, {2, 3}));
+    Simulation cut = start(wrapped, false);
+    Vectors x = zigzag;
+    x[3] -= Vec3(2, 0, 0); // the width of the default box
+    cut.context->setPositions(x);
+    expectAll(messageOf([&] { cut.integrator->step(1); }), {"setUsesPeriodicBoundaryConditions(True)"});
+}
+
+TEST_P(FarStarts, OfAChangedParameterAreNotProjectedUnasked) {
+    auto system = chain(true);
+    auto* plane = new CustomConstraintForce(1, "z1 - height");
+    plane->addGlobalParameter("height", 0.01);
+    plane->addConstraint({1});
+    system->addForce(plane);
+    Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, 1e-8), platform);
+    s.context->setPositions(zigzag);
+    s.integrator->step(1);
+    s.context->setParameter("height", 0.04);
+    s.integrator->step(1);
+    s.context->setParameter("height", 0.2);
+    const Vectors before = s.positions();
+    expectAll(messageOf([&] { s.integrator->step(1); }), {"z1 - height", "would move", "particle 1"});
+    EXPECT_EQ(distance(s.positions(), before), 0);
+    EXPECT_GT(s.integrator->applyConstraints(), 0.1);
+    s.integrator->step(1);
+    const Vectors x = s.positions();
+    EXPECT_NEAR(x[1][2], 0.2, 1e-7 + 10 * precision.position);
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, FarStarts, testing::ValuesIn(oneSetupOfEach(constantEnergySetups())),
                          [](const auto& info) { return nameOf(info.param); });

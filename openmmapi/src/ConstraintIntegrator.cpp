@@ -114,6 +114,13 @@ KernelHold ConstraintIntegrator::working(const char* name) const {
     return {*use, stepKernel(), KernelHold::Work, name};
 }
 
+void ConstraintIntegrator::setMaxProjection(double distance) {
+    if (!(distance > 0) || std::isinf(distance))
+        refuseSetting("setMaxProjection: how far a particle may be moved has to be a positive number of nanometers",
+                      distance);
+    maxProjection = distance;
+}
+
 void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
     if (owner != nullptr && &contextRef.getOwner() != owner)
         throw OpenMMException("This Integrator is already bound to a context");

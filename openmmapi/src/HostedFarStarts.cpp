@@ -83,19 +83,75 @@ SolveReport HostedStepKernel::solveInStages(ContextImpl& context, const Constrai
     return report;
 }
 
-void HostedStepKernel::refuseFarOff(const SolveReport& report, double time) const {
-    const Constraint& c = solver->getSet().constraints[report.constraint];
-    const double ratio = report.value / c.targetAt(time);
-    // NaN, infinity and particles at one place are the solver's to report.
-    if (!solver->getSet().hasLengthScale(c) || ratio == 0 || isinf(ratio) || !(ratio < 0.2 || ratio > 2.5))
+/** How far the particles of a constraint are off, roughly (nm). Where a surface should be is not known to be anywhere.
+ */
+static double lengthOfError(const ConstraintSet& set, const SolveReport& report, double time) {
+    constexpr double arm = 0.1; // of an angle
+    const Constraint& c = set.constraints[report.constraint];
+    if (set.hasLengthScale(c))
+        return abs(report.value - c.targetAt(time));
+    return c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral ? arm * report.maxError : 0;
+}
+
+/** "is 0.31 nm, not 0.1 nm", "is 118 degrees from its value". */
+static string describeError(const ConstraintSet& set, const SolveReport& report, double time) {
+    ostringstream out;
+    const Constraint& c = set.constraints[report.constraint];
+    if (set.hasLengthScale(c))
+        out << "is " << report.value << " nm, not " << c.targetAt(time) << " nm";
+    else if (c.kind == CoordinateKind::Custom)
+        out << "is " << report.maxError << " nm from where it should be";
+    else if (c.kind == CoordinateKind::Linear)
+        out << "has another shape";
+    else
+        out << "is " << report.maxError * 180 / M_PI << " degrees from its value";
+    return out.str();
+}
+
+string HostedStepKernel::hintFor(const SolveReport& report, const vector<Real3>& x, const Box& now) const {
+    const ConstraintSet& set = solver->getSet();
+    const Constraint& c = set.constraints[report.constraint];
+    const auto error = [&](double value, double target) { return abs(wrapResidual(c.kind, value - target)); };
+    if (c.rate != 0 && error(report.value, c.target) < error(report.value, c.targetAt(targetTime)))
+        return "Its rate counts from its start time: let it start now, with startTime=context.getTime(). ";
+    if (c.kind == CoordinateKind::Distance && !c.periodic) {
+        const Real3 image = now.minimumImage(x[c.particles[0]] - x[c.particles[1]]);
+        if (error(sqrt(dot(image, image)), c.target) < 0.5 * error(report.value, c.target))
+            return "Its particles are in different copies of the periodic box: call "
+                   "setUsesPeriodicBoundaryConditions(True) on the ConstraintForce, or make molecules whole. ";
+    }
+    return "";
+}
+
+void HostedStepKernel::refuseFarOff(const ConstraintIntegrator& integrator, const SolveReport& before,
+                                    const SolveReport& after, const vector<Real3>& x, const vector<Real3>& there,
+                                    const Box& now) const {
+    const double bound = integrator.getMaxProjection();
+    const bool isConverged = after.outcome == Outcome::Converged;
+    const Move farthest = farthestMove(x, there);
+    const ConstraintSet& set = solver->getSet();
+    if (isConverged && farthest.distance <= bound)
+        return;
+    // What no way leads to (NaN, particles at one place, contradictions) is the solver's to report.
+    const bool isTooLong = after.outcome != Outcome::Inconsistent && !couldNotStart(after);
+    if (!isConverged && !(isTooLong && lengthOfError(set, before, targetTime) > bound))
         return;
     ostringstream out;
-    out << describeConstraint(solver->getSet(), report.constraint) << ": value " << report.value << " nm, target "
-        << c.targetAt(time) << " nm. Positions that far off are not projected unasked, in " << activity
-        << ".\nRemedy: wrapped positions need setUsesPeriodicBoundaryConditions(True) on the ConstraintForce; OpenMM's "
-           "minimizer does not know ConstraintForces: call openmmconstraints.minimize(context), which does, and goes "
-           "on "
-           "from here; or integrator.applyConstraints() to project all the same.";
+    out.precision(3);
+    out << describeConstraint(set, before.constraint) << " " << describeError(set, before, targetTime) << ": "
+        << activity;
+    if (isConverged)
+        out << " would move " << describeParticle(set, farthest.particle) << " by " << farthest.distance
+            << " nm, farther than setMaxProjection() allows (" << bound << " nm)";
+    else
+        out << " does not get there in one go";
+    out << ".\nRemedy: " << hintFor(before, x, now)
+        << "Call integrator.applyConstraints() to go there in stages, or openmmconstraints.minimize(context), which "
+           "goes "
+           "there and minimizes (OpenMM's minimizer does not know ConstraintForces)";
+    if (isConverged)
+        out << "; setMaxProjection() lets a step do it in one go";
+    out << ".";
     throw OpenMMException(out.str());
 }
 

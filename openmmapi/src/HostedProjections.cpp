@@ -34,10 +34,10 @@ bool HostedStepKernel::isStateOfCheckpoint(ContextImpl& context) {
 }
 
 void HostedStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
-                                    bool velocitiesKnown) {
+                                    bool velocitiesKnown, bool isOfAStep) {
     positionsKnown &= rankChecked;
     if (!positionsKnown)
-        projectContextPositions(context, integrator, Reach::Bounded);
+        projectContextPositions(context, integrator, isOfAStep ? Reach::Unbounded : Reach::Bounded);
     if (scheme.constrainsVelocities && !(positionsKnown && velocitiesKnown))
         projectContextVelocities(context, integrator);
 }
@@ -89,14 +89,14 @@ bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIn
     const SolveReport before = solver->measurePositions(x, now);
     const double threshold = reach == Reach::Staged ? tolerance : projectionThreshold(integrator);
     const bool violated = !(before.maxError <= threshold + roundingSlack(x));
-    if (violated && reach == Reach::Bounded)
-        refuseFarOff(before, time);
     if (violated) {
         const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
         vector<Real3> there = copyOf(x);
         const SolveReport report = reach == Reach::Staged ? solveInStages(context, integrator, there, now)
                                                           : solveAnyhow(integrator, there, now);
         solver->setMultipliers(kept);
+        if (reach == Reach::Bounded)
+            refuseFarOff(integrator, before, report, copyOf(x), there, now);
         if (report.outcome != Outcome::Converged)
             fail(report, Stage::Positions, integrator);
         copy(there.begin(), there.end(), x);

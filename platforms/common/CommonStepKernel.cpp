@@ -307,8 +307,8 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     const Real3 *x = positions(context), *v = velocities(context);
     given = {step, {x, x + numParticles()}, {v, v + numParticles()}};
     try {
-        projectState(context, integrator, isKnown, isKnown);
-    } catch (...) { // possibly between positions and velocities
+        projectState(context, integrator, isKnown, isKnown, false); // barostats' moves the device projects
+    } catch (...) {                                                 // possibly between positions and velocities
         returnToGiven(context);
         throw;
     }

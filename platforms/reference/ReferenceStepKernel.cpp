@@ -98,9 +98,10 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const string step = "step " + to_string(data(context).stepCount + 1);
         activity = "the projection before " + step;
         bool isGivenBack = false; // where the step fails: a state with new parameters, bit for bit
+        bool isOfAStep = i > 0 || arePositionsOfLastStep(context);
         if (hasNewParameters(context)) {
             projectToNewParameters(context, integrator);
-            isGivenBack = true;
+            isGivenBack = isOfAStep = true;
         }
         if (context.updateContextState()) {
             forcesKept = false;
@@ -110,7 +111,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const Snapshot& start = isGivenBack ? beforeProjection : takeStart(context);
         try {
             activity = "the projection before " + step;
-            projectStart(context, integrator, start);
+            projectStart(context, integrator, isOfAStep);
             activity = step;
             if (solver->moves())
                 checkMovingTargets(start.box, start.time + integrator.getStepSize());
@@ -134,11 +135,17 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
     }
 }
 
+bool ReferenceStepKernel::arePositionsOfLastStep(ContextImpl& context) const {
+    const Box now = box(context);
+    const bool isItsTime = !solver->moves() || lastGood.time == data(context).time;
+    return isItsTime && holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &now, sizeof(Box));
+}
+
 void ReferenceStepKernel::projectToNewParameters(ContextImpl& context, const ConstraintIntegrator& integrator) {
     prepare(context, integrator);
     take(context, beforeProjection);
     try {
-        projectStart(context, integrator, beforeProjection);
+        projectStart(context, integrator, false);
     } catch (...) { // possibly between positions and velocities
         setPositions(context, beforeProjection.positions.data());
         setVelocities(context, beforeProjection.velocities.data());
@@ -162,16 +169,13 @@ void ReferenceStepKernel::noteGradientPositions(ContextImpl& context) {
         gradientPositions.assign(positions(context), positions(context) + numParticles());
 }
 
-void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator,
-                                       const Snapshot& start) {
+void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep) {
     if (isStateOfCheckpoint(context))
         take(context, lastGood);
-    const bool isItsTime = !solver->moves() || lastGood.time == start.time;
-    const bool positionsKnown =
-        isItsTime && holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &start.box, sizeof(Box));
+    const bool positionsKnown = arePositionsOfLastStep(context);
     const bool velocitiesKnown =
         positionsKnown && scheme.constrainsVelocities && holds(lastGood.velocities, velocities(context));
-    projectState(context, integrator, positionsKnown, velocitiesKnown);
+    projectState(context, integrator, positionsKnown, velocitiesKnown, isOfAStep);
 }
 
 void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator,

@@ -75,7 +75,9 @@ private:
     const Snapshot& takeStart(OpenMM::ContextImpl& context);
     /** What updateContextState() computes next is to be of a state on the constraints. */
     void projectToNewParameters(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Snapshot& start);
+    /** Whether positions and box, and the time of moving constraints, are what the last step left. */
+    bool arePositionsOfLastStep(OpenMM::ContextImpl& context) const;
+    void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep);
 
     std::shared_ptr<TaskRunner> runner;
     std::vector<Real3> keptForces;

@@ -22,6 +22,7 @@ void writeShared(const ConstraintIntegrator& integrator, SerializationNode& node
             node.setStringProperty("solver", name);
     node.setIntProperty("maxIterations", integrator.getMaxIterations());
     node.setBoolProperty("warmStart", integrator.getWarmStart());
+    node.setDoubleProperty("maxProjection", integrator.getMaxProjection());
     node.setIntProperty("integrationForceGroups", integrator.getIntegrationForceGroups());
 }
 
@@ -29,6 +30,8 @@ void readShared(ConstraintIntegrator& integrator, const SerializationNode& node)
     integrator.setConstraintTolerance(readProperty<double>(node, "constraintTolerance"));
     integrator.setMaxIterations(readProperty<int>(node, "maxIterations"));
     integrator.setWarmStart(readProperty<bool>(node, "warmStart"));
+    if (node.hasProperty("maxProjection")) // not in files of version 0.1
+        integrator.setMaxProjection(readProperty<double>(node, "maxProjection"));
     integrator.setIntegrationForceGroups(readProperty<int>(node, "integrationForceGroups"));
     const std::string wanted = node.getStringProperty("solver");
     for (const auto& [solver, name] : SolverNames)

@@ -45,6 +45,7 @@ def integrator(request):
     integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
     integrator.setMaxIterations(77)
     integrator.setWarmStart(True)
+    integrator.setMaxProjection(0.07)
     integrator.setIntegrationForceGroups({1, 2})
     return integrator
 
@@ -91,6 +92,7 @@ def settings():
             thing.getSolver(),
             thing.getMaxIterations(),
             thing.getWarmStart(),
+            thing.getMaxProjection(),
             thing.getIntegrationForceGroups(),
         )
 

@@ -44,8 +44,9 @@ class Dipeptide:
         for names, angle in ((PHI, phi), (PSI, psi)):
             self.force.addDihedral(*(self.index[name] for name in names), np.radians(angle))
 
-    def make_context(self):
-        self.system.addForce(self.force)
+    def make_context(self, has_force=False):
+        if not has_force:
+            self.system.addForce(self.force)
         self.integrator = mc.RattleIntegrator(0.001)
         self.context = mm.Context(self.system, self.integrator, mm.Platform.getPlatform("Reference"))
         self.context.setPositions(self.start)
@@ -120,6 +121,22 @@ def test_an_angle_opens_and_takes_its_second_neighbours_along():
         positions = dipeptide.positions()
         bonds = slice(0, dipeptide.topology.getNumBonds())
         assert np.abs(dipeptide.lengths(positions) - dipeptide.lengths(dipeptide.start))[bonds].max() < 1e-3
+
+
+def test_a_step_does_not_go_there_unasked():
+    dipeptide = Dipeptide()
+    mc.setTopology(dipeptide.system, dipeptide.topology)
+    dipeptide.force = mc.ConstraintForce.cast(dipeptide.system.getForce(dipeptide.system.getNumForces() - 1))
+    dipeptide.hold(90, 180)
+    dipeptide.make_context(has_force=True)
+    before = dipeptide.positions()
+    said = r"(?s)dihedral 0 of .*A:ACE1:C.* is 90 degrees from its value.*would move.*\(A:.*nm, .*applyConstraints"
+    with pytest.raises(mm.OpenMMException, match=said):
+        dipeptide.integrator.step(1)
+    assert (dipeptide.positions() == before).all()
+    dipeptide.integrator.applyConstraints()
+    assert dipeptide.distortion(dipeptide.positions()) < 1e-3
+    dipeptide.integrator.step(1)
 
 
 def test_what_cannot_be_reached_is_named_and_changes_nothing():

@@ -300,9 +300,9 @@ def test_box_of_the_state_is_the_one_that_counts():
 def test_positions_that_are_off_or_not_numbers_are_told():
     system = make_system([12, 1, 1, 1, 1], all_distances(METHANE))
     x = METHANE.copy()
-    x[1] *= 1.5
+    x[1] *= 1.3
     finding = only(mc.Health(system, x), "off")
-    assert (finding.severity, finding.values["error"]) == ("warning", pytest.approx(0.5))
+    assert (finding.severity, finding.values["error"]) == ("warning", pytest.approx(0.3))
     x[1] *= 4
     assert only(mc.Health(system, x), "far-off").severity == "error"
     x[2] = math.nan

@@ -148,6 +148,7 @@ private:
 %quantity_argument(drift, dimensionless)
 %quantity_result(computeSystemTemperature, kelvin)
 %quantity_result(applyConstraints, nanometer)
+%quantity_result(getMaxProjection, nanometer)
 %quantity_result(getTemperature, kelvin)
 %quantity_result(getFriction, per_picosecond)
 %quantity_result(getCollisionFrequency, per_picosecond)

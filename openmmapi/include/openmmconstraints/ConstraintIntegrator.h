@@ -24,8 +24,8 @@ struct ConstraintSet;
  *
  *  It carries what they share: the solver, its tolerance and limits, the summary of the last step, projection onto
  *  the constraints, and the degrees of freedom. Positions and velocities that violate the constraints (as a user, a
- *  barostat or another integrator may leave them) are projected at the start of the next step; a state within the
- *  tolerance is left bit for bit as it is.
+ *  barostat or another integrator may leave them) are projected at the start of the next step, unless that would move a
+ *  particle far (setMaxProjection()); a state within the tolerance is left bit for bit as it is.
  *
  *  Never silent: non-convergence, a singular or contradictory set of constraints, a NaN, or a Force's constraint
  *  between massless particles at the wrong distance throw an OpenMMException that names particles, value, target,
@@ -93,6 +93,19 @@ public:
     void setWarmStart(bool yes) {
         warmStart = yes;
     }
+    /** How far a step may move a particle of a start onto the constraints (nm). */
+    double getMaxProjection() const {
+        return maxProjection;
+    }
+    /** Set how far a step may move a particle onto the constraints where the state is not what the last step left:
+     *  after setPositions(), setState(), a changed target or Context parameter. Farther, step() throws: what is that
+     * far off is mostly a mistake, and moved in one go it breaks bonds. applyConstraints() has no such limit, and what
+     * a barostat has moved has none either. Default: 0.05 nm.
+     *
+     *  @param distance  nm, positive
+     *  @throws OpenMMException if it is not positive, or not finite
+     */
+    void setMaxProjection(double distance);
     /** What the solver did in the last step. */
     SolverSummary getSolverSummary() const;
     /** Which clusters the constraints of a System form and what serves them under the present setSolver(), without
@@ -230,6 +243,7 @@ private:
     Solver solver = Automatic;
     int maxIterations = 500;
     bool warmStart = false;
+    double maxProjection = 0.05;
     bool hasPositions = false;
     bool reinitialized = false; // and neither stepped nor loaded since
     mutable OpenMM::Kernel kernel;

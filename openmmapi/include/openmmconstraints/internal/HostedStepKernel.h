@@ -117,9 +117,11 @@ protected:
     bool isStateOfCheckpoint(OpenMM::ContextImpl& context);
     /** Project the state before a step, as far as it is not known to be on the constraints.
      *  @param positionsKnown   positions and box (and with moving constraints, the time) are those of the last step
-     *  @param velocitiesKnown  so are the velocities */
+     *  @param velocitiesKnown  so are the velocities
+     *  @param isOfAStep        nobody but updateContextState() has changed it since the last step: a barostat
+     *  @throws OpenMMException if anyone else has, and a particle would be moved farther than setMaxProjection() */
     void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
-                      bool velocitiesKnown);
+                      bool velocitiesKnown, bool isOfAStep);
     /** Error from which on a state is projected before a step. */
     double projectionThreshold(const ConstraintIntegrator& integrator) const;
     /** @throws OpenMMException where a constraint cannot be moved to its target at a time (ps) */
@@ -258,7 +260,14 @@ private:
     };
     static Move farthestMove(const std::vector<Real3>& from, const std::vector<Real3>& to);
     void checkRank(const Real3* x, const Box& box);
-    void refuseFarOff(const SolveReport& report, double time) const;
+    /** @param before  worst of the positions x
+     *  @param after   how solving went, to the positions `there`
+     *  @throws OpenMMException if that takes a particle farther than setMaxProjection(), or would if it had gone well
+     */
+    void refuseFarOff(const ConstraintIntegrator& integrator, const SolveReport& before, const SolveReport& after,
+                      const std::vector<Real3>& x, const std::vector<Real3>& there, const Box& box) const;
+    /** What may have put a constraint far off, and what to do about it; empty if nothing is known. */
+    std::string hintFor(const SolveReport& report, const std::vector<Real3>& x, const Box& box) const;
     /** @throws OpenMMException naming a particle so far from the origin that rounding of its coordinates (nm) exceeds
      *          what a constraint holds; there squares overflow sooner or later, and any state would pass as rounded */
     void requireResolved(const Real3* x) const;
