@@ -88,7 +88,7 @@ TEST_P(Straight, HasOneMultiplierAndItsForceIsPerpendicular) {
 TEST_P(Straight, ABentStartIsProjected) {
     Simulation simulation = start(0.0005);
     Vectors x = simulation.positions();
-    x[1] += Vec3(0, 0.03, -0.02);
+    x[1] += Vec3(0, 0.02, -0.015);
     simulation.context->setPositions(x);
     simulation.integrator->step(1);
     EXPECT_LT(bend(simulation.positions()), bent);

@@ -256,6 +256,22 @@ TEST(Device, KeepsPositions) {
     }
 }
 
+/** Whatever a process keeps after many Contexts is then not ours. */
+TEST(Device, GetsBackWhatAContextTook) {
+    auto* const objects = find<decltype(objectsInUse)>("objectsInUse");
+    for (const char* kind : {"hydrogens", "clusters"}) {
+        const long before = objects();
+        {
+            auto integrator =
+                makeIntegrator({"", ConstraintIntegrator::MatrixInversion, "RattleLangevin"}, 0.001, 1e-5);
+            const DeviceSimulation simulation(kind, *integrator, "mixed");
+            integrator->getMultipliers();
+            EXPECT_GT(objects(), before + 20);
+        }
+        EXPECT_EQ(objects(), before) << kind;
+    }
+}
+
 TEST_P(Builtin, StepsWithoutWaiting) {
     keepPtx(std::string(GetParam()) + "/builtin");
     VerletIntegrator verlet(0.001);

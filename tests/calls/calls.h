@@ -10,6 +10,9 @@ extern "C" {
 /** What was called since the last time, a line each: "launch <kernel>", or "wait <function>" for what makes the host
  *  wait for the device. Valid until the next call. */
 const char* takeCalls();
+/** How many of what was made since the program began have not been released: buffers, programs, kernels and queues of
+ *  OpenCL, arrays in CUDA's device memory. */
+long objectsInUse();
 /** fakecuda only: keep the PTX of modules that are loaded from now on in an existing folder, as <hash>.ptx. */
 void keepModules(const char* folder);
 }

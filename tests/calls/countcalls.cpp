@@ -4,6 +4,7 @@
 // A library for LD_PRELOAD that notes what OpenMM asks of OpenCL and CUDA and passes it on: see calls.h. It needs no
 // header of theirs: arguments that are only passed on are pointers or integers.
 #include "calls.h"
+#include <atomic>
 #include <cstddef>
 #include <dlfcn.h>
 #include <mutex>
@@ -14,6 +15,7 @@ namespace {
 
 std::mutex lock;
 std::string calls;
+std::atomic<long> numObjects{0};
 
 void record(const std::string& call) {
     std::lock_guard<std::mutex> guard(lock);
@@ -47,6 +49,10 @@ const char* takeCalls() {
     taken.swap(calls);
     calls.clear();
     return taken.c_str();
+}
+
+long objectsInUse() {
+    return numObjects;
 }
 
 // ---- OpenCL
@@ -90,6 +96,34 @@ int clWaitForEvents(unsigned numEvents, void* events) {
     return OPENCL(clWaitForEvents)(numEvents, events);
 }
 
+/** What makes an object, and what counts its owners. */
+#define MAKES(function, PARAMETERS, ...)                                                                               \
+    void* function PARAMETERS {                                                                                        \
+        void* object = OPENCL(function)(__VA_ARGS__);                                                                  \
+        numObjects += object != nullptr;                                                                               \
+        return object;                                                                                                 \
+    }
+#define COUNTS_OWNERS(OBJECT)                                                                                          \
+    int clRetain##OBJECT(void* object) {                                                                               \
+        numObjects++;                                                                                                  \
+        return OPENCL(clRetain##OBJECT)(object);                                                                       \
+    }                                                                                                                  \
+    int clRelease##OBJECT(void* object) {                                                                              \
+        numObjects--;                                                                                                  \
+        return OPENCL(clRelease##OBJECT)(object);                                                                      \
+    }
+MAKES(clCreateBuffer, (void* context, unsigned long flags, size_t size, void* host, int* error), context, flags, size,
+      host, error)
+MAKES(clCreateProgramWithSource, (void* context, unsigned count, const char** text, const size_t* size, int* error),
+      context, count, text, size, error)
+MAKES(clCreateKernel, (void* program, const char* name, int* error), program, name, error)
+MAKES(clCreateCommandQueue, (void* context, void* device, unsigned long properties, int* error), context, device,
+      properties, error)
+COUNTS_OWNERS(MemObject)
+COUNTS_OWNERS(Program)
+COUNTS_OWNERS(Kernel)
+COUNTS_OWNERS(CommandQueue)
+
 // ---- CUDA
 // -------------------------------------------------------------------------------------------------------------
 
@@ -103,6 +137,14 @@ int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned grid
     record(std::string("launch ") + name);
     return CUDA(cuLaunchKernel)(function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, arguments,
                                 extra);
+}
+int cuMemAlloc_v2(size_t* array, size_t size) {
+    numObjects++;
+    return CUDA(cuMemAlloc_v2)(array, size);
+}
+int cuMemFree_v2(size_t array) {
+    numObjects--;
+    return CUDA(cuMemFree_v2)(array);
 }
 int cuMemcpyHtoD_v2(size_t to, const void* from, size_t size) {
     record("wait cuMemcpyHtoD");

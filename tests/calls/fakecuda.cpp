@@ -181,6 +181,11 @@ const char* takeCalls() {
     return taken.c_str();
 }
 
+long objectsInUse() {
+    std::lock_guard<std::mutex> guard(lock);
+    return (long) allocations.size();
+}
+
 void keepModules(const char* path) {
     folder = path;
 }
