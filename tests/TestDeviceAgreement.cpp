@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Devices go where Reference goes: every system of the table, integrator and solver, in each precision.
-#include "support/Langevin.h"
+// Devices go where Reference goes, in a heat bath too: every system of the table, integrator and solver, in each
+// precision.
+#include "support/Simulation.h"
 #include <map>
 
 using namespace ConstraintPlugin;
@@ -24,9 +25,6 @@ double stepSizeOf(const ConstraintTests::Setup& setup) {
 
 End run(const std::string& box, const ConstraintTests::Setup& setup) {
     Simulation s = simulate(systemsInTheBoxOf(box), Declared::InForce, setup, stepSizeOf(setup), tolerance);
-    // A bath at 0 K has friction, and needs no random numbers, which are a platform's own.
-    if (std::get<2>(setup).find("Langevin") != std::string::npos)
-        langevin(s).setTemperature(0);
     s.integrator->step(steps);
     return {s.positions(), s.velocities()};
 }

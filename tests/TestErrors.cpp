@@ -231,7 +231,7 @@ TEST_P(Errors, AFailureInTheMiddleOfManyStepsLeavesTheLastGoodOne) {
     const long long good = s.context->getStepCount();
     EXPECT_GT(good, 0);
     EXPECT_NEAR(s.context->getState(0).getTime(), 0.01 * good, 1e-9);
-    Simulation again = start(); // not before: it starts the random numbers anew
+    Simulation again = start();
     again.integrator->step((int) good);
     EXPECT_EQ(distance(s.positions(), again.positions()), 0);
     EXPECT_EQ(distance(s.velocities(), again.velocities()), 0);

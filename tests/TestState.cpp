@@ -223,7 +223,7 @@ TEST_P(States, AndersenThermostatWorksWithSystemConstraints) {
     auto system = toOpenMM(chain, Declared::InSystem);
     addSprings(*system, chain);
     auto* thermostat = new AndersenThermostat(300, 50);
-    thermostat->setRandomNumberSeed(11); // devices have one generator: the seed of RattleLangevinIntegrator too
+    thermostat->setRandomNumberSeed(12);
     system->addForce(thermostat);
     Simulation s(std::move(system), makeIntegrator(GetParam(), 0.002), platform());
     s.context->setPositions(toVectors(chain.positions));

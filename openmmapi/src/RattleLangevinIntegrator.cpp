@@ -6,8 +6,10 @@
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/KernelHold.h"
+#include "openmmconstraints/internal/LangevinNoise.h"
 #include "openmmconstraints/internal/Settings.h"
 #include <cmath>
+#include <random>
 
 using namespace OpenMM;
 using namespace std;
@@ -53,18 +55,20 @@ string RattleLangevinIntegrator::getStepKernelName() const {
 }
 
 void RattleLangevinIntegrator::initialize(ContextImpl& context) {
-    // A Context has one random number generator. The last of several seeds would win on Reference without a word.
+    child = 0;
     if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(&context.getIntegrator()))
-        for (int i = 0; i < compound->getNumIntegrators(); i++) {
-            const auto* other = dynamic_cast<const RattleLangevinIntegrator*>(&compound->getIntegrator(i));
-            if (other != nullptr && other->randomNumberSeed != randomNumberSeed)
-                throw OpenMMException("The RattleLangevinIntegrators of a CompoundIntegrator have different random "
-                                      "number seeds, " +
-                                      to_string(other->randomNumberSeed) + " (child " + to_string(i) + ") and " +
-                                      to_string(randomNumberSeed) +
-                                      ", but share one random number generator. Give all of them the same seed.");
-        }
+        for (int i = 0; i < compound->getNumIntegrators(); i++)
+            if (&compound->getIntegrator(i) == this)
+                child = i;
     ConstraintIntegrator::initialize(context);
+}
+
+NoiseKey makeNoiseKey(const ConstraintIntegrator& integrator) {
+    const auto& langevin = dynamic_cast<const RattleLangevinIntegrator&>(integrator);
+    if (langevin.randomNumberSeed != 0)
+        return {(uint32_t) langevin.randomNumberSeed, (uint32_t) langevin.child};
+    random_device unique;
+    return {unique(), unique()};
 }
 
 } // namespace ConstraintPlugin

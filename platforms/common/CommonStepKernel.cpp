@@ -206,7 +206,7 @@ void CommonStepKernel::execute(ContextImpl& context, const ConstraintIntegrator&
 /** Launch steps and see how they went, at the latest when atoms get another order: OpenMM waits for the device then.
  *  @return how many went well: fewer than asked for where that happens, or where the host has to help */
 int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
-    const RunStart start{currentTime(context), cc.getStepCount()};
+    const RunStart start{currentTime(context), cc.getStepCount(), stepsTaken};
     int launched = 0;
     bool isReordered = false;
     given.step = -1;
@@ -367,6 +367,7 @@ void CommonStepKernel::checkVelocities() {
 bool CommonStepKernel::endStep() {
     program->launchAfterwards("addWork", (int) program->tables().movingRows.size(), nextLaunch++);
     cc.setStepCount(cc.getStepCount() + 1);
+    stepsTaken++;
     endTime = cc.getTime();
     // Ask without waiting: reordering does that. A run of many steps ends there if one of them has failed.
     polledFailure[0] = 0;

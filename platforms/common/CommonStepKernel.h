@@ -88,6 +88,7 @@ private:
     struct RunStart {
         double time;
         long long stepCount;
+        std::uint64_t stepsTaken;
     };
     /** A state as it was before the host projected it, for the step of a run that follows. */
     struct Given {

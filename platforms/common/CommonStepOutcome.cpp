@@ -60,6 +60,7 @@ void CommonStepKernel::returnTo(ContextImpl& context, const ConstraintIntegrator
 
 /** What users read from now on is of the last of so many steps of a run that went well. */
 void CommonStepKernel::noteSteps(int count, const RunStart& start, const ConstraintIntegrator& integrator) {
+    stepsTaken = start.stepsTaken + count;
     if (count == 0)
         return;
     const double dt = integrator.getStepSize(), time = timeAfter(start.time, count - 1, dt);

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 // The time steps. What is done to each particle stands in kernels/steps.cc.
 #include "CommonSteps.h"
-#include "openmm/common/ContextSelector.h"
-#include "openmm/common/IntegrationUtilities.h"
 #include "openmm/reference/SimTKOpenMMRealType.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
@@ -43,9 +41,7 @@ void CommonShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrator&
 void CommonLangevinStep::initialize(const System& system, const ConstraintIntegrator& integrator,
                                     const ConstraintSet& constraints) {
     CommonStepKernel::initialize(system, integrator, constraints);
-    ContextSelector selector(cc);
-    const int seed = asLangevin(integrator).getRandomNumberSeed();
-    cc.getIntegrationUtilities().initRandomNumberGenerator((unsigned int) seed);
+    noiseKey = makeNoiseKey(integrator);
 }
 
 void CommonLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
@@ -53,10 +49,13 @@ void CommonLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
     const double exponent = langevin.getFriction() * integrator.getStepSize();
     program->arguments.set("velocityScale", std::exp(-exponent));
     program->arguments.set("velocityNoise", std::sqrt(-std::expm1(-2 * exponent) * BOLTZ * langevin.getTemperature()));
+    program->arguments.set("noiseKey0", (int) noiseKey[0]);
+    program->arguments.set("noiseKey1", (int) noiseKey[1]);
 }
 
-void CommonLangevinStep::drawRandomNumbers() {
-    program->arguments.set("randomIndex", cc.getIntegrationUtilities().prepareRandomNumbers(cc.getPaddedNumAtoms()));
+void CommonLangevinStep::turnNoise() {
+    program->arguments.set("noiseStepLow", (int) (std::uint32_t) stepsTaken);
+    program->arguments.set("noiseStepHigh", (int) (std::uint32_t)(stepsTaken >> 32));
 }
 
 std::vector<StageText> CommonRattleLangevinStep::stages() const {
@@ -80,7 +79,7 @@ void CommonRattleLangevinStep::setOwnNumbers(const ConstraintIntegrator& integra
 
 void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     computeForces(context, integrator);
-    drawRandomNumbers();
+    turnNoise();
     launch("kick");
     launch("driftAndHeat");
     finishPositions(context, integrator);
@@ -118,7 +117,7 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
 
     program->arguments.set("addsUp", 0);
     computeForces(context, integrator);
-    drawRandomNumbers();
+    turnNoise();
     drift("kick");
     for (int k = 1; k < numSteps; k++)
         drift("glide");

@@ -4,6 +4,8 @@
 #define OPENMM_CONSTRAINTS_COMMON_STEPS_H_
 
 #include "CommonStepKernel.h"
+#include "openmmconstraints/internal/CheckpointIO.h"
+#include "openmmconstraints/internal/LangevinNoise.h"
 
 namespace ConstraintPlugin {
 
@@ -36,8 +38,19 @@ public:
 
 protected:
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
-    /** For the step at hand. */
-    void drawRandomNumbers();
+    /** The random numbers from now on are those of the step at hand. */
+    void turnNoise();
+    void writeOwn(std::ostream& stream) const override {
+        write(stream, noiseKey);
+        write(stream, stepsTaken);
+    }
+    void readOwn(std::istream& stream) override {
+        read(stream, noiseKey);
+        read(stream, stepsTaken);
+    }
+
+private:
+    NoiseKey noiseKey{};
 };
 
 /** LangevinMiddle with projections (RattleLangevinIntegrator.h). */

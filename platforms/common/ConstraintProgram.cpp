@@ -100,7 +100,6 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
             return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
         });
     };
-    const bool takesRandom = take("exchangeHeat");
     const ConstraintTables& t = constraintTables;
     const int numParticles = set.numParticles(), numRows = t.numRows, numAll = t.numAllRows();
     const int numSlots = (int) t.slotParticle.size(), numEntries = t.entryStart.back();
@@ -130,9 +129,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.add("velm", mixed4, cc.getVelm());
     arguments.add("force", "const mm_long", cc.getLongForceBuffer());
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
-    // Random numbers exist only for integrators that asked for them.
-    arguments.add("random", "const float4", takesRandom ? cc.getIntegrationUtilities().getRandom() : cc.getPosq());
-    arguments.addLongZeros("heat", takesRandom ? 2 * numParticles : 1);
+    arguments.addLongZeros("heat", take("exchangeHeat") ? 2 * numParticles : 1);
 
     // what a step leaves behind; what users read of it twice, see `turn`
     arguments.addReals("startPosq", 2 * 4 * numParticles, 4);
@@ -229,8 +226,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.set("numRows", numRows);
     arguments.set("numChecked", (int) t.checked.size());
     arguments.set("numMoving", (int) t.movingRows.size());
-    for (const char* name :
-         {"launch", "turn", "firstOfRange", "lastOfRange", "randomIndex", "maxIterations", "warmStart", "addsUp"})
+    for (const char* name : {"launch", "turn", "firstOfRange", "lastOfRange", "maxIterations", "warmStart", "addsUp",
+                             "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.set(name, 0);
     for (const char* name : {"dt", "driftTime", "time", "tolerance", "threshold", "innerTolerance", "timeScale",
                              "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift", "velocityScale",
@@ -249,7 +246,7 @@ string ConstraintProgram::commonText() const {
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NO_FAILURE", to_string(noFailure)) + define("NUM_REPORTS", to_string(numReports)) +
            arguments.definition() + ConstraintKernelSources::moment + ConstraintKernelSources::coordinates +
-           ConstraintKernelSources::functions + ConstraintKernelSources::state;
+           ConstraintKernelSources::functions + ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {

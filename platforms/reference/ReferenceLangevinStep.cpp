@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "ReferenceSteps.h"
 #include "openmm/reference/SimTKOpenMMRealType.h"
-#include "openmm/reference/SimTKOpenMMUtilities.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
 
 using namespace OpenMM;
@@ -16,8 +15,7 @@ static const RattleLangevinIntegrator& asLangevin(const ConstraintIntegrator& in
 void ReferenceLangevinStep::initialize(const System& system, const ConstraintIntegrator& integrator,
                                        const ConstraintSet& constraints) {
     ReferenceStepKernel::initialize(system, integrator, constraints);
-    // OpenMM's own generator: its state is in OpenMM's checkpoints. It takes 0 for a unique seed.
-    SimTKOpenMMUtilities::setRandomNumberSeed((uint32_t) asLangevin(integrator).getRandomNumberSeed());
+    noiseKey = makeNoiseKey(integrator);
 }
 
 void ReferenceLangevinStep::exchangeHeat(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
@@ -30,12 +28,8 @@ void ReferenceLangevinStep::exchangeHeat(ContextImpl& context, const ConstraintI
     const double a = std::exp(-exponent);
     const double variance = -std::expm1(-2 * exponent) * BOLTZ * asLangevin(integrator).getTemperature();
     for (int i = 0; i < numParticles(); i++)
-        if (inverseMass[i] > 0) {
-            const double x = SimTKOpenMMUtilities::getNormallyDistributedRandomNumber();
-            const double y = SimTKOpenMMUtilities::getNormallyDistributedRandomNumber();
-            const double z = SimTKOpenMMUtilities::getNormallyDistributedRandomNumber();
-            v[i] = a * v[i] + std::sqrt(variance * inverseMass[i]) * Real3{x, y, z};
-        }
+        if (inverseMass[i] > 0)
+            v[i] = a * v[i] + std::sqrt(variance * inverseMass[i]) * normalNumbers(noiseKey, stepsTaken, i);
 
     // What a normal vector with variances kT/m has left after this projection, orthogonal in the mass metric, is a
     // sample of the Maxwell distribution in the tangent space. Left to LangevinMiddle's position stage, which moves

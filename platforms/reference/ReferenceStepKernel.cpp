@@ -124,6 +124,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
             throw;
         }
         data(context).stepCount++;
+        stepsTaken++;
         const double startTime = start.time;
         reading.positions.swap(gradientsAtStart ? lastGood.positions : gradientPositions);
         take(context, lastGood);

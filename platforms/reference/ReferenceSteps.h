@@ -4,7 +4,9 @@
 #define OPENMM_CONSTRAINTS_REFERENCE_STEPS_H_
 
 #include "ReferenceStepKernel.h"
+#include "openmmconstraints/internal/CheckpointIO.h"
 #include "openmmconstraints/internal/HeatBathKernel.h"
+#include "openmmconstraints/internal/LangevinNoise.h"
 
 namespace ConstraintPlugin {
 
@@ -36,6 +38,17 @@ public:
 protected:
     /** The Ornstein-Uhlenbeck process over one step, in the tangent space. Without friction nothing happens. */
     void exchangeHeat(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    void writeOwn(std::ostream& stream) const override {
+        write(stream, noiseKey);
+        write(stream, stepsTaken);
+    }
+    void readOwn(std::istream& stream) override {
+        read(stream, noiseKey);
+        read(stream, stepsTaken);
+    }
+
+private:
+    NoiseKey noiseKey{};
 };
 
 /** LangevinMiddle with projections (RattleLangevinIntegrator.h). */

@@ -335,7 +335,6 @@ def test_processes_give_what_a_sequence_gives(in_sequence, tmp_path):
 
 @pytest.mark.platform
 def test_threads_give_what_a_sequence_gives(in_sequence):
-    """They share OpenMM's random numbers, so they take turns."""
     with ThreadPoolExecutor(3) as executor:
         assert readings(short_windows(executor)) == in_sequence
 

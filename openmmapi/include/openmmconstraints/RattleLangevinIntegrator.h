@@ -4,6 +4,8 @@
 #define OPENMM_CONSTRAINTS_RATTLE_LANGEVIN_INTEGRATOR_H_
 
 #include "ConstraintIntegrator.h"
+#include <array>
+#include <cstdint>
 
 namespace ConstraintPlugin {
 
@@ -42,9 +44,11 @@ namespace ConstraintPlugin {
  * the positions, is low by the fraction (omega dt)^2/4 for a harmonic oscillator. setWarmStart() plays no part.
  *
  *  Without friction the thermostat is off: the positions of LangevinMiddle are those of ShakeIntegrator, g-BAOAB with
- *  K = 1 is RATTLE with a drift in two halves. A checkpoint holds the
- *  state of the random number generator. On the Reference and CPU platforms that generator is OpenMM's, one for all
- *  Contexts of a process: a run repeats if the Context is created anew and no other one draws in between.
+ *  K = 1 is RATTLE with a drift in two halves.
+ *
+ *  Random numbers are a function of the seed, of how many steps were taken, and of the particle (Philox4x32-10: Salmon
+ *  et al., SC '11, doi 10.1145/2063384.2063405). Contexts do not share them, all platforms draw the same, a step that
+ *  fails draws none, and a checkpoint goes on with them.
  *  Source: Zhang, Liu, Yan, Tuckerman, Liu, J. Phys. Chem. A 123, 6056 (2019), doi 10.1021/acs.jpca.9b02771;
  *  projections and g-BAOAB: Leimkuhler, Matthews, Proc. R. Soc. A 472, 20160138 (2016), doi 10.1098/rspa.2016.0138.
  */
@@ -80,8 +84,7 @@ public:
     int getRandomNumberSeed() const {
         return randomNumberSeed;
     }
-    /** Set the seed of the random numbers. It is used when a Context is created. Children of a CompoundIntegrator
-     *  share their Context's random numbers: give all of them the same seed, or creating the Context throws.
+    /** Set the seed of the random numbers. It is used when a Context is created.
      *
      *  @param seed  any number; 0 (default): a unique one for every Context
      */
@@ -122,6 +125,8 @@ protected:
 private:
     double temperature, friction;
     int randomNumberSeed = 0, numGeodesicSteps = 0;
+    int child = 0; // number in a CompoundIntegrator: children of one seed draw different numbers
+    friend std::array<std::uint32_t, 2> makeNoiseKey(const ConstraintIntegrator& integrator);
 };
 
 } // namespace ConstraintPlugin

@@ -75,8 +75,8 @@ DEVICE void exchangeHeat(const Arguments* a, int i, Particle* p) {
         a->heat[(1 - a->turn) * a->numParticles + i] - kineticEnergyOf(p);
     if (a->velocityScale == 1) // no friction
         return;
-    const float4 R = a->random[a->randomIndex + i];
-    p->v = a->velocityScale * p->v + (a->velocityNoise * sqrt(p->w)) * make_mixed3(R.x, R.y, R.z);
+    const mixed3 R = normalNumbers(a->noiseKey0, a->noiseKey1, a->noiseStepLow, a->noiseStepHigh, a->atomIndex[i]);
+    p->v = a->velocityScale * p->v + (a->velocityNoise * sqrt(p->w)) * R;
 }
 
 /** What the bath has given so far, now that velocities are in the tangent space again. */

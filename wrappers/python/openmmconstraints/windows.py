@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import contextmanager
@@ -29,10 +28,6 @@ from openmmconstraints.wrapper import RattleLangevinIntegrator
 
 #: A System, its XML, or a picklable function that builds it.
 SystemSource: TypeAlias = mm.System | str | Callable[[], mm.System]
-
-# Random numbers are one sequence for all Contexts of a process (OpenMM's own, on Reference and CPU). One run at a time
-# keeps it to the run that seeded it, whatever threads an executor has.
-_ONE_AT_A_TIME = threading.Lock()
 
 
 class WindowError(RuntimeError):
@@ -97,13 +92,12 @@ def run_window(
         if anything fails, with OpenMM's or this package's message
     """
     try:
-        with _ONE_AT_A_TIME:
-            simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
-            simulation.step(equilibration)
-            reporter = BlueMoonReporter(file, interval)
-            simulation.reporters.append(reporter)
-            simulation.step(steps)
-            return Window(value, reporter.getMeanForce(), _positions(simulation))
+        simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
+        simulation.step(equilibration)
+        reporter = BlueMoonReporter(file, interval)
+        simulation.reporters.append(reporter)
+        simulation.step(steps)
+        return Window(value, reporter.getMeanForce(), _positions(simulation))
     except mm.OpenMMException as error:
         raise WindowError(f"{coordinate.label} = {value:g}: {error}") from None
 
@@ -143,7 +137,7 @@ def pull(
     before = coordinate.measure(source, now)
     before = values[0] if before is None else coordinate.nearest(before, values[0])
     arrivals = []
-    with _bar("pulling", len(values), progress) as advance, _ONE_AT_A_TIME:
+    with _bar("pulling", len(values), progress) as advance:
         for number, (value, run_seed) in enumerate(zip(values, make_seeds(seed, len(values)), strict=True)):
             first = number == 0 and spacing > 0
             length = steps * max(1, ceil(abs(value - before) / spacing)) if first else steps

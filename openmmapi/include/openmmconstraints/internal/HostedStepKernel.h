@@ -196,6 +196,8 @@ protected:
     mutable SolverSummary summary; // of the last step; what describes the graph, getSummary() fills in
     mutable Reading reading;
     double targetTime = 0; // of the targets of the stage at hand
+    /** Steps since the kernel was made, those before a loaded checkpoint included; one that fails does not count. */
+    std::uint64_t stepsTaken = 0;
 
 private:
     /** What is read when the constraints' parameters have changed since the last step: all of it as it was then. */

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "NormalNumbers.h"
+#include <cmath>
+
+namespace ConstraintPlugin {
+
+namespace plain {
+
+namespace {
+
+using real = double;
+using mixed3 = Real3;
+using mm_ulong = std::uint64_t;
+using std::cos;
+using std::fabs;
+using std::log;
+using std::sin;
+using std::sqrt;
+constexpr double TWO_PI = 6.283185307179586477;
+
+Real3 make_mixed3(double x, double y, double z) {
+    return {x, y, z};
+}
+
+#define DEVICE
+#include "normalNumbers.cc"
+#undef DEVICE
+
+} // namespace
+
+} // namespace plain
+
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, const NoiseKey& key) {
+    plain::philox(counter.data(), key[0], key[1]);
+    return counter;
+}
+
+Real3 normalNumbers(const NoiseKey& key, std::uint64_t step, int particle) {
+    return plain::normalNumbers(key[0], key[1], (std::uint32_t) step, (std::uint32_t)(step >> 32),
+                                (std::uint32_t) particle);
+}
+
+} // namespace ConstraintPlugin

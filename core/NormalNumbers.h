@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_NORMAL_NUMBERS_H_
+#define CONSTRAINTS_CORE_NORMAL_NUMBERS_H_
+
+#include "Real3.h"
+#include <array>
+#include <cstdint>
+
+namespace ConstraintPlugin {
+
+/** What random numbers are a function of, besides the step and the particle. */
+using NoiseKey = std::array<std::uint32_t, 2>;
+
+/** Random bits: Philox4x32-10 (normalNumbers.cc). */
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, const NoiseKey& key);
+
+/** Three independent standard normal numbers for a particle in a step. They end at 6.8: 32 bits have no farther ones.
+ */
+Real3 normalNumbers(const NoiseKey& key, std::uint64_t step, int particle);
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Normal random numbers as a function of a key and of what they are for, without a state: nobody else's draws change
+// them, and neither threads nor the order of particles do. As coordinates.cc, this text is C++ (through NormalNumbers.cpp)
+// and kernel text for OpenCL and CUDA.
+
+/** Philox4x32-10: replace four numbers, a counter, by random bits.
+ *  Source: Salmon, Moraes, Dror, Shaw, SC '11, doi 10.1145/2063384.2063405. */
+DEVICE void philox(unsigned int* c, unsigned int key0, unsigned int key1) {
+    for (int round = 0; round < 10; round++) {
+        const mm_ulong first = (mm_ulong) 0xD2511F53u * c[0], second = (mm_ulong) 0xCD9E8D57u * c[2];
+        c[0] = (unsigned int) (second >> 32) ^ c[1] ^ key0;
+        c[1] = (unsigned int) second;
+        c[2] = (unsigned int) (first >> 32) ^ c[3] ^ key1;
+        c[3] = (unsigned int) first;
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+}
+
+/** The distance from the origin of two independent normal numbers, by Box and Muller. Single precision rounds a uniform
+ *  number to 1 at times, whose logarithm a fast one may put on either side of 0. */
+DEVICE real normalRadius(unsigned int bits) {
+    const real u = ((real) bits + 0.5f) * 2.3283064365386963e-10f; // times 2^-32: between 0 and 1
+    return sqrt(2 * fabs(log(u)));
+}
+
+/** Their direction. */
+DEVICE real normalAngle(unsigned int bits) {
+    return (real) (int) bits * (2.3283064365386963e-10f * (real) TWO_PI); // from -pi to pi
+}
+
+/** Three independent standard normal numbers for a particle in a step. */
+DEVICE mixed3 normalNumbers(unsigned int key0, unsigned int key1, unsigned int stepLow, unsigned int stepHigh,
+                            unsigned int particle) {
+    unsigned int c[4];
+    c[0] = stepLow;
+    c[1] = stepHigh;
+    c[2] = particle;
+    c[3] = 0;
+    philox(c, key0, key1);
+    const real r = normalRadius(c[0]), angle = normalAngle(c[1]);
+    return make_mixed3(r * cos(angle), r * sin(angle), normalRadius(c[2]) * cos(normalAngle(c[3])));
+}
