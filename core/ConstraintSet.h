@@ -47,15 +47,16 @@ inline double wrapResidual(CoordinateKind kind, double difference) {
     return kind == CoordinateKind::Dihedral ? std::remainder(difference, turn) : difference;
 }
 
-/** One constraint sigma(r, t) = q(r) - target - rate t = 0. */
+/** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. */
 struct Constraint {
     CoordinateKind kind = CoordinateKind::Distance;
     std::vector<int> particles;
-    double target = 0;       ///< nm or rad, at t = 0; 0 for Straight, Linear and Custom
+    double target = 0;       ///< nm or rad, at startTime; 0 for Straight, Linear and Custom
     bool periodic = false;   ///< bond vectors take the minimum image
     int force = -1;          ///< index of its Force in the System, -1: the System itself
     int index = 0;           ///< its index there; of a rigid body's constraints: the body's, -1 if it was recognized
     double rate = 0;         ///< nm/ps or rad/ps
+    double startTime = 0;    ///< ps
     int form = -1;           ///< Linear, Custom: index into ConstraintSet::linear, custom. Straight: component, 0 or 1
     int firstParameter = 0;  ///< Custom: its parameters begin there in ConstraintSet::parameters
     int owner = -1;          ///< of those that nobody listed: which listed constraint they complete; -1: a rigid body
@@ -66,7 +67,7 @@ struct Constraint {
         return (int) particles.size();
     }
     double targetAt(double time) const {
-        return target + rate * time;
+        return target + rate * (time - startTime);
     }
 };
 

@@ -21,7 +21,7 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
         periodic.push_back(c.periodic);
         largest = std::max(largest, c.particles.size());
         if (set.isMoving(c))
-            movingRows.push_back({row, c.target, c.rate});
+            movingRows.push_back({row, c.target, c.rate, c.startTime});
         if (!isSpecial(row))
             continue;
         special.resize(rows.size());
@@ -117,7 +117,7 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
 void Jacobian::setTime(double time) {
     moment.time = time;
     for (const MovingRow& moving : movingRows) {
-        target[moving.row] = moving.targetAtZero + moving.rate * time;
+        target[moving.row] = moving.target + moving.rate * (time - moving.startTime);
         if (isDistance(moving.row))
             inverseScale[moving.row] = 1 / target[moving.row];
     }

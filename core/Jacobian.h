@@ -155,7 +155,7 @@ private:
     };
     struct MovingRow {
         int row;
-        double targetAtZero, rate;
+        double target, rate, startTime;
     };
     bool isSpecial(int row) const {
         return kind[row] > CoordinateKind::Dihedral;

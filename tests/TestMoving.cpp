@@ -12,15 +12,29 @@ using namespace OpenMM;
 
 namespace {
 
+const Vectors bentChain = {{0, 0, 0}, {0.15, 0, 0}, {0.2, 0.14, 0}, {0.33, 0.16, 0.09}};
+
+/** @param kind  of the constraint that moves; Custom: a distance of centroids */
+double valueOf(CoordinateKind kind, const Vectors& x) {
+    if (kind == CoordinateKind::Custom) {
+        const Vec3 d = (x[0] * 12 + x[1] * 14) / 26 - (x[2] + x[3] * 16) / 17;
+        return std::sqrt(d.dot(d));
+    }
+    Real3 b[3], G[3];
+    for (int s = 0; s < 3; s++)
+        b[s] = {x[s][0] - x[s + 1][0], x[s][1] - x[s + 1][1], x[s][2] - x[s + 1][2]};
+    return coordinate(kind, b, G);
+}
+
 /** A bent chain of four particles held by springs, with a constraint that moves. */
 struct Pulled {
     CoordinateKind kind;
     ConstraintForce* constraints = new ConstraintForce();
-    Vectors positions{{0, 0, 0}, {0.15, 0, 0}, {0.2, 0.14, 0}, {0.33, 0.16, 0.09}};
+    const Vectors positions = bentChain;
     double rate;
     std::unique_ptr<Simulation> simulation;
 
-    Pulled(CoordinateKind kind, double rate, const Setup& setup, double stepSize, double time = 0)
+    Pulled(CoordinateKind kind, double rate, const Setup& setup, double stepSize, double time = 0, double startTime = 0)
         : kind(kind), rate(rate) {
         auto system = std::make_unique<System>();
         auto* bonds = new HarmonicBondForce();
@@ -33,16 +47,19 @@ struct Pulled {
             angles->addAngle(i, i + 1, i + 2, 1.9, 300);
         auto* torsions = new PeriodicTorsionForce();
         torsions->addTorsion(0, 1, 2, 3, 1, 0.5, 40);
-        const double target = value(positions) - rate * time;
+        const double target = value(positions) - rate * (time - startTime);
         switch (kind) {
         case CoordinateKind::Distance:
-            constraints->addDistance(0, 1, target, rate);
+            constraints->addDistance(0, 1, target, rate, startTime);
             break;
         case CoordinateKind::Angle:
-            constraints->addAngle(0, 1, 2, target, rate);
+            constraints->addAngle(0, 1, 2, target, rate, startTime);
+            break;
+        case CoordinateKind::Dihedral:
+            constraints->addDihedral(0, 1, 2, 3, target, rate, startTime);
             break;
         default:
-            constraints->addDihedral(0, 1, 2, 3, target, rate);
+            constraints->addCentroidDistance({0, 1}, {2, 3}, target, rate, startTime);
         }
         constraints->addDistance(1, 2, std::sqrt(0.05 * 0.05 + 0.14 * 0.14)); // another that does not move
         for (Force* force : std::initializer_list<Force*>{bonds, angles, torsions, constraints})
@@ -55,10 +72,7 @@ struct Pulled {
         simulation->integrator->applyVelocityConstraints();
     }
     double value(const Vectors& x) const {
-        Real3 b[3], G[3];
-        for (int s = 0; s < 3; s++)
-            b[s] = {x[s][0] - x[s + 1][0], x[s][1] - x[s + 1][1], x[s][2] - x[s + 1][2]};
-        return coordinate(kind, b, G);
+        return valueOf(kind, x);
     }
     double rateOf(const Vectors& x, const Vectors& v) const {
         Vectors up(4), down(4);
@@ -94,6 +108,22 @@ TEST_P(Moving, FollowsItsTargetAtTheContextsTime) {
                         1e-7 + exact / 0.001); // solved relative to one step
         }
     }
+}
+
+TEST_P(Moving, FollowsItsTargetFromItsStartTimeOnAfterAMicrosecond) {
+    // In single precision neither the time of a step, nor the target at time 0 had a digit left.
+    const double microsecond = 1e6;
+    Pulled late(kind, rate, setup, 0.001, microsecond, microsecond), early(kind, rate, setup, 0.001);
+    const double start = late.value(late.positions);
+    late.simulation->integrator->step(50);
+    early.simulation->integrator->step(50);
+    // Time is rounded to 1e-10 ps in every step.
+    const double elapsed = late.simulation->context->getTime() - microsecond;
+    EXPECT_NEAR(late.value(late.simulation->positions()), start + rate * elapsed, exact + rate * 1e-8);
+    EXPECT_LT(distance(late.simulation->positions(), early.simulation->positions()), 1e-8 + 10 * precision.position);
+    const double work = early.simulation->integrator->getConstraintWork();
+    EXPECT_GT(std::abs(work), 0.05);
+    EXPECT_NEAR(late.simulation->integrator->getConstraintWork(), work, (1e-5 + 10 * precision.force) * std::abs(work));
 }
 
 TEST_P(Moving, WorkIsTheEnergyThatComesIn) {
@@ -166,19 +196,100 @@ protected:
     const ConstraintTests::Setup setup = {platform, ConstraintIntegrator::Automatic, "Rattle"};
 };
 
-TEST_P(MovingConstraints, StopsByNameBeforeALengthVanishes) {
-    Pulled pulled(CoordinateKind::Distance, -1, setup, 0.001);
-    try {
-        pulled.simulation->integrator->step(1000);
-        FAIL() << "a distance of zero was accepted";
-    } catch (const OpenMMException& e) {
-        EXPECT_NE(std::string(e.what()).find("distance 0 of the ConstraintForce"), std::string::npos) << e.what();
-        EXPECT_GT(pulled.value(pulled.simulation->positions()), 0);
+TEST_P(MovingConstraints, StopByNameInTheStepThatWouldLeaveTheirRange) {
+    struct Case {
+        CoordinateKind kind;
+        double limit, steps; // where it would be after so many
+        std::string name, setter;
+    };
+    const double now = 1000;
+    for (const Case& c : {Case{CoordinateKind::Distance, 0, 2.5, "distance 0", "setDistanceRate(0"},
+                          Case{CoordinateKind::Custom, 0, 2.5, "centroid distance 0", "setCentroidDistanceRate(0"},
+                          Case{CoordinateKind::Angle, M_PI, 4.9, "angle 0", "setAngleRate(0"},
+                          Case{CoordinateKind::Angle, 0, 4.9, "angle 0", "setAngleRate(0"}}) {
+        const double start = valueOf(c.kind, bentChain), rate = (c.limit - start) / (0.001 * c.steps);
+        Pulled pulled(c.kind, rate, setup, 0.001, now, now);
+        Simulation& s = *pulled.simulation;
+        // All in one call, and beyond: nothing else stops it before.
+        expectAll(messageOf([&] { s.integrator->step(1000000); }), {c.name, c.setter, "startTime, 1000 ps"});
+        const int taken = (int) s.context->getStepCount();
+        EXPECT_EQ(taken, (int) c.steps) << c.name;
+        const Vectors x = s.positions(), v = s.velocities();
+        EXPECT_NEAR(pulled.value(x), start + rate * 0.001 * taken, attainable(platform, 1e-9, 0.1)) << c.name;
+        EXPECT_NEAR(s.context->getTime(), now + 0.001 * taken, 1e-9);
+        EXPECT_NE(messageOf([&] { s.integrator->step(1); }), "");
+        EXPECT_EQ(distance(s.positions(), x), 0) << c.name;
+        EXPECT_EQ(distance(s.velocities(), v), 0) << c.name;
+        EXPECT_EQ(s.context->getStepCount(), taken);
     }
+}
+
+TEST_P(MovingConstraints, AreRefusedWhereTheirTargetIsNoNumber) {
+    for (CoordinateKind kind : {CoordinateKind::Distance, CoordinateKind::Dihedral}) {
+        Pulled pulled(kind, 0.1, setup, 0.001);
+        Simulation& s = *pulled.simulation;
+        s.integrator->step(2);
+        const Vectors x = s.positions();
+        s.context->setTime(NAN);
+        expectAll(messageOf([&] { s.integrator->step(1); }), {" 0 of the ConstraintForce", "nan"});
+        expectAll(messageOf([&] { s.integrator->applyConstraints(); }), {" 0 of the ConstraintForce", "nan"});
+        EXPECT_EQ(distance(s.positions(), x), 0);
+        s.context->setTime(0.002);
+        s.integrator->step(1);
+    }
+}
+
+TEST_P(MovingConstraints, AreNotProjectedWhereTheirTargetIsNoLength) {
+    Pulled pulled(CoordinateKind::Distance, -1, setup, 0.001);
+    Simulation& s = *pulled.simulation;
+    s.context->setTime(0.2);
+    expectAll(messageOf([&] { s.integrator->applyConstraints(); }), {"distance 0", "stay positive"});
+    expectAll(messageOf([&] { s.integrator->step(1); }), {"distance 0", "stay positive"});
+    EXPECT_LT(distance(s.positions(), pulled.positions), 1e-7);
+}
+
+TEST_P(MovingConstraints, BeginInARunningContextWithoutAJump) {
+    // A length that was held for a while is set in motion, twice.
+    Pulled pulled(CoordinateKind::Distance, 0, setup, 0.001, 1000);
+    Simulation& s = *pulled.simulation;
+    const double start = pulled.value(pulled.positions);
+    s.integrator->step(10);
+    for (const double rate : {0.2, -0.1}) {
+        const double before = pulled.value(s.positions()), now = s.context->getTime();
+        const double energy = s.energy(), work = s.integrator->getConstraintWork();
+        pulled.constraints->setDistanceParameters(0, 0, 1, before);
+        pulled.constraints->setDistanceRate(0, rate, now);
+        EXPECT_EQ(pulled.constraints->getDistanceStartTime(0), now);
+        pulled.constraints->updateParametersInContext(*s.context);
+        Vectors expected = s.positions();
+        const Vectors v = s.velocities();
+        for (std::size_t p = 0; p < v.size(); p++)
+            expected[p] += v[p] * 0.001;
+        s.integrator->step(1);
+        EXPECT_LT(distance(s.positions(), expected), 3e-4) << "more than accelerations do in a step";
+        EXPECT_NEAR(pulled.value(s.positions()), before + rate * 0.001, attainable(platform, 1e-9, 0.1));
+        s.integrator->step(9);
+        EXPECT_NEAR(pulled.value(s.positions()), before + rate * 0.01, attainable(platform, 1e-9, 0.1));
+        EXPECT_LT(std::abs(s.integrator->getConstraintWork() - work), 5);
+        EXPECT_LT(std::abs(s.energy() - energy), 5);
+    }
+    EXPECT_NEAR(pulled.value(s.positions()), start + 0.001, 1e-5);
 }
 
 TEST_P(MovingConstraints, RefusesARateThatIsNoNumber) {
     EXPECT_THROW(Pulled(CoordinateKind::Distance, NAN, setup, 0.001), OpenMMException);
+    for (double startTime : {(double) NAN, (double) INFINITY})
+        expectAll(messageOf([&] {
+                      ConstraintForce* force = new ConstraintForce();
+                      force->addDistance(0, 1, 0.1, 0, startTime);
+                      System system;
+                      system.addParticle(1);
+                      system.addParticle(1);
+                      system.addForce(force);
+                      RattleIntegrator integrator(0.001);
+                      makeContext(system, integrator, platform);
+                  }),
+                  {"distance 0", "start time"});
 }
 
 /** Pulled slowly, the work is the free energy difference: of a free dimer in a heat bath, the centrifugal one,

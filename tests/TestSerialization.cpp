@@ -29,7 +29,7 @@ static std::string failure(std::string xml, const std::string& from, const std::
     return "no exception";
 }
 
-static ConstraintForce someForce() {
+static ConstraintForce someForce(bool withStartTimes = false) {
     ConstraintForce force;
     force.setForceGroup(3);
     force.setName("rings");
@@ -42,6 +42,12 @@ static ConstraintForce someForce() {
     force.addAngle(0, 2, 1, 1.0, -1.0 / 13.0);
     force.addDihedral(0, 1, 2, 3, 1.0, 3.0);
     force.addCentroidDistance({0, 3}, {1, 4, 5}, 1.0 / 17.0, 1.0 / 19.0);
+    if (withStartTimes) {
+        force.setDistanceRate(2, 1.0 / 11.0, 1e3 / 3.0);
+        force.setAngleRate(1, -1.0 / 13.0, -1e3 / 7.0);
+        force.setDihedralRate(1, 3.0, 1e9 / 3.0);
+        force.setCentroidDistanceRate(0, 1.0 / 19.0, 0.1);
+    }
     force.addRigidBody({2, 0, 5}, {Vec3(0, 0, 1.0 / 3), Vec3(0.1, 0, 0), Vec3(-1.0 / 7, 1, 2)});
     return force;
 }
@@ -62,6 +68,7 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         EXPECT_EQ(a2, b2);
         EXPECT_EQ(distanceA, distanceB); // every bit
         EXPECT_EQ(a.getDistanceRate(i), b.getDistanceRate(i));
+        EXPECT_EQ(a.getDistanceStartTime(i), b.getDistanceStartTime(i));
     }
     ASSERT_EQ(a.getNumAngles(), b.getNumAngles());
     for (int i = 0; i < a.getNumAngles(); i++) {
@@ -71,6 +78,7 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         b.getAngleParameters(i, b1, b2, b3, angleB);
         EXPECT_EQ(std::tie(a1, a2, a3, angleA), std::tie(b1, b2, b3, angleB));
         EXPECT_EQ(a.getAngleRate(i), b.getAngleRate(i));
+        EXPECT_EQ(a.getAngleStartTime(i), b.getAngleStartTime(i));
     }
     ASSERT_EQ(a.getNumDihedrals(), b.getNumDihedrals());
     for (int i = 0; i < a.getNumDihedrals(); i++) {
@@ -80,6 +88,7 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         b.getDihedralParameters(i, b1, b2, b3, b4, angleB);
         EXPECT_EQ(std::tie(a1, a2, a3, a4, angleA), std::tie(b1, b2, b3, b4, angleB));
         EXPECT_EQ(a.getDihedralRate(i), b.getDihedralRate(i));
+        EXPECT_EQ(a.getDihedralStartTime(i), b.getDihedralStartTime(i));
     }
     ASSERT_EQ(a.getNumCentroidDistances(), b.getNumCentroidDistances());
     for (int i = 0; i < a.getNumCentroidDistances(); i++) {
@@ -89,6 +98,7 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
         b.getCentroidDistanceParameters(i, b1, b2, distanceB);
         EXPECT_EQ(std::tie(a1, a2, distanceA), std::tie(b1, b2, distanceB));
         EXPECT_EQ(a.getCentroidDistanceRate(i), b.getCentroidDistanceRate(i));
+        EXPECT_EQ(a.getCentroidDistanceStartTime(i), b.getCentroidDistanceStartTime(i));
     }
     ASSERT_EQ(a.getNumRigidBodies(), b.getNumRigidBodies());
     for (int i = 0; i < a.getNumRigidBodies(); i++) {
@@ -102,8 +112,25 @@ static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
 }
 
 TEST(Serialization, KeepsEveryFieldOfAForce) {
-    const ConstraintForce force = someForce();
-    expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(toXml<Force>(force, "Force"))));
+    for (bool withStartTimes : {false, true}) {
+        const ConstraintForce force = someForce(withStartTimes);
+        expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(toXml<Force>(force, "Force"))));
+        expectEqual(force, ConstraintForce(force));
+    }
+}
+
+TEST(Serialization, WritesWhatEarlierReleasesReadWhereNothingNewIsUsed) {
+    ConstraintForce force = someForce();
+    const auto isVersion = [&](const char* version) {
+        return toXml<Force>(force, "Force").find(version) != std::string::npos;
+    };
+    EXPECT_TRUE(isVersion(" version=\"2\""));
+    force.setParticleNames({"CA"});
+    EXPECT_TRUE(isVersion(" version=\"3\""));
+    force.setAngleRate(0, 0, 5);
+    EXPECT_TRUE(isVersion(" version=\"4\""));
+    force.setParticleNames({});
+    EXPECT_TRUE(isVersion(" version=\"4\""));
 }
 
 TEST(Serialization, KeepsNamesOfParticlesWhateverTheyHold) {
@@ -241,7 +268,7 @@ TEST(Serialization, RefusesMalformedNames) {
     for (const char* wrong : {"a%2", "a%", "a%zz"})
         EXPECT_NE(failure<Force>(xml, "a%20b", wrong).find("%"), std::string::npos);
     EXPECT_NE(failure<Force>(xml, "ParticleNames", "Names").find("ParticleNames"), std::string::npos);
-    EXPECT_NE(failure<Force>(xml, "version=\"3\"", "version=\"4\"").find("version 2 to 3"), std::string::npos);
+    EXPECT_NE(failure<Force>(xml, "version=\"3\"", "version=\"5\"").find("version 2 to 4"), std::string::npos);
 }
 
 TEST(Serialization, RefusesAForceOfAnUnknownVersionOrWithMalformedFields) {
@@ -251,4 +278,6 @@ TEST(Serialization, RefusesAForceOfAnUnknownVersionOrWithMalformedFields) {
     EXPECT_NE(failure<Force>(xml, "p1=\"0\"", "q=\"0\"").find("p1"), std::string::npos);
     EXPECT_NE(failure<Force>(xml, "d=\".1\"", "d=\"\"").find("'d'"), std::string::npos);
     EXPECT_NE(failure<Force>(xml, "usesPeriodic=\"1\"", "usesPeriodic=\"2\"").find("usesPeriodic"), std::string::npos);
+    const std::string later = toXml<Force>(someForce(true), "Force");
+    EXPECT_NE(failure<Force>(later, "startTime=\"", "startTime=\"noon").find("startTime"), std::string::npos);
 }

@@ -37,6 +37,8 @@ void validateTarget(const ConstraintSet& set, int k) {
     std::ostringstream why;
     if (!std::isfinite(c.rate))
         why << "the rate " << c.rate << " is not a number.";
+    if (!std::isfinite(c.startTime))
+        why << "the start time " << c.startTime << " ps of its rate is not a number.";
     if (set.hasLengthScale(c) && (!(c.target > 0) || std::isinf(c.target)))
         why << "the distance " << c.target << " nm is not a positive number.";
     switch (c.kind) {
@@ -162,7 +164,8 @@ template <class Visit>
 void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
     int p1, p2, p3, p4;
     double target;
-    auto add = [&](CoordinateKind kind, std::initializer_list<int> particles, int index, double rate) {
+    auto add = [&](CoordinateKind kind, std::initializer_list<int> particles, int index, double rate,
+                   double startTime) {
         Constraint c;
         c.kind = kind;
         c.particles = particles;
@@ -171,19 +174,20 @@ void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
         c.force = forceIndex;
         c.index = index;
         c.rate = rate;
+        c.startTime = startTime;
         visit(std::move(c));
     };
     for (int i = 0; i < force.getNumDistances(); i++) {
         force.getDistanceParameters(i, p1, p2, target);
-        add(CoordinateKind::Distance, {p1, p2}, i, force.getDistanceRate(i));
+        add(CoordinateKind::Distance, {p1, p2}, i, force.getDistanceRate(i), force.getDistanceStartTime(i));
     }
     for (int i = 0; i < force.getNumAngles(); i++) {
         force.getAngleParameters(i, p1, p2, p3, target);
-        add(CoordinateKind::Angle, {p1, p2, p3}, i, force.getAngleRate(i));
+        add(CoordinateKind::Angle, {p1, p2, p3}, i, force.getAngleRate(i), force.getAngleStartTime(i));
     }
     for (int i = 0; i < force.getNumDihedrals(); i++) {
         force.getDihedralParameters(i, p1, p2, p3, p4, target);
-        add(CoordinateKind::Dihedral, {p1, p2, p3, p4}, i, force.getDihedralRate(i));
+        add(CoordinateKind::Dihedral, {p1, p2, p3, p4}, i, force.getDihedralRate(i), force.getDihedralStartTime(i));
     }
 }
 
@@ -218,6 +222,7 @@ Constraint centroidDistance(const System& system, ConstraintSet& set, const Cons
     c.force = forceIndex;
     c.index = index;
     c.rate = force.getCentroidDistanceRate(index);
+    c.startTime = force.getCentroidDistanceStartTime(index);
     c.form = (int) set.custom.size();
     c.firstParameter = (int) set.parameters.size();
     set.custom.push_back(std::make_shared<CentroidDistance>(std::move(values), c.periodic));

@@ -8,8 +8,8 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-int ConstraintForce::addDistance(int particle1, int particle2, double distance, double rate) {
-    distances.push_back({particle1, particle2, distance, rate});
+int ConstraintForce::addDistance(int particle1, int particle2, double distance, double rate, double startTime) {
+    distances.push_back({particle1, particle2, distance, {rate, startTime}});
     return getNumDistances() - 1;
 }
 
@@ -22,21 +22,27 @@ void ConstraintForce::getDistanceParameters(int index, int& particle1, int& part
 
 void ConstraintForce::setDistanceParameters(int index, int particle1, int particle2, double distance) {
     ASSERT_VALID_INDEX(index, distances);
-    distances[index] = {particle1, particle2, distance, distances[index].rate};
+    distances[index] = {particle1, particle2, distance, distances[index].motion};
 }
 
 double ConstraintForce::getDistanceRate(int index) const {
     ASSERT_VALID_INDEX(index, distances);
-    return distances[index].rate;
+    return distances[index].motion.rate;
 }
 
-void ConstraintForce::setDistanceRate(int index, double rate) {
+double ConstraintForce::getDistanceStartTime(int index) const {
     ASSERT_VALID_INDEX(index, distances);
-    distances[index].rate = rate;
+    return distances[index].motion.startTime;
 }
 
-int ConstraintForce::addAngle(int particle1, int particle2, int particle3, double angle, double rate) {
-    angles.push_back({particle1, particle2, particle3, angle, rate});
+void ConstraintForce::setDistanceRate(int index, double rate, double startTime) {
+    ASSERT_VALID_INDEX(index, distances);
+    distances[index].motion = {rate, startTime};
+}
+
+int ConstraintForce::addAngle(int particle1, int particle2, int particle3, double angle, double rate,
+                              double startTime) {
+    angles.push_back({particle1, particle2, particle3, angle, {rate, startTime}});
     return getNumAngles() - 1;
 }
 
@@ -51,22 +57,27 @@ void ConstraintForce::getAngleParameters(int index, int& particle1, int& particl
 
 void ConstraintForce::setAngleParameters(int index, int particle1, int particle2, int particle3, double angle) {
     ASSERT_VALID_INDEX(index, angles);
-    angles[index] = {particle1, particle2, particle3, angle, angles[index].rate};
+    angles[index] = {particle1, particle2, particle3, angle, angles[index].motion};
 }
 
 double ConstraintForce::getAngleRate(int index) const {
     ASSERT_VALID_INDEX(index, angles);
-    return angles[index].rate;
+    return angles[index].motion.rate;
 }
 
-void ConstraintForce::setAngleRate(int index, double rate) {
+double ConstraintForce::getAngleStartTime(int index) const {
     ASSERT_VALID_INDEX(index, angles);
-    angles[index].rate = rate;
+    return angles[index].motion.startTime;
 }
 
-int ConstraintForce::addDihedral(int particle1, int particle2, int particle3, int particle4, double angle,
-                                 double rate) {
-    dihedrals.push_back({particle1, particle2, particle3, particle4, angle, rate});
+void ConstraintForce::setAngleRate(int index, double rate, double startTime) {
+    ASSERT_VALID_INDEX(index, angles);
+    angles[index].motion = {rate, startTime};
+}
+
+int ConstraintForce::addDihedral(int particle1, int particle2, int particle3, int particle4, double angle, double rate,
+                                 double startTime) {
+    dihedrals.push_back({particle1, particle2, particle3, particle4, angle, {rate, startTime}});
     return getNumDihedrals() - 1;
 }
 
@@ -83,22 +94,27 @@ void ConstraintForce::getDihedralParameters(int index, int& particle1, int& part
 void ConstraintForce::setDihedralParameters(int index, int particle1, int particle2, int particle3, int particle4,
                                             double angle) {
     ASSERT_VALID_INDEX(index, dihedrals);
-    dihedrals[index] = {particle1, particle2, particle3, particle4, angle, dihedrals[index].rate};
+    dihedrals[index] = {particle1, particle2, particle3, particle4, angle, dihedrals[index].motion};
 }
 
 double ConstraintForce::getDihedralRate(int index) const {
     ASSERT_VALID_INDEX(index, dihedrals);
-    return dihedrals[index].rate;
+    return dihedrals[index].motion.rate;
 }
 
-void ConstraintForce::setDihedralRate(int index, double rate) {
+double ConstraintForce::getDihedralStartTime(int index) const {
     ASSERT_VALID_INDEX(index, dihedrals);
-    dihedrals[index].rate = rate;
+    return dihedrals[index].motion.startTime;
+}
+
+void ConstraintForce::setDihedralRate(int index, double rate, double startTime) {
+    ASSERT_VALID_INDEX(index, dihedrals);
+    dihedrals[index].motion = {rate, startTime};
 }
 
 int ConstraintForce::addCentroidDistance(const std::vector<int>& particles1, const std::vector<int>& particles2,
-                                         double distance, double rate) {
-    centroidDistances.push_back({particles1, particles2, distance, rate});
+                                         double distance, double rate, double startTime) {
+    centroidDistances.push_back({particles1, particles2, distance, {rate, startTime}});
     return getNumCentroidDistances() - 1;
 }
 
@@ -113,17 +129,22 @@ void ConstraintForce::getCentroidDistanceParameters(int index, std::vector<int>&
 void ConstraintForce::setCentroidDistanceParameters(int index, const std::vector<int>& particles1,
                                                     const std::vector<int>& particles2, double distance) {
     ASSERT_VALID_INDEX(index, centroidDistances);
-    centroidDistances[index] = {particles1, particles2, distance, centroidDistances[index].rate};
+    centroidDistances[index] = {particles1, particles2, distance, centroidDistances[index].motion};
 }
 
 double ConstraintForce::getCentroidDistanceRate(int index) const {
     ASSERT_VALID_INDEX(index, centroidDistances);
-    return centroidDistances[index].rate;
+    return centroidDistances[index].motion.rate;
 }
 
-void ConstraintForce::setCentroidDistanceRate(int index, double rate) {
+double ConstraintForce::getCentroidDistanceStartTime(int index) const {
     ASSERT_VALID_INDEX(index, centroidDistances);
-    centroidDistances[index].rate = rate;
+    return centroidDistances[index].motion.startTime;
+}
+
+void ConstraintForce::setCentroidDistanceRate(int index, double rate, double startTime) {
+    ASSERT_VALID_INDEX(index, centroidDistances);
+    centroidDistances[index].motion = {rate, startTime};
 }
 
 int ConstraintForce::addRigidBody(const std::vector<int>& particles, const std::vector<Vec3>& positions) {

@@ -83,7 +83,7 @@ bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIn
     const double tolerance = integrator.getConstraintTolerance();
     const double time = targetTime = currentTime(context);
     solver->setTime(time);
-    checkPeriodicLengths(now, time);
+    checkMovingTargets(now, time);
     if (!rankChecked)
         solver->chooseIndependent(x, now);
     const SolveReport before = solver->measurePositions(x, now);
@@ -146,13 +146,26 @@ void HostedStepKernel::checkMovingTargets(const Box& now, double time) const {
     const ConstraintSet& set = solver->getSet();
     for (int k = 0; k < set.numListed; k++) {
         const Constraint& c = set.constraints[k];
-        const double target = c.targetAt(time);
-        const bool isAngle = c.kind == CoordinateKind::Angle;
-        if (c.rate == 0 || c.kind == CoordinateKind::Dihedral || (target > 0 && (!isAngle || target < M_PI)))
+        if (c.rate == 0)
             continue;
+        const double target = c.targetAt(time);
+        const bool isDihedral = c.kind == CoordinateKind::Dihedral, isAngle = c.kind == CoordinateKind::Angle;
+        if (isfinite(target) && (isDihedral || (target > 0 && (!isAngle || target < M_PI))))
+            continue;
+        const string unit = unitOf(c.kind), name = isDihedral                           ? "Dihedral"
+                                                   : isAngle                            ? "Angle"
+                                                   : c.kind == CoordinateKind::Distance ? "Distance"
+                                                                                        : "CentroidDistance";
         ostringstream out;
-        out << describeConstraint(set, k) << " would be moved to " << target << " " << unitOf(c.kind)
-            << " by its rate at " << time << " ps. Remedy: stop before, or change its rate.";
+        out.precision(9); // of times of microseconds, in steps of femtoseconds
+        out << describeConstraint(set, k) << " would be " << target << " " << unit << " at " << time << " ps: it is "
+            << c.target << " " << unit << " at its startTime, " << c.startTime << " ps, and changes by " << c.rate
+            << " " << unit << "/ps. It has to "
+            << (isDihedral ? "be a number"
+                : isAngle  ? "stay between 0 and pi"
+                           : "stay positive")
+            << ". Remedy: take fewer steps, or call set" << name << "Rate(" << c.index
+            << ", rate, startTime) with others and updateParametersInContext(context).";
         throw OpenMMException(out.str());
     }
     checkPeriodicLengths(now, time);

@@ -106,6 +106,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, all);
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
+    referenceTime = 0; // as the program begins
     globalsOnDevice.clear();
     takeOrder(step);
     uploadMultipliers();
@@ -149,7 +150,15 @@ void CommonStepKernel::setMoment() {
     program->arguments.set("boxA", a);
     program->arguments.set("boxB", b);
     program->arguments.set("boxC", c);
-    program->arguments.set("time", cc.getTime());
+    // Kernels count time from a moment nearby, at which the host computes the targets: neither loses digits in a long
+    // run, though a kernel may have single precision. It follows from the time alone, so that a step does, too.
+    const double reference = solver->moves() ? 8 * floor(cc.getTime() / 8) : 0;
+    if (reference != referenceTime) {
+        referenceTime = reference;
+        program->arguments.upload("rowTarget", program->tables().targetsAt(solver->getSet(), reference));
+        program->arguments.set("referenceTime", reference);
+    }
+    setTimeOfLaunches(cc.getTime());
 }
 
 void CommonStepKernel::takeOrder(int step) {
@@ -256,8 +265,11 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
             refreshReading(); // by constraint: atoms may have another order, and a new step size rescales them
         prepare(context, integrator);
     }
-    if (solver->moves() && currentTime(context) != endTime)
-        stateWasSet = true;
+    if (solver->moves()) {
+        checkMovingTargets(deviceBox(), currentTime(context) + integrator.getStepSize());
+        if (currentTime(context) != endTime)
+            stateWasSet = true;
+    }
     if (stateWasSet)
         projectOnHost(context, integrator, step);
     prepareProgram(integrator, step);
@@ -274,12 +286,9 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     nextLaunch = step * launchesPerStep;
     turnNow = turnOf(step);
     program->arguments.set("turn", turnNow);
-    const double time = currentTime(context);
-    if (solver->moves())
-        checkMovingTargets(deviceBox(), time + integrator.getStepSize());
     if (!sameBox(deviceBox(), forceBox)) {
         activity = "step " + to_string(cc.getStepCount() + 1);
-        checkPeriodicLengths(deviceBox(), time);
+        checkPeriodicLengths(deviceBox(), currentTime(context));
     }
     if (isTouched()) {
         program->launchAfterwards("keepState", numParticles(), nextLaunch);
@@ -351,7 +360,7 @@ void CommonStepKernel::finishPositions(ContextImpl& context, const ConstraintInt
     program->launchAfterwards("checkPositions", (int) program->tables().checked.size(), nextLaunch++);
     context.computeVirtualSites();
     cc.setTime(cc.getTime() + integrator.getStepSize());
-    program->arguments.set("time", cc.getTime());
+    setTimeOfLaunches(cc.getTime());
     forcesAreKept = false;
 }
 

@@ -60,6 +60,10 @@ protected:
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override;
 
+    /** Tell the launches that follow what time it is (ps). */
+    void setTimeOfLaunches(double time) {
+        program->arguments.set("time", time - referenceTime);
+    }
     /** Keep the state as the start of the step at hand, for steps that change it before their first stage. */
     void keepState();
     /** The number of the next launch: a failure is recorded by it, and stops those of higher numbers. */
@@ -147,8 +151,9 @@ private:
     bool hasBegun = false;    // the step at hand has launched something
     bool isOwnChange = false; // the state is being set by this kernel
     int forceCount = -1, forceGroups = 0;
-    int firstTurn = 0;    // of the run's first step
-    int polledFailure[2]; // what the device had to say when atoms got another order
+    int firstTurn = 0;        // of the run's first step
+    int polledFailure[2];     // what the device had to say when atoms got another order
+    double referenceTime = 0; // ps, what kernels count time from
     double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0, heatBefore = 0;
     int readingDrifts = 1;
     Box forceBox;

@@ -110,7 +110,7 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
     const double start = cc.getTime();
     int numDrifted = 0;
     const auto drift = [&](const char* stage) {
-        program->arguments.set("time", start + numDrifted++ * driftTime(integrator));
+        setTimeOfLaunches(start + numDrifted++ * driftTime(integrator));
         launch(stage);
         program->arguments.set("addsUp", 1);
     };
@@ -121,7 +121,7 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
     drift("kick");
     for (int k = 1; k < numSteps; k++)
         drift("glide");
-    program->arguments.set("time", start + 0.5 * integrator.getStepSize());
+    setTimeOfLaunches(start + 0.5 * integrator.getStepSize());
     launch("heat");
     drift("glideOn");
     for (int k = 1; k < numSteps; k++)

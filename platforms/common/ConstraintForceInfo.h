@@ -32,7 +32,8 @@ public:
     bool areGroupsIdentical(int group1, int group2) override {
         const Constraint &a = set.constraints[groups[group1]], &b = set.constraints[groups[group2]];
         if (a.kind != b.kind || a.size() != b.size() || a.target != b.target || a.rate != b.rate ||
-            a.periodic != b.periodic || a.force != b.force || a.isReplaced != b.isReplaced)
+            a.startTime != b.startTime || a.periodic != b.periodic || a.force != b.force ||
+            a.isReplaced != b.isReplaced)
             return false;
         if (a.kind == CoordinateKind::Linear) {
             const LinearForm &f = set.linear[a.form], &g = set.linear[b.form];

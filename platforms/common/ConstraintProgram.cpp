@@ -145,6 +145,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numReports * t.numClusters(), 4)), 4);
     arguments.addMixed("checkErrors", zeros(2 * 2 * 2 * (int) t.checked.size()), 2);
     arguments.addInts("failure", {noFailure, noFailure});
+    arguments.addMixed("rowTarget", t.rowTarget); // at the reference time
 
     arguments.poolInts("smallGroups", t.smallGroups);
     arguments.poolInts("smallParticles", t.smallParticles);
@@ -166,7 +167,6 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.poolInts("rowForm", t.rowForm);
     arguments.poolInts("rowPeriodic", t.rowPeriodic);
     arguments.poolInts("rowFirstParameter", t.rowFirstParameter);
-    arguments.poolMixed("rowTarget", t.rowTarget);
     arguments.poolMixed("rowRate", t.rowRate);
     arguments.poolMixed("rowInverseScale", t.rowInverseScale);
     arguments.poolMixed("rowDirection", t.rowDirection);
@@ -229,9 +229,9 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     for (const char* name : {"launch", "turn", "firstOfRange", "lastOfRange", "maxIterations", "warmStart", "addsUp",
                              "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.set(name, 0);
-    for (const char* name : {"dt", "driftTime", "time", "tolerance", "threshold", "innerTolerance", "timeScale",
-                             "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift", "velocityScale",
-                             "velocityNoise", "lambdaToWork", "muToWork", "spreadToWork"})
+    for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
+                             "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",
+                             "velocityScale", "velocityNoise", "lambdaToWork", "muToWork", "spreadToWork"})
         arguments.set(name, 0.0);
     for (const char* name : {"boxA", "boxB", "boxC"})
         arguments.set(name, Vec3());

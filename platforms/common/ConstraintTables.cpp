@@ -201,7 +201,7 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint) {
     rowForm.push_back(c.form);
     rowPeriodic.push_back(c.periodic);
     rowFirstParameter.push_back(c.firstParameter);
-    rowTarget.push_back(c.target);
+    rowTarget.push_back(wrapResidual(c.kind, c.targetAt(0)));
     rowRate.push_back(c.rate);
     rowInverseScale.push_back(1 / set.scale(c));
     const Real3 axis = kind == RowKind::Linear ? set.linear[c.form].axis : Real3();
@@ -343,6 +343,13 @@ void ConstraintTables::addFactor(const ConstraintGraph& graph, const Cluster& cl
         }
         levelTargetStart.push_back((int) updateTarget.size());
     }
+}
+
+std::vector<double> ConstraintTables::targetsAt(const ConstraintSet& set, double time) const {
+    std::vector<double> targets;
+    for (int k : constraintOf)
+        targets.push_back(wrapResidual(set.constraints[k].kind, set.constraints[k].targetAt(time)));
+    return targets;
 }
 
 void ConstraintTables::releaseRows() {

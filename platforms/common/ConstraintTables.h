@@ -90,6 +90,8 @@ public:
     // Iterative clusters: rows of one colour share no movable particle.
     std::vector<int> colourStart, colourRowStart, colourRow;
 
+    /** What targets are at a time (ps), by row: nm, or rad between -pi and pi. */
+    std::vector<double> targetsAt(const ConstraintSet& set, double time) const;
     /** Give back the memory of everything that has an element per row, slot, entry or update, but for constraintOf,
      *  checked and movingRows: once the device has it, the host does not look at it again. */
     void releaseRows();

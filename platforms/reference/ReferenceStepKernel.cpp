@@ -110,11 +110,11 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         prepare(context, integrator);
         const Snapshot& start = isGivenBack ? beforeProjection : takeStart(context);
         try {
+            if (solver->moves())
+                checkMovingTargets(start.box, start.time + integrator.getStepSize());
             activity = "the projection before " + step;
             projectStart(context, integrator, isOfAStep);
             activity = step;
-            if (solver->moves())
-                checkMovingTargets(start.box, start.time + integrator.getStepSize());
             heatOfStep = 0;
             takeStep(context, integrator);
         } catch (...) {

@@ -4,13 +4,19 @@
 #include "NameList.h"
 #include "StrictNode.h"
 #include "openmmconstraints/ConstraintForce.h"
+#include <algorithm>
 #include <memory>
 
 using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-static const int VersionWithoutNames = 2, VersionWithNames = 3;
+// What a Force does not use is not written, and earlier releases read the file.
+static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4;
+
+static double readStartTime(const SerializationNode& node) {
+    return node.hasProperty("startTime") ? readProperty<double>(node, "startTime") : 0;
+}
 
 /** Many pairs of particles as one text of "0 1 1 2", for one property instead of a million nodes. */
 static std::string writeBonds(const std::vector<std::pair<int, int>>& bonds) {
@@ -34,7 +40,14 @@ static std::vector<std::pair<int, int>> readBonds(const std::string& written) {
 void ConstraintForceProxy::serialize(const void* object, SerializationNode& node) const {
     const ConstraintForce& force = *static_cast<const ConstraintForce*>(object);
     const bool hasNames = !force.getParticleNames().empty();
-    node.setIntProperty("version", hasNames ? VersionWithNames : VersionWithoutNames);
+    bool hasStartTimes = false;
+    const auto writeMotion = [&](SerializationNode& child, double rate, double startTime) {
+        child.setDoubleProperty("rate", rate);
+        if (startTime != 0) {
+            child.setDoubleProperty("startTime", startTime);
+            hasStartTimes = true;
+        }
+    };
     if (hasNames)
         node.createChildNode("ParticleNames").setStringProperty("names", writeNames(force.getParticleNames()));
     if (!force.getBonds().empty()) // earlier releases read the file all the same
@@ -47,36 +60,34 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         int particle1, particle2;
         double distance;
         force.getDistanceParameters(i, particle1, particle2, distance);
-        distances.createChildNode("Distance")
-            .setIntProperty("p1", particle1)
-            .setIntProperty("p2", particle2)
-            .setDoubleProperty("d", distance)
-            .setDoubleProperty("rate", force.getDistanceRate(i));
+        SerializationNode& child = distances.createChildNode("Distance");
+        child.setIntProperty("p1", particle1).setIntProperty("p2", particle2).setDoubleProperty("d", distance);
+        writeMotion(child, force.getDistanceRate(i), force.getDistanceStartTime(i));
     }
     SerializationNode& angles = node.createChildNode("Angles");
     for (int i = 0; i < force.getNumAngles(); i++) {
         int particle1, particle2, particle3;
         double angle;
         force.getAngleParameters(i, particle1, particle2, particle3, angle);
-        angles.createChildNode("Angle")
-            .setIntProperty("p1", particle1)
+        SerializationNode& child = angles.createChildNode("Angle");
+        child.setIntProperty("p1", particle1)
             .setIntProperty("p2", particle2)
             .setIntProperty("p3", particle3)
-            .setDoubleProperty("a", angle)
-            .setDoubleProperty("rate", force.getAngleRate(i));
+            .setDoubleProperty("a", angle);
+        writeMotion(child, force.getAngleRate(i), force.getAngleStartTime(i));
     }
     SerializationNode& dihedrals = node.createChildNode("Dihedrals");
     for (int i = 0; i < force.getNumDihedrals(); i++) {
         int particle1, particle2, particle3, particle4;
         double angle;
         force.getDihedralParameters(i, particle1, particle2, particle3, particle4, angle);
-        dihedrals.createChildNode("Dihedral")
-            .setIntProperty("p1", particle1)
+        SerializationNode& child = dihedrals.createChildNode("Dihedral");
+        child.setIntProperty("p1", particle1)
             .setIntProperty("p2", particle2)
             .setIntProperty("p3", particle3)
             .setIntProperty("p4", particle4)
-            .setDoubleProperty("a", angle)
-            .setDoubleProperty("rate", force.getDihedralRate(i));
+            .setDoubleProperty("a", angle);
+        writeMotion(child, force.getDihedralRate(i), force.getDihedralStartTime(i));
     }
     SerializationNode& centroidDistances = node.createChildNode("CentroidDistances");
     for (int i = 0; i < force.getNumCentroidDistances(); i++) {
@@ -84,7 +95,8 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         double distance;
         force.getCentroidDistanceParameters(i, groups[0], groups[1], distance);
         SerializationNode& child = centroidDistances.createChildNode("CentroidDistance");
-        child.setDoubleProperty("d", distance).setDoubleProperty("rate", force.getCentroidDistanceRate(i));
+        child.setDoubleProperty("d", distance);
+        writeMotion(child, force.getCentroidDistanceRate(i), force.getCentroidDistanceStartTime(i));
         for (int g : {0, 1})
             for (int p : groups[g])
                 child.createChildNode("Particle").setIntProperty("group", g + 1).setIntProperty("p", p);
@@ -103,30 +115,33 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
                 .setDoubleProperty("y", x[1])
                 .setDoubleProperty("z", x[2]);
     }
+    node.setIntProperty("version", hasStartTimes ? VersionWithStartTimes : hasNames ? VersionWithNames : Oldest);
 }
 
 void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
-    const int version = requireVersion(node, "ConstraintForce", VersionWithoutNames, VersionWithNames);
+    const int version = requireVersion(node, "ConstraintForce", Oldest, VersionWithStartTimes);
     auto force = std::make_unique<ConstraintForce>();
     force->setForceGroup(readProperty<int>(node, "forceGroup"));
     force->setName(node.getStringProperty("name"));
     force->setUsesPeriodicBoundaryConditions(readProperty<bool>(node, "usesPeriodic"));
     for (const SerializationNode& distance : node.getChildNode("Distances").getChildren())
         force->addDistance(readProperty<int>(distance, "p1"), readProperty<int>(distance, "p2"),
-                           readProperty<double>(distance, "d"), readProperty<double>(distance, "rate"));
+                           readProperty<double>(distance, "d"), readProperty<double>(distance, "rate"),
+                           readStartTime(distance));
     for (const SerializationNode& angle : node.getChildNode("Angles").getChildren())
         force->addAngle(readProperty<int>(angle, "p1"), readProperty<int>(angle, "p2"), readProperty<int>(angle, "p3"),
-                        readProperty<double>(angle, "a"), readProperty<double>(angle, "rate"));
+                        readProperty<double>(angle, "a"), readProperty<double>(angle, "rate"), readStartTime(angle));
     for (const SerializationNode& dihedral : node.getChildNode("Dihedrals").getChildren())
         force->addDihedral(readProperty<int>(dihedral, "p1"), readProperty<int>(dihedral, "p2"),
                            readProperty<int>(dihedral, "p3"), readProperty<int>(dihedral, "p4"),
-                           readProperty<double>(dihedral, "a"), readProperty<double>(dihedral, "rate"));
+                           readProperty<double>(dihedral, "a"), readProperty<double>(dihedral, "rate"),
+                           readStartTime(dihedral));
     for (const SerializationNode& child : node.getChildNode("CentroidDistances").getChildren()) {
         std::vector<int> groups[2];
         for (const SerializationNode& particle : child.getChildren())
             groups[readProperty<int>(particle, "group") == 1 ? 0 : 1].push_back(readProperty<int>(particle, "p"));
         force->addCentroidDistance(groups[0], groups[1], readProperty<double>(child, "d"),
-                                   readProperty<double>(child, "rate"));
+                                   readProperty<double>(child, "rate"), readStartTime(child));
     }
     for (const SerializationNode& body : node.getChildNode("RigidBodies").getChildren()) {
         std::vector<int> particles;
@@ -139,7 +154,10 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
                                        readProperty<double>(child, "z"));
         force->addRigidBody(particles, positions);
     }
-    if (version == VersionWithNames)
+    const auto& children = node.getChildren();
+    if (version == VersionWithNames ||
+        std::any_of(children.begin(), children.end(),
+                    [](const SerializationNode& child) { return child.getName() == "ParticleNames"; }))
         force->setParticleNames(readNames(node.getChildNode("ParticleNames").getStringProperty("names")));
     for (const SerializationNode& child : node.getChildren())
         if (child.getName() == "Bonds")

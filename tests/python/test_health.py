@@ -323,6 +323,20 @@ def test_moving_angle_that_reaches_a_straight_line_is_told():
     first, second = mc.Health(system).findings
     assert {first.kind, second.kind} == {"moving"}
     assert second.values["time_ps"] == pytest.approx((math.pi - 2) / 0.01)
+    late = add_force(make_system([12] * 3), angles=[(0, 1, 2, 2.0, -0.01, 50)])
+    assert mc.Health(late).findings[1].values["time_ps"] == pytest.approx(50 + 2 / 0.01)
+
+
+def test_moving_length_is_measured_at_the_time_of_the_state():
+    system = add_force(make_system([12, 12]), [(0, 1, 0.1, 0.5, 1000)])
+    context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setTime(1000.02)
+    context.setPositions([[0, 0, 0], [0.11, 0, 0]])
+    health = mc.Health(system, context.getState(positions=True))
+    assert kinds(health) == ["moving"]
+    assert "from 1000 ps on" in health.findings[0].message
+    context.setTime(0)
+    assert "error" in {finding.severity for finding in mc.Health(system, context.getState(positions=True)).findings}
 
 
 def test_large_meshes_are_left_to_the_integrators():

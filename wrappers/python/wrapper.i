@@ -137,6 +137,7 @@ private:
 %include "quantities.i"
 %quantity_argument(stepSize, picosecond)
 %quantity_argument(size, picosecond)
+%quantity_argument(startTime, picosecond)
 %quantity_argument(distance, nanometer)
 %quantity_argument(angle, radian)
 %quantity_argument(tolerance, dimensionless)
@@ -159,12 +160,20 @@ private:
 %quantity_result(getCentroidDistanceRate, nanometer_per_picosecond)
 %quantity_result(getAngleRate, radian_per_picosecond)
 %quantity_result(getDihedralRate, radian_per_picosecond)
+%quantity_result(getDistanceStartTime, picosecond)
+%quantity_result(getCentroidDistanceStartTime, picosecond)
+%quantity_result(getAngleStartTime, picosecond)
+%quantity_result(getDihedralStartTime, picosecond)
 %include "vectors.i"
 // One wrapper with an optional argument, also by its name, instead of overloads, whose errors say nothing.
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addDistance;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setDistanceRate;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addAngle;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setAngleRate;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addDihedral;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setDihedralRate;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addCentroidDistance;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setCentroidDistanceRate;
 %apply double& OUTPUT { double& logZ };
 %apply int& OUTPUT { int& particle1, int& particle2, int& particle3, int& particle4 };
 

@@ -34,10 +34,12 @@ public:
      *  @param particle1  index of the first particle
      *  @param particle2  index of the second particle
      *  @param distance   their distance (nm), positive
-     *  @param rate       how fast it changes (nm/ps): it is distance + rate * t at the Context's time t
+     *  @param rate       how fast it changes (nm/ps): at the Context's time t it is
+     *                    distance + rate * (t - startTime)
+     *  @param startTime  when it is as given (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
-    int addDistance(int particle1, int particle2, double distance, double rate = 0);
+    int addDistance(int particle1, int particle2, double distance, double rate = 0, double startTime = 0);
     /** Get the parameters of a distance constraint.
      *
      *  @param index           the index of the constraint
@@ -64,14 +66,22 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getDistanceRate(int index) const;
-    /** Let a distance change in time: at the Context's time t it is distance + rate * t. A Context takes notice when it
-     * is created, or by updateParametersInContext().
+    /** When a moving distance is as it was given.
      *
      *  @param index  the index of the constraint
-     *  @param rate   nm/ps
+     *  @return its start time (ps)
      *  @throws OpenMMException if there is no such constraint
      */
-    void setDistanceRate(int index, double rate);
+    double getDistanceStartTime(int index) const;
+    /** Let a distance change in time: at the Context's time t it is distance + rate * (t - startTime). A Context takes
+     *  notice when it is created, or by updateParametersInContext().
+     *
+     *  @param index      the index of the constraint
+     *  @param rate       nm/ps
+     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setDistanceRate(int index, double rate, double startTime = 0);
     /** Number of angle constraints. */
     int getNumAngles() const {
         return (int) angles.size();
@@ -83,10 +93,12 @@ public:
      *  @param particle3  index of the third particle
      *  @param angle      their angle (rad), greater than 0, up to pi: an angle of pi keeps the vertex on the line
      *                    between the others, which takes two degrees of freedom
-     *  @param rate       how fast it changes (rad/ps): it is angle + rate * t at the Context's time t
+     *  @param rate       how fast it changes (rad/ps): at the Context's time t it is
+     *                    angle + rate * (t - startTime)
+     *  @param startTime  when it is as given (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
-    int addAngle(int particle1, int particle2, int particle3, double angle, double rate = 0);
+    int addAngle(int particle1, int particle2, int particle3, double angle, double rate = 0, double startTime = 0);
     /** Get the parameters of an angle constraint.
      *
      *  @param index           the index of the constraint
@@ -115,14 +127,22 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getAngleRate(int index) const;
-    /** Let an angle change in time: at the Context's time t it is angle + rate * t. A Context takes notice when it is
-     *  created, or by updateParametersInContext().
+    /** When a moving angle is as it was given.
      *
      *  @param index  the index of the constraint
-     *  @param rate   rad/ps
+     *  @return its start time (ps)
      *  @throws OpenMMException if there is no such constraint
      */
-    void setAngleRate(int index, double rate);
+    double getAngleStartTime(int index) const;
+    /** Let an angle change in time: at the Context's time t it is angle + rate * (t - startTime). A Context takes
+     *  notice when it is created, or by updateParametersInContext().
+     *
+     *  @param index      the index of the constraint
+     *  @param rate       rad/ps
+     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setAngleRate(int index, double rate, double startTime = 0);
     /** Number of dihedral constraints. */
     int getNumDihedrals() const {
         return (int) dihedrals.size();
@@ -135,10 +155,13 @@ public:
      *  @param particle3  index of the third particle
      *  @param particle4  index of the fourth particle
      *  @param angle      their dihedral (rad); any multiple of 2 pi may be added
-     *  @param rate       how fast it changes (rad/ps): it is angle + rate * t at the Context's time t
+     *  @param rate       how fast it changes (rad/ps): at the Context's time t it is
+     *                    angle + rate * (t - startTime)
+     *  @param startTime  when it is as given (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
-    int addDihedral(int particle1, int particle2, int particle3, int particle4, double angle, double rate = 0);
+    int addDihedral(int particle1, int particle2, int particle3, int particle4, double angle, double rate = 0,
+                    double startTime = 0);
     /** Get the parameters of a dihedral constraint.
      *
      *  @param index           the index of the constraint
@@ -170,14 +193,22 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getDihedralRate(int index) const;
-    /** Let a dihedral change in time: at the Context's time t it is angle + rate * t. A Context takes notice when it is
-     *  created, or by updateParametersInContext().
+    /** When a moving dihedral is as it was given.
      *
      *  @param index  the index of the constraint
-     *  @param rate   rad/ps
+     *  @return its start time (ps)
      *  @throws OpenMMException if there is no such constraint
      */
-    void setDihedralRate(int index, double rate);
+    double getDihedralStartTime(int index) const;
+    /** Let a dihedral change in time: at the Context's time t it is angle + rate * (t - startTime). A Context takes
+     *  notice when it is created, or by updateParametersInContext().
+     *
+     *  @param index      the index of the constraint
+     *  @param rate       rad/ps
+     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setDihedralRate(int index, double rate, double startTime = 0);
     /** Number of constrained distances between centres of mass. */
     int getNumCentroidDistances() const {
         return (int) centroidDistances.size();
@@ -190,11 +221,13 @@ public:
      *  @param particles2  indices of the particles of the other group, likewise
      *  @param distance    the distance of their centres of mass (nm), positive; with periodic boundary conditions the
      *                     minimum image is taken of it, while each centre is that of the unwrapped positions
-     *  @param rate        how fast it changes (nm/ps): it is distance + rate * t at the Context's time t
+     *  @param rate        how fast it changes (nm/ps): at the Context's time t it is
+     *                     distance + rate * (t - startTime)
+     *  @param startTime   when it is as given (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
     int addCentroidDistance(const std::vector<int>& particles1, const std::vector<int>& particles2, double distance,
-                            double rate = 0);
+                            double rate = 0, double startTime = 0);
     /** Get the parameters of a distance between centres of mass.
      *
      *  @param index            the index of the constraint
@@ -223,13 +256,22 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getCentroidDistanceRate(int index) const;
-    /** Let a distance between centres of mass change in time, as setDistanceRate().
+    /** When a moving distance between centres of mass is as it was given.
      *
      *  @param index  the index of the constraint
-     *  @param rate   nm/ps
+     *  @return its start time (ps)
      *  @throws OpenMMException if there is no such constraint
      */
-    void setCentroidDistanceRate(int index, double rate);
+    double getCentroidDistanceStartTime(int index) const;
+    /** Let a distance between centres of mass change in time: at the Context's time t it is distance + rate * (t -
+     * startTime). A Context takes notice when it is created, or by updateParametersInContext().
+     *
+     *  @param index      the index of the constraint
+     *  @param rate       nm/ps
+     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void setCentroidDistanceRate(int index, double rate, double startTime = 0);
     /** Number of rigid bodies. */
     int getNumRigidBodies() const {
         return (int) bodies.size();
@@ -328,21 +370,29 @@ protected:
     OpenMM::ForceImpl* createImpl() const override;
 
 private:
+    /** value(t) = value + rate (t - startTime) */
+    struct Motion {
+        double rate, startTime;
+    };
     struct Distance {
         int particle1, particle2;
-        double distance, rate;
+        double distance;
+        Motion motion;
     };
     struct Angle {
         int particle1, particle2, particle3;
-        double angle, rate;
+        double angle;
+        Motion motion;
     };
     struct Dihedral {
         int particle1, particle2, particle3, particle4;
-        double angle, rate;
+        double angle;
+        Motion motion;
     };
     struct CentroidDistance {
         std::vector<int> particles1, particles2;
-        double distance, rate;
+        double distance;
+        Motion motion;
     };
     struct Body {
         std::vector<int> particles;

@@ -150,7 +150,7 @@ DEVICE mixed3 forceOn(const Arguments* a, int i) {
 
 DEVICE Moment momentOf(const Arguments* a, mixed time) {
     Moment moment;
-    moment.time = time;
+    moment.time = a->referenceTime + time;
     moment.a = make_mixed3(a->boxA.x, a->boxA.y, a->boxA.z);
     moment.b = make_mixed3(a->boxB.x, a->boxB.y, a->boxB.z);
     moment.c = make_mixed3(a->boxC.x, a->boxC.y, a->boxC.z);

@@ -124,7 +124,7 @@ protected:
                       bool velocitiesKnown, bool isOfAStep);
     /** Error from which on a state is projected before a step. */
     double projectionThreshold(const ConstraintIntegrator& integrator) const;
-    /** @throws OpenMMException where a constraint cannot be moved to its target at a time (ps) */
+    /** @throws OpenMMException where a constraint cannot have its target at a time (ps) */
     void checkMovingTargets(const Box& box, double time) const;
     /** @throws OpenMMException where the box is too small for the minimum image of a length */
     void checkPeriodicLengths(const Box& box, double time) const;

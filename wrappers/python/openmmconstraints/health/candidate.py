@@ -20,6 +20,7 @@ from openmmconstraints.health.listing import (
     EXPRESSION,
     NOUNS,
     Listing,
+    motion_of,
 )
 from openmmconstraints.helpers import moveConstraints
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
@@ -160,8 +161,8 @@ class Candidate:
         new.setBonds(force.getBonds())
         for kind, (name, _) in _NAMES.items():
             for i in kept[kind]:
-                rate = () if kind == BODY else (getattr(force, f"get{name}Rate")(i),)
-                getattr(new, f"add{name}")(*getattr(force, f"get{name}Parameters")(i), *rate)
+                motion = () if kind == BODY else motion_of(force, name, i)
+                getattr(new, f"add{name}")(*getattr(force, f"get{name}Parameters")(i), *motion)
         return new
 
     def _without_invalid_expressions(self, force: CustomConstraintForce, f: int) -> CustomConstraintForce:

@@ -173,14 +173,14 @@ def _narrow_angles(listing: Listing) -> list[Finding]:
         findings.append(Finding("warning", "nearly-straight", message, remedy, (k,), three, names, values, count))
     for k in which[listing.rate[which] != 0].tolist():
         rate, target = listing.rate[k], listing.target[k]
-        time = ((pi if rate > 0 else 0) - target) / rate
+        time = listing.start_time[k] + ((pi if rate > 0 else 0) - target) / rate
         message = (
             f"{listing.describe(k)} moves and reaches {180 if rate > 0 else 0} degrees, where it has no gradient, at "
             f"t = {time:.4g} ps."
         )
         three = listing.of(k)
         values = {"time_ps": float(time)}
-        remedy = "Stop before, or change its rate."
+        remedy = f"Stop before, or call setAngleRate({listing.index[k]}, rate, startTime) with others."
         findings.append(Finding("note", "moving", message, remedy, (k,), three, listing.names(three), values))
     return findings
 

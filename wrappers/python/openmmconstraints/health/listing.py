@@ -18,13 +18,20 @@ DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
 #: What messages call them, and how many particles one has (0: any number).
 NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "rigid body")
 SIZES = (2, 3, 4, 0, 0, 0)
+#: Rate and start time of what does not move.
+STILL = (0.0, 0.0)
+
+
+def motion_of(force: ConstraintForce, name: str, index: int) -> tuple[unit.Quantity, unit.Quantity]:
+    """Rate and start time of a constraint: name is "Distance", "Angle", "Dihedral" or "CentroidDistance"."""
+    return getattr(force, f"get{name}Rate")(index), getattr(force, f"get{name}StartTime")(index)
 
 
 class Listing:
     """Constraints k = 0 ... K-1, then the rigid bodies, which have no multiplier. Invalid ones are listed too.
 
-    kind, target (nm or rad, 0 where there is none), rate (per ps), force (-1: the System), index (in its Force),
-    periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
+    kind, target (nm or rad, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System), index (in
+    its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
     """
 
     def __init__(self, system: mm.System, names: Sequence[str] | None = None) -> None:
@@ -38,7 +45,7 @@ class Listing:
         rows, bodies = _Rows(), _Rows()
         for i in range(system.getNumConstraints()):
             first, second, length = system.getConstraintParameters(i)
-            rows.add(DISTANCE, (first, second), length, 0.0, -1, i, self.periodic_system)
+            rows.add(DISTANCE, (first, second), length, STILL, -1, i, self.periodic_system)
         for f, force in enumerate(system.getForces()):
             if ConstraintForce.isinstance(force):
                 _read_constraint_force(ConstraintForce.cast(force), f, rows, bodies)
@@ -46,12 +53,13 @@ class Listing:
                 custom = CustomConstraintForce.cast(force)
                 for i in range(custom.getNumConstraints()):
                     particles = custom.getConstraintParameters(i)[0]
-                    rows.add(EXPRESSION, particles, 0.0, 0.0, f, i, custom.usesPeriodicBoundaryConditions())
+                    rows.add(EXPRESSION, particles, 0.0, STILL, f, i, custom.usesPeriodicBoundaryConditions())
         self.count = len(rows.kind)
         rows.extend(bodies)
         self.kind = np.array(rows.kind, dtype=np.int8)
         self.target = np.array(rows.target, dtype=float)
         self.rate = np.array(rows.rate, dtype=float)
+        self.start_time = np.array(rows.start_time, dtype=float)
         self.force = np.array(rows.force, dtype=np.int64)
         self.index = np.array(rows.index, dtype=np.int64)
         self.start = np.concatenate([[0], np.cumsum(rows.size)]).astype(np.int64)
@@ -61,6 +69,10 @@ class Listing:
         too_long = (self.force < 0) & (self.target > self.half_width)  # has no minimum image and is taken without
         self.periodic = np.array(rows.periodic, dtype=bool) & ~too_long
         self._place = {key: k for k, key in enumerate(zip(rows.force, rows.kind, rows.index, strict=True))}
+
+    def target_at(self, time: float) -> np.ndarray:
+        """Targets [K + bodies] at a time (ps)."""
+        return self.target + self.rate * (time - self.start_time)
 
     @property
     def is_ignored(self) -> np.ndarray:
@@ -126,16 +138,19 @@ class _Rows:
         self.particle: list[int] = []
         self.target: list[float] = []
         self.rate: list[float] = []
+        self.start_time: list[float] = []
         self.force: list[int] = []
         self.index: list[int] = []
         self.periodic: list[bool] = []
 
-    def add(self, kind, particles, target, rate, force, index, periodic) -> None:
+    def add(self, kind, particles, target, motion, force, index, periodic) -> None:
         self.kind.append(kind)
         self.size.append(len(particles))
         self.particle.extend(particles)
         self.target.append(_number(target))
+        rate, start_time = motion
         self.rate.append(_number(rate))
+        self.start_time.append(_number(start_time))
         self.force.append(force)
         self.index.append(index)
         self.periodic.append(periodic)
@@ -154,18 +169,18 @@ def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: 
     periodic = force.usesPeriodicBoundaryConditions()
     for i in range(force.getNumDistances()):
         *particles, target = force.getDistanceParameters(i)
-        rows.add(DISTANCE, particles, target, force.getDistanceRate(i), f, i, periodic)
+        rows.add(DISTANCE, particles, target, motion_of(force, "Distance", i), f, i, periodic)
     for i in range(force.getNumAngles()):
         *particles, target = force.getAngleParameters(i)
-        rows.add(ANGLE, particles, target, force.getAngleRate(i), f, i, periodic)
+        rows.add(ANGLE, particles, target, motion_of(force, "Angle", i), f, i, periodic)
     for i in range(force.getNumDihedrals()):
         *particles, target = force.getDihedralParameters(i)
-        rows.add(DIHEDRAL, particles, target, force.getDihedralRate(i), f, i, periodic)
+        rows.add(DIHEDRAL, particles, target, motion_of(force, "Dihedral", i), f, i, periodic)
     for i in range(force.getNumCentroidDistances()):
         first, second, target = force.getCentroidDistanceParameters(i)
-        rows.add(CENTROIDS, [*first, *second], target, force.getCentroidDistanceRate(i), f, i, periodic)
+        rows.add(CENTROIDS, [*first, *second], target, motion_of(force, "CentroidDistance", i), f, i, periodic)
     for i in range(force.getNumRigidBodies()):
-        bodies.add(BODY, force.getRigidBodyParameters(i)[0], 0.0, 0.0, f, i, periodic)
+        bodies.add(BODY, force.getRigidBodyParameters(i)[0], 0.0, STILL, f, i, periodic)
 
 
 def is_ours(force: mm.Force) -> bool:

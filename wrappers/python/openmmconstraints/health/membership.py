@@ -111,5 +111,5 @@ def _moving(listing: Listing) -> Iterator[Finding]:
     moving = np.flatnonzero(listing.valid & (listing.rate != 0))
     if len(moving):
         k = int(moving[0])
-        message = f"{listing.describe(k)} moves by {listing.rate[k]:.3g} per ps, counted from time 0."
+        message = f"{listing.describe(k)} moves by {listing.rate[k]:.3g} per ps, from {listing.start_time[k]:g} ps on."
         yield _finding(listing, "note", "moving", moving, message, "")

@@ -90,7 +90,7 @@ class _Errors:
     def __init__(self, listing: Listing, start: Positions) -> None:
         self.listing = listing
         self.value = np.full(len(listing.kind), np.nan)
-        self.target = listing.target + listing.rate * start.time
+        self.target = listing.target_at(start.time)
         self.error = np.zeros(len(listing.kind))
         for kind in (DISTANCE, ANGLE, DIHEDRAL):
             which, particles = listing.of_kind(kind)
