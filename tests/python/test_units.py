@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
+import math
+
 import numpy as np
 import openmm
 import pytest
@@ -7,6 +9,7 @@ from openmm import unit
 from platforms import under_test
 
 import openmmconstraints as mc
+import openmmconstraints.freeenergy
 
 pytestmark = pytest.mark.platform
 
@@ -173,3 +176,62 @@ def test_rates_and_all_other_arguments_may_be_given_by_name():
     assert force.getAngleRate(0) == 0.2 * unit.radian / unit.picosecond
     assert force.getDihedralRate(0) == -0.3 * unit.radian / unit.picosecond
     assert force.getCentroidDistanceRate(0) == 0.04 * unit.nanometer / unit.picosecond
+
+
+DEGREES = "radians\\? did you mean degrees\\?"
+
+
+@pytest.mark.parametrize("value", [109.5, 180, 3.2, np.float32(90), np.int64(60)])
+def test_plain_angle_beyond_pi_must_be_degrees(value):
+    force = mc.ConstraintForce()
+    with pytest.raises(ValueError, match=f"{value:g} {DEGREES}.*{math.radians(value):.6g}, or {value:g}.*degree"):
+        force.addAngle(0, 1, 2, value)
+    force.addAngle(0, 1, 2, value * unit.degree)
+    with pytest.raises(ValueError, match=DEGREES):
+        force.setAngleParameters(0, 0, 1, 2, angle=value)
+    assert force.getNumAngles() == 1
+    assert force.getAngleParameters(0)[3]._value == pytest.approx(math.radians(value))
+    force.addAngle(0, 1, 2, value * unit.radian)  # C++ has its say when the Context is created
+
+
+@pytest.mark.parametrize("value", [-60, 180, 6.3, -6.3, np.float32(300)])
+def test_plain_dihedral_beyond_a_turn_must_be_degrees(value):
+    force = mc.ConstraintForce()
+    with pytest.raises(ValueError, match=f"{value:g} {DEGREES}"):
+        force.addDihedral(0, 1, 2, 3, value)
+    force.addDihedral(0, 1, 2, 3, value * unit.degree)
+    with pytest.raises(ValueError, match=DEGREES):
+        force.setDihedralParameters(0, 0, 1, 2, 3, value)
+    force.setDihedralParameters(0, 0, 1, 2, 3, value * unit.radian)
+    assert force.getDihedralParameters(0)[4] == value * unit.radian
+    copy = mc.ConstraintForce.cast(openmm.XmlSerializer.deserialize(openmm.XmlSerializer.serialize(force)))
+    assert copy.getDihedralParameters(0)[4] == value * unit.radian
+
+
+def test_plain_angles_in_radians_are_taken_up_to_their_range():
+    force = mc.ConstraintForce()
+    for value in (math.pi, 3.1416, np.float32(math.pi), 0.1, -1):  # what is negative is refused by the Context, as ever
+        force.addAngle(0, 1, 2, value)
+    for value in (2 * math.pi, -2 * math.pi, 6.2832, np.float32(-2 * math.pi), 4, -4):
+        force.addDihedral(0, 1, 2, 3, value)
+    assert (force.getNumAngles(), force.getNumDihedrals()) == (5, 6)
+
+
+def test_reaction_coordinates_refuse_degrees_too():
+    angle, dihedral = mc.freeenergy.Angle(0, 1, 2), mc.freeenergy.Dihedral(0, 1, 2, 3)
+    for coordinate in (angle, dihedral):
+        with pytest.raises(ValueError, match=DEGREES):
+            coordinate.to_numbers([1, 2, 170])
+        assert coordinate.to_numbers([1, 3.1416]) == [1, 3.1416]
+        assert coordinate.to_numbers([170, 720] * unit.degree) == pytest.approx(np.radians([170, 720]))
+    assert dihedral.to_numbers([-6.2832]) == [-6.2832]
+    assert mc.freeenergy.Distance(0, 1).to_numbers([50]) == [50]
+    system = openmm.System()
+    for _ in range(4):
+        system.addParticle(1)
+    with pytest.raises(ValueError, match=DEGREES):
+        mc.freeenergy.run_window(
+            system, np.zeros((4, 3)), dihedral, -60, mc.RattleLangevinIntegrator(300, 1, 0.001), 1, platform="Reference"
+        )
+    dihedral.hold(system, 9.0, 0.1)  # where a pull may begin: some turns away from its first value
+    assert mc.ConstraintForce.cast(system.getForce(0)).getDihedralParameters(0)[4] == 9 * unit.radian

@@ -34,6 +34,20 @@ static bool numberInUnit(PyObject* input, const char* unit, const char* method, 
     return PyErr_Occurred() == NULL;
 }
 
+/** The same of an angle, which as a plain number has to be one that may be meant in radians. */
+static bool angleInRadians(PyObject* input, const char* method, double& value) {
+    if (!numberInUnit(input, "radian", method, "angle", value))
+        return false;
+    if (fabs(value) <= 3.14)
+        return true;
+    PyObject* function = quantityFunction("require_radians");
+    const int isDihedral = strstr(method, "Dihedral") != NULL;
+    PyObject* result = function == NULL ? NULL : PyObject_CallFunction(function, "Osi", input, method, isDihedral);
+    Py_XDECREF(function);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
 /** A whole number of any kind, numpy's too. @return false with a Python exception set */
 static bool wholeNumber(PyObject* input, int& value) {
     PyObject* index = PyNumber_Index(input);

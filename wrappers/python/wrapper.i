@@ -20,6 +20,7 @@
 #include "openmm/RPMDIntegrator.h"
 #include "openmm/RPMDMonteCarloBarostat.h"
 #include <numpy/arrayobject.h>
+#include <cmath>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <typeinfo>
@@ -140,6 +141,10 @@ private:
 %quantity_argument(startTime, picosecond)
 %quantity_argument(distance, nanometer)
 %quantity_argument(angle, radian)
+%typemap(in) double angle {
+    if (!angleInRadians($input, "$symname", $1))
+        SWIG_fail;
+}
 %quantity_argument(tolerance, dimensionless)
 %quantity_argument(temperature, kelvin)
 %quantity_argument(friction, per_picosecond)

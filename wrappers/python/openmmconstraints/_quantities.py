@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Numbers and Quantities at the border to C++ (called by the compiled wrapper)."""
 
+from math import isinf, pi, radians, tau
 from numbers import Real
 
 import numpy
 from openmm import unit
+
+#: By which an angle may exceed pi: integrators take it for pi then (openmmapi/src/CollectConstraints.cpp).
+ROUNDING = 1e-4
 
 
 def to_number(value, unit_name: str, method: str, argument: str) -> float:
@@ -25,6 +29,27 @@ def to_number(value, unit_name: str, method: str, argument: str) -> float:
     if not isinstance(value, Real):
         raise TypeError(f"{method}: {argument} must be {_describe(expected)}, not {type(value).__name__}")
     return float(value)
+
+
+def require_radians(value, method: str, isDihedral: bool) -> None:
+    """Refuse a plain number that can only be meant in degrees.
+
+    Nobody writes an angle beyond pi in radians, or a dihedral beyond a turn, but for rounding. A Quantity says what it
+    is, and may be of any size.
+
+    Raises
+    ------
+    ValueError
+        if it is a plain number beyond pi, or 2 pi for a dihedral
+    """
+    if unit.is_quantity(value) or isinf(value):
+        return
+    value = float(value)
+    if (abs(value) if isDihedral else value) > (tau if isDihedral else pi) + ROUNDING:
+        raise ValueError(
+            f"{method}: {value:g} radians? did you mean degrees? Plain numbers are radians: {value:g} degrees are "
+            f"{radians(value):.6g}, or {value:g}*openmm.unit.degree."
+        )
 
 
 def to_positions(value, method: str) -> list[float]:

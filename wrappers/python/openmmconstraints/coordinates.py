@@ -13,6 +13,7 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints._quantities import require_radians
 from openmmconstraints.wrapper import ConstraintForce
 
 
@@ -42,10 +43,17 @@ class Coordinate(ABC):
         return None
 
     def to_numbers(self, values: Any) -> list[float]:
-        """Values in the coordinate's unit, without it."""
+        """Values in the coordinate's unit, without it.
+
+        :raises ValueError: if plain numbers must be degrees where radians are meant
+        """
         if unit.is_quantity(values):
             return [float(value) for value in values.value_in_unit(getattr(unit, self.unit_name))]
-        return [float(value) for value in values]
+        numbers = [float(value) for value in values]
+        if self.unit_name == "radian":
+            for number in numbers:
+                require_radians(number, self.label, isDihedral=self.period is not None)
+        return numbers
 
     def nearest(self, value: float, target: float) -> float:
         """`value`, or what is the same some periods away, closest to `target`."""
@@ -148,7 +156,7 @@ class Angle(_Held):
         return f"angle {self.particle1}-{self.particle2}-{self.particle3}"
 
     def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        force.addAngle(self.particle1, self.particle2, self.particle3, value, rate)
+        force.addAngle(self.particle1, self.particle2, self.particle3, value * unit.radian, rate)
 
     def _meter(self) -> mm.Force:
         return _expression("angle", self.particle1, self.particle2, self.particle3)
@@ -171,7 +179,8 @@ class Dihedral(_Held):
         return f"dihedral {self.particle1}-{self.particle2}-{self.particle3}-{self.particle4}"
 
     def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
-        force.addDihedral(self.particle1, self.particle2, self.particle3, self.particle4, value, rate)
+        particles = (self.particle1, self.particle2, self.particle3, self.particle4)
+        force.addDihedral(*particles, value * unit.radian, rate)  # a pull may begin some turns away
 
     def _meter(self) -> mm.Force:
         return _expression("dihedral", self.particle1, self.particle2, self.particle3, self.particle4)

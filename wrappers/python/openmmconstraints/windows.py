@@ -91,6 +91,7 @@ def run_window(
     WindowError
         if anything fails, with OpenMM's or this package's message
     """
+    [value] = coordinate.to_numbers([value])
     try:
         simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
         simulation.step(equilibration)
