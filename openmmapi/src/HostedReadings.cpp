@@ -54,7 +54,8 @@ void HostedStepKernel::completeReading() const {
     if (report.outcome != Outcome::Converged && !isClose)
         throwSolveError(solver->getSet(), report,
                         {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, reading.time,
-                         solverDescription(), describeFallbacks(solver->getGraph())});
+                         lastStepSize, solverDescription(), isServedIteratively(solver->getGraph(), report.constraint),
+                         describeFallbacks(solver->getGraph())});
     for (size_t k = 0; k < rest.size(); k++)
         reading.multipliers[k] += rest[k];
     reading.velocityChange.clear();

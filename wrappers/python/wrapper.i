@@ -293,6 +293,7 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
+%ignore makeNoiseKey; // a friend
 %include "openmmconstraints/RattleLangevinIntegrator.h"
 %feature("kwargs") ConstraintPlugin::RattleNoseHooverIntegrator::RattleNoseHooverIntegrator;
 %include "openmmconstraints/RattleNoseHooverIntegrator.h"
