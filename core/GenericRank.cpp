@@ -61,7 +61,8 @@ void placeBodies(const ConstraintSet& set, std::vector<Real3>& positions) {
     }
 }
 
-/** Positions in general, the same on every machine. */
+} // namespace
+
 std::vector<Real3> drawPositions(const ConstraintSet& set, int draw) {
     std::vector<Real3> positions(set.numParticles());
     SplitMix random(3 * positions.size() * draw);
@@ -70,6 +71,8 @@ std::vector<Real3> drawPositions(const ConstraintSet& set, int draw) {
     placeBodies(set, positions);
     return positions;
 }
+
+namespace {
 
 using Choice = std::optional<std::vector<int>>; // rows, if a gap told them
 

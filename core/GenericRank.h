@@ -17,6 +17,9 @@ struct GenericRank {
     std::vector<int> undecided; ///< ascending: those whose rank no gap told
 };
 
+/** Positions in general, the same on every machine, each draw others. Rigid bodies have their shape. */
+std::vector<Real3> drawPositions(const ConstraintSet& set, int draw);
+
 /** Find the rank at positions in general: no set of constraints that is independent anywhere is dependent there. It
  *  tells duplicates and redundant bracing from sets that are singular only in their own geometry.
  *

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/CollectBodies.h"
+#include "BracedBodies.h"
 #include "RigidBodies.h"
 #include "coordinates.h"
 #include "openmm/OpenMMException.h"
@@ -127,42 +128,91 @@ std::vector<Real3> bondsInShape(const Constraint& c, const std::map<int, Real3>&
 
 } // namespace
 
+namespace {
+
+/** What a recognized body changed. */
+struct Conversion {
+    double deviation = 0;  // largest of a target, by ConstraintSet::scale()
+    int constraint = -1;   // whose
+    std::vector<int> rows; // constraints that hold the body now
+};
+
+/** Let a body take the place of its constraints, whose targets become those of its shape. */
+Conversion convert(ConstraintSet& set, const RigidBody& body, const Box& box) {
+    Conversion conversion;
+    std::map<int, Real3> place;
+    for (std::size_t i = 0; i < body.base.size(); i++)
+        place[body.base[i]] = body.shape[i];
+    for (std::size_t a = 0; a < body.others.size(); a++)
+        place[body.others[a]] = body.shape[body.base.size() + a];
+    Origin origin;
+    std::vector<std::pair<int, int>> constrained;
+    for (int k : body.constraints) {
+        Constraint& c = set.constraints[k];
+        Real3 G[3];
+        origin.periodic = origin.periodic || c.periodic;
+        const double fitted = coordinate(c.kind, bondsInShape(c, place).data(), G),
+                     deviation = std::abs(fitted - c.target) / set.scale(c);
+        if (deviation > conversion.deviation || conversion.constraint < 0) {
+            conversion.deviation = deviation;
+            conversion.constraint = k;
+        }
+        c.target = fitted;
+        auto isBase = [&](int p) { return std::find(body.base.begin(), body.base.end(), p) != body.base.end(); };
+        const std::pair<int, int> pair = std::minmax(c.particles[0], c.particles[1]);
+        const bool isOfBase = c.kind == CoordinateKind::Distance && isBase(pair.first) && isBase(pair.second) &&
+                              std::find(constrained.begin(), constrained.end(), pair) == constrained.end();
+        c.isReplaced = !isOfBase;
+        if (isOfBase) {
+            constrained.push_back(pair);
+            conversion.rows.push_back(k);
+        }
+    }
+    const std::size_t first = set.constraints.size();
+    appendBody(set, body, origin, box, constrained);
+    for (std::size_t k = first; k < set.constraints.size(); k++)
+        conversion.rows.push_back((int) k);
+    return conversion;
+}
+
+} // namespace
+
 void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
     std::vector<char> mayReplace;
     for (const Constraint& c : set.constraints)
         mayReplace.push_back(c.rate == 0 && !set.isIgnored(c));
-    Edges edges;
-    for (const RigidBody& found : findSingularBodies(set, tolerance, mayReplace)) {
-        if (isRegularRod(set, found))
-            continue;
-        const RigidBody body = withSharedEdges(found, edges);
-        std::map<int, Real3> place;
-        for (std::size_t i = 0; i < body.base.size(); i++)
-            place[body.base[i]] = body.shape[i];
-        for (std::size_t a = 0; a < body.others.size(); a++)
-            place[body.others[a]] = body.shape[body.base.size() + a];
-        Origin origin;
-        std::vector<std::pair<int, int>> constrained;
-        for (int k : body.constraints) {
-            Constraint& c = set.constraints[k];
-            Real3 G[3];
-            origin.periodic = origin.periodic || c.periodic;
-            const double fitted = coordinate(c.kind, bondsInShape(c, place).data(), G),
-                         deviation = std::abs(fitted - c.target) / set.scale(c);
-            if (deviation > set.fitDeviation || set.fittedConstraint < 0) {
-                set.fitDeviation = deviation;
-                set.fittedConstraint = k;
-            }
-            c.target = fitted;
-            auto isBase = [&](int p) { return std::find(body.base.begin(), body.base.end(), p) != body.base.end(); };
-            const std::pair<int, int> pair = std::minmax(c.particles[0], c.particles[1]);
-            const bool isOfBase = c.kind == CoordinateKind::Distance && isBase(pair.first) && isBase(pair.second) &&
-                                  std::find(constrained.begin(), constrained.end(), pair) == constrained.end();
-            c.isReplaced = !isOfBase;
-            if (isOfBase)
-                constrained.push_back(pair);
+    std::vector<RigidBody> bodies = findSingularBodies(set, tolerance, mayReplace);
+    const auto isRegular = [&](const RigidBody& body) { return isRegularRod(set, body); };
+    bodies.erase(std::remove_if(bodies.begin(), bodies.end(), isRegular), bodies.end());
+    while (!bodies.empty()) {
+        ConstraintSet converted = set;
+        Edges edges;
+        std::vector<Conversion> conversions;
+        for (const RigidBody& body : bodies)
+            conversions.push_back(convert(converted, withSharedEdges(body, edges), box));
+        // A fit contradicts what braces the body from outside, which makes it regular, too. Where it changes lengths by
+        // a part e, it moves particles by about sqrt(2 e) of them.
+        constexpr double rounding = 1e-13;
+        const double harmless = std::max(0.5 * tolerance * tolerance, rounding);
+        std::vector<std::vector<int>> fitted(bodies.size());
+        for (std::size_t b = 0; b < bodies.size(); b++)
+            if (conversions[b].deviation > harmless)
+                fitted[b] = conversions[b].rows;
+        const std::vector<char> isBraced = findBraced(converted, fitted);
+        std::vector<RigidBody> others;
+        for (std::size_t b = 0; b < bodies.size(); b++)
+            if (!isBraced[b])
+                others.push_back(bodies[b]);
+        if (others.size() == bodies.size()) {
+            set = std::move(converted);
+            for (const Conversion& conversion : conversions)
+                if (conversion.deviation > set.fitDeviation || set.fittedConstraint < 0) {
+                    set.fitDeviation = conversion.deviation;
+                    set.fittedConstraint = conversion.constraint;
+                }
+            return;
         }
-        appendBody(set, body, origin, box, constrained);
+        bodies = std::move(others);
     }
 }
 

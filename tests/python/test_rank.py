@@ -77,11 +77,13 @@ def test_degrees_of_freedom_of_random_graphs_are_those_of_numpys_rank(seed):
     assert integrator.getNumDegreesOfFreedom() == free
 
 
-def tryptophan():
-    """One of villin's, its indole made flat."""
+def tryptophan(is_flat=True):
+    """One of villin's, its indole made flat or as it is."""
     pdb = app.PDBFile(str(Path(app.__file__).parent / "data" / "test.pdb"))
     atoms = list(next(r for r in pdb.topology.residues() if r.name == "TRP").atoms())
     positions = np.array([pdb.positions[atom.index].value_in_unit(unit.nanometer) for atom in atoms])
+    if not is_flat:
+        return positions
     flat = [atom.name[1:] in ("B", "G", "D1", "D2", "E1", "E2", "E3", "Z2", "Z3", "H2") for atom in atoms]
     flat = np.array(flat) & np.array([atom.name != "HA" for atom in atoms])
     centre = positions[flat].mean(axis=0)
@@ -132,6 +134,27 @@ def test_highly_redundant_bodies_keep_six_degrees_of_freedom_and_their_temperatu
     expected = 2 * kinetic / (6 * unit.MOLAR_GAS_CONSTANT_R)
     assert integrator.computeSystemTemperature() / unit.kelvin == pytest.approx(expected / unit.kelvin)
     integrator.step(5)
+
+
+def nearly_flat_sets():
+    """In each of the graphs, four particles lie within a hundredth of their size of a plane, or three of a line."""
+    for digits in (16, 4, 3):  # as in PDB and GRO files
+        positions = tryptophan(is_flat=False).round(digits)
+        yield pytest.param(positions, closer_than(0.4, positions), id=f"tryptophan-{digits}")
+    for seed, place in ((0, 28), (1, 27), (1, 39), (2, 18)):
+        rng = np.random.default_rng(seed)
+        yield pytest.param(*[random_graph(rng) for _ in range(50)][place], id=f"graph-{seed}-{place}")
+
+
+@pytest.mark.parametrize(("positions", "pairs"), list(nearly_flat_sets()))
+def test_nearly_flat_parts_that_others_brace_keep_the_lengths_given(positions, pairs):
+    context, integrator = context_of([(positions, pairs)])
+    context.setVelocitiesToTemperature(10, 1)
+    integrator.step(3)
+    now = context.getState(positions=True).getPositions(asNumpy=True)._value
+    i, j = np.transpose(pairs)
+    lengths = [np.linalg.norm(x[i] - x[j], axis=1) for x in (positions, now)]
+    np.testing.assert_allclose(lengths[1], lengths[0], rtol=1e-5)
 
 
 def test_a_rank_that_no_gap_tells_is_refused_by_name():
