@@ -122,7 +122,7 @@ std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, co
     const UnitRows rows = factor(group);
     if (rows.work() > quickWork) { // as many independent ones as there are, the clearest first
         for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
-            const std::vector<int> choice = analyzeRank(set, group, positions, box, threshold, time).independent;
+            std::vector<int> choice = analyzeRank(set, group, positions, box, threshold, time).independent;
             if (choice.size() == present.size())
                 return choice;
         }
