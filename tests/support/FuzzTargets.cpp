@@ -53,6 +53,7 @@ void tryInSystem(std::unique_ptr<Force> force) {
         system.addParticle(1.0 + (double) i);
     system.addForce(force.release());
     RattleIntegrator integrator(0.001);
+    integrator.setMaxProjection(100); // wherever an expression has its surface
     const auto context = makeContext(system, integrator, "Reference");
     stepOnce(*context, integrator);
 }
