@@ -97,7 +97,7 @@ def test_every_backbone_of_the_dipeptide_is_reached_with_its_bonds(constraints):
     dipeptide.integrator.step(10)
 
 
-def test_the_helix_of_the_issue():
+def test_an_extended_dipeptide_becomes_a_helix():
     """phi = -60, psi = -45 degrees: one solve would stretch a bond to 4.5 nm."""
     dipeptide = Dipeptide()
     dipeptide.hold(-60, -45)
