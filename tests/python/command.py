@@ -12,7 +12,7 @@ from pathlib import Path
 def command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run `openmm-constraints arguments` and return what it said."""
     words = [sys.executable, "-m", "openmmconstraints", *map(str, arguments)]
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, encoding="utf-8", check=False, timeout=300)
 
 
 def assert_one_sentence(result: subprocess.CompletedProcess[str], *words: str) -> None:
