@@ -119,7 +119,8 @@ CustomConstraintForce* makeForce(const Surface& surface, const std::vector<int>&
 Simulation simulateSurfaces(const Setup& setup, double stepSize, double tolerance) {
     auto system = std::make_unique<System>();
     auto* potential = new CustomExternalForce("30*z + 20*(x - 0.1)^2 + 10*y^2");
-    auto* springs = new HarmonicBondForce();
+    // No bonds, which a projection from far off would hold at their lengths.
+    auto* springs = new CustomCompoundBondForce(2, "100*(distance(p1,p2) - 0.1)^2");
     Vectors positions, velocities;
     for (const Surface& surface : surfaceTable()) {
         std::vector<int> particles;
@@ -129,7 +130,7 @@ Simulation simulateSurfaces(const Setup& setup, double stepSize, double toleranc
             positions.push_back(surface.near + Vec3(0.02 * i, -0.03 * i, 0.01 * i));
             velocities.push_back(Vec3(0.8 - 0.5 * i, 0.4 * i, 0.7 - 0.3 * i * i));
             if (i > 0)
-                springs->addBond(particles[i - 1], particles[i], 0.1, 200);
+                springs->addBond({particles[i - 1], particles[i]});
         }
         system->addForce(makeForce(surface, particles));
     }
