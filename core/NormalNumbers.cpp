@@ -12,12 +12,17 @@ namespace {
 using real = double;
 using mixed3 = Real3;
 using mm_ulong = std::uint64_t;
-using std::cos;
 using std::fabs;
 using std::log;
-using std::sin;
 using std::sqrt;
-constexpr double TWO_PI = 6.283185307179586477;
+
+/** As OpenCL and CUDA have them. */
+double sinpi(double x) {
+    return std::sin(M_PI * x);
+}
+double cospi(double x) {
+    return std::cos(M_PI * x);
+}
 
 Real3 make_mixed3(double x, double y, double z) {
     return {x, y, z};

@@ -25,9 +25,10 @@ DEVICE real normalRadius(unsigned int bits) {
     return sqrt(2 * fabs(log(u)));
 }
 
-/** Their direction. */
+/** Their direction, from -1 to 1 in units of pi, for sinpi() and cospi(): sin() and cos() of double precision reduce
+ *  large angles, which takes local memory of a GPU's kernel. */
 DEVICE real normalAngle(unsigned int bits) {
-    return (real) (int) bits * (2.3283064365386963e-10f * (real) TWO_PI); // from -pi to pi
+    return (real) (int) bits * 4.6566128730773926e-10f; // times 2^-31
 }
 
 /** Three independent standard normal numbers for a particle in a step. */
@@ -40,5 +41,5 @@ DEVICE mixed3 normalNumbers(unsigned int key0, unsigned int key1, unsigned int s
     c[3] = 0;
     philox(c, key0, key1);
     const real r = normalRadius(c[0]), angle = normalAngle(c[1]);
-    return make_mixed3(r * cos(angle), r * sin(angle), normalRadius(c[2]) * cos(normalAngle(c[3])));
+    return make_mixed3(r * cospi(angle), r * sinpi(angle), normalRadius(c[2]) * cospi(normalAngle(c[3])));
 }
