@@ -36,12 +36,15 @@ std::vector<char> findBraced(const ConstraintSet& set, const std::vector<std::ve
     const std::vector<Real3> positions = drawPositions(set, 0);
     const std::vector<int> rest =
         peel(set, findSolved(set), positions.data(), Box(), clearDistance * clearDistance).rest;
-    for (const std::vector<int>& cluster : findClusters(set, rest)) {
-        if (std::none_of(cluster.begin(), cluster.end(), belongsToABody))
-            continue;
-        for (int draw = 1; draw <= mostDraws; draw++) {
+    std::vector<std::vector<int>> open;
+    for (std::vector<int>& cluster : findClusters(set, rest))
+        if (std::any_of(cluster.begin(), cluster.end(), belongsToABody))
+            open.push_back(std::move(cluster));
+    for (int draw = 1; draw <= mostDraws && !open.empty(); draw++) {
+        const std::vector<Real3> places = drawPositions(set, draw); // of all particles: once for all clusters
+        std::vector<std::vector<int>> undecided;
+        for (std::vector<int>& cluster : open) {
             Jacobian all(set, cluster);
-            const std::vector<Real3> places = drawPositions(set, draw);
             all.setStart(places.data(), Box());
             std::vector<int> present; // an expression may have no gradient
             for (int row = 0; row < all.numRows(); row++)
@@ -52,13 +55,15 @@ std::vector<char> findBraced(const ConstraintSet& set, const std::vector<std::ve
             J.setStart(places.data(), Box());
             SplitMix random(draw);
             const auto stressed = findStressedRows(UnitRows(J, 0, J.numRows()), random);
-            if (!stressed)
+            if (!stressed) {
+                undecided.push_back(std::move(cluster));
                 continue;
+            }
             for (int row : *stressed)
                 if (belongsToABody(present[row]))
                     isBraced[bodyOf[present[row]]] = 1;
-            break;
         }
+        open.swap(undecided);
     }
     return isBraced;
 }
