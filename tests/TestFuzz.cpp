@@ -319,7 +319,7 @@ static std::string times(int n, const std::string& text) {
     return all;
 }
 
-TEST(Expressions, ConstantsThatAreNotFiniteAreNamed) {
+TEST(HostileExpressions, ConstantsThatAreNotFiniteAreNamed) {
     for (const char* sigma : {"sqrt(-1)", "z1 + sqrt(-1)", "z1*sqrt(-(1))", "0*sqrt(-1) + z1"})
         expectAll(refusalOf(sigma), {sigma, "sqrt(", "not a finite number"});
     expectAll(refusalOf("log(-1)"), {"log(-1", "not a finite number"});
@@ -329,17 +329,17 @@ TEST(Expressions, ConstantsThatAreNotFiniteAreNamed) {
     EXPECT_EQ(refusalOf("z1 - exp(7)/cos(3)^2"), "");
 }
 
-TEST(Expressions, ConstantsOfADerivativeThatAreNotFiniteAreNamed) {
+TEST(HostileExpressions, ConstantsOfADerivativeThatAreNotFiniteAreNamed) {
     expectAll(refusalOf("(-1)^z1"), {"derivative with respect to z1", "log("});
     EXPECT_EQ(refusalOf("z1 - (-2)^floor(3*y1)"), ""); // log(-2) times the derivative of a step
 }
 
-TEST(Expressions, FactorsWhoseProductOverflowsAreRefused) {
+TEST(HostileExpressions, FactorsWhoseProductOverflowsAreRefused) {
     expectAll(refusalOf("z1 + 1e200*(1e200*(x1 + (-x1)))"), {"constant factors", "300"});
     EXPECT_EQ(refusalOf("z1 + 1e100*(1e-100*(1e50*x1)) + 1e200*y1"), "");
 }
 
-TEST(Expressions, DeepOrLongOnesAreRefusedBeforeTheyExhaustAnything) {
+TEST(HostileExpressions, DeepOrLongOnesAreRefusedBeforeTheyExhaustAnything) {
     for (const auto& [start, end] : std::vector<std::pair<std::string, std::string>>{
              {"(", ")"}, {"sin(", ")"}, {"-", ""}, {"2^", ""}, {"z1/", ""}, {"1+", ""}, {"min(1,", ")"}}) {
         const std::string sigma = times(10'000, start) + "z1" + times(10'000, end);
@@ -355,7 +355,7 @@ TEST(Expressions, DeepOrLongOnesAreRefusedBeforeTheyExhaustAnything) {
     expectAll(refusalOf(doubling + "; a60 = z1"), {"too long", "definition"});
 }
 
-TEST(Expressions, MoreParticlesThanAnyoneHasAreRefused) {
+TEST(HostileExpressions, MoreParticlesThanAnyoneHasAreRefused) {
     System system;
     system.addForce(new CustomConstraintForce(2147483647, "z1"));
     RattleIntegrator integrator(0.001);

@@ -10,7 +10,9 @@ using namespace ConstraintPlugin;
 using namespace ConstraintTests;
 using namespace OpenMM;
 
-TEST_P(Langevin, HasTheTemperatureOfTheBathByRank) {
+class LangevinEnsemble : public Langevin {};
+
+TEST_P(LangevinEnsemble, HasTheTemperatureOfTheBathByRank) {
     // Of methane's ten constraints nine are independent: counting all of them would give a fifth more.
     for (const auto& [name, dof] : std::initializer_list<std::pair<const char*, int>>{
              {"water", 6}, {"CH3", 9}, {"methane", 6}, {"chain", 63}, {"ring", 12}, {"anchor", 4}}) {
@@ -30,7 +32,7 @@ TEST_P(Langevin, HasTheTemperatureOfTheBathByRank) {
     }
 }
 
-TEST_P(Langevin, SamplesTheHarmonicOscillatorAtAnyStepSize) {
+TEST_P(LangevinEnsemble, SamplesTheHarmonicOscillatorAtAnyStepSize) {
     // omega dt = 1: kinetic energy at t instead of half a step behind would be a quarter too low.
     const int n = 1500;
     const auto [kinetic, potential] = sampleOscillators(n);
@@ -38,7 +40,7 @@ TEST_P(Langevin, SamplesTheHarmonicOscillatorAtAnyStepSize) {
     expectMeanOfSquares(potential, 1.5 * n * kT, 3 * n, 0.03);
 }
 
-TEST_P(Langevin, SharesEnergyEquallyBetweenRotationAndTranslation) {
+TEST_P(LangevinEnsemble, SharesEnergyEquallyBetweenRotationAndTranslation) {
     // Dimers of unequal masses, one end of each in a well: the force couples rotation and translation.
     const int n = 500;
     const double m0 = 16, m1 = 2, d = 0.1;
@@ -119,7 +121,7 @@ static std::vector<Mean> sampleTrimers(Integrator& integrator, const std::string
     return {meanOf(potential, 50), meanOf(kinetic, 50), meanOf(extent, 50)};
 }
 
-TEST_P(Langevin, AgreesWithLangevinMiddleIntegratorOnTheSameSystem) {
+TEST_P(LangevinEnsemble, AgreesWithLangevinMiddleIntegratorOnTheSameSystem) {
     static const std::vector<Mean> expected = [] {
         LangevinMiddleIntegrator builtIn(300, 100, 0.002);
         builtIn.setRandomNumberSeed(5);
@@ -136,7 +138,7 @@ TEST_P(Langevin, AgreesWithLangevinMiddleIntegratorOnTheSameSystem) {
     }
 }
 
-TEST_P(Langevin, TakesTemperatureAndFrictionBetweenSteps) {
+TEST_P(LangevinEnsemble, TakesTemperatureAndFrictionBetweenSteps) {
     Simulation s =
         simulate(std::vector<TestSystem>(4, findSystem("chain")), Declared::InForce, GetParam(), 0.002, 1e-6);
     langevin(s).setFriction(100);
@@ -160,5 +162,5 @@ TEST_P(Langevin, TakesTemperatureAndFrictionBetweenSteps) {
     EXPECT_LT(s.integrator->computeSystemTemperature(), 30);
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, Langevin, testing::ValuesIn(setupsOf("RattleLangevin")),
+INSTANTIATE_TEST_SUITE_P(Platforms, LangevinEnsemble, testing::ValuesIn(setupsOf("RattleLangevin")),
                          [](const auto& info) { return nameOf(info.param); });

@@ -41,7 +41,9 @@ std::vector<double> sample(const ConstraintTests::Setup& setup, const std::strin
     return means;
 }
 
-TEST_P(Langevin, SamplesAHeavyBallOnASphere) {
+class SurfaceEnsemble : public Langevin {};
+
+TEST_P(SurfaceEnsemble, SamplesAHeavyBallOnASphere) {
     // p(z) ~ exp(-a z/r): the mean of z/r is minus the Langevin function of a.
     const double a = 2, r = 0.4, force = a * kT / r;
     const auto heights = sample(GetParam(), "x1^2 + y1^2 + z1^2 - 0.16", Vec3(r, 0, 0), std::to_string(force) + "*z",
@@ -49,7 +51,7 @@ TEST_P(Langevin, SamplesAHeavyBallOnASphere) {
     expectMean(heights, 1 / std::tanh(a) - 1 / a, 0.08);
 }
 
-TEST_P(Langevin, SamplesATorusPerArea) {
+TEST_P(SurfaceEnsemble, SamplesATorusPerArea) {
     // A free particle: the outer half is larger. The mean of cos(theta) about the tube is r/(2R).
     const double R = 0.4, r = 0.25;
     const auto cosines = sample(GetParam(), "(sqrt(x1^2 + y1^2) - 0.4)^2 + z1^2 - 0.0625", Vec3(R, 0, r), "0",
@@ -57,7 +59,7 @@ TEST_P(Langevin, SamplesATorusPerArea) {
     expectMean(cosines, r / (2 * R), 0.17);
 }
 
-TEST_P(Langevin, SamplesASurfaceWhateverTheExpressionThatGivesIt) {
+TEST_P(SurfaceEnsemble, SamplesASurfaceWhateverTheExpressionThatGivesIt) {
     // The same sphere by a function with another gradient, steeper at the top: per area, and not per its inverse.
     const auto heights = sample(GetParam(), "(sqrt(x1^2 + y1^2 + z1^2) - 0.4)*exp(3*z1)", Vec3(0.4, 0, 0), "0",
                                 [](const Vec3& x) { return x[2] * x[2] / 0.16; });
@@ -72,7 +74,7 @@ std::vector<ConstraintTests::Setup> someSetups() {
     return setups;
 }
 
-INSTANTIATE_TEST_SUITE_P(Surfaces, Langevin, testing::ValuesIn(someSetups()),
+INSTANTIATE_TEST_SUITE_P(Platforms, SurfaceEnsemble, testing::ValuesIn(someSetups()),
                          [](const auto& info) { return nameOf(info.param); });
 
 } // namespace
