@@ -33,7 +33,7 @@ PY
 }
 
 find_python
-gpu=$(find_gpu 2>&1) || die "this needs an NVIDIA GPU: $gpu. Without one, scripts/test.sh compiles all CUDA kernels and runs the host code on a fake driver"
+gpu=$(find_gpu 2>&1) || die "this needs an NVIDIA GPU: $gpu. Without one, scripts/test.sh --full compiles all CUDA kernels and runs the host code on a fake driver"
 say "$gpu"
 
 notes=(--note "$gpu" --note "$(git describe --always --dirty 2>/dev/null || echo 'no git here')")
