@@ -295,9 +295,9 @@ TEST(Rank, NearlyStraightIsStraightWithinTheRoundingOfLengths) {
     }
 }
 
-/** A K4 whose fourth particle is lifted out of the plane. */
-static RankAnalysis lifted(double height) {
-    const Points points{{0, 0, 0}, {0.1, 0, 0}, {0.12, 0.1, 0}, {0, 0.09, height}};
+/** A K4 whose fourth particle is lifted out of the plane. @param size  times that of a molecule */
+static RankAnalysis lifted(double height, double size = 1) {
+    const Points points{{0, 0, 0}, {0.1 * size, 0, 0}, {0.12 * size, 0.1 * size, 0}, {0, 0.09 * size, height}};
     return judge(distances(points, allPairs(4)), points);
 }
 
@@ -307,6 +307,13 @@ TEST(Rank, NearlyFlatIsFlatWithinTheRoundingOfLengths) {
     for (double height : {0.0, 1e-5, 1e-4}) {
         EXPECT_TRUE(lifted(height).isSingular()) << height;
         EXPECT_EQ(lifted(height).shape, Shape::Flat) << height;
+    }
+}
+
+TEST(Rank, NearlyFlatIsNoHigherThanRoundingOfCoordinatesLeavesIt) {
+    for (double size : {6.0, 20.0}) {
+        EXPECT_TRUE(lifted(1e-3, size).isSingular()) << size; // a GRO file has three digits
+        EXPECT_FALSE(lifted(0.006, size).isSingular()) << size;
     }
 }
 

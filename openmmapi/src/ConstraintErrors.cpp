@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include "openmm/OpenMMException.h"
+#include "openmmconstraints/internal/MovingTargets.h"
 #include <sstream>
 
 using namespace OpenMM;
@@ -80,6 +81,8 @@ bool turnsTooFast(const SolveReport& report) {
 
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
+    if (context.ending >= 0)
+        return remedyForMotion(set, context.ending) + " A smaller step size gets closer to the end.";
     if (turnsTooFast(report)) {
         std::ostringstream out;
         out.precision(2);
@@ -237,6 +240,9 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
                 << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }
+    if (context.ending >= 0)
+        out << "\nThe end of a range is near: " << describeMotion(set, context.ending, context.time)
+            << ", and this close to the end its particles pass it within a step.";
     out << "\nRemedy: " << remedyFor(set, report, context);
     throw OpenMMException(out.str());
 }
