@@ -3,19 +3,20 @@
 """What a whole step without forces costs, beside the built-in integrator that does the same.
 
     python benchmarks/step.py
-    python benchmarks/step.py --constraints AllBonds --tolerances 1e-5 --rounds 40
+    python benchmarks/step.py --system villin --constraints AllBonds --tolerances 1e-5 --rounds 40
 
-Villin in water, or waters with 14,652 constraints, on the CPU platform, one thread. Both take turns in one process,
-from the same state; the ratio is the median of the ratios of all rounds, with quartiles.
+Copies of the protein villin with together 14,652 constraints or more, or one in water, on the CPU platform, one thread.
+Both take turns in one process, from the same state; the ratio is the median of the rounds' ratios, with quartiles.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 import openmm as mm
-from openmm import app
+from openmm import app, unit
 
 import openmmconstraints as mc
 from openmmconstraints.table import make_console, make_table
@@ -29,43 +30,52 @@ PAIRS = {
 }
 
 
-NUM_WATERS = 4884
+NUM_CONSTRAINTS = 14_652  # those of HBonds in twelve proteins DHFR
 
 
 def villin(constraints: str) -> tuple[mm.System, mm.State]:
-    """Equilibrated, with velocities at 300 K."""
+    """The protein in water."""
     villin = build_villin(constraints)
     start = equilibrate(villin, mm.Platform.getPlatform("CPU"), {}, 50)
-    return villin.system, state_of(villin.system, start.positions, start.velocities)
+    return villin.system, state_of(villin.system, start.positions)
 
 
-def water(_: str) -> tuple[mm.System, mm.State]:
-    """Molecules on a lattice, with velocities at 300 K."""
-    topology, positions = app.Topology(), []
-    chain = topology.addChain()
-    hydrogens = 0.09572 * np.array([[0, 0, 0], [1, 0, 0], [np.cos(1.82421813), np.sin(1.82421813), 0]])
-    for i in range(NUM_WATERS):
-        residue = topology.addResidue("HOH", chain)
-        atoms = [topology.addAtom(n, app.Element.getBySymbol(n[0]), residue) for n in ("O", "H1", "H2")]
-        topology.addBond(atoms[0], atoms[1])
-        topology.addBond(atoms[0], atoms[2])
-        positions.extend(0.31 * np.array([i % 17, i // 17 % 17, i // 289]) + hydrogens)
-    system = app.ForceField("amber14/tip3p.xml").createSystem(topology, removeCMMotion=False)
+def proteins(constraints: str) -> tuple[mm.System, mm.State]:
+    """The protein alone, side by side until there are enough constraints, with angles for OpenMM's CCMA."""
+    pdb = app.PDBFile(str(Path(app.__file__).with_name("data") / "test.pdb"))
+    modeller = app.Modeller(pdb.topology, pdb.positions)
+    modeller.deleteWater()
+    held = getattr(app, constraints)
+    force_field = app.ForceField("amber14-all.xml", "amber14/tip3p.xml")
+    one = force_field.createSystem(modeller.topology, constraints=held, removeCMMotion=False)
+    bends = next(force for force in one.getForces() if isinstance(force, mm.HarmonicAngleForce))
+    n, angles, system = one.getNumParticles(), mm.HarmonicAngleForce(), mm.System()
+    positions = np.array(modeller.getPositions().value_in_unit(unit.nanometer))
+    copies = -(-NUM_CONSTRAINTS // one.getNumConstraints())
+    for first in range(0, n * copies, n):
+        for i in range(n):
+            system.addParticle(one.getParticleMass(i))
+        for k in range(one.getNumConstraints()):
+            i, j, length = one.getConstraintParameters(k)
+            system.addConstraint(first + i, first + j, length)
+        for k in range(bends.getNumAngles()):
+            *particles, angle, spring = bends.getAngleParameters(k)
+            angles.addAngle(*(first + i for i in particles), angle, spring)
+    system.addForce(angles)
+    shifts = [np.array([5.0 * i, 0, 0]) for i in range(copies)]
+    return system, state_of(system, np.concatenate([positions + shift for shift in shifts]))
+
+
+def state_of(system: mm.System, positions: np.ndarray) -> mm.State:
+    """On the constraints, with velocities at 300 K."""
     context = mm.Context(system, mm.VerletIntegrator(STEP_SIZE), mm.Platform.getPlatform("Reference"))
     context.setPositions(positions)
     context.applyConstraints(1e-12)
     context.setVelocitiesToTemperature(300, 1)
-    return system, context.getState(positions=True, velocities=True)
-
-
-def state_of(system: mm.System, positions: np.ndarray, velocities: np.ndarray) -> mm.State:
-    context = mm.Context(system, mm.VerletIntegrator(STEP_SIZE), mm.Platform.getPlatform("Reference"))
-    context.setPositions(positions)
-    context.setVelocities(velocities)
     return context.getState(positions=True, velocities=True)
 
 
-SYSTEMS = {"villin": villin, "water": water}
+SYSTEMS = {"proteins": proteins, "villin": villin}
 
 
 def measure(
@@ -93,7 +103,7 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--system", choices=SYSTEMS, default="villin")
+    parser.add_argument("--system", choices=SYSTEMS, default="proteins")
     parser.add_argument("--constraints", choices=["HBonds", "AllBonds"], default="HBonds")
     parser.add_argument("--integrators", choices=PAIRS, nargs="+", default=list(PAIRS))
     parser.add_argument("--tolerances", type=float, nargs="+", default=[1e-5, 1e-12])

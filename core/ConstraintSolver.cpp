@@ -172,14 +172,25 @@ void ConstraintSolver::setEndTime(double end) {
 }
 
 ConstraintSolver::Multipliers ConstraintSolver::getMultipliers() const {
-    if (!hasFastLambda && !hasFastMu)
-        return {byConstraint(lambda), byConstraint(mu)};
-    std::vector<double> position = lambda, velocity = mu; // by row
-    if (hasFastLambda)
-        distances->getPositionMultipliers(position);
-    if (hasFastMu)
-        distances->getVelocityMultipliers(velocity);
-    return {byConstraint(position), byConstraint(velocity)};
+    Multipliers result;
+    getMultipliers(result.lambda, result.mu);
+    return result;
+}
+
+void ConstraintSolver::getMultipliers(std::vector<double>& position, std::vector<double>& velocity) const {
+    const std::vector<double>*byRow = &lambda, *rateByRow = &mu;
+    if (hasFastLambda) {
+        positionRows = lambda;
+        distances->getPositionMultipliers(positionRows);
+        byRow = &positionRows;
+    }
+    if (hasFastMu) {
+        velocityRows = mu;
+        distances->getVelocityMultipliers(velocityRows);
+        rateByRow = &velocityRows;
+    }
+    sortByConstraint(*byRow, position);
+    sortByConstraint(*rateByRow, velocity);
 }
 
 void ConstraintSolver::setMultipliers(const Multipliers& m) {
@@ -384,7 +395,7 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
         largest = std::max(largest, size * jacobian->inverseScale[row]);
     }
     SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
-    multipliers = byConstraint(byRow);
+    sortByConstraint(byRow, multipliers);
     return report;
 }
 
@@ -405,10 +416,17 @@ SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, dou
 }
 
 std::vector<double> ConstraintSolver::byConstraint(const std::vector<double>& byRow) const {
-    std::vector<double> result(set.constraints.size());
+    std::vector<double> result;
+    sortByConstraint(byRow, result);
+    return result;
+}
+
+void ConstraintSolver::sortByConstraint(const std::vector<double>& byRow, std::vector<double>& result) const {
+    if (graph->numRows() < (int) set.constraints.size())
+        result.assign(set.constraints.size(), 0.0); // what is checked only, has none
+    result.resize(set.constraints.size());
     for (int row = 0; row < graph->numRows(); row++)
         result[graph->rows[row]] = byRow[row];
-    return result;
 }
 
 /** How far a particle moves in one iterate of approach() (nm): a bond's length. */

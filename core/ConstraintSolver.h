@@ -168,6 +168,8 @@ public:
         std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
     };
     Multipliers getMultipliers() const;
+    /** The same into arrays that keep their memory from step to step. */
+    void getMultipliers(std::vector<double>& position, std::vector<double>& velocity) const;
     void setMultipliers(const Multipliers& multipliers);
     /** Start the next stages from zero. */
     void forgetMultipliers();
@@ -188,6 +190,7 @@ private:
     SolveReport solveLinear(const std::vector<double>& offset, double largest, Real3* x,
                             std::vector<double>& multipliers, int maxIterations);
     std::vector<double> byConstraint(const std::vector<double>& byRow) const;
+    void sortByConstraint(const std::vector<double>& byRow, std::vector<double>& result) const;
     SolveReport reportNoGradient(int row, const Real3* positions) const;
     void setEndTime(double end);
     /** Errors of the solved ones add up in the dependent ones, which have to hold as well. */
@@ -229,7 +232,8 @@ private:
     Box startBox;
     double startTime = 0;
     int startWithoutGradient = -1;
-    std::vector<double> lambda, mu; // by row
+    std::vector<double> lambda, mu;                         // by row
+    mutable std::vector<double> positionRows, velocityRows; // the same, with the DistanceSolver's
     std::vector<Real3> restart;
 };
 

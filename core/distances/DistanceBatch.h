@@ -128,21 +128,20 @@ public:
     std::vector<int> particle; ///< [particles][width] in the System
 };
 
-/** Multipliers of |s|^2/2, and |bond|^2 where they were solved. */
+/** Multipliers of lengths; while they are solved for, of |s|^2/2. */
 template <class Number>
 struct DistanceMultipliers {
-    explicit DistanceMultipliers(int rows) : value(rows), square(rows) {
+    explicit DistanceMultipliers(int rows) : value(rows) {
     }
     void get(const DistancePattern& pattern, const std::vector<int>& firstRow, std::vector<double>& byRow) const {
         using Traits = LaneTraits<Number>;
         for (int k = 0; k < pattern.numRows(); k++) {
             const int row = pattern.positionOf[k];
             for (int cluster = 0; cluster < (int) firstRow.size(); cluster++)
-                byRow[firstRow[cluster] + k] =
-                    Traits::lane(value[row], cluster) * std::sqrt(Traits::lane(square[row], cluster));
+                byRow[firstRow[cluster] + k] = Traits::lane(value[row], cluster);
         }
     }
-    Aligned<Number> value, square; ///< [rows]
+    Aligned<Number> value; ///< [rows]
 };
 
 } // namespace ConstraintPlugin

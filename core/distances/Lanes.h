@@ -90,6 +90,14 @@ CONSTRAINTS_INLINE double absolute(double a) {
 CONSTRAINTS_INLINE Lanes absolute(const Lanes& a) {
     return a < 0 ? -a : a;
 }
+CONSTRAINTS_INLINE double squareRoot(double a) {
+    return std::sqrt(a);
+}
+CONSTRAINTS_INLINE Lanes squareRoot(Lanes a) {
+    for (int lane = 0; lane < numLanes; lane++)
+        a[lane] = std::sqrt(a[lane]);
+    return a;
+}
 template <class Number>
 CONSTRAINTS_INLINE Number larger(const Number& a, const Number& b) {
     return a > b ? a : b;

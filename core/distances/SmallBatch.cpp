@@ -198,10 +198,8 @@ private:
     }
 
     void keep(const State& state, DistanceMultipliers<Lanes>& multipliers) const {
-        for (int k = 0; k < n; k++) {
-            multipliers.value[k] = state.multiplier[k];
-            multipliers.square[k] = inner(state.bond[k], state.bond[k]);
-        }
+        for (int k = 0; k < n; k++)
+            multipliers.value[k] = state.multiplier[k] * squareRoot(inner(state.bond[k], state.bond[k]));
     }
 
     static constexpr double turned = std::numeric_limits<double>::infinity();

@@ -330,7 +330,8 @@ BatchReport SparseBatch<Number>::solvePositions(const Real3* x, const Box& box, 
             return report;
     }
     overParticles(team, [&](Range range) { storeMoved(work, delta, velocity, perTime, range); });
-    std::copy_n(work.square.begin(), pattern.numRows(), lambda.square.begin());
+    for (int k = 0; k < pattern.numRows(); k++)
+        lambda.value[k] *= squareRoot(work.square[k]);
     return report;
 }
 
@@ -351,7 +352,8 @@ BatchReport SparseBatch<Number>::solveVelocities(const Real3* x, const Box& box,
     if (!report.converged)
         return report;
     overParticles(team, [&](Range range) { storeVelocities(work, velocity, range); });
-    std::copy_n(work.square.begin(), pattern.numRows(), mu.square.begin());
+    for (int k = 0; k < pattern.numRows(); k++)
+        mu.value[k] *= squareRoot(work.square[k]);
     return report;
 }
 

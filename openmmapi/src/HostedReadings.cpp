@@ -22,12 +22,10 @@ void HostedStepKernel::noteStep(double startTime, double endTime, const Box& box
     frozen.reset();
 }
 
-void HostedStepKernel::readMultipliers(const ConstraintSolver::Multipliers& ofStep, double dt) const {
-    vector<double>&start = reading.multipliers, &end = reading.velocityMultipliers;
-    start = ofStep.lambda;
-    end = ofStep.mu;
+void HostedStepKernel::scaleMultipliers(double dt) const {
     if (scheme.isExplicit)
         return;
+    vector<double>&start = reading.multipliers, &end = reading.velocityMultipliers;
     const double position = dt > 0 ? scheme.positionFactor / (dt * dt) : 0,
                  velocity = dt > 0 ? scheme.velocityFactor / dt : 0;
     for (size_t k = 0; k < start.size(); k++) {

@@ -165,6 +165,11 @@ void HostedStepKernel::throwDrift(const SolveReport& drift, const ConstraintInte
 }
 
 void HostedStepKernel::requireFinite(const Real3* v, const char* what) const {
+    bool areFinite = true; // without a way out of the loop, several at once
+    for (int i = 0; i < numParticles(); i++)
+        areFinite &= std::abs(v[i].x + v[i].y + v[i].z) <= numeric_limits<double>::max();
+    if (areFinite)
+        return;
     for (int i = 0; i < numParticles(); i++)
         if (!isfinite(v[i].x + v[i].y + v[i].z))
             throw OpenMMException(

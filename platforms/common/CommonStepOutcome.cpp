@@ -171,7 +171,9 @@ void CommonStepKernel::refreshReading() const {
     solver->setMultipliers(ofStep);
     for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
         lambda *= readingDrifts;
-    readMultipliers(ofStep, readingStepSize);
+    reading.multipliers.swap(ofStep.lambda);
+    reading.velocityMultipliers.swap(ofStep.mu);
+    scaleMultipliers(readingStepSize);
     reading.positions = startPositions(readingFrame, turn);
     reading.endPositions = reading.positions;
     if (!tables.checked.empty()) {

@@ -41,7 +41,7 @@ std::vector<Real3> ReferenceConstraintForceStep::accelerations(ContextImpl& cont
                                                                std::vector<double>& multipliers) {
     Stabilization feedback;
     asExplicit(integrator).getStabilization(feedback.alpha, feedback.beta);
-    const Real3* f = forces(context, integrator);
+    const Real3* f = stepForces(context, integrator);
     std::vector<Real3> a(numParticles());
     for (int i = 0; i < numParticles(); i++)
         a[i] = inverseMass[i] * f[i];

@@ -23,7 +23,7 @@ void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const Constra
 }
 
 void ReferenceGeodesicLangevinStep::halfKick(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
-    const Real3* f = forces(context, integrator);
+    const Real3* f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (0.5 * integrator.getStepSize() * inverseMass[i]) * f[i];
     requireFinite(v, "velocity");
@@ -40,9 +40,7 @@ void ReferenceGeodesicLangevinStep::glide(ContextImpl& context, const Constraint
             delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i];
         solver->forgetMultipliers();
         HostedStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
-        for (int i = 0; i < numParticles(); i++)
-            x[i] += delta[i];
-        requireFinite(x, "position");
+        addDisplacement(context, delta.data());
         const auto lambda = solver->getMultipliers().lambda;
         for (size_t c = 0; c < impulses.size(); c++)
             impulses[c] += h > 0 ? lambda[c] / h : 0;

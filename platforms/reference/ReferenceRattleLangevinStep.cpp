@@ -11,7 +11,7 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     Real3* v = velocities(context);
 
     // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, returned to the tangent space at r(t)
-    const Real3* f = forces(context, integrator);
+    const Real3* f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (dt * inverseMass[i]) * f[i];
     requireFinite(v, "velocity");

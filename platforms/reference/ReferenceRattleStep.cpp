@@ -11,7 +11,7 @@ void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegra
     Real3* v = velocities(context);
 
     // v(t+dt/2) = v + (dt/2) f(t)/m, delta = dt v(t+dt/2); then both get the constraint impulse (3.9.16)
-    const Real3* f = forces(context, integrator);
+    const Real3* f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++) {
         v[i] += (0.5 * dt * inverseMass[i]) * f[i];
         delta[i] = (inverseMass[i] > 0 ? dt : 0.0) * v[i];
@@ -20,7 +20,7 @@ void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegra
     movePositions(context, integrator, delta.data());
 
     // v(t+dt) = v + (dt/2) f(t+dt)/m, returned to the tangent space (3.9.17-19)
-    f = forces(context, integrator);
+    f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (0.5 * dt * inverseMass[i]) * f[i];
     requireFinite(v, "velocity");

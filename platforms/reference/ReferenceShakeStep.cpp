@@ -11,7 +11,7 @@ void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrat
     Real3* v = velocities(context);
 
     // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, delta = dt v(t+dt/2); then both get the constraint impulse
-    const Real3* f = forces(context, integrator);
+    const Real3* f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++) {
         v[i] += (dt * inverseMass[i]) * f[i];
         delta[i] = (inverseMass[i] > 0 ? dt : 0.0) * v[i];

@@ -44,10 +44,13 @@ Real3* ReferenceStepKernel::velocities(ContextImpl& context) const {
 
 void ReferenceStepKernel::setPositions(ContextImpl& context, const Real3* x) {
     copy_n(x, numParticles(), positions(context));
+    unchanged.positions = false;
+    forgetForces();
 }
 
 void ReferenceStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
     copy_n(v, numParticles(), velocities(context));
+    unchanged.velocities = false;
 }
 
 double ReferenceStepKernel::currentTime(ContextImpl& context) const {
@@ -74,22 +77,43 @@ bool ReferenceStepKernel::holds(const vector<Real3>& kept, const Real3* now) con
     return (int) kept.size() == numParticles() && sameBits(kept.data(), now, numParticles() * sizeof(Real3));
 }
 
-const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    const int groups = integrator.getIntegrationForceGroups();
+void ReferenceStepKernel::compare(ContextImpl& context) {
     const Box now = box(context);
-    const double time = data(context).time; // a force may depend on it
-    if (!forcesKept || groups != forceGroups || time != atForces.time ||
-        !holds(atForces.positions, positions(context)) || !sameBits(&atForces.box, &now, sizeof(Box))) {
-        context.calcForcesAndEnergy(true, false, groups);
-        const Real3* computed = asReal3(*data(context).forces);
-        keptForces.assign(computed, computed + numParticles());
-        atForces.positions.assign(positions(context), positions(context) + numParticles());
-        atForces.box = now;
-        atForces.time = time;
-        forceGroups = groups;
-        forcesKept = true;
-    }
+    unchanged.positions = holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &now, sizeof(Box));
+    unchanged.velocities = holds(lastGood.velocities, velocities(context));
+    if (!unchanged.positions)
+        forgetForces();
+}
+
+const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    compare(context);
+    stepForces(context, integrator);
+    keepForces(context); // between steps others use the Context's array
     return keptForces.data();
+}
+
+const Real3* ReferenceStepKernel::stepForces(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const int groups = integrator.getIntegrationForceGroups();
+    const double time = data(context).time; // a force may depend on it
+    if (groups != forceGroups || time != forceTime)
+        forgetForces();
+    if (forcesKept)
+        return keptForces.data();
+    if (!forcesComputed)
+        context.calcForcesAndEnergy(true, false, groups);
+    forcesComputed = true;
+    forceGroups = groups;
+    forceTime = time;
+    return asReal3(*data(context).forces);
+}
+
+void ReferenceStepKernel::keepForces(ContextImpl& context) {
+    if (!forcesComputed)
+        return;
+    const Real3* computed = asReal3(*data(context).forces);
+    keptForces.assign(computed, computed + numParticles());
+    forcesKept = true;
+    forcesComputed = false;
 }
 
 void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
@@ -98,16 +122,19 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const string step = "step " + to_string(data(context).stepCount + 1);
         activity = "the projection before " + step;
         bool isGivenBack = false; // where the step fails: a state with new parameters, bit for bit
-        bool isOfAStep = i > 0 || arePositionsOfLastStep(context);
+        if (i == 0)
+            compare(context);
+        bool isOfAStep = arePositionsOfLastStep(context);
         if (hasNewParameters(context)) {
             projectToNewParameters(context, integrator);
             isGivenBack = isOfAStep = true;
         }
         if (context.updateContextState()) {
-            forcesKept = false;
+            forgetForces();
             isGivenBack = false;
         }
         prepare(context, integrator);
+        compare(context);
         const Snapshot& start = isGivenBack ? beforeProjection : takeStart(context);
         try {
             if (solver->moves())
@@ -128,8 +155,11 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const double startTime = start.time;
         reading.positions.swap(gradientsAtStart ? lastGood.positions : gradientPositions);
         take(context, lastGood);
+        unchanged = {true, true};
+        keepForces(context);
         noteStep(startTime, lastGood.time, lastGood.box);
-        readMultipliers(stepMultipliers(), integrator.getStepSize());
+        getStepMultipliers(reading.multipliers, reading.velocityMultipliers);
+        scaleMultipliers(integrator.getStepSize());
         reading.velocityChange.swap(velocityChange);
         addWork(positions(context), integrator.getStepSize());
         reading.heat += heatOfStep;
@@ -137,9 +167,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
 }
 
 bool ReferenceStepKernel::arePositionsOfLastStep(ContextImpl& context) const {
-    const Box now = box(context);
-    const bool isItsTime = !solver->moves() || lastGood.time == data(context).time;
-    return isItsTime && holds(lastGood.positions, positions(context)) && sameBits(&lastGood.box, &now, sizeof(Box));
+    return unchanged.positions && (!solver->moves() || lastGood.time == data(context).time);
 }
 
 void ReferenceStepKernel::projectToNewParameters(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -155,9 +183,7 @@ void ReferenceStepKernel::projectToNewParameters(ContextImpl& context, const Con
 }
 
 const ReferenceStepKernel::Snapshot& ReferenceStepKernel::takeStart(ContextImpl& context) {
-    const Box now = box(context);
-    if (holds(lastGood.positions, positions(context)) && holds(lastGood.velocities, velocities(context)) &&
-        sameBits(&lastGood.box, &now, sizeof(Box)) && lastGood.time == data(context).time)
+    if (unchanged.positions && unchanged.velocities && lastGood.time == data(context).time)
         return lastGood;
     take(context, changed);
     return changed;
@@ -165,17 +191,18 @@ const ReferenceStepKernel::Snapshot& ReferenceStepKernel::takeStart(ContextImpl&
 
 void ReferenceStepKernel::noteGradientPositions(ContextImpl& context) {
     // Nearly always the state that the last step left; one that was projected since is another.
-    gradientsAtStart = holds(lastGood.positions, positions(context));
+    gradientsAtStart = unchanged.positions;
     if (!gradientsAtStart)
         gradientPositions.assign(positions(context), positions(context) + numParticles());
 }
 
 void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep) {
-    if (isStateOfCheckpoint(context))
+    if (isStateOfCheckpoint(context)) {
         take(context, lastGood);
+        unchanged = {true, true};
+    }
     const bool positionsKnown = arePositionsOfLastStep(context);
-    const bool velocitiesKnown =
-        positionsKnown && scheme.constrainsVelocities && holds(lastGood.velocities, velocities(context));
+    const bool velocitiesKnown = positionsKnown && scheme.constrainsVelocities && unchanged.velocities;
     projectState(context, integrator, positionsKnown, velocitiesKnown, isOfAStep);
 }
 
@@ -186,12 +213,18 @@ void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintI
                                      integrator.getStepSize());
 }
 
-void ReferenceStepKernel::movePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
-                                        const Real3* displacement) {
+void ReferenceStepKernel::addDisplacement(ContextImpl& context, const Real3* displacement) {
     Real3* x = positions(context);
     for (int i = 0; i < numParticles(); i++)
         x[i] += displacement[i];
+    unchanged.positions = false;
+    forgetForces();
     requireFinite(x, "position");
+}
+
+void ReferenceStepKernel::movePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                        const Real3* displacement) {
+    addDisplacement(context, displacement);
     context.computeVirtualSites();
     data(context).time += integrator.getStepSize();
 }

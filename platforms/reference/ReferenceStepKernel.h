@@ -11,7 +11,7 @@ namespace ConstraintPlugin {
  *  from one step to the next. A derived class is one integrator's step.
  *
  *  Nothing here relies on being told of changes: forces kept, and the state taken as being on the constraints, are
- *  those whose positions, velocities and box are still there bit for bit. */
+ *  those whose positions, velocities and box are still there bit for bit. A step compares them once. */
 class ReferenceStepKernel : public HostedStepKernel {
 public:
     /** @param runner  of the fast solvers; null: the readable ones solve everything */
@@ -22,15 +22,15 @@ public:
                     const ConstraintSet& constraints) override;
     void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) override;
     void invalidateForces(bool) override {
-        forcesKept = false;
+        forgetForces();
     }
 
 protected:
     /** One time step from a state on the constraints. May throw at any point: the caller restores the state. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    /** What the last step applied, as HostedStepKernel::readMultipliers() takes it. */
-    virtual ConstraintSolver::Multipliers stepMultipliers() const {
-        return solver->getMultipliers();
+    /** What the last step applied, as HostedStepKernel::scaleMultipliers() takes it. */
+    virtual void getStepMultipliers(std::vector<double>& position, std::vector<double>& velocity) const {
+        solver->getMultipliers(position, velocity);
     }
 
     // These point at the Context's own arrays.
@@ -40,21 +40,25 @@ protected:
     void setVelocities(OpenMM::ContextImpl& context, const Real3* v) override;
     Box box(OpenMM::ContextImpl& context) const override;
     double currentTime(OpenMM::ContextImpl& context) const override;
-    /** Computed only where those kept are stale. */
     const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void refreshReading() const override;
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override {
         lastGood.positions.clear();
+        unchanged.positions = false;
     }
 
+    /** Forces in a step, computed only where those kept are stale; valid until particles move. */
+    const Real3* stepForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Position stage of a step: delta in: unconstrained, out: constrained, and the velocity with its impulse. Throws
      *  where it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta,
                         Real3* velocity);
     /** The position stage's gradients are those at the Context's positions. */
     void noteGradientPositions(OpenMM::ContextImpl& context);
-    /** x += delta for every particle, then virtual sites; the time advances with them. */
+    /** x += delta for every particle; throws where that is not finite. */
+    void addDisplacement(OpenMM::ContextImpl& context, const Real3* delta);
+    /** The same, then virtual sites; the time advances with them. */
     void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
 
     void setTime(OpenMM::ContextImpl& context, double time);
@@ -71,20 +75,32 @@ private:
     };
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
+    /** Compare the Context's state with what the last step left. */
+    void compare(OpenMM::ContextImpl& context);
     /** What to return to when the step at hand fails. */
     const Snapshot& takeStart(OpenMM::ContextImpl& context);
     /** What updateContextState() computes next is to be of a state on the constraints. */
     void projectToNewParameters(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Whether positions and box, and the time of moving constraints, are what the last step left. */
     bool arePositionsOfLastStep(OpenMM::ContextImpl& context) const;
+    void forgetForces() {
+        forcesKept = forcesComputed = false;
+    }
+    void keepForces(OpenMM::ContextImpl& context);
     void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep);
 
     std::shared_ptr<TaskRunner> runner;
+    Snapshot lastGood; // the state that the last step left
+    /** What of it is still there. What changes the state here takes note of that; for what others have changed, it is
+     *  compared. */
+    struct {
+        bool positions = false, velocities = false; // positions: and the box
+    } unchanged;
     std::vector<Real3> keptForces;
-    Snapshot atForces; // the state at which forces were computed
     int forceGroups = 0;
-    bool forcesKept = false;
-    Snapshot lastGood;                    // the state that the last step left
+    double forceTime = 0;
+    bool forcesKept = false;              // of the Context's present positions
+    bool forcesComputed = false;          // likewise, and they are still in the Context's own array
     Snapshot changed;                     // what someone else has made of it since
     Snapshot beforeProjection;            // of a state with new parameters
     std::vector<Real3> gradientPositions; // of the position stage at hand,

@@ -67,8 +67,9 @@ public:
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    ConstraintSolver::Multipliers stepMultipliers() const override {
-        return {std::vector<double>(impulses.size()), impulses};
+    void getStepMultipliers(std::vector<double>& position, std::vector<double>& velocity) const override {
+        position.assign(impulses.size(), 0.0);
+        velocity = impulses;
     }
 
 private:
@@ -118,8 +119,9 @@ public:
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    ConstraintSolver::Multipliers stepMultipliers() const override {
-        return {atStart, atEnd};
+    void getStepMultipliers(std::vector<double>& start, std::vector<double>& end) const override {
+        start = atStart;
+        end = atEnd;
     }
 
 private:

@@ -151,12 +151,12 @@ protected:
      *  positions x with velocities v. */
     void noteRotation(SolveReport& report, const Real3* x, const Real3* v, const Box& box, double duration) const;
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
-    /** A step succeeded: what is read from now on is its, the rest by readMultipliers(), reading.positions and
+    /** A step succeeded: what is read from now on is its, the rest by scaleMultipliers(), reading.positions and
      *  reading.endPositions, now or in refreshReading(). */
     void noteStep(double startTime, double endTime, const Box& box);
-    /** Fill in multipliers from a step's, both [constraints]: the solver's of both stages or, where they are explicit,
-     *  forces at the start and at the end. */
-    void readMultipliers(const ConstraintSolver::Multipliers& ofStep, double dt) const;
+    /** Make forces of `reading`'s multipliers, which are the solver's of both stages; nothing is to be done where they
+     *  are explicit, forces at the start and at the end. */
+    void scaleMultipliers(double dt) const;
     /** Add the work of moving constraints in the step that was noted, its multipliers and positions read. The heat of
      *  the step takes the opposite of what the velocities' change in a heat bath adds to it.
      *  @param end  positions [numParticles] at its end */
