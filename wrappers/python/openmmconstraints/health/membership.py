@@ -96,9 +96,18 @@ def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
         yield _finding(listing, "warning", "minimum-image", idle, message, remedy)
 
 
+def is_own_setup_slow(system: mm.System, clusters: Sequence[ClusterInfo]) -> bool:
+    """Whether OpenMM's set-up for the System's own constraints may be felt."""
+    return min(_largest(clusters), system.getNumConstraints()) >= LARGE
+
+
+def _largest(clusters: Sequence[ClusterInfo]) -> int:
+    return max((cluster.constraints for cluster in clusters), default=0)
+
+
 def _slow_setup(system: mm.System, clusters: Sequence[ClusterInfo]) -> Iterator[Finding]:
-    largest = max((cluster.constraints for cluster in clusters), default=0)
-    if min(largest, system.getNumConstraints()) >= LARGE:
+    if is_own_setup_slow(system, clusters):
+        largest = _largest(clusters)
         message = (
             f"{largest:,} constraints form one cluster. For those in the System, every Context sets up OpenMM's own "
             f"solver first, which takes seconds to hours."
