@@ -51,8 +51,8 @@ struct Diagnosis {
     std::vector<double> errors;  ///< relative for distances; rad; of an expression |sigma|/|grad sigma| in nm
 };
 
-/** Find everything at once that creating a Context of a System with an integrator refuses, and how the constraints that
- *  it takes depend on each other. Neither is changed.
+/** Find everything at once that this library refuses when a Context of a System is created with an integrator, and how
+ *  the constraints that it takes depend on each other. Neither is changed. What OpenMM itself refuses, tryStart() shows.
  *
  *  @param integrator  bound or not; one of OpenMM's own too
  *  @param start       where the constraints are to be measured; null: nowhere
