@@ -254,6 +254,21 @@ TEST(Diagnosis, ReportsWhatTheIntegratorCannotDo) {
     EXPECT_TRUE(diagnose(faulty.system, rattle).problems.empty());
 }
 
+TEST(Diagnosis, KnowsWhatOpenMMRefusesOfSystemConstraints) {
+    Faulty faulty;
+    faulty.system.setParticleMass(0, 0);
+    faulty.system.addConstraint(0, 1, 0.1);
+    faulty.system.addConstraint(2, 3, 0.1);
+    faulty.system.addConstraint(3, 2, 0.1);
+    RattleIntegrator integrator(0.001);
+    const std::vector<ConstraintProblem> problems = diagnose(faulty.system, integrator).problems;
+    ASSERT_EQ(problems.size(), 2u);
+    EXPECT_EQ(problems[0].kind, "anchor");
+    EXPECT_EQ(problems[0].particles, (std::vector<int>{0, 1}));
+    EXPECT_EQ(problems[1].kind, "duplicate");
+    EXPECT_EQ(problems[1].constraints, (std::vector<int>{1, 2}));
+}
+
 TEST(Diagnosis, RefusesAFactorThatIsTooLargeAndGoesOnWithoutIt) {
     System system;
     system.addParticle(12);
@@ -373,8 +388,9 @@ TEST_F(Trials, KeepLargeClustersFromOpenMMsOwnSolverAndNameThemAsTheSystems) {
             system.addConstraint(i - 1, i, std::sqrt(0.0125));
     }
     auto* force = new ConstraintForce();
-    force->addAngle(0, 1, 2, 1.8);
+    force->addAngle(0, 1, 2, 2 * std::atan2(0.1, 0.05));
     system.addForce(force);
+    system.addConstraint(0, 1, std::sqrt(0.0125)); // OpenMM would refuse it
     const Trial trial = trying(system, x);
     EXPECT_EQ(trial.steps, 3);
     x[700][1] += 0.3;
@@ -382,7 +398,7 @@ TEST_F(Trials, KeepLargeClustersFromOpenMMsOwnSolverAndNameThemAsTheSystems) {
     ASSERT_GE(failing.problems.size(), 1u);
     EXPECT_EQ(failing.problems[0].constraints, std::vector<int>{700});
     expectAll(failing.problems[0].message, {"System constraint 700"});
-    EXPECT_EQ(system.getNumConstraints(), 1199);
+    EXPECT_EQ(system.getNumConstraints(), 1200);
     EXPECT_EQ(system.getNumForces(), 1);
 }
 

@@ -10,6 +10,7 @@
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include "openmmconstraints/internal/CoreExceptions.h"
 #include "openmmconstraints/internal/SystemChecks.h"
+#include <map>
 #include <typeinfo>
 
 using namespace OpenMM;
@@ -108,6 +109,27 @@ bool declaresAny(const System& system) {
     return any;
 }
 
+/** What OpenMM refuses of the System's own constraints, before it asks anyone else. */
+void checkAsOpenMMDoes(const ConstraintSet& set, const ProblemReport& report) {
+    std::map<std::pair<int, int>, int> known;
+    for (int k = 0; k < set.numListed; k++) {
+        const Constraint& c = set.constraints[k];
+        if (c.force >= 0 || c.particles.empty())
+            continue;
+        if ((set.inverseMass[c.particles[0]] == 0) != (set.inverseMass[c.particles[1]] == 0))
+            report(
+                problemOf(set, "anchor", {k},
+                          describeConstraint(set, k) + " has one end without mass, which OpenMM refuses in the System.",
+                          "Call openmmconstraints.moveConstraints(system): in a ConstraintForce it is an anchor."));
+        const auto [first, isNew] = known.emplace(std::minmax(c.particles[0], c.particles[1]), k);
+        if (!isNew)
+            report(problemOf(set, "duplicate", {first->second, k},
+                             describeConstraint(set, first->second) + " and " + describeConstraint(set, k) +
+                                 " join the same particles, which OpenMM refuses in the System.",
+                             "Remove one of them."));
+    }
+}
+
 /** The integrators of this library among one, or one's children. */
 std::vector<const ConstraintIntegrator*> oursAmong(const Integrator& integrator) {
     std::vector<const ConstraintIntegrator*> ours;
@@ -149,6 +171,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         for (int k = 0; k < set.numListed; k++)
             if (set.constraints[k].particles.empty())
                 diagnosis.refused.push_back(k);
+        checkAsOpenMMDoes(set, report);
         for (const ConstraintIntegrator* one : ours)
             one->checkSupported(set, report);
         if (!ours.empty())

@@ -281,6 +281,8 @@ def test_minimum_image_is_asked_for_where_it_is_needed():
     x = [[0.02, 0, 0], [1.92, 0, 0]]  # in a box of 2 nm
     finding = only(mc.Health(add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)]), x), "minimum-image")
     assert finding.severity == "error"
+    assert mc.Health(add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)]), x).placement.shift is None
+    assert "applyConstraints" not in finding.remedy
     with_image = add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)], periodic=True)
     assert kinds(mc.Health(with_image, x)) == []
     idle = add_force(make_system([12, 12]), [(0, 1, 0.1)], periodic=True)
@@ -520,10 +522,17 @@ def test_far_off_dihedrals_are_an_error_with_what_the_step_raised():
         assert str(raised.value).splitlines()[0] == finding.message
 
 
-def test_what_openmm_refuses_is_found_by_running_it():
+def test_what_openmm_refuses_is_found():
     system = make_system([12, 12], [(0, 1, 0.1), (0, 1, 0.1)])
-    finding = only(mc.Health(system, [[0, 0, 0], [0.1, 0, 0]]), "raised")
-    assert "two constraints between the same atoms" in finding.message
+    assert only(mc.Health(system), "duplicate").constraints == (0, 1)
+    x = [[0, 0, 0], [0.1, 0, 0]]
+    with pytest.raises(mm.OpenMMException, match="same atoms"):
+        mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    mc.moveConstraints(system)
+    assert mc.Health(system, x).ok
+    system.addForce(pair := mm.CustomBondForce("foo(r)"))
+    pair.addBond(0, 1)
+    assert "foo" in only(mc.Health(system, x), "raised").message
 
 
 def test_forces_are_part_of_what_is_tried():

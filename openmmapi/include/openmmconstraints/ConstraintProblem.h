@@ -23,6 +23,8 @@ namespace ConstraintPlugin {
  *  - "too-large", "memory": a factor that is refused, memory that does not suffice
  *  - "combination": a Force that does not go together with constraints; "integrator": one that cannot hold them
  *  - "topology": names or bonds that are not this System's
+ *  - "anchor", "duplicate": a System constraint with one massless end, or two between the same particles. OpenMM
+ * refuses them in its own words; the records are diagnose()'s
  *
  *  In a projection or a step:
  *  - "far-off": a start that would be moved too far; "minimum-image": because it is wrapped into a box

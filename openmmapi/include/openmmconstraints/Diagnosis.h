@@ -38,7 +38,7 @@ struct ConstraintGroup {
 
 /** What can be told of a System's constraints without a Context. Plain data. */
 struct Diagnosis {
-    std::vector<ConstraintProblem> problems; ///< all that creating a Context refuses; it throws the first
+    std::vector<ConstraintProblem> problems; ///< all that creating a Context refuses; of ours it throws the first
     std::vector<int> refused;                ///< constraints that are left out of what follows, by getMultipliers()
     bool isComplete = true;                  ///< false: memory did not suffice for what follows
     // Of what is not refused:
@@ -52,7 +52,8 @@ struct Diagnosis {
 };
 
 /** Find everything at once that this library refuses when a Context of a System is created with an integrator, and how
- *  the constraints that it takes depend on each other. Neither is changed. What OpenMM itself refuses, tryStart() shows.
+ *  the constraints that it takes depend on each other. Neither is changed. Of what OpenMM refuses by itself, before it
+ * asks this library, the System's own constraints are looked at.
  *
  *  @param integrator  bound or not; one of OpenMM's own too
  *  @param start       where the constraints are to be measured; null: nowhere

@@ -58,11 +58,6 @@ def _anchors(listing: Listing) -> Iterator[Finding]:
     np.add.at(fixed, owner[inside], massless[listing.particle[inside.nonzero()[0]]])
     immovable = np.flatnonzero((fixed > 0) & (fixed == sizes))
     anchored = (fixed > 0) & (fixed < sizes)
-    refused = np.flatnonzero(anchored & (listing.force < 0))
-    if len(refused):
-        message = f"{listing.describe(int(refused[0]))} has one end without mass, which OpenMM refuses in the System."
-        remedy = "Call openmmconstraints.moveConstraints(system): in a ConstraintForce it is an anchor."
-        yield _finding(listing, "error", "anchor", refused, message, remedy)
     accepted = np.flatnonzero(anchored & (listing.force >= 0))
     if len(accepted):
         message = f"{listing.describe(int(accepted[0]))} is held by an immovable particle (mass 0), an anchor."
