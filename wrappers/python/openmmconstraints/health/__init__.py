@@ -22,7 +22,6 @@ from openmmconstraints.health.membership import find_membership, is_own_setup_sl
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
 from openmmconstraints.helpers import atom_name, require_same_size
-from openmmconstraints.system import count_degrees_of_freedom
 from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
 
 __all__ = ["Finding", "Health", "Vibration", "Violation"]
@@ -183,9 +182,9 @@ class Health:
             redundant=None if clusters is None else diagnosis.redundant,
             removesCenterOfMass=any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
         )
-        self.degreesOfFreedom: int | None = (
-            None if self.clusters is None else count_degrees_of_freedom(system, self.clusters)
-        )
+        self.degreesOfFreedom: int | None = None
+        if clusters is not None:
+            self.degreesOfFreedom = 3 * len(massive) - diagnosis.independent - 3 * self.counts.removesCenterOfMass
         self.findings: tuple[Finding, ...] = worst_first(_without_repeats(findings))
 
     @property

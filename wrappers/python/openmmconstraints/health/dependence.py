@@ -12,7 +12,7 @@ import numpy as np
 
 from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, REDUNDANT, STRAIGHT, Group
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.health.listing import ANGLE, Listing
+from openmmconstraints.health.listing import ANGLE, DISTANCE, Listing
 
 #: Angles beyond it, or as near to 0: gradients become parallel, and iterations many.
 NEARLY_STRAIGHT = 170.0  # degrees
@@ -94,9 +94,23 @@ def _ill_conditioned(listing: Listing, groups: Sequence[Group]) -> Iterator[Find
     )
 
 
+def _is_in_a_ring(nodes: int, pairs: np.ndarray) -> np.ndarray:
+    """[edges] whether the part of the graph that each is in is more than a tree: large Systems are mostly trees."""
+    label = np.arange(nodes)
+    while np.any(apart := label[pairs[:, 0]] != label[pairs[:, 1]]):
+        ends = label[pairs[apart]]
+        np.minimum.at(label, np.max(ends, axis=1), np.min(ends, axis=1))
+        while np.any((root := label[label]) != label):
+            label = root
+    of = label[pairs[:, 0]]
+    return (np.bincount(of, minlength=nodes) >= np.bincount(label, minlength=nodes))[of]
+
+
 def _narrow_triangles(listing: Listing, straight: set[int]) -> Iterator[Finding]:
     """Three distances whose angle is nearly 180 degrees, or nearly 0, and that are not held as a straight set."""
-    which, pairs = listing.of_kind(0)
+    which, pairs = listing.of_kind(DISTANCE)
+    rings = _is_in_a_ring(len(listing.masses), pairs)
+    which, pairs = which[rings], pairs[rings]
     edge = {frozenset(pair): k for k, pair in zip(which.tolist(), pairs.tolist(), strict=True)}
     neighbours: dict[int, set[int]] = defaultdict(set)
     for i, j in pairs.tolist():
