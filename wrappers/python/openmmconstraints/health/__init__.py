@@ -47,7 +47,7 @@ class Health:
     Everything that a Context would refuse is collected instead of thrown, and much that it would not tell: redundant
     and nearly straight constraints, anchors, missing minimum images, a time step that is too long. Given positions, the
     System is run: they are projected onto the constraints, and a few steps are taken with all of its forces, in a
-    Context of its own; what that raised is a finding. The System is not changed. Villin in water takes a second.
+    Context of its own; what that raised is a finding. The System is not changed. Villin in water takes half a second.
 
     >>> health = mc.Health(system, state, topology=pdb.topology)  # doctest: +SKIP
     >>> print(health)  # doctest: +SKIP
