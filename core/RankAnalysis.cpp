@@ -24,8 +24,10 @@ Shape shapeOf(const std::vector<Real3>& directions) {
     }
     if (norm(normal) < largestBend * dot(directions[0], directions[0]))
         return Shape::Straight;
+    constexpr double mostOffset =
+        0.5 * largestRoundedHeight; // of two edges that cross, for a tetrahedron of that height
     for (const Real3& d : directions)
-        if (std::abs(dot(normal, d)) > largestBend * norm(normal) * norm(d))
+        if (std::abs(dot(normal, d)) > norm(normal) * std::min(largestBend * norm(d), mostOffset))
             return Shape::Spatial;
     return Shape::Flat;
 }

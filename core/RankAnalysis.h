@@ -41,6 +41,10 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
 /** The matrix J J^T of a sparse cluster's rows, scaled to unit diagonal; J has unit masses. */
 void assembleUnitMatrix(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J, SparseMatrix& matrix);
 
+/** Up to this height (nm) a set of particles may be a plane whose coordinates were rounded: ten times what three digits
+ *  leave, as in GRO files. Higher ones were meant, however small they are relative to the lengths. */
+constexpr double largestRoundedHeight = 0.005;
+
 /** Pivots up to this count as zero. */
 constexpr double rankThreshold = 1e-9;
 

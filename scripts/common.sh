@@ -118,6 +118,21 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
+# Another process may be at it, as on a machine that has just started: apt waits for it.
+apt_get() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 "$@"
+}
+
+# Its timeout does not cover the lock of the package lists.
+update_apt() {
+    local message end=$((SECONDS + 600))
+    until message=$(apt_get update 2>&1); do
+        printf '%s\n' "$message"
+        [[ $message == *"/lists/lock"* && $SECONDS -lt $end ]] || return 1
+        sleep 3
+    done
+}
+
 setup_machine() {
     find_missing "$@"
     [ ${#missing[@]} -gt 0 ] || return 0
@@ -132,8 +147,7 @@ setup_machine() {
     mkdir -p "$build"
     # Word splitting is meant: an entry may name several packages.
     # shellcheck disable=SC2068
-    if ! { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -q --no-install-recommends ${packages[@]}; } >"$log" 2>&1; then
+    if ! { update_apt && apt_get install -y --no-install-recommends ${packages[@]}; } >"$log" 2>&1; then
         tail -n 20 "$log" >&2
         die "apt failed (all of it is in $log)"
     fi

@@ -33,7 +33,7 @@ PY
 }
 
 find_python
-gpu=$(find_gpu 2>&1) || die "this needs an NVIDIA GPU: $gpu. Without one, scripts/test.sh compiles all CUDA kernels and runs the host code on a fake driver"
+gpu=$(find_gpu 2>&1) || die "this needs an NVIDIA GPU: $gpu. Without one, scripts/test.sh --full compiles all CUDA kernels and runs the host code on a fake driver"
 say "$gpu"
 
 notes=(--note "$gpu" --note "$(git describe --always --dirty 2>/dev/null || echo 'no git here')")
@@ -44,15 +44,21 @@ else
     setup tests
     interpreter=$venv/bin/python
     say "C++ tests on CUDA"
-    # The fake driver's tests set their own LD_LIBRARY_PATH and are left out, as is what does not concern CUDA.
     log=$build/gpu-check.log
-    CONSTRAINTS_TEST_CUDA=1 GTEST_FILTER='*CUDA*' "$venv/bin/ctest" --test-dir "$build" --output-on-failure \
-        --no-tests=error --exclude-regex '^(fakecuda[0-9]*|nvrtc|calls)$' --verbose >"$log" 2>&1 || failed=1
-    # --gtest_filter of its own, and the real driver, whose calls are noted on the way.
-    CONSTRAINTS_TEST_CUDA=1 "$venv/bin/ctest" --test-dir "$build" --output-on-failure --no-tests=error \
-        --tests-regex '^calls$' --verbose >>"$log" 2>&1 || failed=1
-    passed=$(grep -cE '^[0-9]+: \[       OK \]' "$log" || true)
-    wrong=$(grep -E '^[0-9]+: \[  FAILED  \] .*\(' "$log" | sort -u || true)
+    export CONSTRAINTS_TEST_CUDA=1
+    # Each process has its share of the tests: most of the time goes into compiling kernels, on one core.
+    GTEST_TOTAL_SHARDS=$(nproc)
+    export GTEST_TOTAL_SHARDS
+    seq 0 $((GTEST_TOTAL_SHARDS - 1)) | xargs -P "$GTEST_TOTAL_SHARDS" -I{} env GTEST_SHARD_INDEX={} \
+        bash -c '"$1" --gtest_filter="*CUDA*" >"$2.$GTEST_SHARD_INDEX" 2>&1' _ "$build/tests/ConstraintTests" "$log" || failed=1
+    unset GTEST_TOTAL_SHARDS
+    cat "$log".* >"$log"
+    rm "$log".*
+    # With the real driver, whose calls are noted on the way.
+    "$venv/bin/ctest" --test-dir "$build" --output-on-failure --no-tests=error --tests-regex '^calls$' --verbose >>"$log" 2>&1 ||
+        failed=1
+    passed=$(grep -cE '^([0-9]+: )?\[       OK \]' "$log" || true)
+    wrong=$(grep -E '^([0-9]+: )?\[  FAILED  \] .*\(' "$log" | sort -u || true)
     [ -z "$wrong" ] || printf '%s\n' "$wrong"
     [ "$passed" -gt 0 ] || die "no test ran on CUDA (see $log)"
     notes+=(--note "C++ tests on CUDA: $passed passed, $(printf '%s' "$wrong" | grep -c . || true) failed")

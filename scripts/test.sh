@@ -2,13 +2,27 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 #
-# Builds everything and runs every test: style, C++ (ctest), Python (pytest). Works from a bare checkout; see common.sh
-# for what it installs. Exits with nonzero if anything failed, and says what.
+# Builds everything and tests it: style, C++ (ctest), Python (pytest). Works from a bare checkout; see common.sh for what
+# it installs. Exits with nonzero if anything failed, and says what.
+#
+#   bash scripts/test.sh           # what every change has to pass: ten minutes at most, all set-up included
+#   bash scripts/test.sh --full    # what that leaves out: OpenCL in all precisions, CUDA's other architecture, long
+#                                  # tests, and a sample of the tests with sanitizers
+#   bash scripts/test.sh --list    # the names of what only --full runs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
 
+mode=${1:-quick}
+case $mode in
+quick | --full | --list) ;;
+*) die "unknown argument $mode (see the head of scripts/test.sh)" ;;
+esac
+
 setup tests
+jobs=$(nproc)
+ctest=("$venv/bin/ctest" --test-dir "$build" --no-tests=error --output-on-failure --parallel "$jobs")
+pytest=("$venv/bin/python" -m pytest tests/python -q)
 
 # Tracked and new files alike, but nothing that git ignores; -z because a name may contain spaces.
 cpp_style() {
@@ -16,16 +30,34 @@ cpp_style() {
         xargs -0 --no-run-if-empty "$venv/bin/clang-format" --dry-run --Werror
 }
 
-check "Python lint (ruff check)" "$venv/bin/ruff" check --quiet .
-check "Python format (ruff format --check)" "$venv/bin/ruff" format --check --quiet .
-check "C++ format (clang-format)" cpp_style
-check "C++ tests (ctest)" "$venv/bin/ctest" --test-dir "$build" --output-on-failure --no-tests=error --parallel 2
-check "Python tests (pytest)" "$venv/bin/python" -m pytest tests/python -q
-# Everything that steps, once more on devices; see tests/python/platforms.py. Double precision is left to the C++ tests,
-# which run on all three.
-for precision in single mixed; do
-    check "Python tests on OpenCL, $precision precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
-        CONSTRAINTS_TEST_PRECISION=$precision "$venv/bin/python" -m pytest tests/python -q -m platform
-done
+case $mode in
+quick)
+    check "Python lint (ruff check)" "$venv/bin/ruff" check --quiet .
+    check "Python format (ruff format --check)" "$venv/bin/ruff" format --check --quiet .
+    check "C++ format (clang-format)" cpp_style
+    check "C++ tests (ctest -L quick)" "${ctest[@]}" --label-regex quick
+    check "Python tests (pytest)" "${pytest[@]}" -n "$jobs" -m "not long"
+    ;;
+--full)
+    check "C++ tests (ctest -L full)" "${ctest[@]}" --label-regex full
+    check "Python tests that take long" "${pytest[@]}" -n "$jobs" -m long
+    # Everything that steps, once more on devices; see tests/python/platforms.py. Double precision is left to the C++
+    # tests, which run on all three.
+    for precision in single mixed; do
+        check "Python tests on OpenCL, $precision precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
+            CONSTRAINTS_TEST_PRECISION=$precision "${pytest[@]}" -n "$jobs" -m platform
+    done
+    check "A sample of the C++ tests, with sanitizers" bash scripts/check.sh --only sample
+    ;;
+--list)
+    GTEST_LIST_TESTS=1 "${ctest[@]}" --label-regex full --exclude-regex nvrtc --verbose |
+        awk '/^[0-9]+: [A-Z]/ {suite = $2} /^[0-9]+:   / {print suite $2}' | sort -u
+    echo "nvrtc90: registers and spills of all kernels that fakecuda90's tests compile"
+    "${pytest[@]}" --collect-only -m long
+    echo "and on OpenCL, in single and in mixed precision:"
+    "${pytest[@]}" --collect-only -m platform
+    exit
+    ;;
+esac
 
 finish_checks

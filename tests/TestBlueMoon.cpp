@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 // The blue moon ensemble's Z and G against determinants and finite differences.
 #include "BlueMoon.h"
+#include "support/Dense.h"
 #include "support/Simulation.h"
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -39,11 +39,11 @@ struct Cluster5 {
         set.constraints.push_back(c);
         set.numListed++;
     }
-    Eigen::MatrixXd jacobian(const std::vector<Real3>& x) const {
+    Matrix jacobian(const std::vector<Real3>& x) const {
         std::vector<int> all = allConstraints(set);
         Jacobian J(set, all);
         J.setStart(x.data(), box);
-        Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(all.size(), 15);
+        Matrix dense = Matrix::Zero(all.size(), 15);
         for (int row = 0; row < J.numRows(); row++)
             for (int s = J.slotStart[row]; s < J.slotStart[row + 1]; s++) {
                 dense(row, 3 * J.particle[s]) += J.start[s].x;
@@ -52,19 +52,24 @@ struct Cluster5 {
             }
         return dense;
     }
-    Eigen::MatrixXd inverseMass() const {
-        Eigen::MatrixXd m = Eigen::MatrixXd::Zero(15, 15);
+    Matrix inverseMass() const {
+        Matrix m = Matrix::Zero(15, 15);
         for (int i = 0; i < 15; i++)
             m(i, i) = set.inverseMass[i / 3];
         return m;
     }
+    /** J M^-1 J^T */
+    Matrix couplings(const std::vector<Real3>& x) const {
+        const Matrix J = jacobian(x);
+        return product(J, product(inverseMass(), J.transpose()));
+    }
     double logRatio(const std::vector<Real3>& x, const std::vector<int>& coordinates) const {
-        const Eigen::MatrixXd J = jacobian(x), Z = J * inverseMass() * J.transpose();
+        const Matrix Z = couplings(x);
         std::vector<int> rest;
         for (int k = 0; k < (int) set.constraints.size(); k++)
             if (std::find(coordinates.begin(), coordinates.end(), k) == coordinates.end())
                 rest.push_back(k);
-        return std::log(Z.determinant()) - std::log(Eigen::MatrixXd(Z(rest, rest)).determinant());
+        return std::log(determinant(Z)) - std::log(determinant(Z(rest, rest)));
     }
 };
 
@@ -72,10 +77,10 @@ struct Cluster5 {
 void expectTerms(const Cluster5& cluster, const std::vector<int>& coordinates, double logZ,
                  const std::vector<double>& corrections) {
     EXPECT_NEAR(logZ, cluster.logRatio(cluster.positions, coordinates), 1e-9);
-    const Eigen::MatrixXd J = cluster.jacobian(cluster.positions);
-    const Eigen::MatrixXd inverse = (J * cluster.inverseMass() * J.transpose()).inverse();
+    const Matrix pull = product(cluster.inverseMass(), cluster.jacobian(cluster.positions).transpose());
+    const Matrix inverse = ConstraintTests::inverse(cluster.couplings(cluster.positions));
     for (std::size_t i = 0; i < coordinates.size(); i++) {
-        const Eigen::VectorXd b = cluster.inverseMass() * J.transpose() * inverse.col(coordinates[i]);
+        const Vector b = apply(pull, Vector(inverse.col(coordinates[i])));
         const double h = 1e-5;
         auto moved = [&](double by) {
             std::vector<Real3> x = cluster.positions;
@@ -110,17 +115,17 @@ TEST(BlueMoonTerms, OfOneConstraintAloneIsTheFormulaOfCarter) {
     cluster.set.numListed = 1;
     ConstraintSolver solver(cluster.set, Method::MatrixInversion);
     const BlueMoon terms = computeBlueMoon(solver, {0}, cluster.positions.data(), cluster.box, 100);
-    const Eigen::VectorXd gradient = cluster.jacobian(cluster.positions).row(0);
-    const double Z = gradient.dot(cluster.inverseMass() * gradient);
+    const Vector gradient = cluster.jacobian(cluster.positions).row(0);
+    const double Z = gradient.dot(apply(cluster.inverseMass(), gradient));
     EXPECT_NEAR(terms.logZ, std::log(Z), 1e-10);
     double G = 0;
-    const Eigen::VectorXd w = cluster.inverseMass() * gradient;
+    const Vector w = apply(cluster.inverseMass(), gradient);
     for (int j = 0; j < 15; j++) {
         const double h = 1e-6;
         auto moved = [&](double by) {
             std::vector<Real3> x = cluster.positions;
             (j % 3 == 0 ? x[j / 3].x : j % 3 == 1 ? x[j / 3].y : x[j / 3].z) += by;
-            return Eigen::VectorXd(cluster.jacobian(x).row(0));
+            return Vector(cluster.jacobian(x).row(0));
         };
         G += w.dot((moved(h) - moved(-h)) / (2 * h)) * w(j) / (Z * Z);
     }

@@ -232,6 +232,36 @@ TEST_P(ConvertedSets, MeasureErrorsAgainstTheFitAndReportItsDeviationApart) {
     }
 }
 
+TEST_P(ConvertedSets, AreNoTetrahedraThatAreHigherThanRoundingLeavesThem) {
+    for (const auto& [height, isFlat] :
+         {std::pair(0.0045, true), std::pair(0.006, false)}) { // both a part of 1e-4 at most
+        SCOPED_TRACE(height);
+        System system;
+        const Vectors x = {Vec3(), Vec3(0.7, 0, 0), Vec3(0.75, 0.6, 0), Vec3(0, 0.5, height)};
+        const ConstraintForce* force = addDistances(system, x);
+        RattleIntegrator integrator(0.001);
+        integrator.setConstraintTolerance(1e-6);
+        auto context = makeContext(system, integrator, platform);
+        context->setPositions(x);
+        context->setVelocitiesToTemperature(300, 1);
+        EXPECT_EQ(integrator.getNumDegreesOfFreedom(), 6);
+        integrator.step(100);
+        EXPECT_EQ(integrator.getSolverSummary().fitDeviation > 0, isFlat);
+        const Vectors now = context->getState(State::Positions).getPositions();
+        double largest = 0; // change of a length
+        for (int k = 0; k < force->getNumDistances(); k++) {
+            int i, j;
+            double d;
+            force->getDistanceParameters(k, i, j, d);
+            largest = std::max(largest, std::abs(length(now[i] - now[j]) / d - 1));
+        }
+        if (isFlat)
+            EXPECT_GT(largest, 3e-6);
+        else
+            EXPECT_LT(largest, 1.1e-6);
+    }
+}
+
 TEST_P(ConvertedSets, ReportNoDeviationWhereNothingWasReplaced) {
     System system;
     const Vectors x = {Vec3(), Vec3(0.1, 0, 0), Vec3(0.03, 0.09, 0)};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "CentroidDistance.h"
 #include "support/Bodies.h"
-#include <Eigen/Dense>
+#include "support/Dense.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -219,8 +219,8 @@ TEST(FlatBodies, StayTheSameUnderNewNumbers) {
 static double otherShape(const Points& points, const Pairs& pairs, unsigned seed) {
     const int n = (int) points.size(), E = (int) pairs.size();
     Random random(seed);
-    Eigen::VectorXd x(3 * n), r(E);
-    Eigen::MatrixXd J(E, 3 * n);
+    Vector x(3 * n), r(E);
+    Matrix J(E, 3 * n);
     double size = 0;
     for (const Real3& p : points)
         size = std::max(size, distance(p, points[0]));
@@ -228,7 +228,7 @@ static double otherShape(const Points& points, const Pairs& pairs, unsigned seed
         const Real3 d = random.inCube(0.4 * size);
         x.segment<3>(3 * i) << points[i].x + d.x, points[i].y + d.y, d.z;
     }
-    const auto residual = [&](const Eigen::VectorXd& at, Eigen::VectorXd& result) {
+    const auto residual = [&](const Vector& at, Vector& result) {
         for (int e = 0; e < E; e++) {
             const auto [i, j] = pairs[e];
             result[e] = (at.segment<3>(3 * i) - at.segment<3>(3 * j)).norm() - distance(points[i], points[j]);
@@ -244,10 +244,10 @@ static double otherShape(const Points& points, const Pairs& pairs, unsigned seed
             J.block<1, 3>(e, 3 * i) = u;
             J.block<1, 3>(e, 3 * j) = -u;
         }
-        Eigen::MatrixXd A = J.transpose() * J;
+        Matrix A = product(J.transpose(), J);
         A.diagonal().array() += damping;
-        Eigen::VectorXd trialResidual(E);
-        const Eigen::VectorXd trial = x - A.ldlt().solve(J.transpose() * r);
+        Vector trialResidual(E);
+        const Vector trial = x - solveSymmetric(A, apply(J.transpose(), r));
         const double trialValue = residual(trial, trialResidual);
         damping = std::min(1e6, damping * (trialValue < value ? 0.3 : 4));
         if (trialValue < value) {

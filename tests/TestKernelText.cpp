@@ -165,10 +165,10 @@ private:
     std::mt19937 random{20260202};
 };
 
-class KernelTextOnDevices : public testing::TestWithParam<const char*> {};
+class KernelTextOnDevices : public testing::TestWithParam<std::string> {};
 
 TEST_P(KernelTextOnDevices, ComputesWhatLeptonCoordinateDoes) {
-    const std::string precision = GetParam();
+    const std::string precision = propertiesOf(GetParam()).at("Precision");
     const bool isSingle = precision == "single";
     DeviceContext device(precision);
     std::vector<Case> cases = allCases();
@@ -220,7 +220,8 @@ TEST_P(KernelTextOnDevices, ComputesWhatLeptonCoordinateDoes) {
 }
 
 // Of double precision the text sees no more than of mixed.
-INSTANTIATE_TEST_SUITE_P(Precisions, KernelTextOnDevices, testing::Values("single", "mixed"));
+INSTANTIATE_TEST_SUITE_P(Precisions, KernelTextOnDevices, testing::Values("OpenCLSingle", "OpenCLMixed"),
+                         [](const auto& info) { return info.param; });
 
 /** Of a program: what is a number in double precision unless something is done about it. */
 std::vector<std::string> doublesIn(const std::string& program) {

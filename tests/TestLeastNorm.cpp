@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 // Multipliers of constraints that depend on each other: those of least norm, against Eigen's pseudoinverse.
 #include "LeastNorm.h"
+#include "support/Dense.h"
 #include "support/Simulation.h"
 #include "support/SystemTable.h"
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -12,11 +12,11 @@ using namespace ConstraintTests;
 
 namespace {
 
-Eigen::MatrixXd transposedJacobian(const TestSystem& system) {
+Matrix transposedJacobian(const TestSystem& system) {
     const ConstraintSet set = toConstraintSet(system);
     Jacobian J(set, allConstraints(set));
     J.setStart(system.positions.data(), system.box);
-    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(3 * system.numParticles(), J.numRows());
+    Matrix result = Matrix::Zero(3 * system.numParticles(), J.numRows());
     for (int row = 0; row < J.numRows(); row++)
         for (int s = J.slotStart[row]; s < J.slotStart[row + 1]; s++) {
             if (J.inverseMass[s] == 0)
@@ -46,7 +46,7 @@ TestSystem clique(int n) {
 
 TEST_P(LeastNorm, GivesTheSameForcesWithTheSmallestMultipliers) {
     const TestSystem system = GetParam() == "clique" ? clique(15) : findSystem(GetParam());
-    const Eigen::MatrixXd JT = transposedJacobian(system);
+    const Matrix JT = transposedJacobian(system);
     for (Method method : {Method::Iterative, Method::MatrixInversion}) {
         ConstraintSolver solver(toConstraintSet(system), method);
         std::vector<double> given;
@@ -54,13 +54,10 @@ TEST_P(LeastNorm, GivesTheSameForcesWithTheSmallestMultipliers) {
         for (int k = 0; k < JT.cols(); k++)
             given.push_back(random.uniform(-1, 1));
         const std::vector<double> found = leastNorm(solver, given, system.positions.data(), system.box, 10000);
-        const Eigen::VectorXd before = Eigen::Map<const Eigen::VectorXd>(given.data(), given.size());
-        const Eigen::VectorXd after = Eigen::Map<const Eigen::VectorXd>(found.data(), found.size());
-        EXPECT_LT((JT * (after - before)).norm(), 1e-9);
-        Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-        decomposition.setThreshold(1e-9);
-        decomposition.compute(JT);
-        Eigen::VectorXd expected = decomposition.solve(JT * before);
+        const Vector before = Eigen::Map<const Vector>(given.data(), given.size());
+        const Vector after = Eigen::Map<const Vector>(found.data(), found.size());
+        EXPECT_LT(apply(JT, after - before).norm(), 1e-9);
+        Vector expected = leastSquares(JT, apply(JT, before), 1e-9);
         for (int k = 0; k < JT.cols(); k++) // a constraint between immovable particles has no force at all
             if (JT.col(k).norm() == 0)
                 expected(k) = before(k);
@@ -88,14 +85,12 @@ TEST_P(LeastNormOfARun, IsWhatTheIntegratorReports) {
     methane.positions = toArrays(simulation.positions());
     simulation.integrator->step(1);
     const std::vector<double> reported = simulation.integrator->getMultipliers();
-    const Eigen::VectorXd found = Eigen::Map<const Eigen::VectorXd>(reported.data(), reported.size());
+    const Vector found = Eigen::Map<const Vector>(reported.data(), reported.size());
     // Of the gradients where the step began.
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-    const Eigen::MatrixXd JT = transposedJacobian(methane);
-    decomposition.setThreshold(1e-4);
-    decomposition.compute(JT);
-    ASSERT_EQ(decomposition.rank(), methane.rank);
-    const Eigen::VectorXd expected = decomposition.solve(JT * found);
+    const Matrix JT = transposedJacobian(methane);
+    int rank = 0;
+    const Vector expected = leastSquares(JT, apply(JT, found), 1e-4, &rank);
+    ASSERT_EQ(rank, methane.rank);
     EXPECT_LT((found - expected).norm(), 1e-8 * found.norm());
     EXPECT_GT(found.cwiseAbs().minCoeff(), 0);
 }

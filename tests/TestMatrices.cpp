@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "SmallMatrix.h"
 #include "SparseMatrix.h"
+#include "support/Dense.h"
 #include "support/SystemTable.h"
-#include <Eigen/Dense>
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>; // as ours
 
 /** Diagonally strong and far from symmetric. */
 static RowMajor randomMatrix(int n, Random& random) {
@@ -20,8 +21,8 @@ static RowMajor randomMatrix(int n, Random& random) {
     return A;
 }
 
-static Eigen::VectorXd randomVector(int n, Random& random) {
-    Eigen::VectorXd b(n);
+static Vector randomVector(int n, Random& random) {
+    Vector b(n);
     for (int i = 0; i < n; i++)
         b[i] = random.uniform(-1, 1);
     return b;
@@ -32,8 +33,8 @@ static void expectClosedFormSolves() {
     Random random(N);
     for (int trial = 0; trial < 50; trial++) {
         const RowMajor A = randomMatrix(N, random);
-        const Eigen::VectorXd b = randomVector(N, random), expected = A.partialPivLu().solve(b);
-        Eigen::VectorXd x = b;
+        const Vector b = randomVector(N, random), expected = solve(A, b);
+        Vector x = b;
         ASSERT_TRUE(solveClosedForm<N>(A.data(), x.data()));
         EXPECT_LT((x - expected).norm(), 1e-11 * expected.norm());
     }
@@ -76,8 +77,8 @@ TEST(SmallMatrix, DenseAgreesWithEigen) {
                 A.diagonal().setZero();
             if (n == 1)
                 A(0, 0) = 3;
-            const Eigen::VectorXd b = randomVector(n, random), expected = A.fullPivLu().solve(b);
-            Eigen::VectorXd x = b;
+            const Vector b = randomVector(n, random), expected = solve(A, b);
+            Vector x = b;
             RowMajor work = A;
             ASSERT_EQ(solveDense(n, work.data(), x.data()), -1);
             EXPECT_LT((x - expected).norm(), 1e-10 * expected.norm());
@@ -88,8 +89,8 @@ TEST(SmallMatrix, DenseNamesTheColumnThatVanishes) {
     Random random(2);
     for (int bad = 0; bad < 6; bad++) {
         RowMajor A = randomMatrix(6, random);
-        A.col(bad) = bad == 0 ? Eigen::VectorXd::Zero(6) : Eigen::VectorXd(2 * A.col(0));
-        Eigen::VectorXd b = randomVector(6, random);
+        A.col(bad) = bad == 0 ? Vector::Zero(6) : Vector(2 * A.col(0));
+        Vector b = randomVector(6, random);
         EXPECT_EQ(solveDense(6, A.data(), b.data()), bad);
     }
 }
@@ -97,7 +98,7 @@ TEST(SmallMatrix, DenseNamesTheColumnThatVanishes) {
 /** A matrix over a random sparse pattern, in the factor's order, and its SparseMatrix. */
 struct SparseCase {
     SymbolicFactor symbolic;
-    Eigen::MatrixXd A;
+    Matrix A;
 
     SparseCase(int n, int bonds, unsigned seed, bool symmetric) {
         Random random(seed);
@@ -115,14 +116,14 @@ struct SparseCase {
         std::vector<int> position(n);
         for (int p = 0; p < n; p++)
             position[symbolic.order[p]] = p;
-        A = Eigen::MatrixXd::Zero(n, n);
+        A = Matrix::Zero(n, n);
         for (int i = 0; i < n; i++) {
             A(i, i) = 8 + random.uniform(0, 1);
             for (int j : neighbours[symbolic.order[i]])
                 A(i, position[j]) = random.uniform(-1, 1);
         }
         if (symmetric)
-            A = Eigen::MatrixXd(0.5 * (A + A.transpose()));
+            A = Matrix(0.5 * (A + A.transpose()));
     }
     SparseMatrix matrix() const {
         SparseMatrix matrix(symbolic);
@@ -145,8 +146,8 @@ TEST(SparseMatrix, LUAgreesWithEigen) {
         SparseMatrix matrix = sparse.matrix();
         ASSERT_EQ(matrix.factorizeLU(), -1);
         Random random(seed);
-        const Eigen::VectorXd b = randomVector(80, random), expected = sparse.A.partialPivLu().solve(b);
-        Eigen::VectorXd x = b;
+        const Vector b = randomVector(80, random), expected = solve(sparse.A, b);
+        Vector x = b;
         matrix.solve(x.data());
         EXPECT_LT((x - expected).norm(), 1e-12 * expected.norm());
     }
@@ -159,8 +160,8 @@ TEST(SparseMatrix, LDLTAgreesWithEigenAndReadsTheLowerTriangleOnly) {
         std::fill(matrix.upper.begin(), matrix.upper.end(), 1e300);
         ASSERT_EQ(matrix.factorizeLDLT(), -1);
         Random random(seed);
-        const Eigen::VectorXd b = randomVector(80, random), expected = sparse.A.ldlt().solve(b);
-        Eigen::VectorXd x = b;
+        const Vector b = randomVector(80, random), expected = solveSymmetric(sparse.A, b);
+        Vector x = b;
         matrix.solve(x.data());
         EXPECT_LT((x - expected).norm(), 1e-12 * expected.norm());
     }
@@ -170,8 +171,8 @@ TEST(SparseMatrix, NamesTheColumnWhosePivotVanishes) {
     SparseCase sparse(40, 60, 1, true);
     const int bad = 33;
     // The Schur complement of row 33 becomes zero.
-    const Eigen::VectorXd column = sparse.A.col(bad).head(bad);
-    sparse.A(bad, bad) = column.dot(sparse.A.topLeftCorner(bad, bad).ldlt().solve(column));
+    const Vector column = sparse.A.col(bad).head(bad);
+    sparse.A(bad, bad) = column.dot(solveSymmetric(sparse.A.topLeftCorner(bad, bad), column));
     ASSERT_GT(sparse.A(bad, bad), 0) << "a row that nothing couples to";
     EXPECT_EQ(sparse.matrix().factorizeLDLT(), bad);
     EXPECT_EQ(sparse.matrix().factorizeLU(), bad);
@@ -190,12 +191,12 @@ TEST(SparseMatrix, RankRevealingLeavesOutDependentRowsAndShowsTheDependence) {
     SymbolicFactor symbolic;
     eliminate(neighbours, symbolic);
     Random random(4);
-    Eigen::MatrixXd rows(6, 8);
+    Matrix rows(6, 8);
     for (int i = 0; i < 6; i++)
         rows.row(i) = randomVector(8, random).normalized();
     rows.row(4) = (rows.row(0) - 0.5 * rows.row(2)).normalized();
     rows.row(5) = (rows.row(1) + rows.row(3)).normalized();
-    const Eigen::MatrixXd gram = rows * rows.transpose();
+    const Matrix gram = product(rows, rows.transpose());
     SparseMatrix matrix(symbolic);
     for (int k = 0; k < 6; k++) {
         matrix.diagonal[k] = 1;
@@ -207,12 +208,12 @@ TEST(SparseMatrix, RankRevealingLeavesOutDependentRowsAndShowsTheDependence) {
     for (int k = 0; k < 6; k++)
         EXPECT_EQ(pivots[k] > 1e-9, k < 4) << k;
     // A pivot is the square of the distance from the span of the rows before.
-    const Eigen::MatrixXd before = rows.topRows(3).transpose();
-    const Eigen::VectorXd row = rows.row(3);
-    EXPECT_NEAR(pivots[3], (row - before * before.colPivHouseholderQr().solve(row)).squaredNorm(), 1e-12);
+    const Matrix before = rows.topRows(3).transpose();
+    const Vector row = rows.row(3);
+    EXPECT_NEAR(pivots[3], (row - apply(before, leastSquares(before, row))).squaredNorm(), 1e-12);
     for (int k : {4, 5}) {
         const std::vector<double> n = matrix.dependence(k);
-        Eigen::VectorXd sum = Eigen::VectorXd::Zero(8);
+        Vector sum = Vector::Zero(8);
         for (int i = 0; i < 6; i++)
             sum += n[i] * rows.row(i).transpose();
         EXPECT_DOUBLE_EQ(n[k], 1);

@@ -4,8 +4,8 @@
 #include "ConstraintSolver.h"
 #include "GenericRank.h"
 #include "coordinates.h"
+#include "support/Dense.h"
 #include "support/SystemTable.h"
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -44,7 +44,7 @@ static RankAnalysis judge(const ConstraintSet& set, const Points& points) {
 
 /** Rank of the gradients by Eigen's singular values. */
 static int denseRank(const ConstraintSet& set, const Points& points, const std::vector<int>& constraints) {
-    Eigen::MatrixXd J = Eigen::MatrixXd::Zero(constraints.size(), 3 * points.size());
+    Matrix J = Eigen::MatrixXd::Zero(constraints.size(), 3 * points.size());
     for (int row = 0; row < J.rows(); row++) {
         const Constraint& c = set.constraints[constraints[row]];
         const Real3 b = points[c.particles[0]] - points[c.particles[1]];
@@ -53,9 +53,11 @@ static int denseRank(const ConstraintSet& set, const Points& points, const std::
             if (set.inverseMass[c.particles[s]] > 0)
                 J.block<1, 3>(row, 3 * c.particles[s]) = (s == 0 ? 1 : -1) * unit;
     }
-    Eigen::JacobiSVD<Eigen::MatrixXd> svd(J);
-    svd.setThreshold(1e-12); // among many positions at random some are close to special ones
-    return (int) svd.rank();
+    const Vector values = singularValues(J);
+    int rank = 0;
+    for (double value : values) // among many positions at random some are close to special ones
+        rank += value > 1e-12 * values[0];
+    return rank;
 }
 
 TEST(GenericRank, IsThatOfEachOfManyMolecules) {
@@ -293,9 +295,9 @@ TEST(Rank, NearlyStraightIsStraightWithinTheRoundingOfLengths) {
     }
 }
 
-/** A K4 whose fourth particle is lifted out of the plane. */
-static RankAnalysis lifted(double height) {
-    const Points points{{0, 0, 0}, {0.1, 0, 0}, {0.12, 0.1, 0}, {0, 0.09, height}};
+/** A K4 whose fourth particle is lifted out of the plane. @param size  times that of a molecule */
+static RankAnalysis lifted(double height, double size = 1) {
+    const Points points{{0, 0, 0}, {0.1 * size, 0, 0}, {0.12 * size, 0.1 * size, 0}, {0, 0.09 * size, height}};
     return judge(distances(points, allPairs(4)), points);
 }
 
@@ -305,6 +307,13 @@ TEST(Rank, NearlyFlatIsFlatWithinTheRoundingOfLengths) {
     for (double height : {0.0, 1e-5, 1e-4}) {
         EXPECT_TRUE(lifted(height).isSingular()) << height;
         EXPECT_EQ(lifted(height).shape, Shape::Flat) << height;
+    }
+}
+
+TEST(Rank, NearlyFlatIsNoHigherThanRoundingOfCoordinatesLeavesIt) {
+    for (double size : {6.0, 20.0}) {
+        EXPECT_TRUE(lifted(1e-3, size).isSingular()) << size; // a GRO file has three digits
+        EXPECT_FALSE(lifted(0.006, size).isSingular()) << size;
     }
 }
 
@@ -331,7 +340,7 @@ TEST(Rank, ThreeDistancesAreJudgedWithAndWithoutAMatrix) {
             EXPECT_EQ((int) analysis.independent.size(), denseRank(set, points, allConstraints(set)));
             EXPECT_EQ(analysis.independent.size() + analysis.dependent.size(), 3u);
             // The determinant of the matrix with unit diagonal is the product of its pivots, the first of which is 1.
-            Eigen::MatrixXd J = Eigen::MatrixXd::Zero(3, 18);
+            Matrix J = Eigen::MatrixXd::Zero(3, 18);
             for (int row = 0; row < 3; row++)
                 for (int s : {0, 1}) {
                     const auto [p, q] = pairs[row];
@@ -340,7 +349,8 @@ TEST(Rank, ThreeDistancesAreJudgedWithAndWithoutAMatrix) {
                         J.block<1, 3>(row, 3 * (s == 0 ? p : q)) =
                             (s == 0 ? 1 : -1) * Eigen::RowVector3d(b.x, b.y, b.z);
                 }
-            const double determinant = (J.rowwise().normalized() * J.rowwise().normalized().transpose()).determinant();
+            const Matrix unit = J.rowwise().normalized();
+            const double determinant = ConstraintTests::determinant(product(unit, unit.transpose()));
             // With respect to one particle alone a distance has half of it: what is judged there is at most so much
             // smaller.
             EXPECT_GE(analysis.smallestPivot, determinant / 8 - 1e-12);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/CollectBodies.h"
 #include "BracedBodies.h"
+#include "RankAnalysis.h"
 #include "RigidBodies.h"
 #include "coordinates.h"
 #include "openmmconstraints/ConstraintForce.h"
@@ -100,6 +101,37 @@ bool isRegularRod(const ConstraintSet& set, const RigidBody& body) {
            count(CoordinateKind::Angle) == body.size() - 2;
 }
 
+/** The smallest height of a tetrahedron that has all its six lengths, nm; 0 where they fit no tetrahedron, or it has
+ * any other constraints. */
+double heightOf(const ConstraintSet& set, const RigidBody& body) {
+    if (body.size() != 4 || body.constraints.size() != 6)
+        return 0;
+    std::vector<int> corners = body.base;
+    corners.insert(corners.end(), body.others.begin(), body.others.end());
+    double square[4][4] = {};
+    for (int k : body.constraints) {
+        const Constraint& c = set.constraints[k];
+        if (c.kind != CoordinateKind::Distance)
+            return 0;
+        const auto at = [&](int s) {
+            return std::find(corners.begin(), corners.end(), c.particles[s]) - corners.begin();
+        };
+        square[at(0)][at(1)] = square[at(1)][at(0)] = c.target * c.target;
+    }
+    double smallest = HUGE_VAL;
+    for (int top = 0; top < 4; top++) {
+        // Edges u and v of the face below from its first corner, and w to the top: |w|^2 less its part in the face.
+        const int o = (top + 1) % 4, a = (top + 2) % 4, b = (top + 3) % 4;
+        const auto product = [&](int i, int j) { return (square[o][i] + square[o][j] - square[i][j]) / 2; };
+        const double uu = square[o][a], vv = square[o][b], uv = product(a, b), uw = product(a, top),
+                     vw = product(b, top), det = uu * vv - uv * uv;
+        if (!(det > 0)) // straight, or a pair that is held twice leaves another without
+            return 0;
+        smallest = std::min(smallest, square[o][top] - (uw * uw * vv - 2 * uw * vw * uv + vw * vw * uu) / det);
+    }
+    return smallest > 0 ? std::sqrt(smallest) : 0;
+}
+
 /** Distances among base particles by pair: where bodies share an edge, the first one's length holds for all. */
 using Edges = std::map<std::pair<int, int>, double>;
 
@@ -190,7 +222,9 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
     for (const Constraint& c : set.constraints)
         mayReplace.push_back(c.rate == 0 && !set.isIgnored(c));
     std::vector<RigidBody> bodies = findSingularBodies(set, tolerance, mayReplace);
-    const auto isRegular = [&](const RigidBody& body) { return isRegularRod(set, body); };
+    const auto isRegular = [&](const RigidBody& body) {
+        return isRegularRod(set, body) || heightOf(set, body) > largestRoundedHeight;
+    };
     bodies.erase(std::remove_if(bodies.begin(), bodies.end(), isRegular), bodies.end());
     while (!bodies.empty()) {
         ConstraintSet converted = set;

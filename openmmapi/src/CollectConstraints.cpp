@@ -50,7 +50,7 @@ void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
 }
 
 /** A distance of centres of mass, whose particles may be in both groups. Virtual sites have no mass and take no part.
- *  Invalid groups leave it without particles, which validate() refuses. */
+ *  Invalid groups leave it without particles, which findGroupProblem() refuses. */
 Constraint centroidDistance(const System& system, ConstraintSet& set, const ConstraintForce& force, int forceIndex,
                             int index) {
     std::vector<int> groups[2];

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/ConstraintErrors.h"
+#include "openmmconstraints/internal/MovingTargets.h"
 #include <set>
 #include <sstream>
 
@@ -96,6 +97,8 @@ const char* kindOf(const SolveReport& report) {
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     const bool isOfSystem = report.constraint >= 0 && set.constraints[report.constraint].force < 0;
+    if (context.ending >= 0)
+        return remedyForMotion(set, context.ending) + " A smaller step size gets closer to the end.";
     if (turnsTooFast(report)) {
         std::ostringstream out;
         out.precision(2);
@@ -269,9 +272,13 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
                 << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }
-    const bool isTooFast = turnsTooFast(report);
-    throwProblem(problemOf(set, kindOf(report),
-                           report.constraint < 0 ? std::vector<int>() : std::vector{report.constraint}, out.str(),
+    if (context.ending >= 0)
+        out << "\nThe end of a range is near: " << describeMotion(set, context.ending, context.time)
+            << ", and this close to the end its particles pass it within a step.";
+    const int about = context.ending >= 0 ? context.ending : report.constraint;
+    const bool isTooFast = context.ending < 0 && turnsTooFast(report);
+    throwProblem(problemOf(set, context.ending >= 0 ? "moving" : kindOf(report),
+                           about < 0 ? std::vector<int>() : std::vector{about}, out.str(),
                            remedyFor(set, report, context), isTooFast ? report.rotation : report.maxError,
                            isTooFast ? mostRotation : context.tolerance));
 }

@@ -3,6 +3,7 @@
 // States that someone else left are returned to the constraints, and velocities for what is computed from them.
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/internal/HostedStepKernel.h"
+#include "openmmconstraints/internal/MovingTargets.h"
 #include <cmath>
 #include <sstream>
 
@@ -145,33 +146,7 @@ void HostedStepKernel::checkPeriodicLengths(const Box& now, double time) const {
 }
 
 void HostedStepKernel::checkMovingTargets(const Box& now, double time) const {
-    const ConstraintSet& set = solver->getSet();
-    for (int k = 0; k < set.numListed; k++) {
-        const Constraint& c = set.constraints[k];
-        if (c.rate == 0)
-            continue;
-        const double target = c.targetAt(time);
-        const bool isDihedral = c.kind == CoordinateKind::Dihedral, isAngle = c.kind == CoordinateKind::Angle;
-        if (isfinite(target) && (isDihedral || (target > 0 && (!isAngle || target < M_PI))))
-            continue;
-        const string unit = unitOf(c.kind), name = isDihedral                           ? "Dihedral"
-                                                   : isAngle                            ? "Angle"
-                                                   : c.kind == CoordinateKind::Distance ? "Distance"
-                                                                                        : "CentroidDistance";
-        ostringstream out;
-        out.precision(9); // of times of microseconds, in steps of femtoseconds
-        out << describeConstraint(set, k) << " would be " << target << " " << unit << " at " << time << " ps: it is "
-            << c.target << " " << unit << " at its startTime, " << c.startTime << " ps, and changes by " << c.rate
-            << " " << unit << "/ps. It has to "
-            << (isDihedral ? "be a number"
-                : isAngle  ? "stay between 0 and pi"
-                           : "stay positive")
-            << ".";
-        throwProblem(problemOf(set, "moving", {k}, out.str(),
-                               "take fewer steps, or call set" + name + "Rate(" + to_string(c.index) +
-                                   ", rate, startTime) with others and updateParametersInContext(context).",
-                               target, target > 0 && isAngle ? M_PI : 0));
-    }
+    requireTargetsInRange(solver->getSet(), time);
     checkPeriodicLengths(now, time);
 }
 

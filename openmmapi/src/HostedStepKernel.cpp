@@ -5,6 +5,7 @@
 #include "openmm/System.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/internal/ClusterReport.h"
+#include "openmmconstraints/internal/MovingTargets.h"
 #include <sstream>
 
 using namespace OpenMM;
@@ -214,8 +215,17 @@ void HostedStepKernel::fail(const SolveReport& report, Stage stage, const Constr
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), velocityTimeScale(integrator), targetTime,
                      integrator.getStepSize(), solverDescription(),
-                     isServedIteratively(solver->getGraph(), report.constraint),
-                     describeFallbacks(solver->getGraph())});
+                     isServedIteratively(solver->getGraph(), report.constraint), describeFallbacks(solver->getGraph()),
+                     endingTargetOf(report, integrator)});
+}
+
+int HostedStepKernel::endingTargetOf(const SolveReport& report, const ConstraintIntegrator& integrator) const {
+    if (!solver->moves() || report.constraint < 0 || report.outcome == Outcome::Inconsistent)
+        return -1;
+    for (const vector<int>& group : solver->groups())
+        if (find(group.begin(), group.end(), report.constraint) != group.end())
+            return findEndingTarget(solver->getSet(), group, targetTime, integrator.getStepSize());
+    return -1;
 }
 
 } // namespace ConstraintPlugin

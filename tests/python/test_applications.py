@@ -71,6 +71,7 @@ def test_degenerate_system_is_solved_or_refused_by_name(trial):
     assert result.is_right, result
 
 
+@pytest.mark.long
 def test_drift_is_measured_for_every_integrator(capsys):
     assert drift.main(["--time", "0", "--length", "3"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if "1e-05" in line or "1e-10" in line]

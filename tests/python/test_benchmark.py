@@ -22,6 +22,7 @@ from openmmconstraints.timing import Spread, ignore_forces, in_turn, without_for
 TINY = ("--rounds", 3, "--seconds", 0.001, "--quick")
 
 
+@pytest.mark.long
 def test_files_and_table(tmp_path):
     systems = ("chain:12", "co2:2", "water:2")
     result = command("benchmark", *TINY, "--systems", *systems, "--tolerances", 1e-5, 1e-9, cwd=tmp_path)
@@ -60,6 +61,7 @@ def test_files_and_table(tmp_path):
         assert len(np.unique(pixels.reshape(-1, pixels.shape[2]), axis=0)) > 50, f"{name} is blank"
 
 
+@pytest.mark.long
 def test_built_in_is_left_out_where_its_set_up_takes_too_long(tmp_path):
     options = ("--systems", "chain:502", "--constraints", "AllBonds", "--setup-limit", 1e-3)
     result = command("benchmark", *TINY, *options, cwd=tmp_path)

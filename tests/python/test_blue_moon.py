@@ -114,6 +114,7 @@ def density(theta):
     return np.sin(theta) * np.sqrt(determinant(theta)) * np.exp(-STIFFNESS / 2 * (theta - REST) ** 2 / KT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theta", [1.0, 1.9, 2.7])
 def test_angle_between_rigid_bonds(theta):
     system, positions = trimer(theta)
@@ -129,6 +130,7 @@ def test_angle_between_rigid_bonds(theta):
     assert derivative == pytest.approx(exact, rel=1e-6)  # what the test below compares with
 
 
+@pytest.mark.long
 def test_density_of_the_free_angle_is_the_one_integrated():
     """So that the mean force is that of the simulated ensemble, not only of a formula."""
     system, positions = trimer()

@@ -16,6 +16,7 @@ from matplotlib import image
 from openmmconstraints.bonds import BondMeter
 
 
+@pytest.mark.long
 def test_demo_writes_what_it_promises(tmp_path):
     result = command("demo", "--steps", "5", "--constraints", "HBonds", "--platform", "CPU", cwd=tmp_path)
     assert result.returncode == 0, result.stderr + result.stdout

@@ -10,7 +10,11 @@ from pathlib import Path
 import matplotlib.image
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+LONG = ("pmf", "nitrogen")
+EXAMPLES = [
+    pytest.param(path, marks=pytest.mark.long if path.stem in LONG else ())
+    for path in sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

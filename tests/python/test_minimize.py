@@ -216,6 +216,7 @@ def test_inside_a_compound_integrator():
     compound.step(1)
 
 
+@pytest.mark.long
 def test_protein_in_water_with_a_clash():
     from openmmconstraints.villin import build_villin
 

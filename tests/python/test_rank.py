@@ -63,7 +63,7 @@ def random_graph(rng):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_degrees_of_freedom_of_random_graphs_are_those_of_numpys_rank(seed):
+def test_degrees_of_freedom_of_random_graphs_are_those_of_numpys_rank_and_all_can_be_held(seed):
     rng = np.random.default_rng(seed)
     graphs = [random_graph(rng) for _ in range(50)]
     free = 0
@@ -73,8 +73,10 @@ def test_degrees_of_freedom_of_random_graphs_are_those_of_numpys_rank(seed):
         assert real == generic
         assert min(gap, real_gap) > GAP
         free += positions.size - generic
-    _, integrator = context_of(graphs)
+    context, integrator = context_of(graphs)
     assert integrator.getNumDegreesOfFreedom() == free
+    context.setVelocitiesToTemperature(10, 1)
+    integrator.step(2)
 
 
 def tryptophan(is_flat=True):

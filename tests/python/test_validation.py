@@ -39,6 +39,7 @@ def failures(checks):
     return [check for check in checks if not check.passed]
 
 
+@pytest.mark.long
 @both_methods
 @pytest.mark.parametrize("make", [systems.trimer, systems.rod, systems.peptide, lambda: systems.on_sphere(3)])
 def test_kinetic_energy_has_the_distribution_of_its_degrees_of_freedom(make, method):
@@ -53,6 +54,7 @@ def test_kinetic_energy_has_the_distribution_of_its_degrees_of_freedom(make, met
         assert failures(kinetic.check(case, method, energies, wrong))
 
 
+@pytest.mark.long
 @both_methods
 @pytest.mark.parametrize(("make", "hot"), [(systems.peptide, "H"), (systems.rod, "C")])
 def test_every_class_of_atoms_has_its_share_of_the_kinetic_energy(make, hot, method):
@@ -75,6 +77,7 @@ def test_particles_on_a_sphere_are_uniform_in_area(method):
     assert failures(surface.check_sphere(case, method, r))
 
 
+@pytest.mark.long
 @both_methods
 def test_volume_of_an_ideal_gas_of_rigid_dimers_fluctuates_as_that_of_its_molecules(method):
     volumes = volume.sample(method, 100.0, 3000)
@@ -83,6 +86,7 @@ def test_volume_of_an_ideal_gas_of_rigid_dimers_fluctuates_as_that_of_its_molecu
         assert failures(volume.check(method, 100.0, volumes, wrong))
 
 
+@pytest.mark.long
 @both_methods
 def test_energies_at_two_temperatures_have_the_weights_of_their_difference(method):
     case = systems.bent_trimers(20)
@@ -91,6 +95,7 @@ def test_energies_at_two_temperatures_have_the_weights_of_their_difference(metho
     assert not temperature.check(case, method, [cold, cold + 1]).passed
 
 
+@pytest.mark.long
 @both_methods
 def test_rigid_bonds_sample_the_root_of_the_determinant_and_its_weight_takes_it_out(method):
     found = trimer.sample(method, 8000)

@@ -54,6 +54,7 @@ def reference(villin):
     return start, coordinates(context)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_ten_steps_agree_with_the_reference_and_two_hundred_hold(villin, reference, precision):
     close, exact = PRECISIONS[precision]

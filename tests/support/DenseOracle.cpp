@@ -1,24 +1,21 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "support/DenseOracle.h"
-#include <Eigen/Dense>
+#include "support/Dense.h"
 #include <stdexcept>
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 namespace ConstraintTests {
 
 namespace {
 
-VectorXd flatten(const Arrays& x) {
-    VectorXd flat(3 * x.size());
+Vector flatten(const Arrays& x) {
+    Vector flat(3 * x.size());
     for (std::size_t i = 0; i < x.size(); i++)
         flat.segment<3>(3 * i) << x[i].x, x[i].y, x[i].z;
     return flat;
 }
 
-Arrays unflatten(const VectorXd& flat) {
+Arrays unflatten(const Vector& flat) {
     Arrays x(flat.size() / 3);
     for (std::size_t i = 0; i < x.size(); i++)
         x[i] = {flat[3 * i], flat[3 * i + 1], flat[3 * i + 2]};
@@ -34,22 +31,22 @@ public:
             const Real3 b = verifier.bond(k, start);
             bonds.push_back({b.x, b.y, b.z});
         }
-        inverseMass = VectorXd::Zero(3 * set.numParticles());
+        inverseMass = Vector::Zero(3 * set.numParticles());
         for (int i = 0; i < set.numParticles(); i++)
             inverseMass.segment<3>(3 * i).setConstant(set.inverseMass[i]);
     }
-    Eigen::Vector3d bond(int k, const VectorXd& displacement) const {
+    Eigen::Vector3d bond(int k, const Vector& displacement) const {
         const auto& c = set.constraints[k];
         return bonds[k] + displacement.segment<3>(3 * c.particles[0]) - displacement.segment<3>(3 * c.particles[1]);
     }
-    VectorXd sigma(const VectorXd& displacement) const {
-        VectorXd s(bonds.size());
+    Vector sigma(const Vector& displacement) const {
+        Vector s(bonds.size());
         for (int k = 0; k < s.size(); k++)
             s[k] = bond(k, displacement).norm() - set.constraints[k].target;
         return s;
     }
-    MatrixXd jacobian(const VectorXd& displacement) const {
-        MatrixXd J = MatrixXd::Zero(bonds.size(), inverseMass.size());
+    Matrix jacobian(const Vector& displacement) const {
+        Matrix J = Matrix::Zero(bonds.size(), inverseMass.size());
         for (int k = 0; k < J.rows(); k++) {
             const Eigen::Vector3d unit = bond(k, displacement).normalized();
             J.block<1, 3>(k, 3 * set.constraints[k].particles[0]) = unit.transpose();
@@ -57,14 +54,14 @@ public:
         }
         return J;
     }
-    VectorXd inverseMass;
+    Vector inverseMass;
 
 private:
     const ConstraintSet& set;
     std::vector<Eigen::Vector3d> bonds;
 };
 
-OracleSolution toSolution(const VectorXd& x, const VectorXd& multiplier) {
+OracleSolution toSolution(const Vector& x, const Vector& multiplier) {
     return {unflatten(x), std::vector<double>(multiplier.data(), multiplier.data() + multiplier.size())};
 }
 
@@ -74,18 +71,17 @@ OracleSolution denseSolvePositions(const ConstraintSet& set, const Box& box, con
     if (set.constraints.empty())
         return {delta, {}};
     const Dense dense(set, box, start);
-    const VectorXd unconstrained = flatten(delta);
-    const MatrixXd pull = dense.inverseMass.asDiagonal() * dense.jacobian(0 * unconstrained).transpose();
-    VectorXd lambda = VectorXd::Zero(pull.cols());
+    const Vector unconstrained = flatten(delta);
+    const Matrix pull = dense.inverseMass.asDiagonal() * dense.jacobian(0 * unconstrained).transpose();
+    Vector lambda = Vector::Zero(pull.cols());
     for (int iteration = 0; iteration < 50; iteration++) {
-        const VectorXd x = unconstrained + pull * lambda, sigma = dense.sigma(x);
+        const Vector x = unconstrained + apply(pull, lambda), sigma = dense.sigma(x);
         double error = 0;
         for (int k = 0; k < sigma.size(); k++)
             error = std::max(error, std::abs(sigma[k]) / set.constraints[k].target);
         if (error < 1e-14)
             return toSolution(x, lambda);
-        const MatrixXd A = dense.jacobian(x) * pull;
-        lambda -= A.completeOrthogonalDecomposition().solve(sigma);
+        lambda -= leastSquares(product(dense.jacobian(x), pull), sigma);
     }
     throw std::runtime_error("the dense oracle did not converge");
 }
@@ -95,11 +91,11 @@ OracleSolution denseSolveVelocities(const ConstraintSet& set, const Box& box, co
     if (set.constraints.empty())
         return {velocity, {}};
     const Dense dense(set, box, start);
-    const VectorXd v = flatten(velocity);
-    const MatrixXd J = dense.jacobian(0 * v);
-    const MatrixXd pull = dense.inverseMass.asDiagonal() * J.transpose();
-    const VectorXd mu = -(J * pull).completeOrthogonalDecomposition().solve(J * v);
-    return toSolution(v + pull * mu, mu);
+    const Vector v = flatten(velocity);
+    const Matrix J = dense.jacobian(0 * v);
+    const Matrix pull = dense.inverseMass.asDiagonal() * J.transpose();
+    const Vector mu = -leastSquares(product(J, pull), apply(J, v));
+    return toSolution(v + apply(pull, mu), mu);
 }
 
 } // namespace ConstraintTests

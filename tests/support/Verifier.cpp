@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "support/Verifier.h"
-#include <Eigen/Dense>
+#include "support/Dense.h"
 
 using testing::AssertionFailure;
 using testing::AssertionResult;
@@ -108,8 +108,8 @@ AssertionResult Verifier::isConstraintImpulse(const Arrays& before, const Arrays
             anchored = anchored || set.inverseMass[c.particles[s]] == 0;
         }
     // In mass-weighted coordinates: y = M^(1/2) (after - before), columns of B = M^(-1/2) J^T.
-    Eigen::VectorXd y = Eigen::VectorXd::Zero(3 * n);
-    Eigen::MatrixXd B = Eigen::MatrixXd::Zero(3 * n, K);
+    Vector y = Vector::Zero(3 * n);
+    Matrix B = Matrix::Zero(3 * n, K);
     Real3 linear, angular;
     double scale = 1e-13, largestMass = 0; // of the impulses; rounding of the values themselves is no fault
     for (int i = 0; i < n; i++) {
@@ -140,7 +140,7 @@ AssertionResult Verifier::isConstraintImpulse(const Arrays& before, const Arrays
             B.col(k).segment<3>(3 * p) += factor * Eigen::Vector3d(b.x, b.y, b.z);
         }
     }
-    const Eigen::VectorXd rest = y - B * B.completeOrthogonalDecomposition().solve(y);
+    const Vector rest = y - apply(B, leastSquares(B, y));
     if (!(rest.norm() <= limit / std::sqrt(largestMass)))
         return AssertionFailure() << "the correction has a part along the constraint surface: " << rest.norm()
                                   << ", limit " << limit / std::sqrt(largestMass);

@@ -44,6 +44,7 @@ struct SolveContext {
     std::string solver; ///< what served the cluster
     bool isIterative;   ///< whether that was the Iterative solver
     std::string note;   ///< why MatrixInversion cannot, as describeFallbacks() says; empty if it can
+    int ending = -1;    ///< what moves to the end of its range (findEndingTarget) and made it fail; -1: nothing does
 };
 
 /** @throws ConstraintException that names the worst constraint, its particles, value, target, residual, the iterations

@@ -272,6 +272,8 @@ private:
     /** @throws OpenMMException naming a particle so far from the origin that rounding of its coordinates (nm) exceeds
      *          what a constraint holds; there squares overflow sooner or later, and any state would pass as rounded */
     void requireResolved(const Real3* x) const;
+    /** What moves to the end of its range and is coupled to the constraint that could not be solved; -1: nothing. */
+    int endingTargetOf(const SolveReport& report, const ConstraintIntegrator& integrator) const;
     /** Return velocities v to the tangent space at x. @return false if they were in it, and are unchanged */
     bool projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x, Real3* v);
     /** What rounding of the positions alone may add to a solved constraint's error. */

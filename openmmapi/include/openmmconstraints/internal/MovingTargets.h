@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_MOVING_TARGETS_H_
+#define OPENMM_CONSTRAINTS_MOVING_TARGETS_H_
+
+#include "ConstraintSet.h"
+#include <string>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** Targets that a rate moves have a range: a length stays positive, an angle between 0 and pi. */
+
+/** @throws ConstraintException naming a listed constraint whose target is out of its range, or no number, at a time
+ * (ps) */
+void requireTargetsInRange(const ConstraintSet& set, double time);
+
+/** Find what moves towards the end of its range and is so close to it that no step may get any closer: particles that
+ *  cross the end sideways within a step leave no solution there, and constraints that are coupled to it fail, too.
+ *  @param among  constraints of the cluster that could not be solved
+ *  @param time   ps, of the targets
+ *  @return the one that is closest to its end, or -1 */
+int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize);
+
+/** "distance 0 of the ConstraintForce with index 2 (particles 4 and 5) would be ... at ... ps: it is ... at its
+ *  startTime, ... It has to stay positive": of a constraint with a rate. */
+std::string describeMotion(const ConstraintSet& set, int constraint, double time);
+
+/** "take fewer steps, or call setDistanceRate(0, rate, startTime) ..." */
+std::string remedyForMotion(const ConstraintSet& set, int constraint);
+
+} // namespace ConstraintPlugin
+
+#endif
