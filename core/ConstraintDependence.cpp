@@ -37,6 +37,16 @@ std::vector<std::vector<int>> ConstraintSolver::dependentByGroup() const {
     return result;
 }
 
+std::vector<ConstraintSolver::RedundantGroup> ConstraintSolver::getRedundant() const {
+    std::vector<RedundantGroup> groups;
+    for (const std::vector<int>& group : redundant) {
+        groups.push_back({group, {}});
+        std::set_difference(group.begin(), group.end(), active.begin(), active.end(),
+                            std::back_inserter(groups.back().dependent));
+    }
+    return groups;
+}
+
 std::vector<double> ConstraintSolver::dependence(const std::vector<int>& constraints, const Real3* positions,
                                                  const Box& box, int maxIterations) {
     setStart(positions, box);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintGraph.h"
 #include "OutOfMemory.h"
+#include <iterator>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -84,9 +85,6 @@ public:
         }
         return fill;
     }
-    int numParticles() const {
-        return (int) end.size() - 1;
-    }
     /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a particle, once per particle. */
     template <class Visit>
     void forEachPair(Visit visit) const {
@@ -147,19 +145,30 @@ ClusterSolverKind smallSolver(int size) {
     }
 }
 
-[[noreturn]] void refuse(const ConstraintSet& set, const std::vector<int>& cluster, int numParticles,
-                         const FillCount& fill) {
+[[noreturn]] void refuse(const ConstraintSet& set, const std::vector<int>& cluster, const FillCount& fill) {
     const EliminationLimits limits;
     const int first = set.constraints[cluster[0]].particles[0];
+    std::vector<int> particles;
+    for (int k : cluster)
+        std::copy_if(set.constraints[k].particles.begin(), set.constraints[k].particles.end(),
+                     std::back_inserter(particles), [&](int p) { return set.inverseMass[p] > 0; });
+    std::sort(particles.begin(), particles.end());
+    particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
     const std::string name = set.nameOf(first).empty() ? "" : " (" + set.nameOf(first) + ")";
     std::ostringstream out;
     out << "MatrixInversion cannot serve the cluster of " << cluster.size() << " constraints that joins "
-        << numParticles << " particles, particle " << first << name << " among them: its factor would have "
+        << particles.size() << " particles, particle " << first << name << " among them: its factor would have "
         << describe(fill) << ", more than " << (double) limits.entries << " entries or " << (double) limits.updates
-        << " updates.\nRemedy: setSolver(Automatic), which solves this cluster by Iterative and all others directly, "
-           "or "
-           "fewer constraints: leave out angles, or hold a rigid part by ConstraintForce.addRigidBody().";
-    throw std::runtime_error(out.str());
+        << " updates.";
+    FactorTooLarge error(out.str(),
+                         "setSolver(Automatic), which solves this cluster by Iterative and all others directly, or "
+                         "fewer constraints: leave out angles, or hold a rigid part by "
+                         "ConstraintForce.addRigidBody().",
+                         fill);
+    std::copy_if(cluster.begin(), cluster.end(), std::back_inserter(error.constraints),
+                 [&](int k) { return k < set.numListed; });
+    error.particles = std::move(particles);
+    throw error;
 }
 
 } // namespace
@@ -202,7 +211,7 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
                 members.swap(ordered);
                 factors.push_back(std::move(factor));
             } else if (method == Method::MatrixInversion)
-                refuse(set, members, meetings.numParticles(), fill);
+                refuse(set, members, fill);
             else {
                 cluster.refused = (int) refused.size();
                 refused.push_back(fill);

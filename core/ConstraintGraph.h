@@ -5,6 +5,7 @@
 
 #include "ConstraintSet.h"
 #include "Elimination.h"
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,17 @@ struct Coupling {
 /** Largest cluster that a dense matrix serves. */
 constexpr int maxDenseCluster = 10;
 
+/** MatrixInversion was asked for, and the fill of a cluster's factor explodes. */
+class FactorTooLarge : public std::runtime_error {
+public:
+    FactorTooLarge(const std::string& message, std::string remedy, const FillCount& fill)
+        : std::runtime_error(message), remedy(std::move(remedy)), fill(fill) {
+    }
+    const std::string remedy;
+    const FillCount fill;
+    std::vector<int> constraints, particles; ///< of the cluster, ascending: what is listed, what is movable
+};
+
 /** The structure of a set of constraints: which form a cluster, what serves it, in which order its rows are eliminated.
  *  Knows no platform and no coordinates; built once, read by every solver. */
 class ConstraintGraph {
@@ -51,8 +63,7 @@ public:
      *  @param active  indices of the constraints to solve: movable and independent
      *  @param method  which solvers may be chosen
      *  @param maxDense  largest cluster that is not sparse
-     *  @throws std::runtime_error if MatrixInversion is asked for and a factor's fill explodes: which, how large, and
-     *          what to do
+     *  @throws FactorTooLarge if MatrixInversion is asked for and a factor's fill explodes
      *  @throws OutOfMemory if a factor needs more than there is
      */
     ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,

@@ -47,7 +47,8 @@ inline double wrapResidual(CoordinateKind kind, double difference) {
     return kind == CoordinateKind::Dihedral ? std::remainder(difference, turn) : difference;
 }
 
-/** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. */
+/** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. One that was refused keeps its place, without
+ *  particles, and counts for nothing. */
 struct Constraint {
     CoordinateKind kind = CoordinateKind::Distance;
     std::vector<int> particles;
@@ -78,6 +79,12 @@ struct LinearForm {
     double length = 1;           ///< nm, what an error is relative to: the size of the body
 };
 
+/** Constraints that were recognized as rigid and straight or flat, and are held as a rigid body. */
+struct RecognizedSet {
+    std::vector<int> constraints, particles; ///< ascending
+    bool isStraight = false;
+};
+
 /** Every constraint of a System, as plain data: System constraints first, then each Force's, in System order; behind
  *  these numListed come those that nobody listed, such as a rigid body's. */
 struct ConstraintSet {
@@ -90,6 +97,7 @@ struct ConstraintSet {
     std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or too short: none. null: none at all
     double fitDeviation = 0;   ///< largest change of a target where a straight or flat fit replaced it, by scale()
     int fittedConstraint = -1; ///< whose; -1: none was replaced
+    std::vector<RecognizedSet> recognized;
 
     int numParticles() const {
         return (int) inverseMass.size();
@@ -101,10 +109,10 @@ struct ConstraintSet {
     bool isMovable(const Constraint& c) const {
         return std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return inverseMass[p] > 0; });
     }
-    /** Whether a constraint counts for nothing: the System's own between massless particles, as OpenMM documents. It
-     *  keeps its place in the order of multipliers, and its multiplier is 0. */
+    /** Whether a constraint counts for nothing: the System's own between massless particles, as OpenMM documents, and
+     *  what was refused. It keeps its place in the order of multipliers, and its multiplier is 0. */
     bool isIgnored(const Constraint& c) const {
-        return c.force < 0 && c.index >= 0 && !isMovable(c);
+        return c.particles.empty() || (c.force < 0 && c.index >= 0 && !isMovable(c));
     }
     /** Whether a constraint's target, or an expression, depends on time. */
     bool isMoving(const Constraint& c) const {

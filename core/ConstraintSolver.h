@@ -142,6 +142,11 @@ public:
     const std::vector<int>& getUndecided() const {
         return undecided;
     }
+    /** Coupled constraints some of which are redundant: not solved, since they depend on the others. */
+    struct RedundantGroup {
+        std::vector<int> all, dependent; ///< ascending
+    };
+    std::vector<RedundantGroup> getRedundant() const;
     /** Number of independent constraints. */
     int rank() const {
         return (int) active.size();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "Contradictions.h"
 #include <numeric>
+#include <set>
 
 namespace ConstraintPlugin {
 
@@ -51,6 +52,10 @@ class Shortcut {
 public:
     Shortcut(const ConstraintSet& set, Edges& edges) : set(set), edges(edges) {
     }
+    /** Take no way over a constraint from now on. */
+    void leaveOut(int constraint) {
+        leftOut.insert(constraint);
+    }
     /** @return its constraints; empty if there is none */
     std::vector<int> find(int edge) {
         const Constraint& c = set.constraints[edge];
@@ -67,7 +72,7 @@ public:
             const auto take = [&](int next, int constraint) {
                 const double length = reached[at].length + set.constraints[constraint].target;
                 const bool isEdge = p == from && next == to; // or a duplicate of it
-                if (length < longest && !isEdge)
+                if (length < longest && !isEdge && leftOut.count(constraint) == 0)
                     reach({next, constraint, at, length, false});
             };
             const bool isHub = edges.degree(p) > mostEnds; // is left to the other end of the edge, if at all
@@ -115,11 +120,13 @@ private:
     const ConstraintSet& set;
     Edges& edges;
     std::vector<Place> reached;
+    std::set<int> leftOut;
 };
 
 } // namespace
 
-std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set, double tolerance) {
+std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set, double tolerance) {
+    std::vector<std::array<int, 2>> pairs;
     Edges edges(set);
     for (int p = 0; p < set.numParticles(); p++) {
         std::sort(edges.begin(p), edges.end(p), [](const Edges::End& a, const Edges::End& b) {
@@ -130,14 +137,16 @@ std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set
             if (other->particle != first->particle)
                 first = other;
             const double length = set.constraints[other->constraint].target;
-            if (!(std::abs(set.constraints[first->constraint].target - length) <= tolerance * length))
-                return {{first->constraint, other->constraint}};
+            if (p < other->particle && // each is seen from both ends
+                !(std::abs(set.constraints[first->constraint].target - length) <= tolerance * length))
+                pairs.push_back({first->constraint, other->constraint});
         }
     }
-    return std::nullopt;
+    return pairs;
 }
 
-std::vector<int> findImpossibleRing(const ConstraintSet& set) {
+std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set) {
+    std::vector<std::vector<int>> rings;
     Edges edges(set);
     Shortcut shortcut(set, edges);
     for (int k = 0; k < (int) set.constraints.size(); k++) {
@@ -151,9 +160,10 @@ std::vector<int> findImpossibleRing(const ConstraintSet& set) {
             return std::pair(set.constraints[a].target, a) < std::pair(set.constraints[b].target, b);
         });
         ring.push_back(k);
-        return ring;
+        rings.push_back(std::move(ring));
+        shortcut.leaveOut(k);
     }
-    return {};
+    return rings;
 }
 
 } // namespace ConstraintPlugin

@@ -5,18 +5,20 @@
 
 #include "ConstraintSet.h"
 #include <array>
-#include <optional>
+#include <vector>
 
 namespace ConstraintPlugin {
 
-/** Find two distances between the same particles whose lengths differ by more than the tolerance (relative). */
-std::optional<std::array<int, 2>> findContradictoryPair(const ConstraintSet& set, double tolerance);
+/** Find distances between the same particles whose lengths differ by more than the tolerance (relative). In each pair,
+ *  the second differs from the first that is listed. */
+std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set, double tolerance);
 
 /** Find distances that close a ring, a triangle at least, of which one is longer than all others together, by more than
- *  rounding. Straight ones are rigid bodies (SingularBodies.cpp). Rings of very many distances, or through particles of
- *  very many, may be missed: time is linear.
- *  @return constraint indices by length, the longest last; empty if there is none */
-std::vector<int> findImpossibleRing(const ConstraintSet& set);
+ *  rounding; that one is then left out, so that it is in no other ring. Straight ones are rigid bodies
+ *  (SingularBodies.cpp). Rings of very many distances, or through particles of very many, may be missed: time is
+ * linear.
+ *  @return of each ring the constraint indices by length, the longest last */
+std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set);
 
 } // namespace ConstraintPlugin
 

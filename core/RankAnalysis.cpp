@@ -64,8 +64,12 @@ void describeCircuit(const ConstraintSet& set, const ConstraintGraph& graph, con
 
 } // namespace
 
+double RankAnalysis::leastPivot() const {
+    return shape == Shape::Spatial ? rankThreshold : 1e-3;
+}
+
 bool RankAnalysis::isSingular() const {
-    return !(smallestPivot >= rankThreshold) || (smallestPivot < 1e-3 && shape != Shape::Spatial);
+    return !(smallestPivot >= leastPivot());
 }
 
 void assembleUnitMatrix(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J, SparseMatrix& matrix) {

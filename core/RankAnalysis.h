@@ -23,6 +23,8 @@ struct RankAnalysis {
     /** Whether the gradients depend on each other at these positions, though not at others nearby: the pivot vanishes,
      *  or nearly so in a set that is flat or straight within the rounding of its lengths (1e-4, a bend of 0.02). */
     bool isSingular() const;
+    /** The pivot below which it is. */
+    double leastPivot() const;
 };
 
 /** Rank of the constraints' gradients at some positions: what peel() clearly leaves, by sparse LDLT of the scaled

@@ -5,7 +5,6 @@
 #include "RankAnalysis.h"
 #include "RigidBodies.h"
 #include "coordinates.h"
-#include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/internal/SystemChecks.h"
 #include <map>
@@ -28,9 +27,18 @@ double length(const Real3& a, const Real3& b) {
     return std::sqrt(dot(r, r));
 }
 
-[[noreturn]] void refuse(int force, int index, const std::string& why) {
-    throw OpenMMException("rigid body " + std::to_string(index) + " of the ConstraintForce with index " +
-                          std::to_string(force) + ": " + why);
+/** What is wrong with a declared body. */
+ConstraintProblem problemWith(int force, int index, const char* kind, std::vector<int> particles,
+                              const std::string& why, const std::string& remedy = "",
+                              double value = ConstraintProblem::none, double bound = ConstraintProblem::none) {
+    return {kind,
+            {},
+            std::move(particles),
+            value,
+            bound,
+            "rigid body " + std::to_string(index) + " of the ConstraintForce with index " + std::to_string(force) +
+                ": " + why,
+            remedy};
 }
 
 /** The longest distance in a body. */
@@ -239,6 +247,12 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
                 others.push_back(bodies[b]);
         if (others.size() == bodies.size()) {
             set = std::move(converted);
+            for (const RigidBody& body : bodies) {
+                std::vector<int> particles = body.base;
+                particles.insert(particles.end(), body.others.begin(), body.others.end());
+                std::sort(particles.begin(), particles.end());
+                set.recognized.push_back({body.constraints, std::move(particles), body.base.size() == 2});
+            }
             for (const Conversion& conversion : conversions)
                 if (conversion.deviation > set.fitDeviation || set.fittedConstraint < 0) {
                     set.fitDeviation = conversion.deviation;
@@ -250,7 +264,7 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
     }
 }
 
-void addRigidBodies(const System& system, ConstraintSet& set, const Box& box) {
+void addRigidBodies(const System& system, ConstraintSet& set, const Box& box, const ProblemReport& report) {
     struct Declared {
         int force, index;
         bool periodic;
@@ -262,14 +276,17 @@ void addRigidBodies(const System& system, ConstraintSet& set, const Box& box) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
         for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
-            bodies.push_back({f, i, force->usesPeriodicBoundaryConditions(), {}, {}});
-            force->getRigidBodyParameters(i, bodies.back().particles, bodies.back().positions);
-            for (int p : bodies.back().particles) {
-                const std::string why = whyNotConstrainable(system, p);
-                if (!why.empty())
-                    refuse(f, i, why);
-                numBodies[p]++;
-            }
+            Declared body{f, i, force->usesPeriodicBoundaryConditions(), {}, {}};
+            force->getRigidBodyParameters(i, body.particles, body.positions);
+            std::optional<ConstraintProblem> why;
+            for (int p : body.particles)
+                if (!why && !(why = whyNotConstrainable(system, p)))
+                    numBodies[p]++;
+            if (why)
+                report(
+                    problemWith(f, i, "particles", why->particles, why->message, why->remedy, why->value, why->bound));
+            else
+                bodies.push_back(std::move(body));
         }
     }
     for (const Declared& declared : bodies) {
@@ -285,14 +302,17 @@ void addRigidBodies(const System& system, ConstraintSet& set, const Box& box) {
         try {
             body = makeRigidBody(declared.particles, shape, set.inverseMass, preference);
         } catch (const std::invalid_argument& e) {
-            refuse(declared.force, declared.index, e.what());
+            report(problemWith(declared.force, declared.index, "shape", declared.particles, e.what()));
+            continue;
         }
-        if (declared.periodic && diameterOf(body) > box.halfWidth())
-            refuse(declared.force, declared.index,
-                   "its size " + std::to_string(diameterOf(body)) +
-                       " nm exceeds half the shortest width of the periodic box (" + std::to_string(box.halfWidth()) +
-                       " nm), so the minimum image cannot represent it. Use a larger box "
-                       "(System.setDefaultPeriodicBoxVectors) or setUsesPeriodicBoundaryConditions(False).");
+        if (const double diameter = declared.periodic ? diameterOf(body) : 0; diameter > box.halfWidth()) {
+            report(problemWith(declared.force, declared.index, "box", declared.particles,
+                               "its size " + std::to_string(diameter) +
+                                   " nm exceeds half the shortest width of the periodic box (" +
+                                   std::to_string(box.halfWidth()) + " nm), so the minimum image cannot represent it.",
+                               useLargerBox, diameter, box.halfWidth()));
+            continue;
+        }
         appendBody(set, body, {declared.force, declared.index, declared.periodic}, box, {});
     }
 }

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/ConstraintErrors.h"
-#include "openmm/OpenMMException.h"
 #include "openmmconstraints/internal/MovingTargets.h"
+#include <set>
 #include <sstream>
-
-using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
@@ -79,8 +77,26 @@ bool turnsTooFast(const SolveReport& report) {
            (report.outcome == Outcome::Singular || report.outcome == Outcome::NotConverged);
 }
 
+const char* kindOf(const SolveReport& report) {
+    if (turnsTooFast(report))
+        return "too-fast";
+    switch (report.outcome) {
+    case Outcome::Singular:
+        return "singular";
+    case Outcome::NotFinite:
+        return "not-finite";
+    case Outcome::Inconsistent:
+        return "inconsistent";
+    case Outcome::NoGradient:
+        return "no-gradient";
+    default:
+        return "not-converged";
+    }
+}
+
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
+    const bool isOfSystem = report.constraint >= 0 && set.constraints[report.constraint].force < 0;
     if (context.ending >= 0)
         return remedyForMotion(set, context.ending) + " A smaller step size gets closer to the end.";
     if (turnsTooFast(report)) {
@@ -96,11 +112,12 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
             return "the expression, or its gradient, is NaN or infinite where the particles were going: reduce the "
                    "step "
                    "size, or write the expression so that it is defined there.";
-        return "look for overlapping particles or a step size that is too large; if positions are NaN after "
-               "setVelocitiesToTemperature(), Context.applyConstraints() or LocalEnergyMinimizer.minimize(), OpenMM's "
-               "own solver failed on a singular set of System constraints: call "
-               "openmmconstraints.moveConstraints(system) "
-               "before creating the Context, and minimize with openmmconstraints.minimize(context).";
+        return std::string("look for overlapping particles or a step size that is too large") +
+               (isOfSystem ? "; if positions are NaN after setVelocitiesToTemperature(), Context.applyConstraints() or "
+                             "LocalEnergyMinimizer.minimize(), OpenMM's own solver failed on a singular set of System "
+                             "constraints: call openmmconstraints.moveConstraints(system) before creating the "
+                             "Context, and minimize with openmmconstraints.minimize(context)."
+                           : ".");
     case Outcome::Singular:
         if (ofExpression)
             return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
@@ -202,6 +219,21 @@ std::string describeParticles(const ConstraintSet& set, const std::vector<int>& 
     return listParticles(set, particles);
 }
 
+ConstraintProblem problemOf(const ConstraintSet& set, std::string kind, const std::vector<int>& constraints,
+                            std::string message, std::string remedy, double value, double bound) {
+    ConstraintProblem problem{std::move(kind), {}, {}, value, bound, std::move(message), std::move(remedy)};
+    std::set<int> known, listed;
+    for (int k : constraints) {
+        const int index = listedIndex(set, k);
+        if (index >= 0 && listed.insert(index).second)
+            problem.constraints.push_back(index);
+        for (int p : set.constraints[k].particles)
+            if (known.insert(p).second)
+                problem.particles.push_back(p);
+    }
+    return problem;
+}
+
 void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     std::ostringstream out;
     out << "The constraints could not be solved in " << context.activity << ", "
@@ -243,8 +275,12 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
     if (context.ending >= 0)
         out << "\nThe end of a range is near: " << describeMotion(set, context.ending, context.time)
             << ", and this close to the end its particles pass it within a step.";
-    out << "\nRemedy: " << remedyFor(set, report, context);
-    throw OpenMMException(out.str());
+    const int about = context.ending >= 0 ? context.ending : report.constraint;
+    const bool isTooFast = context.ending < 0 && turnsTooFast(report);
+    throwProblem(problemOf(set, context.ending >= 0 ? "moving" : kindOf(report),
+                           about < 0 ? std::vector<int>() : std::vector{about}, out.str(),
+                           remedyFor(set, report, context), isTooFast ? report.rotation : report.maxError,
+                           isTooFast ? mostRotation : context.tolerance));
 }
 
 /** "a; b; c": long lists are cut. */
@@ -256,16 +292,17 @@ static void writeConstraints(std::ostream& out, const ConstraintSet& set, const 
         out << "; and " << constraints.size() - most << " more";
 }
 
-void throwUndecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {
+ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {
     std::ostringstream out;
     out << "It cannot be told how many of " << constraints.size() << " coupled constraints of "
         << describeParticles(set, constraints) << " are independent, so neither can the degrees of freedom: at no "
         << "positions drawn at random a gap of 10^6 separates gradients that depend on the others from gradients that "
         << "do not. The constraints are: ";
     writeConstraints(out, set, constraints);
-    out << ".\nRemedy: leave out constraints that hold by the others, or hold rigid parts by "
-        << "ConstraintForce.addRigidBody(particles, positions).";
-    throw OpenMMException(out.str());
+    out << ".";
+    return problemOf(set, "undecided", constraints, out.str(),
+                     "leave out constraints that hold by the others, or hold rigid parts by "
+                     "ConstraintForce.addRigidBody(particles, positions).");
 }
 
 void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
@@ -277,9 +314,11 @@ void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
         << " set that is singular: its gradients depend on each other in the constrained geometry itself (smallest "
         << "pivot " << analysis.smallestPivot << "), so no multipliers exist that keep it. The constraints are: ";
     writeConstraints(out, set, analysis.circuit);
-    out << ".\nRemedy: if these particles are rigid, declare them so with ConstraintForce.addRigidBody(particles, "
-        << "positions), or leave out the constraints that only stiffen the bending.";
-    throw OpenMMException(out.str());
+    out << ".";
+    throwProblem(problemOf(set, "singular", analysis.circuit, out.str(),
+                           "if these particles are rigid, declare them so with ConstraintForce.addRigidBody(particles, "
+                           "positions), or leave out the constraints that only stiffen the bending.",
+                           analysis.smallestPivot, analysis.leastPivot()));
 }
 
 } // namespace ConstraintPlugin

@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/ConstraintForceImpl.h"
-#include "openmm/AndersenThermostat.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
-#include "openmm/VerletIntegrator.h"
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
-#include <typeinfo>
+#include "openmmconstraints/internal/SystemChecks.h"
 
 using namespace OpenMM;
 using namespace std;
@@ -17,11 +15,6 @@ using namespace std;
 namespace ConstraintPlugin {
 
 namespace {
-
-const char* const useInstead = " does not solve the constraints of a ConstraintForce or CustomConstraintForce. Use an "
-                               "integrator of openmm-constraints (RattleIntegrator, ShakeIntegrator, "
-                               "RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintForceIntegrator), or "
-                               "remove these Forces.";
 
 bool isOurs(const Integrator& integrator) {
     return dynamic_cast<const ConstraintIntegrator*>(&integrator) != nullptr;
@@ -32,20 +25,6 @@ Integrator& steppingIntegrator(ContextImpl& context) {
     Integrator& integrator = context.getIntegrator();
     auto* compound = dynamic_cast<CompoundIntegrator*>(&integrator);
     return compound == nullptr ? integrator : compound->getIntegrator(compound->getCurrentIntegrator());
-}
-
-void checkIntegrator(const Integrator& integrator) {
-    if (isOurs(integrator))
-        return;
-    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(&integrator)) {
-        for (int i = 0; i < compound->getNumIntegrators(); i++)
-            if (!isOurs(compound->getIntegrator(i)))
-                throw OpenMMException("Integrator " + to_string(i) + " of the CompoundIntegrator" + useInstead);
-        return;
-    }
-    // OpenMM's minimizer on a GPU makes a Context with exactly this one and never steps it; see updateContextState().
-    if (typeid(integrator) != typeid(VerletIntegrator))
-        throw OpenMMException(string("The integrator of this Context") + useInstead);
 }
 
 } // namespace
@@ -60,31 +39,15 @@ void ConstraintForceImpl::initialize(ContextImpl& context) {
     });
     if (!declaresAny) // names of particles, or nothing
         return;
-    checkIntegrator(context.getIntegrator());
+    checkIntegrator(context.getIntegrator(), throwProblem);
     // Before anyone follows our bonds. All else is checked when the integrator collects the constraints.
     if (!isInRange)
         collectConstraints(system, context.getIntegrator().getConstraintTolerance()); // throws
-    for (int f = 0; f < system.getNumForces(); f++) {
-        if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) == nullptr)
-            continue;
-        forEachJoinedGroup(owner, [&](const vector<int>& group) {
-            vector<int> massive;
-            for (int p : group)
-                if (system.getParticleMass(p) > 0)
-                    massive.push_back(p);
-            if (massive.size() > 1)
-                throw OpenMMException(
-                    "AndersenThermostat cannot be combined with a ConstraintForce that joins massive particles (" +
-                    to_string(massive[0]) + " and " + to_string(massive[1]) +
-                    "): it groups collisions by System constraints only and would sample too low a temperature. Keep "
-                    "these constraints in the System, or use another thermostat.");
-        });
-    }
 }
 
 void ConstraintForceImpl::updateContextState(ContextImpl& context, bool&) {
     if (!isOurs(steppingIntegrator(context)) && declaresAny)
-        throw OpenMMException(string("The integrator of this Context") + useInstead);
+        throwProblem(wrongIntegrator("The integrator of this Context"));
 }
 
 double ConstraintForceImpl::calcForcesAndEnergy(ContextImpl& context, bool, bool, int) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "ConstraintSolver.h"
-#include "OutOfMemory.h"
 #include "openmm/CMMotionRemover.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
@@ -11,7 +10,9 @@
 #include "openmmconstraints/ConstraintKernels.h"
 #include "openmmconstraints/internal/ClusterReport.h"
 #include "openmmconstraints/internal/CollectConstraints.h"
+#include "openmmconstraints/internal/CoreExceptions.h"
 #include "openmmconstraints/internal/KernelHold.h"
+#include "openmmconstraints/internal/ProblemReport.h"
 #include "openmmconstraints/internal/Settings.h"
 #include "openmmconstraints/internal/SystemChecks.h"
 #include <cmath>
@@ -25,34 +26,6 @@ namespace ConstraintPlugin {
 namespace {
 
 constexpr double smallestStepSize = 1e-150; // ps; its square is above the smallest normal number, 2e-308
-
-[[noreturn]] void throwOutOfMemory(const char* activity, const string& what, bool isOfSolver) {
-    throw OpenMMException(string("Out of memory in ") + activity + ", for " + what + ".\nRemedy: " +
-                          (isOfSolver ? "setSolver(Iterative), which needs no factor, or fewer coupled constraints, "
-                                      : "fewer constraints or particles in one Context, ") +
-                          "or a machine (or a limit of this process) with more memory.");
-}
-
-string describeSize(const System& system) {
-    long long number = system.getNumConstraints();
-    for (int f = 0; f < system.getNumForces(); f++)
-        forEachJoinedGroup(system.getForce(f), [&](const vector<int>&) { number++; });
-    return to_string(number) + " constraints among " + to_string(system.getNumParticles()) + " particles";
-}
-
-/** core knows no OpenMM: what it throws becomes an OpenMMException here. */
-template <class Function>
-auto withOpenMMExceptions(const System& system, const char* activity, Function function) -> decltype(function()) {
-    try {
-        return function();
-    } catch (const OutOfMemory& e) {
-        throwOutOfMemory(activity, e.what(), e.isOfSolver);
-    } catch (const bad_alloc&) {
-        throwOutOfMemory(activity, describeSize(system), false);
-    } catch (const runtime_error& e) {
-        throw OpenMMException(e.what());
-    }
-}
 
 } // namespace
 
@@ -128,8 +101,8 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         const System& system = contextRef.getSystem();
         kernel = contextRef.getPlatform().createKernel(getStepKernelName(), contextRef);
         const ConstraintSet constraints = collectConstraints(system, getConstraintTolerance());
-        requireSupported(constraints);
-        refuseForces(system, constraints);
+        checkSupported(constraints, throwProblem);
+        checkForces(system, constraints, throwProblem);
         stepKernel().initialize(system, *this, constraints);
     });
     use = ContextUse::of(contextRef);
@@ -142,7 +115,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
 void ConstraintIntegrator::updateConstraints() {
     work("updateParametersInContext()", [&](IntegrateConstraintsStepKernel& kernel) {
         const ConstraintSet constraints = collectConstraints(context->getSystem(), getConstraintTolerance());
-        requireSupported(constraints);
+        checkSupported(constraints, throwProblem);
         kernel.setTargets(constraints);
     });
 }

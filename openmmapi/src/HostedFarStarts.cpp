@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Positions that are off the constraints, by little or by far, are solved for.
-#include "openmm/OpenMMException.h"
 #include "openmmconstraints/internal/HeldPairs.h"
 #include "openmmconstraints/internal/HostedStepKernel.h"
 #include <sstream>
@@ -108,19 +107,33 @@ static string describeError(const ConstraintSet& set, const SolveReport& report,
     return out.str();
 }
 
-string HostedStepKernel::hintFor(const SolveReport& report, const vector<Real3>& x, const Box& now) const {
-    const ConstraintSet& set = solver->getSet();
+/** What may have put a constraint far off. */
+enum class Cause { Unknown, StartTime, MissingImage };
+
+static Cause causeOf(const ConstraintSet& set, const SolveReport& report, double time, const vector<Real3>& x,
+                     const Box& now) {
     const Constraint& c = set.constraints[report.constraint];
     const auto error = [&](double value, double target) { return abs(wrapResidual(c.kind, value - target)); };
-    if (c.rate != 0 && error(report.value, c.target) < error(report.value, c.targetAt(targetTime)))
-        return "Its rate counts from its start time: let it start now, with startTime=context.getTime(). ";
+    if (c.rate != 0 && error(report.value, c.target) < error(report.value, c.targetAt(time)))
+        return Cause::StartTime;
     if (c.kind == CoordinateKind::Distance && !c.periodic) {
         const Real3 image = now.minimumImage(x[c.particles[0]] - x[c.particles[1]]);
         if (error(sqrt(dot(image, image)), c.target) < 0.5 * error(report.value, c.target))
-            return "Its particles are in different copies of the periodic box: call "
-                   "setUsesPeriodicBoundaryConditions(True) on the ConstraintForce, or make molecules whole. ";
+            return Cause::MissingImage;
     }
-    return "";
+    return Cause::Unknown;
+}
+
+static string remedyOf(Cause cause, bool isConverged) {
+    if (cause == Cause::MissingImage)
+        return "Its particles are in different copies of the periodic box: call "
+               "setUsesPeriodicBoundaryConditions(True) on the ConstraintForce, or make molecules whole.";
+    return string(cause == Cause::StartTime ? "Its rate counts from its start time: let it start now, with "
+                                              "startTime=context.getTime(). "
+                                            : "") +
+           "Call integrator.applyConstraints() to go there in stages, or openmmconstraints.minimize(context), which "
+           "goes there and minimizes (OpenMM's minimizer does not know ConstraintForces)" +
+           (isConverged ? "; setMaxProjection() lets a step do it in one go." : ".");
 }
 
 void HostedStepKernel::refuseFarOff(const ConstraintIntegrator& integrator, const SolveReport& before,
@@ -145,14 +158,11 @@ void HostedStepKernel::refuseFarOff(const ConstraintIntegrator& integrator, cons
             << " nm, farther than setMaxProjection() allows (" << bound << " nm)";
     else
         out << " does not get there in one go";
-    out << ".\nRemedy: " << hintFor(before, x, now)
-        << "Call integrator.applyConstraints() to go there in stages, or openmmconstraints.minimize(context), which "
-           "goes "
-           "there and minimizes (OpenMM's minimizer does not know ConstraintForces)";
-    if (isConverged)
-        out << "; setMaxProjection() lets a step do it in one go";
     out << ".";
-    throw OpenMMException(out.str());
+    const Cause cause = causeOf(set, before, targetTime, x, now);
+    throwProblem(problemOf(set, cause == Cause::MissingImage ? "minimum-image" : "far-off", {before.constraint},
+                           out.str(), remedyOf(cause, isConverged),
+                           isConverged ? farthest.distance : lengthOfError(set, before, targetTime), bound));
 }
 
 } // namespace ConstraintPlugin

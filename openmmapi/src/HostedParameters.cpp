@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Context parameters that constraints depend on: whether the positions meet them.
-#include "openmm/OpenMMException.h"
 #include "openmmconstraints/internal/HostedStepKernel.h"
 #include "openmmconstraints/internal/WithGlobals.h"
 #include <sstream>
@@ -31,12 +30,13 @@ void HostedStepKernel::requireProjected(ContextImpl& context, const ConstraintIn
             dependent.push_back((int) k);
     const Real3* x = positions(context);
     const SolveReport report = solver->measurePositions(dependent, x, box(context), currentTime(context));
-    if (!(report.maxError <= projectionThreshold(integrator) + roundingSlack(x)))
-        throwOffParameters(report, now);
+    const double bound = projectionThreshold(integrator) + roundingSlack(x);
+    if (!(report.maxError <= bound))
+        throwOffParameters(report, now, bound);
     metParameters = now;
 }
 
-void HostedStepKernel::throwOffParameters(const SolveReport& report, const vector<double>& now) const {
+void HostedStepKernel::throwOffParameters(const SolveReport& report, const vector<double>& now, double bound) const {
     ostringstream out;
     const vector<string> names = solver->getGlobalNames();
     out << "The positions do not meet a Context parameter that has changed: ";
@@ -48,10 +48,12 @@ void HostedStepKernel::throwOffParameters(const SolveReport& report, const vecto
             break;
         }
     out << ". " << describeConstraint(solver->getSet(), report.constraint) << " is off by " << report.maxError
-        << " nm, so energies and forces here are not those of the constrained system"
-        << ".\nRemedy: call integrator.applyConstraints() after context.setParameter(). Exchanges of states between "
-           "values of such a parameter cannot do that: let them exchange temperatures, or other Forces' parameters.";
-    throw OpenMMException(out.str());
+        << " nm, so energies and forces here are not those of the constrained system.";
+    throwProblem(problemOf(
+        solver->getSet(), "off-parameter", {report.constraint}, out.str(),
+        "call integrator.applyConstraints() after context.setParameter(). Exchanges of states between values of such "
+        "a parameter cannot do that: let them exchange temperatures, or other Forces' parameters.",
+        report.maxError, bound));
 }
 
 } // namespace ConstraintPlugin

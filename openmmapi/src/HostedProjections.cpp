@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // States that someone else left are returned to the constraints, and velocities for what is computed from them.
-#include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/internal/HostedStepKernel.h"
 #include "openmmconstraints/internal/MovingTargets.h"
@@ -126,9 +125,10 @@ void HostedStepKernel::requireResolved(const Real3* x) const {
             ostringstream out;
             out << describeParticle(set, p) << " is at (" << x[p].x << ", " << x[p].y << ", " << x[p].z << ") nm in "
                 << activity << ": so far out, positions of this precision are rounded by " << rounding
-                << " nm, too much for " << describeConstraint(set, (int) k)
-                << ".\nRemedy: correct its position, or move all particles closer to the origin.";
-            throw OpenMMException(out.str());
+                << " nm, too much for " << describeConstraint(set, (int) k) << ".";
+            throwProblem(problemOf(set, "rounding", {(int) k}, out.str(),
+                                   "correct its position, or move all particles closer to the origin.", rounding,
+                                   set.scale(set.constraints[k])));
         }
 }
 
@@ -137,9 +137,11 @@ void HostedStepKernel::checkPeriodicLengths(const Box& now, double time) const {
     for (size_t k = 0; k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
         if (set.hasLengthScale(c) && c.periodic && c.force >= 0 && c.targetAt(time) > now.halfWidth())
-            throw OpenMMException(describeConstraint(set, (int) k) + ": its distance " + to_string(c.targetAt(time)) +
-                                  " nm exceeds half the shortest width of the periodic box, " +
-                                  to_string(now.halfWidth()) + " nm. Use a larger box.");
+            throwProblem(problemOf(set, "box", {(int) k},
+                                   describeConstraint(set, (int) k) + ": its distance " + to_string(c.targetAt(time)) +
+                                       " nm exceeds half the shortest width of the periodic box, " +
+                                       to_string(now.halfWidth()) + " nm.",
+                                   "Use a larger box.", c.targetAt(time), now.halfWidth()));
     }
 }
 

@@ -18,7 +18,7 @@ void HostedStepKernel::initialize(const System&, const ConstraintIntegrator& int
     inverseMass = constraints.inverseMass;
     solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
     if (!solver->getUndecided().empty())
-        throwUndecidedRank(constraints, solver->getUndecided());
+        throwProblem(undecidedRank(constraints, solver->getUndecided()));
     lastStepSize = integrator.getStepSize();
     reading.multipliers.assign(constraints.constraints.size(), 0.0);
     reading.velocityMultipliers = reading.multipliers;
@@ -158,10 +158,12 @@ void HostedStepKernel::throwDrift(const SolveReport& drift, const ConstraintInte
     ostringstream out;
     out << "The constraints drifted beyond the bound " << bound << " in " << activity << ": "
         << describeConstraint(solver->getSet(), drift.constraint) << " has the value " << drift.value
-        << ", an error of " << drift.maxError
-        << ".\nRemedy: stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
-           "setMaxDrift(), call applyConstraints() now and then, or use RattleIntegrator, which does not drift.";
-    throw OpenMMException(out.str());
+        << ", an error of " << drift.maxError << ".";
+    throwProblem(
+        problemOf(solver->getSet(), "drift", {drift.constraint}, out.str(),
+                  "stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
+                  "setMaxDrift(), call applyConstraints() now and then, or use RattleIntegrator, which does not drift.",
+                  drift.maxError, bound));
 }
 
 void HostedStepKernel::requireFinite(const Real3* v, const char* what) const {
@@ -172,11 +174,20 @@ void HostedStepKernel::requireFinite(const Real3* v, const char* what) const {
         return;
     for (int i = 0; i < numParticles(); i++)
         if (!isfinite(v[i].x + v[i].y + v[i].z))
-            throw OpenMMException(
-                "The " + string(what) + " of " + describeParticle(solver->getSet(), i) +
-                " would become NaN or infinite in " + activity +
-                ". Its force, velocity or position is not finite: look for overlapping particles, "
-                "minimize the energy (openmmconstraints.minimize(context)), or reduce the step size.");
+            throwNotFinite(what, i);
+}
+
+void HostedStepKernel::throwNotFinite(const char* what, int particle) const {
+    throwProblem({"not-finite",
+                  {},
+                  {particle},
+                  ConstraintProblem::none,
+                  ConstraintProblem::none,
+                  "The " + string(what) + " of " + describeParticle(solver->getSet(), particle) +
+                      " would become NaN or infinite in " + activity +
+                      ". Its force, velocity or position is not finite.",
+                  "look for overlapping particles, minimize the energy (openmmconstraints.minimize(context)), or "
+                  "reduce the step size."});
 }
 
 void HostedStepKernel::note(const SolveReport& report) {

@@ -1,12 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/MovingTargets.h"
-#include "openmm/OpenMMException.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include <limits>
 #include <sstream>
-
-using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
@@ -32,8 +29,11 @@ bool isInRange(const Constraint& c, double time) {
 
 void requireTargetsInRange(const ConstraintSet& set, double time) {
     for (int k = 0; k < set.numListed; k++)
-        if (set.constraints[k].rate != 0 && !isInRange(set.constraints[k], time))
-            throw OpenMMException(describeMotion(set, k, time) + ". Remedy: " + remedyForMotion(set, k));
+        if (const Constraint& c = set.constraints[k]; c.rate != 0 && !isInRange(c, time)) {
+            const double target = c.targetAt(time);
+            throwProblem(problemOf(set, "moving", {k}, describeMotion(set, k, time) + ".", remedyForMotion(set, k),
+                                   target, c.kind == CoordinateKind::Angle && target > 0 ? M_PI : 0));
+        }
 }
 
 int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize) {

@@ -59,12 +59,13 @@ string RattleNoseHooverIntegrator::getStepKernelName() const {
     return IntegrateRattleNoseHooverStepName;
 }
 
-void RattleNoseHooverIntegrator::requireSupported(const ConstraintSet& constraints) const {
+void RattleNoseHooverIntegrator::checkSupported(const ConstraintSet& constraints, const ProblemReport& report) const {
     for (size_t k = 0; k < constraints.constraints.size(); k++)
-        if (constraints.isMoving(constraints.constraints[k]))
-            throw OpenMMException("RattleNoseHooverIntegrator cannot hold " + describeConstraint(constraints, (int) k) +
-                                  ", which moves in time: scaling velocities would take its own away. Use "
-                                  "RattleLangevinIntegrator, or set its rate to zero.");
+        if (const Constraint& c = constraints.constraints[k]; constraints.isMoving(c))
+            report(problemOf(constraints, "integrator", {(int) k},
+                             "RattleNoseHooverIntegrator cannot hold " + describeConstraint(constraints, (int) k) +
+                                 ", which moves in time: scaling velocities would take its own away.",
+                             "Use RattleLangevinIntegrator, or set its rate to zero.", c.rate, 0));
 }
 
 static HeatBathKernel& asHeatBath(IntegrateConstraintsStepKernel& kernel) {

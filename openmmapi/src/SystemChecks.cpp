@@ -1,16 +1,23 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/SystemChecks.h"
+#include "openmm/AndersenThermostat.h"
 #include "openmm/CMMotionRemover.h"
+#include "openmm/CompoundIntegrator.h"
 #include "openmm/MonteCarloAnisotropicBarostat.h"
 #include "openmm/MonteCarloBarostat.h"
 #include "openmm/MonteCarloFlexibleBarostat.h"
 #include "openmm/MonteCarloMembraneBarostat.h"
 #include "openmm/OpenMMException.h"
+#include "openmm/VerletIntegrator.h"
+#include "openmmconstraints/ConstraintIntegrator.h"
+#include "openmmconstraints/internal/CollectConstraints.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <random>
+#include <set>
 #include <typeinfo>
 
 using namespace OpenMM;
@@ -20,6 +27,7 @@ namespace ConstraintPlugin {
 namespace {
 
 using Axes = std::array<bool, 3>;
+constexpr std::array<int, 3> axes = {0, 1, 2};
 
 bool removesMotion(const Force& force) {
     return dynamic_cast<const CMMotionRemover*>(&force) != nullptr;
@@ -80,9 +88,17 @@ Axes fixedBy(const ConstraintSet& set, const Constraint& c, bool masslessToo) {
 
 } // namespace
 
+/** A Force that does not go together with constraints: of each, the first of these. */
+static void reportCombination(const ConstraintSet& set, size_t constraint, const Force& force,
+                              const std::string& cannot, const std::string& why, const std::string& remedy,
+                              const ProblemReport& report) {
+    report(problemOf(set, "combination", {(int) constraint},
+                     force.getName() + cannot + describeConstraint(set, (int) constraint) + why, remedy));
+}
+
 /** A CMMotionRemover takes the velocity of the centre of mass from what a constraint ties to a place. Barostats move
- *  massless particles with their molecules, so anchors are no surface to them. */
-static void refuseShiftsOfPlaces(const System& system, const ConstraintSet& set) {
+ *  massless particles with their molecules, so anchors are no surprise to them. */
+static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, const ProblemReport& report) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
         const Axes shifted = shiftedBy(force);
@@ -90,25 +106,27 @@ static void refuseShiftsOfPlaces(const System& system, const ConstraintSet& set)
             continue;
         const bool removes = removesMotion(force);
         const std::string remedy =
-            removes ? " Remove it before the Context is made: system.removeForce(" + std::to_string(f) +
+            removes ? "Remove it before the Context is made: system.removeForce(" + std::to_string(f) +
                           "), or ForceField.createSystem(removeCMMotion=False)."
-                    : " Use one that leaves this axis alone (MonteCarloAnisotropicBarostat), or an expression in "
+                    : "Use one that leaves this axis alone (MonteCarloAnisotropicBarostat), or an expression in "
                       "distances only.";
         for (size_t k = 0; k < set.constraints.size(); k++) {
             const Constraint& c = set.constraints[k];
-            const bool isExpression = c.kind == CoordinateKind::Custom;
             const int anchor = removes ? anchorOf(set, c) : -1;
-            const Axes fixed = isExpression ? fixedBy(set, c, !removes) : Axes{anchor >= 0, anchor >= 0, anchor >= 0};
-            for (int axis = 0; axis < 3; axis++)
-                if (shifted[axis] && fixed[axis])
-                    throw OpenMMException(
-                        force.getName() + " cannot be combined with " + describeConstraint(set, (int) k) + ", which " +
-                        (anchor >= 0 ? "ties particles to " + describeParticle(set, anchor) +
-                                           ", which is massless and does not move: it would take their motion away."
-                                     : std::string("fixes places in space along ") + "xyz"[axis] +
-                                           (removes ? ": it would take the motion on the surface away."
-                                                    : ": it would scale positions off the surface.")) +
-                        remedy);
+            const Axes fixed = c.kind == CoordinateKind::Custom ? fixedBy(set, c, !removes)
+                                                                : Axes{anchor >= 0, anchor >= 0, anchor >= 0};
+            const auto axis = std::find_if(axes.begin(), axes.end(), [&](int i) { return shifted[i] && fixed[i]; });
+            if (axis == axes.end())
+                continue;
+            reportCombination(set, k, force, " cannot be combined with ",
+                              anchor >= 0
+                                  ? ", which ties particles to " + describeParticle(set, anchor) +
+                                        ", which is massless and does not move: it would take their motion away."
+                                  : std::string(", which fixes places in space along ") + "xyz"[*axis] +
+                                        (removes ? ": it would take the motion on the surface away."
+                                                 : ": it would scale positions off the surface."),
+                              remedy, report);
+            break;
         }
     }
 }
@@ -124,42 +142,98 @@ static bool scalesParticles(const Force& force) {
            scales(dynamic_cast<const MonteCarloFlexibleBarostat*>(&force));
 }
 
-static void refuseScalingOfParticles(const System& system, const ConstraintSet& set) {
-    for (int f = 0; f < system.getNumForces(); f++) {
-        const Force& force = system.getForce(f);
-        if (!scalesParticles(force))
-            continue;
-        for (size_t k = 0; k < set.constraints.size(); k++) {
-            const std::vector<int>& particles = set.constraints[k].particles;
-            const auto numMovable =
-                std::count_if(particles.begin(), particles.end(), [&](int p) { return set.inverseMass[p] > 0; });
-            if (numMovable > 1)
-                throw OpenMMException(force.getName() +
-                                      " with setScaleMoleculesAsRigid(False) cannot be combined with " +
-                                      describeConstraint(set, (int) k) +
-                                      ": it would stretch what the constraint holds, and accept moves by the energy of "
-                                      "stretched molecules. Leave it at True.");
-        }
-    }
+static void checkScalingOfParticles(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    const auto joinsMovable = [&](const Constraint& c) {
+        return std::count_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] > 0; }) > 1;
+    };
+    const auto first = std::find_if(set.constraints.begin(), set.constraints.end(), joinsMovable);
+    for (int f = 0; first != set.constraints.end() && f < system.getNumForces(); f++)
+        if (scalesParticles(system.getForce(f)))
+            reportCombination(set, first - set.constraints.begin(), system.getForce(f),
+                              " with setScaleMoleculesAsRigid(False) cannot be combined with ",
+                              ": it would stretch what the constraint holds, and accept moves by the energy of "
+                              "stretched molecules.",
+                              "Leave it at True.", report);
 }
 
 /** By its name: OpenMM's Drude plugin need not be there. */
-static void refuseDrudeParticles(const System& system) {
+static void checkDrudeParticles(const System& system, const ProblemReport& report) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
         if (std::string(typeid(force).name()).find("DrudeForce") != std::string::npos)
-            throw OpenMMException(
-                "The System has a DrudeForce, and the integrators of openmm-constraints have no heat bath of their own "
-                "for Drude particles: they would be heated like atoms, and the polarization with them. Use "
-                "DrudeLangevinIntegrator, DrudeNoseHooverIntegrator or DrudeSCFIntegrator with System constraints only "
-                "(they solve no ConstraintForce), or a force field without Drude particles.");
+            report(
+                {"combination",
+                 {},
+                 {},
+                 ConstraintProblem::none,
+                 ConstraintProblem::none,
+                 "The System has a DrudeForce, and the integrators of openmm-constraints have no heat bath of their "
+                 "own "
+                 "for Drude particles: they would be heated like atoms, and the polarization with them.",
+                 "Use DrudeLangevinIntegrator, DrudeNoseHooverIntegrator or DrudeSCFIntegrator with System constraints "
+                 "only (they solve no ConstraintForce), or a force field without Drude particles."});
     }
 }
 
-void refuseForces(const System& system, const ConstraintSet& set) {
-    refuseDrudeParticles(system);
-    refuseShiftsOfPlaces(system, set);
-    refuseScalingOfParticles(system, set);
+/** AndersenThermostat beside constraints of Forces; of each Force, the first that joins massive particles. */
+static void checkThermostats(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    const auto isAndersen = [&](int f) {
+        return dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr;
+    };
+    int thermostat = 0;
+    while (thermostat < system.getNumForces() && !isAndersen(thermostat))
+        thermostat++;
+    std::set<int> seen = {-1}; // Forces; it knows the System's own constraints
+    for (size_t k = 0; thermostat < system.getNumForces() && k < set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        std::vector<int> massive;
+        std::copy_if(c.particles.begin(), c.particles.end(), std::back_inserter(massive),
+                     [&](int p) { return set.inverseMass[p] > 0; });
+        if (massive.size() > 1 && seen.insert(c.force).second)
+            report(problemOf(set, "combination", {(int) k},
+                             "AndersenThermostat cannot be combined with a ConstraintForce that joins massive "
+                             "particles (" +
+                                 std::to_string(massive[0]) + " and " + std::to_string(massive[1]) +
+                                 "): it groups collisions by System constraints only and would sample too low a "
+                                 "temperature.",
+                             "Keep these constraints in the System, or use another thermostat."));
+    }
+}
+
+void checkForces(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    checkThermostats(system, set, report);
+    checkDrudeParticles(system, report);
+    checkShiftsOfPlaces(system, set, report);
+    checkScalingOfParticles(system, set, report);
+}
+
+static const char* const useInstead =
+    "Use an integrator of openmm-constraints (RattleIntegrator, ShakeIntegrator, "
+    "RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintForceIntegrator), or "
+    "remove these Forces.";
+
+ConstraintProblem wrongIntegrator(const std::string& which) {
+    return {"integrator",
+            {},
+            {},
+            ConstraintProblem::none,
+            ConstraintProblem::none,
+            which + " does not solve the constraints of a ConstraintForce or CustomConstraintForce.",
+            useInstead};
+}
+
+void checkIntegrator(const Integrator& integrator, const ProblemReport& report) {
+    const auto isOurs = [](const Integrator& one) {
+        return dynamic_cast<const ConstraintIntegrator*>(&one) != nullptr;
+    };
+    const auto* compound = dynamic_cast<const CompoundIntegrator*>(&integrator);
+    for (int i = 0; compound != nullptr && i < compound->getNumIntegrators(); i++)
+        if (!isOurs(compound->getIntegrator(i)))
+            report(wrongIntegrator("Integrator " + std::to_string(i) + " of the CompoundIntegrator"));
+    // OpenMM's minimizer on a GPU makes a Context with exactly this one and never steps it: its first step is refused,
+    // see ConstraintForceImpl::updateContextState().
+    if (compound == nullptr && !isOurs(integrator) && typeid(integrator) != typeid(VerletIntegrator))
+        report(wrongIntegrator("The integrator of this Context"));
 }
 
 /** A Force that does not say whether it is periodic throws; such a one decides nothing here. */
@@ -184,16 +258,27 @@ Box defaultBox(const System& system) {
     return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
 }
 
-std::string whyNotConstrainable(const System& system, int particle) {
-    if (particle < 0 || particle >= system.getNumParticles())
-        return "particle index " + std::to_string(particle) + " is out of range: the System has " +
-               std::to_string(system.getNumParticles()) + " particles, 0 to " +
-               std::to_string(system.getNumParticles() - 1) + ".";
-    if (system.isVirtualSite(particle))
-        return "particle " + std::to_string(particle) +
-               " is a virtual site, which follows other particles and cannot be constrained. Constrain the particles "
-               "that define it.";
-    return "";
+std::optional<ConstraintProblem> whyNotConstrainable(const System& system, int particle) {
+    const std::string index = std::to_string(particle);
+    const int n = system.getNumParticles();
+    ConstraintProblem problem;
+    problem.particles = {particle};
+    if (particle < 0 || particle >= n) {
+        problem.message = "particle index " + index + " is out of range: the System has " + std::to_string(n) +
+                          " particles, 0 to " + std::to_string(n - 1) + ".";
+        problem.bound = n - 1;
+    } else if (system.isVirtualSite(particle)) {
+        problem.message =
+            "particle " + index + " is a virtual site, which follows other particles and cannot be constrained.";
+        problem.remedy = "Constrain the particles that define it.";
+    } else
+        return {};
+    problem.kind = "particles";
+    problem.value = particle;
+    return problem;
 }
+
+const char* const useLargerBox =
+    "Use a larger box (System.setDefaultPeriodicBoxVectors) or setUsesPeriodicBoundaryConditions(False).";
 
 } // namespace ConstraintPlugin

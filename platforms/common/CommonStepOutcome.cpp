@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // What the host learns of steps: failures, and what users read.
 #include "CommonStepKernel.h"
-#include "openmm/OpenMMException.h"
 #include "openmm/common/ContextSelector.h"
 #include "openmmconstraints/internal/ConstraintErrors.h"
 #include <numeric>
@@ -92,10 +91,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
             throwDrift(report, integrator);
     } else if (code >= tables.numClusters()) {
         const int particle = order.atomIndex[code - tables.numClusters()];
-        throw OpenMMException("The position or velocity of " + describeParticle(set, particle) +
-                              " would become NaN or infinite in " + activity +
-                              ". Its force, velocity or position is not finite: look for overlapping particles, "
-                              "minimize the energy (openmmconstraints.minimize(context)), or reduce the step size.");
+        throwNotFinite("position or velocity", particle);
     } else {
         const vector<double> errors = program->arguments.download("reportErrors");
         vector<int> rows(program->arguments["reportRows"].getSize() * 4);

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -15,8 +16,6 @@ import pytest
 from openmm import app, unit
 
 import openmmconstraints as mc
-from openmmconstraints.health.blocks import Pattern
-from openmmconstraints.health.gradients import jacobian, measure
 
 CO2 = [(0, 1, 0.116), (1, 2, 0.116), (0, 2, 0.232)]
 STRAIGHT = [[-0.116, 0, 0], [0, 0, 0], [0.116, 0, 0]]
@@ -112,7 +111,7 @@ def test_every_refusal_is_found_and_the_check_goes_on():
         ("particles", (2,)),
         ("particles", (5,)),
         ("target", (9,)),
-        ("refused", ()),
+        ("expression", (11,)),
         ("contradictory", (0, 3)),
         ("contradictory", (6, 7, 8)),
     ]
@@ -128,31 +127,38 @@ def test_the_longest_of_a_contradiction_is_left_out():
     assert kinds(mc.Health(make_system([1] * 4, [*rest, (0, 2, 0.3)]))) == ["contradictory"]
 
 
-def test_endless_refusals_end_the_check():
-    health = mc.Health(make_system([1] * 40, [(i, i + 100, 0.1) for i in range(40)]), np.zeros((40, 3)))
-    assert kinds(health) == ["particles"] * 20 + ["unfinished"]
-    assert health.clusters is health.degreesOfFreedom is health.recommendedTimeStep is None
-    assert "17 more of these kinds are not shown" in str(health)
+def test_a_hundred_refusals_are_all_found():
+    health = mc.Health(make_system([1] * 100, [(i, i + 100, 0.1) for i in range(100)]), np.zeros((100, 3)))
+    assert kinds(health) == ["particles"] * 100
+    assert [finding.constraints for finding in health.findings] == [(i,) for i in range(100)]
+    assert health.degreesOfFreedom == 300
+    assert "97 more of these kinds are not shown" in str(health)
 
 
 def test_particles_at_one_place_are_an_error_and_no_crash(recwarn):
     system = add_force(
         make_system([1] * 4), [(0, 1, 0.1), (1, 2, 0.1), (2, 0, 0.1)], [(0, 1, 2, 1.0)], [(0, 1, 2, 3, 1.0)]
     )
-    assert kinds(mc.Health(system, np.zeros((4, 3))), "error") == ["not-projectable"]
+    assert kinds(mc.Health(system, np.zeros((4, 3))), "error") == ["not-finite"]
     assert not recwarn.list
 
 
-def test_messages_name_the_constraints_of_the_users_own_system():
-    """Although positions are tried with a System in which the first Force is another one."""
+def test_positions_are_measured_beside_what_is_refused_and_tried_without():
     system = add_force(make_system([12] * 6, [(0, 1, 0.1)]), [(1, 99, 0.1), (2, 3, 0.1), (4, 5, 0.1)])
     x = np.array([[0, 0, 0], [0.5, 0, 0], [1, 0, 0], [1.1, 0, 0], [2, 0, 0], [2.1, 0, 0]])
+    health = mc.Health(system, x)
+    assert kinds(health) == ["particles", "off"]
+    assert only(health, "off").message.startswith("System constraint 0 (particles 0 and 1)")
+    assert health.placement.steps == 0
+    system = add_force(make_system([12] * 6, [(0, 1, 0.1)]), [(2, 3, 0.1), (4, 5, 0.1)])
     assert only(mc.Health(system, x), "far-off").message.startswith("System constraint 0 (particles 0 and 1)")
     x[1], x[5] = [0.1, 0, 0], [2.5, 0, 0]
     finding = only(mc.Health(system, x), "far-off")
-    assert finding.message.startswith("distance 2 of the ConstraintForce with index 0 (particles 4 and 5)")
-    assert finding.constraints == (3,)
+    assert finding.message.startswith("distance 1 of the ConstraintForce with index 0 (particles 4 and 5)")
+    assert finding.constraints == (2,)
     assert finding.particles == (4, 5)
+    assert finding.values == {"value": pytest.approx(0.2), "bound": pytest.approx(0.05)}
+    assert "applyConstraints" in finding.remedy
 
 
 def test_straight_set_is_recognized_and_dangerous_in_the_system():
@@ -189,7 +195,7 @@ def test_redundant_constraints_in_rings_of_a_chain_are_found():
 def test_redundant_constraint_that_disagrees_is_an_error_at_the_positions():
     i, j, length = (distances := all_distances(METHANE)).pop()
     finding = only(
-        mc.Health(make_system([12, 1, 1, 1, 1], [*distances, (i, j, 1.02 * length)]), METHANE), "not-projectable"
+        mc.Health(make_system([12, 1, 1, 1, 1], [*distances, (i, j, 1.02 * length)]), METHANE), "inconsistent"
     )
     assert finding.severity == "error"
     assert "contradict" in finding.remedy
@@ -228,8 +234,8 @@ def test_anchors_are_noted_and_refused_in_the_system():
 
 
 def test_what_the_system_ignores_is_noted_and_not_measured():
-    system = make_system([0, 0, 12, 12], [(0, 1, 0.5), (2, 3, 0.1), (1, 0, 0.7)])
-    health = mc.Health(system, [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0.1, 0.1]])
+    system = make_system([0, 0, 12, 12, 0], [(0, 1, 0.5), (2, 3, 0.1), (1, 4, 0.7)])
+    health = mc.Health(system, [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0.1, 0.1], [0.2, 0, 0]])
     assert kinds(health) == ["ignored"]
     assert only(health, "ignored").constraints == (0, 2)
     assert health.degreesOfFreedom == 5
@@ -251,7 +257,8 @@ def test_refused_combinations_are_found():
     mc.moveConstraints(system)
     assert "AndersenThermostat" in only(mc.Health(system), "combination").message
     foreign = only(mc.Health(system, integrator=mm.LangevinMiddleIntegrator(300, 1, 0.001)), "integrator")
-    assert "LangevinMiddleIntegrator" in foreign.message
+    assert "does not solve" in foreign.message
+    assert "RattleLangevinIntegrator" in foreign.remedy
 
 
 def test_an_anchor_beside_a_motion_remover_is_found_with_a_remedy_that_works():
@@ -259,11 +266,11 @@ def test_an_anchor_beside_a_motion_remover_is_found_with_a_remedy_that_works():
     system.addForce(mm.CMMotionRemover())
     assert mc.Health(system).ok  # nothing joins the massless ones
     add_force(system, [(0, 1, 0.1)])
-    message = only(mc.Health(system), "combination").message
+    finding = only(mc.Health(system), "combination")
     with pytest.raises(mm.OpenMMException) as raised:
         mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
-    assert " ".join(str(raised.value).split()) == message
-    (remedy,) = re.findall(r"system\.removeForce\(\d+\)", message)
+    assert str(raised.value) == f"{finding.message}\nRemedy: {finding.remedy}"
+    (remedy,) = re.findall(r"system\.removeForce\(\d+\)", finding.remedy)
     eval(remedy, {"system": system})
     assert mc.Health(system).ok
     context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
@@ -274,6 +281,8 @@ def test_minimum_image_is_asked_for_where_it_is_needed():
     x = [[0.02, 0, 0], [1.92, 0, 0]]  # in a box of 2 nm
     finding = only(mc.Health(add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)]), x), "minimum-image")
     assert finding.severity == "error"
+    assert mc.Health(add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)]), x).placement.shift is None
+    assert "applyConstraints" not in finding.remedy
     with_image = add_force(make_system([12, 12], periodic=True), [(0, 1, 0.1)], periodic=True)
     assert kinds(mc.Health(with_image, x)) == []
     idle = add_force(make_system([12, 12]), [(0, 1, 0.1)], periodic=True)
@@ -339,14 +348,16 @@ def test_moving_length_is_measured_at_the_time_of_the_state():
     assert "error" in {finding.severity for finding in mc.Health(system, context.getState(positions=True)).findings}
 
 
-def test_large_meshes_are_left_to_the_integrators():
+def test_rank_and_condition_of_a_large_mesh_are_told():
     size = 15
     x = np.array([[i * 0.1, j * 0.1, 0.01 * ((i * 7 + j * 3) % 5)] for i in range(size) for j in range(size)])
     pairs = [(k, k + 1) for k in range(size**2) if (k + 1) % size] + [(k, k + size) for k in range(size**2 - size)]
-    health = mc.Health(make_system([12] * size**2, [(i, j, float(np.linalg.norm(x[i] - x[j]))) for i, j in pairs]), x)
+    system = make_system([12] * size**2, [(i, j, float(np.linalg.norm(x[i] - x[j]))) for i, j in pairs])
+    health = mc.Health(system, x)
     assert health.ok
-    assert len(only(health, "large").constraints) == len(pairs)
-    assert health.counts.redundant is None
+    assert (health.counts.independent, health.counts.redundant) == (len(pairs), 0)
+    system.addConstraint(0, 1, system.getConstraintParameters(0)[2])
+    assert only(mc.Health(system, x), "redundant").count == 1
 
 
 def harmonic(masses, bonds=(), angles=()):
@@ -472,21 +483,114 @@ def test_arguments_that_do_not_fit_are_refused(villin):
         mc.Health(system, context.getState(velocities=True))
 
 
-@pytest.mark.parametrize(("kind", "size"), [(0, 2), (1, 3), (2, 4)])
-def test_gradients_are_those_of_the_values(kind, size):
-    x = np.random.default_rng(kind).uniform(size=(1, size, 3))
-    members = (tuple(range(size)),)
-    pattern = Pattern(
-        (kind,), members, np.array([1.0]), np.ones(size), False, False, False, np.zeros((1, 1)), np.zeros((1, size))
-    )
+def rigid_group(lengths_off: float = 1.0):
+    """Methane as a rigid body, its bonds to hydrogen constrained in the System too, as createSystem(HBonds) does."""
+    system = make_system([12, 1, 1, 1, 1], [(0, i, 0.109 * lengths_off) for i in range(1, 5)])
+    force = mc.ConstraintForce()
+    force.addRigidBody(range(5), METHANE)
+    system.addForce(force)
+    return system
 
-    def value(x):
-        return measure(kind, x[:, 1:] - x[:, :-1])[0]
 
-    numeric = np.zeros(3 * size)
-    for n in range(3 * size):
-        step = np.zeros(3 * size)
-        step[n] = 1e-6
-        numeric[n] = (value(x + step.reshape(x.shape)) - value(x - step.reshape(x.shape))) / 2e-6
-    found = jacobian(pattern, x, None)[0, 0]
-    np.testing.assert_allclose(np.abs(found @ numeric), np.linalg.norm(numeric), rtol=1e-8)
+def test_a_rigid_body_with_constraints_inside_is_healthy_only_where_they_agree():
+    health = mc.Health(rigid_group(), METHANE)
+    assert health.ok
+    assert health.placement.steps == 3
+    assert health.counts.redundant == only(health, "redundant").count == 4
+    assert health.degreesOfFreedom == 6
+    health = mc.Health(rigid_group(1.01), METHANE)
+    finding = only(health, "inconsistent")
+    assert finding.severity == "error"
+    assert set(finding.particles) <= set(range(5))
+    assert finding.values["value"] > finding.values["bound"]
+    assert str(health).endswith("Not ready to run: 1 error, 1 note.")
+
+
+def test_far_off_dihedrals_are_an_error_with_what_the_step_raised():
+    system = add_force(make_system([12] * 8), [(i, i + 1, 0.15) for i in range(7)])
+    x = [[0.12 * i, 0.09 * (i % 2), 0.001 * i * i] for i in range(8)]
+    assert mc.Health(system, np.array(x)).ok
+    add_force(system, dihedrals=[(i, i + 1, i + 2, i + 3, 0.5) for i in range(5)])
+    health = mc.Health(system, np.array(x))
+    assert not health.ok
+    finding = next(finding for finding in health.findings if finding.severity == "error")
+    context = mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions(x)
+    with pytest.raises(mm.OpenMMException) as raised:
+        context.getIntegrator().step(1)
+    if finding.kind == "far-off":
+        assert str(raised.value).splitlines()[0] == finding.message
+
+
+def test_what_openmm_refuses_is_found():
+    system = make_system([12, 12], [(0, 1, 0.1), (0, 1, 0.1)])
+    assert only(mc.Health(system), "duplicate").constraints == (0, 1)
+    x = [[0, 0, 0], [0.1, 0, 0]]
+    with pytest.raises(mm.OpenMMException, match="same atoms"):
+        mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    mc.moveConstraints(system)
+    assert mc.Health(system, x).ok
+    system.addForce(pair := mm.CustomBondForce("foo(r)"))
+    pair.addBond(0, 1)
+    assert "foo" in only(mc.Health(system, x), "raised").message
+
+
+def test_forces_are_part_of_what_is_tried():
+    system = make_system([12, 12, 12], [(0, 1, 0.1)])
+    x = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.3, 0]])
+    assert str(mc.Health(system, x)).endswith("Healthy.")
+    field = mm.CustomExternalForce("1/x")
+    field.addParticle(2, [])
+    system.addForce(field)
+    finding = only(mc.Health(system, x), "not-finite")
+    assert finding.particles == (2,)
+    assert kinds(mc.Health(system, x, integrator=mm.VerletIntegrator(0.001))) == ["not-finite"]
+
+
+def test_velocities_and_the_integrator_asked_for_are_those_that_run():
+    system = make_system([12, 12], [(0, 1, 0.1)])
+    context = mm.Context(system, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+    context.setPositions([[0, 0, 0], [0.1, 0, 0]])
+    context.setVelocities([[0, -100, 0], [0, 100, 0]])  # 2 rad a femtosecond
+    assert mc.Health(system, context.getState(positions=True)).ok
+    moving = context.getState(positions=True, velocities=True)
+    finding = only(mc.Health(system, moving, integrator=mc.RattleLangevinIntegrator(300, 1, 0.002)), "too-fast")
+    assert (finding.constraints, finding.particles) == ((0,), (0, 1))
+    assert mc.Health(system, moving, integrator=mc.RattleIntegrator(0.0002)).ok
+    for unsaid in (None, mc.RattleIntegrator(0)):  # as `openmm-constraints check` without a step size
+        assert kinds(mc.Health(system, moving, integrator=unsaid), "error") == ["too-fast"]
+    assert mc.Health(system, moving, integrator=mc.RattleIntegrator(0.002), steps=0).placement.steps == 0
+
+
+def test_it_is_called_healthy_only_after_it_ran():
+    system = make_system([12, 12], [(0, 1, 0.1)])
+    x = [[0, 0, 0], [0.1, 0, 0]]
+    assert str(mc.Health(system)).endswith("No error was found. It was not run: that takes positions.")
+    assert str(mc.Health(system, x, steps=0)).endswith("It was not run: no step was tried.")
+    assert str(mc.Health(system, x)).endswith("Healthy.")
+    assert "run:                 3 steps with all forces raised nothing" in str(mc.Health(system, x))
+
+
+def test_all_kinds_of_constraints_are_measured():
+    system = add_force(make_system([12] * 6), [(0, 1, 0.1)], [(0, 1, 2, 1.5), (1, 4, 5, math.pi)], [(0, 1, 2, 3, 1.0)])
+    surface = mc.CustomConstraintForce(1, "x1^2+y1^2+z1^2-1")
+    surface.addConstraint([3])
+    system.addForce(surface)
+    x = np.array([[0.11, 0, 0], [0, 0, 0], [0, 0.1, 0], [0.1, 0.1, 0.05], [-0.1, 0, 0], [-0.2, 0.01, 0]])
+    found = {v.constraint: v for v in mc.Health(system, x).placement.worst}
+    assert found[0].error == pytest.approx(0.1)
+    assert found[1].value == pytest.approx(math.pi / 2)
+    assert found[2].error == pytest.approx(math.atan(0.1), rel=1e-3)
+    assert found[2].target == math.pi
+    assert abs(found[3].value) == pytest.approx(math.atan2(0.05, 0.1))
+    square = float(np.sum(x[3] ** 2))
+    assert found[4].error == pytest.approx(abs(square - 1) / (2 * math.sqrt(square)))
+
+
+def test_the_text_is_whole_in_a_notebook(monkeypatch):
+    health = mc.Health(make_system([1, 1], [(0, 1, 0.1), (0, 1, 0.2)]), [[0, 0, 0], [0.1, 0, 0]])
+    text = str(health)
+    assert "contradictory" in text
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert str(health) == text
+    assert health._repr_html_() == f"<pre>{html.escape(text)}</pre>"

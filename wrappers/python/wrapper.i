@@ -290,6 +290,7 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 %include "openmmconstraints/MoveConstraints.h"
 %include "expressions.i"
 %include "openmmconstraints/CustomConstraintForce.h"
+%ignore diagnose; // a friend: diagnosis.i
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
@@ -302,6 +303,8 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 
 :return: (alpha, beta): on velocities and on positions, two Quantities (1/ps)";
 %include "openmmconstraints/ConstraintForceIntegrator.h"
+
+%include "diagnosis.i"
 
 %pythoncode %{
 complete(

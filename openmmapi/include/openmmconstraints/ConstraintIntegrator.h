@@ -8,6 +8,7 @@
 #include "openmm/Kernel.h"
 #include "openmm/State.h"
 #include "openmm/Vec3.h"
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -18,7 +19,11 @@ namespace ConstraintPlugin {
 class ContextUse;
 class IntegrateConstraintsStepKernel;
 class KernelHold;
+struct ConstraintProblem;
 struct ConstraintSet;
+struct Diagnosis;
+struct Start;
+using ProblemReport = std::function<void(ConstraintProblem)>;
 
 /** Abstract base of the integrators that solve the System's constraints and every ConstraintForce's jointly.
  *
@@ -28,7 +33,7 @@ struct ConstraintSet;
  *  particle far (setMaxProjection()); a state within the tolerance is left bit for bit as it is.
  *
  *  Never silent: non-convergence, a singular or contradictory set of constraints, a NaN, or a Force's constraint
- *  between massless particles at the wrong distance throw an OpenMMException that names particles, value, target,
+ *  between massless particles at the wrong distance throw a ConstraintException that names particles, value, target,
  *  residual, iterations and a remedy. Positions and velocities, time and step count are then those of the last good
  *  step. The System's own constraints between massless particles are ignored, as OpenMM documents; their multipliers
  *  are 0.
@@ -203,9 +208,8 @@ protected:
     explicit ConstraintIntegrator(double stepSize);
     /** Name of the kernel that takes this integrator's step. */
     virtual std::string getStepKernelName() const = 0;
-    /** Refuse constraints that this integrator cannot hold, when a Context is created and when parameters change.
-     *  @throws OpenMMException that names the constraint */
-    virtual void requireSupported(const ConstraintSet&) const {
+    /** Report constraints that this integrator cannot hold, when a Context is created and when parameters change. */
+    virtual void checkSupported(const ConstraintSet&, const ProblemReport&) const {
     }
     void initialize(OpenMM::ContextImpl& context) override;
     void cleanup() override;
@@ -230,6 +234,7 @@ protected:
 
 private:
     friend class ConstraintForceImpl;
+    friend Diagnosis diagnose(const OpenMM::System& system, const OpenMM::Integrator& integrator, const Start* start);
     /** Call a function with the kernel while nobody else uses the Context; what it throws becomes an OpenMMException.
      */
     template <class Function>

@@ -82,7 +82,7 @@ public:
 
 protected:
     std::string getStepKernelName() const override;
-    void requireSupported(const ConstraintSet& constraints) const override;
+    void checkSupported(const ConstraintSet& constraints, const ProblemReport& report) const override;
     void serializeParameters(OpenMM::SerializationNode& node) const override;
     void deserializeParameters(const OpenMM::SerializationNode& node) override;
 

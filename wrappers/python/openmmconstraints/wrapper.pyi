@@ -133,6 +133,19 @@ class ConstraintForce(openmm.Force):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self: ...
 
 def _moveConstraints(system: openmm.System) -> ConstraintForce | None: ...
+def _diagnose(
+    system: openmm.System, integrator: openmm.Integrator, positions: Any, box: Any, time: float
+) -> dict[str, Any]: ...
+def _tryStart(
+    system: openmm.System,
+    integrator: openmm.Integrator,
+    positions: Any,
+    velocities: Any,
+    box: Any,
+    time: float,
+    platform: openmm.Platform,
+    steps: int,
+) -> dict[str, Any]: ...
 
 class CustomConstraintForce(openmm.Force):
     def __init__(self, particlesPerConstraint: int, expression: str) -> None: ...

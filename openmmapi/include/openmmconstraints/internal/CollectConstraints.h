@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_COLLECT_CONSTRAINTS_H_
 
 #include "ConstraintSet.h"
+#include "ProblemReport.h"
 #include "openmm/Force.h"
 #include "openmm/System.h"
 #include <functional>
@@ -19,11 +20,12 @@ void forEachJoinedGroup(const OpenMM::Force& force, const std::function<void(con
 /** Collect the constraints of a System and of all its Forces that declare some, System constraints first.
  *
  *  @param tolerance  relative; two lengths given for the same particles may differ by no more
- *  @throws OpenMMException naming the constraint, if one has an index out of range, the same particle twice, a virtual
- *          site, a length that is not positive, a length that the periodic box cannot hold, or if the lengths of a
- *          pair or a triangle contradict each other
+ *  @param report     gets each constraint that has an index out of range, the same particle twice, a virtual site, a
+ *                    length that is not positive, a length that the periodic box cannot hold, or lengths that
+ *                    contradict each other. What it does not throw at keeps its place in the set, without particles
  */
-ConstraintSet collectConstraints(const OpenMM::System& system, double tolerance);
+ConstraintSet collectConstraints(const OpenMM::System& system, double tolerance,
+                                 const ProblemReport& report = throwProblem);
 
 } // namespace ConstraintPlugin
 

@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_ERRORS_H_
 
 #include "ConstraintSolver.h"
+#include "ProblemReport.h"
 #include <string>
 
 namespace ConstraintPlugin {
@@ -26,6 +27,11 @@ std::string describeParticle(const ConstraintSet& set, int particle);
 /** "particles 0, 1 and 2" of some constraints, ascending; long lists are cut. */
 std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints);
 
+/** A problem of some constraints: their places in getMultipliers(), and their particles in the order of appearance. */
+ConstraintProblem problemOf(const ConstraintSet& set, std::string kind, const std::vector<int>& constraints,
+                            std::string message, std::string remedy = "", double value = ConstraintProblem::none,
+                            double bound = ConstraintProblem::none);
+
 enum class Stage { Positions, Velocities };
 
 /** What was being done when a solve failed. */
@@ -41,14 +47,15 @@ struct SolveContext {
     int ending = -1;    ///< what moves to the end of its range (findEndingTarget) and made it fail; -1: nothing does
 };
 
-/** @throws OpenMMException that names the worst constraint, its particles, value, target, residual, the iterations and
- *          a remedy */
+/** @throws ConstraintException that names the worst constraint, its particles, value, target, residual, the iterations
+ *          and a remedy. Its value is the error, its bound the tolerance; "too-fast": rad in a step */
 [[noreturn]] void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context);
 
-/** Throw for constraints of which it cannot be told how many are independent (GenericRank::undecided). */
-[[noreturn]] void throwUndecidedRank(const ConstraintSet& set, const std::vector<int>& constraints);
+/** Of constraints of which it cannot be told how many are independent (GenericRank::undecided). */
+ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints);
 
-/** @throws OpenMMException that names the particles of a singular set, its shape and a remedy */
+/** @throws ConstraintException that names the particles of a singular set, its shape and a remedy. Its value is the
+ *          smallest pivot, the squared sine of a gradient's angle with the span of others */
 [[noreturn]] void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis);
 
 } // namespace ConstraintPlugin

@@ -19,7 +19,7 @@ public:
     explicit ConstraintForceImpl(const OpenMM::Force& owner, std::map<std::string, double> defaultParameters = {})
         : owner(owner), defaultParameters(std::move(defaultParameters)) {
     }
-    /** @throws OpenMMException if the integrator cannot honour the Force, or a thermostat would sample it wrongly */
+    /** @throws ConstraintException if the integrator cannot honour the Force */
     void initialize(OpenMM::ContextImpl& context) override;
     const OpenMM::Force& getOwner() const override {
         return owner;

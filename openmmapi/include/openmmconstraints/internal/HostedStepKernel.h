@@ -143,8 +143,9 @@ protected:
     /** @throws OpenMMException if constraints drifted beyond the bound of an integrator that is explicit */
     void checkDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     [[noreturn]] void throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const;
-    /** @throws OpenMMException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
+    /** @throws ConstraintException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
     void requireFinite(const Real3* v, const char* what) const;
+    [[noreturn]] void throwNotFinite(const char* what, int particle) const;
     /** Take a stage's report into the summary of the step. */
     void note(const SolveReport& report);
     /** Complete the report of a failed position stage by how far a bond would turn freely over a duration (ps) from
@@ -218,7 +219,7 @@ private:
         template <class Exchange>
         void exchange(const Exchange& field);
     };
-    [[noreturn]] void throwOffParameters(const SolveReport& report, const std::vector<double>& now) const;
+    [[noreturn]] void throwOffParameters(const SolveReport& report, const std::vector<double>& now, double bound) const;
     /** Present values of the Context parameters that constraints depend on, as ConstraintSolver::getGlobals(). */
     std::vector<double> parameters(OpenMM::ContextImpl& context) const;
     std::vector<Real3> copyOf(const Real3* array) const {
@@ -268,8 +269,6 @@ private:
      */
     void refuseFarOff(const ConstraintIntegrator& integrator, const SolveReport& before, const SolveReport& after,
                       const std::vector<Real3>& x, const std::vector<Real3>& there, const Box& box) const;
-    /** What may have put a constraint far off, and what to do about it; empty if nothing is known. */
-    std::string hintFor(const SolveReport& report, const std::vector<Real3>& x, const Box& box) const;
     /** @throws OpenMMException naming a particle so far from the origin that rounding of its coordinates (nm) exceeds
      *          what a constraint holds; there squares overflow sooner or later, and any state would pass as rounded */
     void requireResolved(const Real3* x) const;

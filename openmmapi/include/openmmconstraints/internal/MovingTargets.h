@@ -11,7 +11,8 @@ namespace ConstraintPlugin {
 
 /** Targets that a rate moves have a range: a length stays positive, an angle between 0 and pi. */
 
-/** @throws OpenMMException naming a listed constraint whose target is out of its range, or no number, at a time (ps) */
+/** @throws ConstraintException naming a listed constraint whose target is out of its range, or no number, at a time
+ * (ps) */
 void requireTargetsInRange(const ConstraintSet& set, double time);
 
 /** Find what moves towards the end of its range and is so close to it that no step may get any closer: particles that

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,15 @@ from openmm import app, unit
 
 from openmmconstraints._quantities import to_positions
 from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolerance, recommend_tolerance
-from openmmconstraints.health.blocks import find_patterns
+from openmmconstraints.health.checker import Start, choose_integrator, choose_platform, diagnose, try_start
 from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
 from openmmconstraints.health.listing import BODY, Listing
-from openmmconstraints.health.membership import find_membership
-from openmmconstraints.health.placement import Placement, Positions, Violation, place
-from openmmconstraints.health.refusals import find_combinations, find_refusals
+from openmmconstraints.health.membership import find_membership, is_own_setup_slow
+from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
 from openmmconstraints.helpers import atom_name, require_same_size
-from openmmconstraints.system import count_degrees_of_freedom
-from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator
+from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
 
 __all__ = ["Finding", "Health", "Vibration", "Violation"]
 
@@ -38,7 +37,7 @@ class Counts:
     constraints: int  #: listed in the System and its Forces
     rigidBodies: int  #: declared
     independent: int | None  #: what they take from the degrees of freedom; None: they cannot be used
-    redundant: int | None  #: listed, and following from the others; None: a mesh was too large to tell
+    redundant: int | None  #: following from the others; None: they cannot be used
     removesCenterOfMass: bool
 
 
@@ -46,9 +45,9 @@ class Health:
     """What is good and bad about a System's constraints, and what to run it with.
 
     Everything that a Context would refuse is collected instead of thrown, and much that it would not tell: redundant
-    and nearly straight constraints, anchors, missing minimum images, a time step that is too long. The System is not
-    changed, and neither OpenMM's own constraint solver nor any interaction is set up: villin in water takes half a
-    second.
+    and nearly straight constraints, anchors, missing minimum images, a time step that is too long. Given positions, the
+    System is run: they are projected onto the constraints, and a few steps are taken with all of its forces, in a
+    Context of its own; what that raised is a finding. The System is not changed. Villin in water takes half a second.
 
     >>> health = mc.Health(system, state, topology=pdb.topology)  # doctest: +SKIP
     >>> print(health)  # doctest: +SKIP
@@ -65,8 +64,8 @@ class Health:
     counts : Counts
         numbers of particles and constraints
     clusters : tuple of ClusterInfo, or None
-        what serves the constraints, as ConstraintIntegrator.getClusters(); None if they cannot be used. Constraints
-        that were refused are not in it
+        what serves the constraints, as ConstraintIntegrator.getClusters(); None if memory does not suffice for them.
+        Constraints that were refused are not in it
     degreesOfFreedom : int or None
         3 per massive particle, less the independent constraints, less 3 with a CMMotionRemover
     vibrations : tuple of Vibration
@@ -78,7 +77,7 @@ class Health:
     stepLimit : str
         what limits it
     placement : Placement or None
-        the worst constraints at the positions, and how far projection moves particles (nm)
+        the worst constraints at the positions, how far projection moves particles (nm), and how many steps were taken
     """
 
     def __init__(
@@ -89,6 +88,8 @@ class Health:
         topology: app.Topology | None = None,
         integrator: mm.Integrator | None = None,
         precision: str = "mixed",
+        platform: mm.Platform | None = None,
+        steps: int = 3,
     ) -> None:
         """Check a System.
 
@@ -97,13 +98,18 @@ class Health:
         system : openmm.System
             is not changed
         positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity, optional
-            where it starts. A State's box and time are taken too; else those are the System's default box and 0
+            where it starts. A State's box, time and velocities are taken too; else those are the System's default box,
+            0 and none
         topology : openmm.app.Topology, optional
             of the System: findings then name atoms; without it, those of setTopology() do
         integrator : openmm.Integrator, optional
-            whose solver, tolerance and step size are to be checked. It is not bound to anything
+            that is to be used, RattleIntegrator by default: its settings are checked, and a copy of it takes the steps
         precision : "single", "mixed" or "double"
             of the Context that is planned
+        platform : openmm.Platform, optional
+            where the start is tried: CPU by default
+        steps : int
+            how many are tried. With 0, the positions are projected and nothing runs
 
         Raises
         ------
@@ -118,60 +124,67 @@ class Health:
         if topology is not None:
             require_same_size(system, topology, "Health")
             names = [atom_name(atom) for atom in topology.atoms()]
-        start = None if positions is None else _positions(system, positions)
+        start = None if positions is None else _start(system, positions)
         self.precision = precision
-        self._check(system, Listing(system, names), start, integrator)
+        self._check(system, Listing(system, names), start, integrator, platform or choose_platform(), steps)
 
     def _check(
-        self, system: mm.System, listing: Listing, start: Positions | None, integrator: mm.Integrator | None
+        self,
+        system: mm.System,
+        listing: Listing,
+        start: Start | None,
+        integrator: mm.Integrator | None,
+        platform: mm.Platform,
+        steps: int,
     ) -> None:
-        is_ours = integrator is not None and ConstraintIntegrator.isinstance(integrator)
-        solver = ConstraintIntegrator.cast(integrator).getSolver() if is_ours else ConstraintIntegrator.Automatic
-        tolerance = 1e-5 if integrator is None else integrator.getConstraintTolerance()
-        accepted = find_refusals(system, listing, solver, tolerance)
+        planned = RattleIntegrator(0) if integrator is None else integrator
+        tolerance = planned.getConstraintTolerance()
+        diagnosis = diagnose(system, listing, planned, start if start is not None and start.is_finite else None)
+        clusters = diagnosis.clusters
         listing.valid &= ~listing.is_ignored
-        findings = [*accepted.findings, *find_combinations(system, listing, accepted, integrator)]
-        findings += find_membership(system, listing, accepted.clusters or ())
-        dependence, redundant = find_dependence(
-            listing,
-            find_patterns(listing),
-            start.x if start is not None and np.all(np.isfinite(start.x)) else None,
-            None if start is None else start.box,
-        )
-        findings += dependence
-        self.placement: Placement | None = None
-        if start is not None and accepted.clusters is not None:
-            self.placement = place(system, listing, accepted, start, tolerance)
-            findings += self.placement.findings
+        findings = [*diagnosis.findings, *find_membership(system, listing, clusters or ())]
+        findings += find_dependence(listing, diagnosis.groups)
         vibrations, unseen = find_vibrations(system, listing)
         self.vibrations: tuple[Vibration, ...] = tuple(vibrations)
         self.recommendedTolerance = recommend_tolerance(self.precision)
         self.recommendedTimeStep: unit.Quantity | None = None
         self.stepLimit = "nothing moves"
         massive = listing.masses[(listing.masses > 0) & np.isfinite(listing.masses)]
-        if accepted.clusters is None:
+        if clusters is None:
             self.stepLimit = "not known while the constraints cannot be used"
         elif len(massive):
             step, self.stepLimit = recommend_step(vibrations, float(np.min(massive)))
             self.recommendedTimeStep = step * unit.femtosecond
+        self.placement: Placement | None = None
+        if start is not None and not start.is_finite:
+            self.placement = lost_positions(listing, start)
+        elif start is not None and clusters is not None:
+            trial = None
+            is_ours = ConstraintIntegrator.isinstance(planned)
+            if not any(finding.severity == "error" for finding in findings) and (
+                is_ours or not is_own_setup_slow(system, clusters)
+            ):
+                stepping = choose_integrator(integrator, self.recommendedTimeStep)
+                trial = try_start(system, listing, stepping, start, platform, steps)
+            self.placement = place(listing, diagnosis, start, trial)
+        findings += [] if self.placement is None else self.placement.findings
         findings += check_tolerance(tolerance, self.precision, start)
-        if accepted.clusters is not None:
+        if clusters is not None:
             findings += check_step(integrator, vibrations, unseen)
-        self.clusters: tuple[ClusterInfo, ...] | None = accepted.clusters
-        independent = None if self.clusters is None else sum(c.count * c.constraints for c in self.clusters)
+        self.clusters: tuple[ClusterInfo, ...] | None = clusters
         self.counts = Counts(
             particles=len(listing.masses),
             massive=len(massive),
             virtualSites=int(np.count_nonzero(listing.is_site)),
             constraints=listing.count,
             rigidBodies=int(np.count_nonzero(listing.kind == BODY)),
-            independent=independent,
-            redundant=redundant,
+            independent=None if clusters is None else diagnosis.independent,
+            redundant=None if clusters is None else diagnosis.redundant,
             removesCenterOfMass=any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
         )
-        self.degreesOfFreedom: int | None = (
-            None if self.clusters is None else count_degrees_of_freedom(system, self.clusters)
-        )
+        self.degreesOfFreedom: int | None = None
+        if clusters is not None:
+            self.degreesOfFreedom = 3 * len(massive) - diagnosis.independent - 3 * self.counts.removesCenterOfMass
         self.findings: tuple[Finding, ...] = worst_first(_without_repeats(findings))
 
     @property
@@ -191,21 +204,28 @@ class Health:
 
         return to_text(self)
 
+    def _repr_html_(self) -> str:
+        """The same, for a notebook."""
+        return f"<pre>{escape(str(self))}</pre>"
+
 
 def _without_repeats(findings: list[Finding]) -> list[Finding]:
     """A set that is refused as singular is not called ill-conditioned too."""
-    singular = [set(finding.particles) for finding in findings if finding.kind == "singular"]
-    return [f for f in findings if f.kind != "ill-conditioned" or set(f.particles) not in singular]
+    singular = {particle for finding in findings if finding.kind == "singular" for particle in finding.particles}
+    return [f for f in findings if f.kind != "ill-conditioned" or singular.isdisjoint(f.particles)]
 
 
-def _positions(system: mm.System, positions: Any) -> Positions:
-    vectors, time = system.getDefaultPeriodicBoxVectors(), 0.0
+def _start(system: mm.System, positions: Any) -> Start:
+    vectors, time, velocities = system.getDefaultPeriodicBoxVectors(), 0.0, None
     if isinstance(positions, mm.State):
-        vectors, time = positions.getPeriodicBoxVectors(), positions.getTime().value_in_unit(unit.picosecond)
+        state = positions
+        vectors, time = state.getPeriodicBoxVectors(), state.getTime().value_in_unit(unit.picosecond)
         try:
-            positions = positions.getPositions(asNumpy=True)
+            positions = state.getPositions(asNumpy=True)
         except mm.OpenMMException as error:
             raise ValueError("Health: the State has no positions. Take one with getState(positions=True).") from error
+        if state.getDataTypes() & mm.State.Velocities:
+            velocities = state.getVelocities(asNumpy=True).value_in_unit(unit.nanometer / unit.picosecond)
     if unit.is_quantity(positions) and isinstance(positions._value, np.ndarray):
         positions = positions.value_in_unit(unit.nanometer)
     if not (isinstance(positions, np.ndarray) and positions.ndim == 2 and positions.shape[1] == 3):
@@ -213,4 +233,4 @@ def _positions(system: mm.System, positions: Any) -> Positions:
     x = np.asarray(positions, dtype=float)
     if len(x) != system.getNumParticles():
         raise ValueError(f"Health: there are {len(x)} positions and {system.getNumParticles()} particles.")
-    return Positions(x, np.array([vector.value_in_unit(unit.nanometer) for vector in vectors]), time)
+    return Start(x, velocities, np.array([vector.value_in_unit(unit.nanometer) for vector in vectors]), time)

@@ -8,8 +8,8 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints.health.checker import Start
 from openmmconstraints.health.findings import Finding, Severity
-from openmmconstraints.health.placement import Positions
 from openmmconstraints.health.vibrations import (
     FEWEST_STEPS_A_PERIOD,
     STEPS_A_PERIOD,
@@ -32,7 +32,7 @@ def recommend_tolerance(precision: str) -> float:
     return TOLERANCES[precision][0]
 
 
-def check_tolerance(tolerance: float, precision: str, start: Positions | None) -> list[Finding]:
+def check_tolerance(tolerance: float, precision: str, start: Start | None) -> list[Finding]:
     """Findings about the tolerance that an integrator has, and what single precision can hold."""
     findings = []
     floor = TOLERANCES["single"][0]
@@ -46,7 +46,7 @@ def check_tolerance(tolerance: float, precision: str, start: Positions | None) -
         )
         remedy = "Take mixed precision where that is not enough."
         findings.append(Finding("note", "tolerance", message, remedy, values={"tolerance": tolerance}))
-    if precision == "single" and start is not None and np.all(np.isfinite(start.x)):
+    if precision == "single" and start is not None and start.is_finite:
         # A float is off by up to half of 2^-23 relative to the next lower power of two.
         rounding = float(np.spacing(np.float32(np.max(np.abs(start.x), initial=0.0)))) / 0.1
         if rounding > 10 * floor:

@@ -4,155 +4,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import combinations
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from math import acos, degrees, pi
 
 import numpy as np
-import openmm as mm
 
-from openmmconstraints.health.blocks import Pattern
+from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, REDUNDANT, STRAIGHT, Group
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.health.gradients import (
-    STRAIGHT,
-    ZERO,
-    dependent_rows,
-    eigenvalues,
-    is_measurable,
-    jacobian,
-)
-from openmmconstraints.health.listing import ANGLE, DIHEDRAL, DISTANCE, Listing
-from openmmconstraints.health.refusals import make_integrator
-from openmmconstraints.wrapper import ConstraintForce
+from openmmconstraints.health.listing import ANGLE, DISTANCE, Listing
 
-#: Blocks of more constraints are not looked at here: their matrix is dense.
-LARGEST_BLOCK = 400
 #: Angles beyond it, or as near to 0: gradients become parallel, and iterations many.
 NEARLY_STRAIGHT = 170.0  # degrees
-#: Of the matrix of unit diagonal: rounding and tolerance are multiplied by it on their way into multipliers.
-ILL_CONDITIONED = 1e4
-_MOST_NUMBERS = 20_000_000  # of Jacobians at a time
+#: Angles this close to pi are taken as pi, as the integrators do (rad).
+ROUNDING = 1e-4
+#: Condition numbers from which on nothing is left but rounding.
+SINGULAR = 1e9
 
 
-def find_dependence(
-    listing: Listing, patterns: list[Pattern], positions: np.ndarray | None, box: np.ndarray | None
-) -> tuple[list[Finding], int | None]:
-    """Findings, and the number of redundant constraints; None if a block was too large to tell."""
-    findings: list[Finding] = []
-    redundant, unseen = 0, False
-    for pattern in patterns:
-        if len(pattern.kinds) > LARGEST_BLOCK:
-            unseen = True
-            findings.append(_unseen(listing, pattern))
-        elif is_measurable(pattern):
-            x = np.random.default_rng(1).uniform(size=(1, len(pattern.masses), 3))  # positions in general
-            J = jacobian(pattern, x, None)[0]
-            rank = int(np.count_nonzero(eigenvalues(J[None])[0] > ZERO))
-            independent = rank if pattern.moving else _count_independent(pattern)
-            if independent != rank:
-                findings.append(_recognized(listing, pattern, independent))
-                continue
-            if len(J) > rank:
-                redundant += (len(J) - rank) * len(pattern.constraints)
-                findings.append(_redundant(listing, pattern, J))
-            findings.extend(_narrow_triangles(listing, pattern))
-            if positions is not None:
-                findings.extend(_ill_conditioned(listing, pattern, rank, positions, box))
-    return findings + _narrow_angles(listing), None if unseen else redundant
+def find_dependence(listing: Listing, groups: Sequence[Group]) -> list[Finding]:
+    """Findings about what C++ found, and about angles that are nearly straight."""
+    return [
+        *_recognized(listing, [group for group in groups if group.kind in (STRAIGHT, FLAT)]),
+        *_redundant(listing, [group for group in groups if group.kind == REDUNDANT]),
+        *_ill_conditioned(listing, [group for group in groups if group.kind == ILL_CONDITIONED]),
+        *_narrow_triangles(
+            listing, {k for group in groups if group.kind in (STRAIGHT, FLAT) for k in group.constraints}
+        ),
+        *_narrow_angles(listing),
+    ]
 
 
-def _count_independent(pattern: Pattern) -> int:
-    """What the integrators make of one block."""
-    system, force = mm.System(), ConstraintForce()
-    for mass in pattern.masses:
-        system.addParticle(mass)
-    add: dict[int, Callable[..., int]] = {
-        DISTANCE: force.addDistance,
-        ANGLE: force.addAngle,
-        DIHEDRAL: force.addDihedral,
-    }
-    for kind, members, target in zip(pattern.kinds, pattern.members, pattern.targets, strict=True):
-        add[kind](*members, target)
-    system.addForce(force)
-    return sum(info.count * info.constraints for info in make_integrator(0, 1e-5).getClusters(system))
+def _finding(listing: Listing, group: Group, severity, kind, message, remedy, count=1, **values) -> Finding:
+    names = listing.names(group.particles)
+    return Finding(severity, kind, message, remedy, group.constraints, group.particles, names, values, count)
 
 
-def _finding(listing: Listing, pattern: Pattern, severity, kind, message, remedy, block=0, **values) -> Finding:
-    particles = tuple(pattern.particles[block].tolist())
-    constraints = tuple(k for k in pattern.constraints[block].tolist() if k < listing.count)
-    count = len(pattern.constraints)
-    return Finding(severity, kind, message, remedy, constraints, particles, listing.names(particles), values, count)
+def _recognized(listing: Listing, groups: Iterable[Group]) -> Iterator[Finding]:
+    """Sets of the same shape and size count together."""
+    alike: dict[tuple, list[Group]] = defaultdict(list)
+    for group in groups:
+        in_system = bool(np.all(listing.force[list(group.constraints)] < 0))
+        alike[group.kind, len(group.particles), in_system].append(group)
+    for (kind, _, in_system), sets in alike.items():
+        shape = "straight" if kind == STRAIGHT else "flat"
+        particles = listing.particles_text(sets[0].particles)
+        message = f"{particles} form a {shape} set that its lengths make rigid. It is held as one."
+        if not in_system:
+            yield _finding(listing, sets[0], "note", "rigid", message, "", len(sets))
+            continue
+        message += (
+            " OpenMM's own solver, which setVelocitiesToTemperature() uses on System constraints, makes NaN of it."
+        )
+        remedy = "Call openmmconstraints.moveConstraints(system) before creating the Context."
+        yield _finding(listing, sets[0], "warning", "rigid", message, remedy, len(sets))
 
 
-def _unseen(listing: Listing, pattern: Pattern) -> Finding:
-    message = (
-        f"{len(pattern.kinds):,} constraints form one mesh of rings, too large to be looked at here. The integrators "
-        f"check its rank all the same."
-    )
-    return _finding(listing, pattern, "note", "large", message, "")
-
-
-def _recognized(listing: Listing, pattern: Pattern, independent: int) -> Finding:
-    massive = int(np.count_nonzero(pattern.masses))
-    shape = {3 * massive - 5: "a straight", 3 * massive - 6: "a flat"}.get(independent, "a partly straight or flat")
-    particles = listing.particles_text(pattern.particles[0].tolist())
-    message = f"{particles} form {shape} set that its lengths make rigid. It is held as one."
-    if not pattern.in_system:
-        return _finding(listing, pattern, "note", "rigid", message, "")
-    message += " OpenMM's own solver, which setVelocitiesToTemperature() uses on System constraints, makes NaN of it."
-    remedy = "Call openmmconstraints.moveConstraints(system) before creating the Context."
-    return _finding(listing, pattern, "warning", "rigid", message, remedy)
-
-
-def _redundant(listing: Listing, pattern: Pattern, J: np.ndarray) -> Finding:
-    rows = dependent_rows(J)
-    owners = [i for i, kind in enumerate(pattern.kinds) for _ in range(_rows_of(kind, pattern.targets[i]))]
-    dependent = sorted({owners[row] for row in rows})
-    named = [listing.describe(int(pattern.constraints[0, i])) for i in dependent[:3]]
-    more = f" and {len(dependent) - 3} more" if len(dependent) > 3 else ""
-    of = listing.particles_text(pattern.particles[0].tolist())
-    verb = "depends" if len(dependent) == 1 else "depend"
-    message = f"{', '.join(named)}{more} {verb} on the other constraints of {of}: counted once, and checked."
+def _redundant(listing: Listing, groups: Sequence[Group]) -> Iterator[Finding]:
+    if not groups:
+        return
+    dependent = tuple(sorted(k for group in groups for k in group.constraints))
+    count = sum(group.count for group in groups)
+    first = next((group for group in groups if group.constraints), groups[0])
+    of = listing.particles_text(first.particles)
+    if first.constraints:
+        what = listing.describe(first.constraints[0])
+        others = count - 1
+        more = f" So do {others:,} more like it." if others > 1 else " So does 1 more." if others else ""
+        message = f"{what} depends on the other constraints of {of}: counted once, and checked.{more}"
+    else:
+        message = f"Rigid bodies hold the same of {of} more than once: counted once, and checked."
     remedy = "Nothing has to be done while their values agree within the tolerance."
-    finding = _finding(listing, pattern, "note", "redundant", message, remedy)
-    constraints = tuple(int(pattern.constraints[0, i]) for i in dependent)
-    return Finding(**{**vars(finding), "constraints": constraints})
+    names = listing.names(first.particles)
+    yield Finding("note", "redundant", message, remedy, dependent, first.particles, names, {}, count)
 
 
-def _rows_of(kind: int, target: float) -> int:
-    return 2 if kind == ANGLE and abs(target - pi) <= STRAIGHT else 1
+def _ill_conditioned(listing: Listing, groups: Sequence[Group]) -> Iterator[Finding]:
+    if not groups:
+        return
+    worst = max(groups, key=lambda group: group.number)
+    singular = "singular" if worst.number > SINGULAR else "nearly singular"
+    message = (
+        f"The constraints of {listing.particles_text(worst.particles)} are {singular} at these positions (condition "
+        f"number {worst.number:.1e})."
+    )
+    remedy = "Look for angles near 180 degrees and flat groups; declare what is rigid with addRigidBody()."
+    yield _finding(
+        listing, worst, "warning", "ill-conditioned", message, remedy, len(groups), condition=float(worst.number)
+    )
 
 
-def _narrow_triangles(listing: Listing, pattern: Pattern) -> Iterator[Finding]:
-    """Three distances whose angle is nearly 180 degrees, or nearly 0."""
-    length = {
-        frozenset(members): target
-        for kind, members, target in zip(pattern.kinds, pattern.members, pattern.targets, strict=True)
-        if kind == DISTANCE
-    }
-    neighbours: dict[int, list[int]] = {}
-    for i, j in map(tuple, length):
-        neighbours.setdefault(i, []).append(j)
-        neighbours.setdefault(j, []).append(i)
-    widest = None
-    for vertex, ends in neighbours.items():
-        for i, j in combinations(ends, 2):
-            if (opposite := length.get(frozenset((i, j)))) is None:
+def _is_in_a_ring(nodes: int, pairs: np.ndarray) -> np.ndarray:
+    """[edges] whether the part of the graph that each is in is more than a tree: large Systems are mostly trees."""
+    label = np.arange(nodes)
+    while np.any(apart := label[pairs[:, 0]] != label[pairs[:, 1]]):
+        ends = label[pairs[apart]]
+        np.minimum.at(label, np.max(ends, axis=1), np.min(ends, axis=1))
+        while np.any((root := label[label]) != label):
+            label = root
+    of = label[pairs[:, 0]]
+    return (np.bincount(of, minlength=nodes) >= np.bincount(label, minlength=nodes))[of]
+
+
+def _narrow_triangles(listing: Listing, straight: set[int]) -> Iterator[Finding]:
+    """Three distances whose angle is nearly 180 degrees, or nearly 0, and that are not held as a straight set."""
+    which, pairs = listing.of_kind(DISTANCE)
+    rings = _is_in_a_ring(len(listing.masses), pairs)
+    which, pairs = which[rings], pairs[rings]
+    edge = {frozenset(pair): k for k, pair in zip(which.tolist(), pairs.tolist(), strict=True)}
+    neighbours: dict[int, set[int]] = defaultdict(set)
+    for i, j in pairs.tolist():
+        neighbours[i].add(j)
+        neighbours[j].add(i)
+    found: list[tuple[float, tuple[int, int, int], tuple[int, ...]]] = []
+    for (i, j), k in ((tuple(pair), k) for pair, k in edge.items() if len(pair) == 2):
+        c = listing.target[k]  # the longest side faces the widest angle
+        few, many = sorted((neighbours[i], neighbours[j]), key=len)
+        for vertex in few & many if len(few) > 1 else ():
+            one, other = edge[frozenset((i, vertex))], edge[frozenset((vertex, j))]
+            a, b = listing.target[one], listing.target[other]
+            if c < max(a, b):
                 continue
-            a, b = length[frozenset((i, vertex))], length[frozenset((vertex, j))]
-            angle = degrees(acos(np.clip((a * a + b * b - opposite * opposite) / (2 * a * b), -1, 1)))
-            if angle > NEARLY_STRAIGHT and (widest is None or angle > widest[0]):
-                widest = angle, (i, vertex, j)
-    if widest is not None:
-        angle, members = widest
-        particles = tuple(pattern.particles[0, list(members)].tolist())
+            angle = degrees(acos(np.clip((a * a + b * b - c * c) / (2 * a * b), -1, 1)))
+            if angle > NEARLY_STRAIGHT and not straight.issuperset((one, other, k)):
+                found.append((angle, (i, vertex, j), (one, other, k)))
+    if found:
+        angle, particles, constraints = max(found)
         message = (
             f"{listing.particles_text(particles)}: their three distances make an angle of {angle:.4g} degrees, nearly "
             f"straight: the constraints hardly hold its bend, and multipliers become large."
         )
         remedy = "Make it straight (one of 180 degrees is held exactly), or leave out the longest distance."
-        found = _finding(listing, pattern, "warning", "nearly-straight", message, remedy, degrees=angle)
-        yield Finding(**{**vars(found), "particles": particles, "names": listing.names(particles)})
+        names, values = listing.names(particles), {"degrees": angle}
+        yield Finding("warning", "nearly-straight", message, remedy, constraints, particles, names, values, len(found))
 
 
 def _narrow_angles(listing: Listing) -> list[Finding]:
@@ -161,7 +145,7 @@ def _narrow_angles(listing: Listing) -> list[Finding]:
     which, particles = listing.of_kind(ANGLE)
     angles = np.degrees(listing.target[which])
     bend = np.minimum(angles, 180 - angles)
-    narrow = (bend < 180 - NEARLY_STRAIGHT) & (np.abs(listing.target[which] - pi) > STRAIGHT)
+    narrow = (bend < 180 - NEARLY_STRAIGHT) & (np.abs(listing.target[which] - pi) > ROUNDING)
     if np.any(narrow):
         n = int(np.argmin(np.where(narrow, bend, np.inf)))
         k, three = int(which[n]), tuple(particles[n].tolist())
@@ -183,32 +167,3 @@ def _narrow_angles(listing: Listing) -> list[Finding]:
         remedy = f"Stop before, or call setAngleRate({listing.index[k]}, rate, startTime) with others."
         findings.append(Finding("note", "moving", message, remedy, (k,), three, listing.names(three), values))
     return findings
-
-
-def _ill_conditioned(
-    listing: Listing, pattern: Pattern, rank: int, positions: np.ndarray, box: np.ndarray | None
-) -> Iterator[Finding]:
-    """The matrix J M^-1 J^T, scaled to a unit diagonal, at the positions."""
-    blocks, rows = pattern.constraints.shape
-    size = max(1, _MOST_NUMBERS // (2 * rows * 3 * len(pattern.masses)))
-    lowest, highest = np.empty(blocks), np.empty(blocks)
-    for begin in range(0, blocks, size):
-        part = slice(begin, begin + size)
-        J = jacobian(pattern, positions[pattern.particles[part]], box if pattern.periodic else None)
-        values = eigenvalues(J)
-        lowest[part], highest[part] = values[:, -rank], values[:, -1]
-    condition = highest / np.maximum(lowest, np.finfo(float).eps)
-    worst = int(np.argmax(condition))
-    if condition[worst] > ILL_CONDITIONED:
-        bad = int(np.count_nonzero(condition > ILL_CONDITIONED))
-        particles = listing.particles_text(pattern.particles[worst].tolist())
-        singular = "singular" if lowest[worst] <= ZERO else "nearly singular"
-        message = (
-            f"The constraints of {particles} are {singular} at these positions (condition number "
-            f"{condition[worst]:.1e})."
-        )
-        remedy = "Look for angles near 180 degrees and flat groups; declare what is rigid with addRigidBody()."
-        found = _finding(
-            listing, pattern, "warning", "ill-conditioned", message, remedy, worst, condition=float(condition[worst])
-        )
-        yield Finding(**{**vars(found), "count": bad})

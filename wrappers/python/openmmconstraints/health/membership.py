@@ -58,11 +58,6 @@ def _anchors(listing: Listing) -> Iterator[Finding]:
     np.add.at(fixed, owner[inside], massless[listing.particle[inside.nonzero()[0]]])
     immovable = np.flatnonzero((fixed > 0) & (fixed == sizes))
     anchored = (fixed > 0) & (fixed < sizes)
-    refused = np.flatnonzero(anchored & (listing.force < 0))
-    if len(refused):
-        message = f"{listing.describe(int(refused[0]))} has one end without mass, which OpenMM refuses in the System."
-        remedy = "Call openmmconstraints.moveConstraints(system): in a ConstraintForce it is an anchor."
-        yield _finding(listing, "error", "anchor", refused, message, remedy)
     accepted = np.flatnonzero(anchored & (listing.force >= 0))
     if len(accepted):
         message = f"{listing.describe(int(accepted[0]))} is held by an immovable particle (mass 0), an anchor."
@@ -96,9 +91,18 @@ def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
         yield _finding(listing, "warning", "minimum-image", idle, message, remedy)
 
 
+def is_own_setup_slow(system: mm.System, clusters: Sequence[ClusterInfo]) -> bool:
+    """Whether OpenMM's set-up for the System's own constraints may be felt."""
+    return min(_largest(clusters), system.getNumConstraints()) >= LARGE
+
+
+def _largest(clusters: Sequence[ClusterInfo]) -> int:
+    return max((cluster.constraints for cluster in clusters), default=0)
+
+
 def _slow_setup(system: mm.System, clusters: Sequence[ClusterInfo]) -> Iterator[Finding]:
-    largest = max((cluster.constraints for cluster in clusters), default=0)
-    if min(largest, system.getNumConstraints()) >= LARGE:
+    if is_own_setup_slow(system, clusters):
+        largest = _largest(clusters)
         message = (
             f"{largest:,} constraints form one cluster. For those in the System, every Context sets up OpenMM's own "
             f"solver first, which takes seconds to hours."

@@ -43,7 +43,11 @@ def print_report(console: Console, health: Health, name: str = "the System") -> 
 def to_text(health: Health) -> str:
     """The report without colours."""
     out = io.StringIO()
-    print_report(Console(file=out, width=WIDTH_OF_A_PIPE, highlight=False, markup=False, color_system=None), health)
+    # In Jupyter, rich would display what it should write.
+    plain = Console(
+        file=out, width=WIDTH_OF_A_PIPE, highlight=False, markup=False, color_system=None, force_jupyter=False
+    )
+    print_report(plain, health)
     return out.getvalue().rstrip("\n")
 
 
@@ -94,6 +98,8 @@ def _numbers(health: Health) -> list[tuple[str, str]]:
         rows.append(("degrees of freedom", f"{health.degreesOfFreedom:,} = {how}"))
     if health.placement is not None and health.placement.shift is not None:
         rows.append(("projection", f"moves no particle by more than {health.placement.shift:.2g} nm"))
+    if health.placement is not None and health.placement.steps:
+        rows.append(("run", f"{health.placement.steps} steps with all forces raised nothing"))
     tolerance, why = TOLERANCES[health.precision]
     rows.append(("tolerance", f"{tolerance:.0e} for constant energy in {health.precision} precision: {why}"))
     if health.recommendedTimeStep is not None:
@@ -117,6 +123,10 @@ def _verdict(health: Health) -> tuple[str, str]:
     listed = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for word, n in counts.items() if n)
     if counts["error"]:
         return f"Not ready to run: {listed}.", "bold red"
+    if health.placement is None or health.placement.steps == 0:
+        why = "that takes positions" if health.placement is None else "no step was tried"
+        style = "bold yellow" if counts["warning"] else "bold green"
+        return f"No error was found{f': {listed}' if listed else ''}. It was not run: {why}.", style
     if counts["warning"]:
         return f"Will run, but look at the warnings: {listed}.", "bold yellow"
     return f"Healthy{f': {listed}' if listed else ''}.", "bold green"
@@ -142,5 +152,9 @@ def to_dict(health: Health) -> dict[str, Any]:
         "stepLimit": health.stepLimit,
         "placement": None
         if placement is None
-        else {"worst": [worst.as_dict() for worst in placement.worst], "shift": placement.shift},
+        else {
+            "worst": [worst.as_dict() for worst in placement.worst],
+            "shift": placement.shift,
+            "steps": placement.steps,
+        },
     }

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "openmmconstraints/Diagnosis.h"
+#include "Conditioning.h"
+#include "openmm/CompoundIntegrator.h"
+#include "openmm/VerletIntegrator.h"
+#include "openmmconstraints/ConstraintIntegrator.h"
+#include "openmmconstraints/internal/ClusterReport.h"
+#include "openmmconstraints/internal/CollectConstraints.h"
+#include "openmmconstraints/internal/ConstraintErrors.h"
+#include "openmmconstraints/internal/CoreExceptions.h"
+#include "openmmconstraints/internal/SystemChecks.h"
+#include <map>
+#include <typeinfo>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Beyond it, constraints nearly depend on each other. */
+constexpr double largestCondition = 1e4;
+
+std::vector<Real3> toReal3(const std::vector<Vec3>& vectors) {
+    std::vector<Real3> result;
+    for (const Vec3& v : vectors)
+        result.push_back({v[0], v[1], v[2]});
+    return result;
+}
+
+ConstraintGroup makeGroup(ConstraintGroup::Kind kind, const ConstraintSet& set, const std::vector<int>& constraints,
+                          std::vector<int> particles = {}) {
+    ConstraintProblem named = problemOf(set, "", constraints, ""); // places in getMultipliers(), particles
+    if (particles.empty()) {
+        particles = std::move(named.particles);
+        std::sort(particles.begin(), particles.end());
+    }
+    std::sort(named.constraints.begin(), named.constraints.end());
+    return {kind, std::move(named.constraints), std::move(particles), (int) constraints.size()};
+}
+
+void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
+    const ConstraintSet& set = solver.getSet();
+    for (const RecognizedSet& body : set.recognized)
+        diagnosis.groups.push_back(makeGroup(body.isStraight ? ConstraintGroup::Straight : ConstraintGroup::Flat, set,
+                                             body.constraints, body.particles));
+    for (const auto& [group, dependent] : solver.getRedundant())
+        diagnosis.groups.push_back(makeGroup(ConstraintGroup::Redundant, set, dependent,
+                                             makeGroup(ConstraintGroup::Redundant, set, group).particles));
+}
+
+/** Values, targets and errors of what is listed. The two components of a straight angle's bend count as the angle. */
+void measure(const ConstraintSet& set, const Real3* positions, const Box& box, double time, Diagnosis& diagnosis) {
+    std::vector<int> constraints;
+    for (int k = 0; k < (int) set.constraints.size(); k++)
+        if (!set.isIgnored(set.constraints[k]) && (k < set.numListed || set.constraints[k].owner >= 0))
+            constraints.push_back(k);
+    Jacobian J(set, constraints);
+    J.setStart(positions, box, time);
+    for (std::vector<double>* numbers : {&diagnosis.values, &diagnosis.targets, &diagnosis.errors})
+        numbers->assign(set.numListed, ConstraintProblem::none);
+    for (int row = 0; row < J.numRows(); row++) {
+        const int k = constraints[row], listed = listedIndex(set, k);
+        const Constraint& c = set.constraints[k];
+        double& value = diagnosis.values[listed];
+        double& error = diagnosis.errors[listed];
+        if (c.kind != CoordinateKind::Straight) {
+            value = J.startValue(row);
+            error = J.startError(row);
+        } else
+            error = k == listed ? J.startError(row) : std::hypot(error, J.startError(row));
+        diagnosis.targets[listed] = c.targetAt(time);
+        if (c.kind == CoordinateKind::Straight) {
+            value = M_PI - error;
+            diagnosis.targets[listed] = M_PI;
+        }
+    }
+}
+
+bool isFinite(const std::vector<Real3>& x) {
+    return std::all_of(x.begin(), x.end(), [](const Real3& r) { return std::isfinite(r.x + r.y + r.z); });
+}
+
+void lookAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis) {
+    const std::vector<Real3> x = toReal3(start.positions);
+    const auto edge = [&](int i) { return Real3{start.box[i][0], start.box[i][1], start.box[i][2]}; };
+    const Box box = {edge(0), edge(1), edge(2)};
+    const ConstraintSet& set = solver.getSet();
+    if (!isFinite(x)) {
+        for (std::vector<double>* numbers : {&diagnosis.values, &diagnosis.targets, &diagnosis.errors})
+            numbers->assign(set.numListed, ConstraintProblem::none);
+        return;
+    }
+    measure(set, x.data(), box, start.time, diagnosis);
+    solver.setTime(start.time);
+    solver.chooseIndependent(x.data(), box);
+    for (const IllConditioned& found :
+         findIllConditioned(set, solver.getGraph().rows, x.data(), box, largestCondition, start.time)) {
+        diagnosis.groups.push_back(makeGroup(ConstraintGroup::IllConditioned, set, found.constraints));
+        diagnosis.groups.back().number = found.condition;
+    }
+}
+
+bool declaresAny(const System& system) {
+    bool any = false;
+    for (int f = 0; f < system.getNumForces(); f++)
+        forEachJoinedGroup(system.getForce(f), [&](const std::vector<int>&) { any = true; });
+    return any;
+}
+
+/** What OpenMM refuses of the System's own constraints, before it asks anyone else. */
+void checkAsOpenMMDoes(const ConstraintSet& set, const ProblemReport& report) {
+    std::map<std::pair<int, int>, int> known;
+    for (int k = 0; k < set.numListed; k++) {
+        const Constraint& c = set.constraints[k];
+        if (c.force >= 0 || c.particles.empty())
+            continue;
+        if ((set.inverseMass[c.particles[0]] == 0) != (set.inverseMass[c.particles[1]] == 0))
+            report(
+                problemOf(set, "anchor", {k},
+                          describeConstraint(set, k) + " has one end without mass, which OpenMM refuses in the System.",
+                          "Call openmmconstraints.moveConstraints(system): in a ConstraintForce it is an anchor."));
+        const auto [first, isNew] = known.emplace(std::minmax(c.particles[0], c.particles[1]), k);
+        if (!isNew)
+            report(problemOf(set, "duplicate", {first->second, k},
+                             describeConstraint(set, first->second) + " and " + describeConstraint(set, k) +
+                                 " join the same particles, which OpenMM refuses in the System.",
+                             "Remove one of them."));
+    }
+}
+
+/** The integrators of this library among one, or one's children. */
+std::vector<const ConstraintIntegrator*> oursAmong(const Integrator& integrator) {
+    std::vector<const ConstraintIntegrator*> ours;
+    const auto add = [&](const Integrator& one) {
+        if (const auto* ourOne = dynamic_cast<const ConstraintIntegrator*>(&one))
+            ours.push_back(ourOne);
+    };
+    add(integrator);
+    if (const auto* compound = dynamic_cast<const CompoundIntegrator*>(&integrator))
+        for (int i = 0; i < compound->getNumIntegrators(); i++)
+            add(compound->getIntegrator(i));
+    return ours;
+}
+
+/** A solver of what is left; where a factor is too large, Automatic's. */
+std::unique_ptr<ConstraintSolver> makeSolver(const ConstraintSet& set, Method method, const ProblemReport& report) {
+    try {
+        return std::make_unique<ConstraintSolver>(set, method);
+    } catch (const FactorTooLarge& error) {
+        report(problemOf(error));
+        return std::make_unique<ConstraintSolver>(set, Method::Automatic);
+    }
+}
+
+} // namespace
+
+Diagnosis diagnose(const System& system, const Integrator& integrator, const Start* start) {
+    Diagnosis diagnosis;
+    const ProblemReport report = [&](ConstraintProblem problem) { diagnosis.problems.push_back(std::move(problem)); };
+    const auto look = [&] {
+        // As a Context does: its Forces come first, then its integrator.
+        const std::vector<const ConstraintIntegrator*> ours = oursAmong(integrator);
+        if (declaresAny(system)) {
+            checkIntegrator(integrator, report);
+            if (typeid(integrator) == typeid(VerletIntegrator)) // whose first step is refused
+                report(wrongIntegrator("VerletIntegrator"));
+        }
+        const ConstraintSet set = collectConstraints(system, integrator.getConstraintTolerance(), report);
+        for (int k = 0; k < set.numListed; k++)
+            if (set.constraints[k].particles.empty())
+                diagnosis.refused.push_back(k);
+        checkAsOpenMMDoes(set, report);
+        for (const ConstraintIntegrator* one : ours)
+            one->checkSupported(set, report);
+        if (!ours.empty())
+            checkForces(system, set, report);
+        const Method method = ours.empty() ? Method::Automatic : (Method) ours[0]->getSolver();
+        const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, method, report);
+        if (!solver->getUndecided().empty())
+            report(undecidedRank(set, solver->getUndecided()));
+        diagnosis.clusters = describeClusters(set, solver->getGraph());
+        diagnosis.numIndependent = solver->rank();
+        describeGroups(*solver, diagnosis);
+        if (start != nullptr)
+            lookAtStart(*solver, *start, diagnosis);
+    };
+    try {
+        withOpenMMExceptions(system, "the check of a System", look);
+    } catch (const ConstraintException& error) { // memory does not suffice
+        report(error.getProblem());
+        diagnosis.isComplete = false;
+    }
+    return diagnosis;
+}
+
+} // namespace ConstraintPlugin

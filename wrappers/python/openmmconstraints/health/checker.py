@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""What the library finds wrong with a System, and what the System does when it runs: records of C++ become findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import openmm as mm
+from openmm import unit
+
+from openmmconstraints.health.findings import Finding
+from openmmconstraints.health.listing import BODY, Listing
+from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, _tryStart
+
+#: ps, where nobody says how long a step is to be.
+FIRST_STEP = 0.001
+#: The groups of constraints that C++ tells of: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
+REDUNDANT, STRAIGHT, FLAT, ILL_CONDITIONED = range(4)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a System is to start from."""
+
+    x: np.ndarray  #: [numParticles, 3] nm
+    v: np.ndarray | None  #: [numParticles, 3] nm/ps; None: at rest
+    box: np.ndarray  #: [3, 3] nm
+    time: float  #: ps
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.all(np.isfinite(self.x)))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Constraints that have something in common."""
+
+    kind: int
+    constraints: tuple[int, ...]  #: listed ones
+    particles: tuple[int, ...]
+    count: int  #: with those that nobody listed
+    number: float  #: a condition number
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All that creating a Context would refuse, and what is known of the rest."""
+
+    findings: tuple[Finding, ...]
+    clusters: tuple[ClusterInfo, ...] | None  #: None: they could not be looked at
+    independent: int
+    groups: tuple[Group, ...]
+    values: np.ndarray  #: [constraints] at the start, as the two that follow; empty without one
+    targets: np.ndarray
+    errors: np.ndarray
+
+    @property
+    def redundant(self) -> int:
+        """How many constraints follow from the others."""
+        return sum(group.count for group in self.groups if group.kind == REDUNDANT)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a start."""
+
+    findings: tuple[Finding, ...]
+    shift: float | None  #: nm, by which projection moves the particle that it moves most; None: it fails
+    steps: int  #: that went well
+
+
+def diagnose(system: mm.System, listing: Listing, integrator: mm.Integrator, start: Start | None) -> Diagnosis:
+    """Check the System, and mark in `listing.valid` what is not refused."""
+    x = None if start is None else start.x
+    box = listing.box if start is None else start.box
+    found = _diagnose(system, integrator, x, box, 0.0 if start is None else start.time)
+    listing.valid[list(found["refused"])] = False
+    for body in np.flatnonzero(listing.kind == BODY).tolist():
+        listing.valid[body] = all(0 <= p < len(listing.masses) for p in listing.of(body))
+    return Diagnosis(
+        tuple(finding_of(problem, listing) for problem in found["problems"]),
+        found["clusters"] if found["isComplete"] else None,
+        found["independent"],
+        tuple(Group(**group) for group in found["groups"]),
+        *(found[name] for name in ("values", "targets", "errors")),
+    )
+
+
+def try_start(
+    system: mm.System, listing: Listing, integrator: mm.Integrator, start: Start, platform: mm.Platform, steps: int
+) -> Trial:
+    """Project the start and take a few steps, in a Context of its own."""
+    tried = _tryStart(system, integrator, start.x, start.v, start.box, start.time, platform, steps)
+    shift = None if np.isnan(tried["shift"]) else tried["shift"]
+    return Trial(tuple(finding_of(problem, listing) for problem in tried["problems"]), shift, tried["steps"])
+
+
+def choose_platform() -> mm.Platform:
+    """The fastest of the host."""
+    names = {mm.Platform.getPlatform(i).getName() for i in range(mm.Platform.getNumPlatforms())}
+    return mm.Platform.getPlatform("CPU" if "CPU" in names else "Reference")
+
+
+def choose_integrator(integrator: mm.Integrator | None, step: unit.Quantity | None) -> mm.Integrator:
+    """One that can take steps: where its step size is not given, short ones."""
+    short = FIRST_STEP if step is None else min(FIRST_STEP, step.value_in_unit(unit.picosecond))
+    if integrator is None:
+        return RattleIntegrator(short)
+    if integrator.getStepSize().value_in_unit(unit.picosecond) > 0:
+        return integrator
+    copy = mm.XmlSerializer.clone(integrator)
+    copy.setStepSize(short)
+    return copy
+
+
+def finding_of(problem: Mapping[str, Any], listing: Listing) -> Finding:
+    """A record of C++ as a finding."""
+    particles = problem["particles"]
+    return Finding(
+        "error",
+        problem["kind"],
+        " ".join(problem["message"].split()),
+        " ".join(problem["remedy"].split()),
+        problem["constraints"],
+        particles,
+        listing.names(particles),
+        {name: problem[name] for name in ("value", "bound") if np.isfinite(problem[name])},
+    )
