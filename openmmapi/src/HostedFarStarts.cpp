@@ -32,8 +32,8 @@ static bool couldNotStart(const SolveReport& report) {
 SolveReport HostedStepKernel::solveAtOnce(const ConstraintIntegrator& integrator, vector<Real3>& x, const Box& now) {
     vector<Real3> shift(numParticles());
     solver->forgetMultipliers();
-    const SolveReport report = solver->solvePositions(x.data(), now, shift.data(), integrator.getConstraintTolerance(),
-                                                      integrator.getMaxIterations());
+    SolveReport report = solver->solvePositions(x.data(), now, shift.data(), integrator.getConstraintTolerance(),
+                                                integrator.getMaxIterations());
     if (report.outcome == Outcome::Converged)
         for (int i = 0; i < numParticles(); i++)
             x[i] += shift[i];
@@ -41,12 +41,12 @@ SolveReport HostedStepKernel::solveAtOnce(const ConstraintIntegrator& integrator
 }
 
 SolveReport HostedStepKernel::solveAnyhow(const ConstraintIntegrator& integrator, vector<Real3>& x, const Box& now) {
-    const SolveReport direct = solveAtOnce(integrator, x, now);
+    SolveReport direct = solveAtOnce(integrator, x, now);
     if (direct.outcome == Outcome::Converged || couldNotStart(direct))
         return direct;
     // The gradients of the start do not lead back to the constraints: renew them.
     vector<Real3> closer = x;
-    const SolveReport second =
+    SolveReport second =
         solver->approach(closer.data(), now, integrator.getConstraintTolerance(), integrator.getMaxIterations());
     if (second.outcome == Outcome::Converged) {
         x = closer;
