@@ -145,7 +145,7 @@ ClusterSolverKind smallSolver(int size) {
     }
 }
 
-[[noreturn]] void refuse(const ConstraintSet& set, const std::vector<int>& cluster, const FillCount& fill) {
+FactorTooLarge tooLarge(const ConstraintSet& set, const std::vector<int>& cluster, const FillCount& fill) {
     const EliminationLimits limits;
     const int first = set.constraints[cluster[0]].particles[0];
     std::vector<int> particles;
@@ -168,7 +168,7 @@ ClusterSolverKind smallSolver(int size) {
     std::copy_if(cluster.begin(), cluster.end(), std::back_inserter(error.constraints),
                  [&](int k) { return k < set.numListed; });
     error.particles = std::move(particles);
-    throw error;
+    return error;
 }
 
 } // namespace
@@ -211,7 +211,7 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
                 members.swap(ordered);
                 factors.push_back(std::move(factor));
             } else if (method == Method::MatrixInversion)
-                refuse(set, members, fill);
+                throw tooLarge(set, members, fill);
             else {
                 cluster.refused = (int) refused.size();
                 refused.push_back(fill);

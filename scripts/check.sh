@@ -25,7 +25,9 @@ while [ $# -gt 0 ]; do
 done
 case $only in "" | sanitizers | sample | tidy) ;; *) die "--only $only: there are sanitizers, sample and tidy" ;; esac
 
-setup_machine checks
+needed=sanitizers
+case $only in "" | tidy) needed=tidy ;; esac
+setup_machine "$needed"
 setup_venv
 export PATH=$venv/bin:$PATH
 jobs=$(nproc)

@@ -100,8 +100,8 @@ find_missing() {
     has_compiler || need "a C++17 compiler" "g++"
     case ${1:-} in
     tests) ;;
-    checks)
-        command -v clang-tidy >/dev/null || need "clang-tidy" "clang-tidy"
+    sanitizers | tidy)
+        [ "$1" = sanitizers ] || command -v clang-tidy >/dev/null || need "clang-tidy" "clang-tidy"
         has_header gtest/gtest.h || need "GoogleTest" "libgtest-dev"
         has_header Eigen/Dense || need "Eigen 3" "libeigen3-dev"
         return 0
@@ -184,7 +184,7 @@ install_requirements() {
     requirements "$@" >"$venv/.wanted"
     cmp -s "$venv/.wanted" "$stamp" && return
     say "Installing what pyproject.toml asks for${1:+ ($1)}"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$venv/.wanted"
+    "$venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check -r "$venv/.wanted"
     mv "$venv/.wanted" "$stamp"
 }
 

@@ -169,6 +169,51 @@ TEST_P(Company, MonteCarloMovesOfUsersAreTakenAndTakenBack) {
     expectConstraintsHold(s.positions(), 1e-8);
 }
 
+/** Dimers on a lattice that repel each other, three steps on, and the box they are in.
+ *  @param seed  of a barostat that tries a move in every step; 0: there is none */
+std::pair<Vectors, double> dimersUnderPressure(const ConstraintTests::Setup& setup, int seed) {
+    auto system = std::make_unique<System>();
+    system->setDefaultPeriodicBoxVectors(Vec3(2, 0, 0), Vec3(0, 2, 0), Vec3(0, 0, 2));
+    auto* bonds = new ConstraintForce();
+    auto* nonbonded = new NonbondedForce();
+    nonbonded->setNonbondedMethod(NonbondedForce::CutoffPeriodic);
+    nonbonded->setCutoffDistance(0.9);
+    Vectors positions;
+    for (int i = 0; i < 64; i++) {
+        const int first = system->addParticle(12), second = system->addParticle(16);
+        nonbonded->addParticle(0.2, 0.33, 0.6);
+        nonbonded->addParticle(-0.2, 0.31, 0.6);
+        nonbonded->addException(first, second, 0, 1, 0);
+        bonds->addDistance(first, second, 0.113);
+        positions.push_back(0.5 * Vec3(i % 4, i / 4 % 4, i / 16));
+        positions.push_back(positions.back() + 0.113 * Vec3(i % 3 == 0, i % 3 == 1, i % 3 == 2));
+    }
+    system->addForce(bonds);
+    system->addForce(nonbonded);
+    if (seed != 0) {
+        auto* barostat = new MonteCarloBarostat(1000, 300, 1);
+        barostat->setRandomNumberSeed(seed);
+        system->addForce(barostat);
+    }
+    Simulation s(std::move(system), makeIntegrator(setup, 0.002, 1e-10), std::get<0>(setup));
+    s.context->setPositions(positions);
+    s.integrator->step(3);
+    return {s.positions(), s.context->getState(0).getPeriodicBoxVolume()};
+}
+
+TEST_P(Company, AMoveThatABarostatTakesBackLeavesNothing) {
+    const auto undisturbed = dimersUnderPressure(GetParam(), 0);
+    int rejections = 0;
+    for (int seed = 1; seed <= 40 && rejections == 0; seed++) {
+        const auto run = dimersUnderPressure(GetParam(), seed);
+        if (run.second != undisturbed.second)
+            continue; // a move was accepted
+        rejections++;
+        EXPECT_EQ(distance(run.first, undisturbed.first), 0);
+    }
+    EXPECT_GT(rejections, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, Company, testing::ValuesIn(oneSetupOfEach(constantEnergySetups())),
                          [](const auto& info) { return nameOf(info.param); });
 

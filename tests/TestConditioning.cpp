@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "Conditioning.h"
 #include "Jacobian.h"
-#include <Eigen/Dense>
+#include "support/Dense.h"
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -33,16 +33,15 @@ struct Fan {
         Jacobian J(set, all);
         J.setStart(positions.data(), Box());
         const int n = (int) all.size();
-        Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(n, 21);
+        ConstraintTests::Matrix rows = ConstraintTests::Matrix::Zero(n, 21);
         for (int k = 0; k < n; k++)
             for (int s = J.slotStart[k]; s < J.slotStart[k + 1]; s++) {
                 const double w = std::sqrt(J.inverseMass[s]);
                 rows.block<1, 3>(k, 3 * J.particle[s]) << w * J.start[s].x, w * J.start[s].y, w * J.start[s].z;
             }
         rows.rowwise().normalize();
-        const Eigen::VectorXd values =
-            Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(rows * rows.transpose()).eigenvalues();
-        return values[n - 1] / values[0];
+        const ConstraintTests::Vector values = ConstraintTests::singularValues(rows);
+        return std::pow(values[0] / values[n - 1], 2); // of rows rows^T
     }
 };
 

@@ -303,8 +303,17 @@ TEST(Diagnosis, TellsRankRedundancyAndCondition) {
     EXPECT_EQ(diagnosis.groups[0].kind, ConstraintGroup::Redundant);
     EXPECT_EQ(diagnosis.groups[0].count, 1);
     EXPECT_EQ(diagnosis.groups[0].particles, (std::vector<int>{0, 1, 2, 3, 4}));
+    ASSERT_EQ(diagnosis.errors.size(), 10u);
     for (double error : diagnosis.errors)
         EXPECT_LT(error, 1e-12);
+    EXPECT_EQ(diagnosis.values.size(), 10u);
+    EXPECT_EQ(diagnosis.targets.size(), 10u);
+    start.positions.pop_back();
+    EXPECT_THROW(diagnose(system, integrator, &start), OpenMMException);
+    Platform& reference = Platform::getPlatformByName("Reference");
+    EXPECT_THROW(tryStart(system, integrator, start, reference, 1), OpenMMException);
+    start.positions = x;
+    EXPECT_THROW(tryStart(system, integrator, start, reference, -1), OpenMMException);
     // A hub over a hexagon becomes singular as it comes down into the plane.
     double before = 0;
     for (double height : {1e-3, 4e-4}) {

@@ -37,6 +37,8 @@ static void compileFast() {
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
+    if (std::getenv("GTEST_LIST_TESTS") != nullptr) // GoogleTest has it as an option only
+        testing::GTEST_FLAG(list_tests) = true;
     compileFast();
     try {
         loadPlatforms();

@@ -11,6 +11,7 @@
 #include "openmmconstraints/internal/CoreExceptions.h"
 #include "openmmconstraints/internal/SystemChecks.h"
 #include <map>
+#include <set>
 #include <typeinfo>
 
 using namespace OpenMM;
@@ -144,19 +145,41 @@ std::vector<const ConstraintIntegrator*> oursAmong(const Integrator& integrator)
     return ours;
 }
 
-/** A solver of what is left; where a factor is too large, Automatic's. */
-std::unique_ptr<ConstraintSolver> makeSolver(const ConstraintSet& set, Method method, const ProblemReport& report) {
-    try {
-        return std::make_unique<ConstraintSolver>(set, method);
-    } catch (const FactorTooLarge& error) {
-        report(problemOf(error));
-        return std::make_unique<ConstraintSolver>(set, Method::Automatic);
-    }
+/** Each child of a CompoundIntegrator collects constraints with its own: what the strictest refuses, is refused. */
+double smallestTolerance(const Integrator& integrator, const std::vector<const ConstraintIntegrator*>& ours) {
+    double smallest = integrator.getConstraintTolerance();
+    for (const ConstraintIntegrator* one : ours)
+        smallest = std::min(smallest, one->getConstraintTolerance());
+    return smallest;
+}
+
+std::set<Method> solversOf(const std::vector<const ConstraintIntegrator*>& ours) {
+    std::set<Method> solvers;
+    for (const ConstraintIntegrator* one : ours)
+        solvers.insert((Method) one->getSolver());
+    return solvers;
+}
+
+/** A solver of what is left, by one of the methods that integrators ask for; where all their factors are too large,
+ *  Automatic's. */
+std::unique_ptr<ConstraintSolver> makeSolver(const ConstraintSet& set, const std::set<Method>& methods,
+                                             const ProblemReport& report) {
+    std::unique_ptr<ConstraintSolver> solver;
+    for (Method method : methods)
+        try {
+            auto made = std::make_unique<ConstraintSolver>(set, method);
+            solver = std::move(made);
+        } catch (const FactorTooLarge& error) {
+            report(problemOf(error));
+        }
+    return solver != nullptr ? std::move(solver) : std::make_unique<ConstraintSolver>(set, Method::Automatic);
 }
 
 } // namespace
 
 Diagnosis diagnose(const System& system, const Integrator& integrator, const Start* start) {
+    if (start != nullptr)
+        requirePositions(system, start->positions);
     Diagnosis diagnosis;
     const ProblemReport report = [&](ConstraintProblem problem) { diagnosis.problems.push_back(std::move(problem)); };
     const auto look = [&] {
@@ -167,7 +190,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
             if (typeid(integrator) == typeid(VerletIntegrator)) // whose first step is refused
                 report(wrongIntegrator("VerletIntegrator"));
         }
-        const ConstraintSet set = collectConstraints(system, integrator.getConstraintTolerance(), report);
+        const ConstraintSet set = collectConstraints(system, smallestTolerance(integrator, ours), report);
         for (int k = 0; k < set.numListed; k++)
             if (set.constraints[k].particles.empty())
                 diagnosis.refused.push_back(k);
@@ -176,8 +199,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
             one->checkSupported(set, report);
         if (!ours.empty())
             checkForces(system, set, report);
-        const Method method = ours.empty() ? Method::Automatic : (Method) ours[0]->getSolver();
-        const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, method, report);
+        const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, solversOf(ours), report);
         if (!solver->getUndecided().empty())
             report(undecidedRank(set, solver->getUndecided()));
         diagnosis.clusters = describeClusters(set, solver->getGraph());

@@ -245,6 +245,12 @@ static bool isPeriodic(const Force& force) {
     }
 }
 
+void requirePositions(const System& system, const std::vector<Vec3>& positions) {
+    if ((int) positions.size() != system.getNumParticles())
+        throw OpenMMException("There are " + std::to_string(positions.size()) + " positions for a System of " +
+                              std::to_string(system.getNumParticles()) + " particles.");
+}
+
 bool usesPeriodicBoundaries(const System& system) {
     for (int f = 0; f < system.getNumForces(); f++)
         if (isPeriodic(system.getForce(f)))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/internal/SystemConstraints.h"
 #include "openmm/serialization/XmlSerializer.h"
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -44,6 +45,8 @@ bool isOwnSetupSlow(const System& system) {
     double length;
     for (int i = 0; i < system.getNumConstraints(); i++) {
         system.getConstraintParameters(i, p1, p2, length);
+        if (std::min(p1, p2) < 0 || std::max(p1, p2) >= system.getNumParticles())
+            return false; // OpenMM will say so
         const int to = root(p1), from = root(p2);
         if (to != from) {
             next[from] = to;

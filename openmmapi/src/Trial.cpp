@@ -5,6 +5,7 @@
 #include "openmm/serialization/XmlSerializer.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/Diagnosis.h"
+#include "openmmconstraints/internal/SystemChecks.h"
 #include "openmmconstraints/internal/SystemConstraints.h"
 #include <algorithm>
 #include <cmath>
@@ -109,6 +110,9 @@ void tryIntegrator(TrialContext& context, Integrator& integrator, int steps, Tri
 } // namespace
 
 Trial tryStart(const System& system, const Integrator& integrator, const Start& start, Platform& platform, int steps) {
+    requirePositions(system, start.positions);
+    if (steps < 0)
+        throw OpenMMException("tryStart: " + std::to_string(steps) + " steps cannot be taken.");
     Trial trial;
     const auto raised = problemOf([&] {
         const std::unique_ptr<Integrator> copy(XmlSerializer::clone<Integrator>(integrator));

@@ -89,6 +89,8 @@ const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintI
     compare(context);
     stepForces(context, integrator);
     keepForces(context); // between steps others use the Context's array
+    // Not for a step if these are of other positions, as a barostat's trial, which returns in silence.
+    forcesKept = unchanged.positions;
     return keptForces.data();
 }
 

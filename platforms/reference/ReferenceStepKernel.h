@@ -11,7 +11,8 @@ namespace ConstraintPlugin {
  *  from one step to the next. A derived class is one integrator's step.
  *
  *  Nothing here relies on being told of changes: forces kept, and the state taken as being on the constraints, are
- *  those whose positions, velocities and box are still there bit for bit. A step compares them once. */
+ *  those whose positions, velocities and box are still there bit for bit. One function compares them, once before a
+ * step takes anything for granted, and once more at the head of step(n), before barostats and others come to it. */
 class ReferenceStepKernel : public HostedStepKernel {
 public:
     /** @param runner  of the fast solvers; null: the readable ones solve everything */
@@ -99,8 +100,8 @@ private:
     std::vector<Real3> keptForces;
     int forceGroups = 0;
     double forceTime = 0;
-    bool forcesKept = false;              // of the Context's present positions
-    bool forcesComputed = false;          // likewise, and they are still in the Context's own array
+    bool forcesKept = false;              // of the positions of lastGood, which are still there
+    bool forcesComputed = false;          // of the present positions, and still in the Context's own array
     Snapshot changed;                     // what someone else has made of it since
     Snapshot beforeProjection;            // of a state with new parameters
     std::vector<Real3> gradientPositions; // of the position stage at hand,

@@ -562,6 +562,11 @@ def test_velocities_and_the_integrator_asked_for_are_those_that_run():
     assert mc.Health(system, moving, integrator=mc.RattleIntegrator(0.002), steps=0).placement.steps == 0
 
 
+def test_steps_that_cannot_be_taken_are_refused():
+    with pytest.raises(ValueError, match="steps must be 0 or more, not -1"):
+        mc.Health(mm.System(), steps=-1)
+
+
 def test_it_is_called_healthy_only_after_it_ran():
     system = make_system([12, 12], [(0, 1, 0.1)])
     x = [[0, 0, 0], [0.1, 0, 0]]

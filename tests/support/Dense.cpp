@@ -14,7 +14,7 @@ Vector apply(const Matrix& A, const Vector& x) {
 }
 
 Vector solve(const Matrix& A, const Vector& b) {
-    return A.fullPivLu().solve(b);
+    return A.partialPivLu().solve(b);
 }
 
 Vector solveSymmetric(const Matrix& A, const Vector& b) {

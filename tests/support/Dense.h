@@ -14,7 +14,7 @@ using Vector = Eigen::VectorXd;
 
 Matrix product(const Matrix& A, const Matrix& B);
 Vector apply(const Matrix& A, const Vector& x);
-/** The solution of A x = b by LU with complete pivoting. */
+/** The solution of A x = b by LU with pivoting. */
 Vector solve(const Matrix& A, const Vector& b);
 /** The same by LDLT, of a symmetric matrix. */
 Vector solveSymmetric(const Matrix& A, const Vector& b);

@@ -69,6 +69,10 @@ static bool toStart(PyObject* positions, PyObject* velocities, PyObject* box, do
     std::vector<OpenMM::Vec3> edges;
     if (!toVectors(positions, start.positions) || !toVectors(velocities, start.velocities) || !toVectors(box, edges))
         return false;
+    if (edges.size() != 3) {
+        PyErr_SetString(PyExc_ValueError, "a box has three vectors");
+        return false;
+    }
     std::copy(edges.begin(), edges.end(), start.box);
     start.time = time;
     return true;

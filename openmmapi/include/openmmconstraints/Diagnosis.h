@@ -57,7 +57,7 @@ struct Diagnosis {
  *
  *  @param integrator  bound or not; one of OpenMM's own too
  *  @param start       where the constraints are to be measured; null: nowhere
- */
+ *  @throws OpenMMException where a start has not one position for each particle */
 Diagnosis diagnose(const OpenMM::System& system, const OpenMM::Integrator& integrator, const Start* start = nullptr);
 
 /** What a System did in a Context of its own. Plain data. */
@@ -72,7 +72,7 @@ struct Trial {
  *  @param integrator  is copied; of a CompoundIntegrator each is tried
  *  @param platform    where
  *  @param steps       how many; 0: only the projection
- */
+ *  @throws OpenMMException as diagnose(), and where steps are negative */
 Trial tryStart(const OpenMM::System& system, const OpenMM::Integrator& integrator, const Start& start,
                OpenMM::Platform& platform, int steps);
 

@@ -7,8 +7,10 @@
 #include "ProblemReport.h"
 #include "openmm/Integrator.h"
 #include "openmm/System.h"
+#include "openmm/Vec3.h"
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ConstraintPlugin {
 
@@ -34,6 +36,9 @@ Box defaultBox(const OpenMM::System& system);
 /** Why a particle cannot take part in a constraint: its index is out of range, or it is a virtual site. The message is
  *  for the end of a sentence that names the constraint. */
 std::optional<ConstraintProblem> whyNotConstrainable(const OpenMM::System& system, int particle);
+
+/** @throws OpenMMException where there is not one position for each particle */
+void requirePositions(const OpenMM::System& system, const std::vector<OpenMM::Vec3>& positions);
 
 /** For a length that the periodic box cannot hold. */
 extern const char* const useLargerBox;

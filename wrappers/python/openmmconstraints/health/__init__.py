@@ -120,6 +120,8 @@ class Health:
         """
         if precision not in TOLERANCES:
             raise ValueError(f"Health: precision must be one of {', '.join(TOLERANCES)}, not {precision!r}")
+        if steps < 0:
+            raise ValueError(f"Health: steps must be 0 or more, not {steps!r}")
         names = None
         if topology is not None:
             require_same_size(system, topology, "Health")

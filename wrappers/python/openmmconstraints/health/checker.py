@@ -111,11 +111,20 @@ def choose_integrator(integrator: mm.Integrator | None, step: unit.Quantity | No
     short = FIRST_STEP if step is None else min(FIRST_STEP, step.value_in_unit(unit.picosecond))
     if integrator is None:
         return RattleIntegrator(short)
-    if integrator.getStepSize().value_in_unit(unit.picosecond) > 0:
+    if all(one.getStepSize().value_in_unit(unit.picosecond) > 0 for one in children_of(integrator)):
         return integrator
     copy = mm.XmlSerializer.clone(integrator)
-    copy.setStepSize(short)
+    for one in children_of(copy):
+        if one.getStepSize().value_in_unit(unit.picosecond) == 0:
+            one.setStepSize(short)
     return copy
+
+
+def children_of(integrator: mm.Integrator) -> list[mm.Integrator]:
+    """What a CompoundIntegrator holds; any other alone."""
+    if isinstance(integrator, mm.CompoundIntegrator):
+        return [integrator.getIntegrator(i) for i in range(integrator.getNumIntegrators())]
+    return [integrator]
 
 
 def finding_of(problem: Mapping[str, Any], listing: Listing) -> Finding:
