@@ -342,6 +342,7 @@ def test_threads_give_what_a_sequence_gives(in_sequence):
         assert readings(short_windows(executor)) == in_sequence
 
 
+@pytest.mark.long
 def test_dask_gives_what_a_sequence_gives(in_sequence):
     distributed = pytest.importorskip("distributed")
     with (
