@@ -220,8 +220,14 @@ setup_package() {
 }
 
 setup() {
+    find_python
+    local venv_job=
+    if [ -n "$python" ] && python_has_venv "$python"; then # side by side with apt
+        setup_venv &
+        venv_job=$!
+    fi
     setup_machine "$@"
-    setup_venv
+    if [ -n "$venv_job" ]; then wait "$venv_job"; else setup_venv; fi
     setup_package "$@"
 }
 
