@@ -19,17 +19,13 @@ import openmm as mm
 from openmm import app, unit
 
 import openmmconstraints as mc
+from openmmconstraints.comparison import PARTNERS
 from openmmconstraints.table import make_console, make_table
 from openmmconstraints.timing import Spread, ignore_forces, in_turn, run_steps, without_forces
 from openmmconstraints.villin import build_villin, equilibrate
 
 STEP_SIZE = 0.002  # ps
-PAIRS = {
-    "Shake": (mm.VerletIntegrator, mc.ShakeIntegrator),
-    "Rattle": (mm.VerletIntegrator, mc.RattleIntegrator),
-}
-
-
+INTEGRATORS = ("Shake", "Rattle")
 NUM_CONSTRAINTS = 14_652  # those of HBonds in twelve proteins DHFR
 
 
@@ -84,7 +80,7 @@ def measure(
     """us a step of the built-in integrator and of ours, and the ratio of ours to it."""
     bare = without_forces(system)
     contexts = []
-    for kind in PAIRS[integrator]:
+    for kind in (getattr(mm, PARTNERS[integrator] + "Integrator"), getattr(mc, integrator + "Integrator")):
         stepper = kind(STEP_SIZE)
         stepper.setConstraintTolerance(tolerance)
         ignore_forces(stepper)
@@ -105,7 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--system", choices=SYSTEMS, default="proteins")
     parser.add_argument("--constraints", choices=["HBonds", "AllBonds"], default="HBonds")
-    parser.add_argument("--integrators", choices=PAIRS, nargs="+", default=list(PAIRS))
+    parser.add_argument("--integrators", choices=INTEGRATORS, nargs="+", default=INTEGRATORS)
     parser.add_argument("--tolerances", type=float, nargs="+", default=[1e-5, 1e-12])
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--steps", type=int, default=20, help="of each round")

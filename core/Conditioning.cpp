@@ -3,6 +3,7 @@
 #include "Conditioning.h"
 #include "MatrixInversionSolver.h"
 #include "Peeling.h"
+#include "RankAnalysis.h"
 #include "SplitMix.h"
 #include <numeric>
 
@@ -42,33 +43,22 @@ IllConditioned measure(const ConstraintGraph& graph, const Cluster& cluster, con
     constexpr double noPivot = 1e-13; // to rounding
     const int n = cluster.size();
     SparseMatrix factor(graph.factors[cluster.factor]);
-    std::vector<double> scale(n), pivots, weights(n);
-    struct Element {
-        int row, column;
-        double value;
-    };
-    std::vector<Element> elements;
-    assemble(
-        graph, cluster, J, J.start.data(),
-        [&](int i, double value) {
-            scale[i] = 1 / std::sqrt(value);
-            factor.diagonal[i] = 1;
-        },
-        [&](const Coupling& c, double value, double) {
-            const int row = c.row - cluster.begin, column = c.column - cluster.begin;
-            elements.push_back({row, column, scale[row] * value * scale[column]});
-            factor.lower[c.entry] += elements.back().value;
-        });
+    assembleUnitMatrix(graph, cluster, J, factor);
+    const SymbolicFactor& pattern = factor.symbolic;
+    const std::vector<double> lower = factor.lower; // of the matrix, which the factor takes the place of
+    std::vector<double> pivots, weights(n);
     factor.factorizeRankRevealing(noPivot, pivots);
     IllConditioned result;
     const auto weakest = std::min_element(pivots.begin(), pivots.end());
     if (*weakest > noPivot) {
         const double largest = largestEigenvalue(weights, [&](std::vector<double>& v) {
             std::vector<double> product = v;
-            for (const Element& e : elements) {
-                product[e.row] += e.value * v[e.column];
-                product[e.column] += e.value * v[e.row];
-            }
+            for (int column = 0; column < n; column++)
+                for (int e = pattern.columnStart[column]; e < pattern.columnStart[column + 1]; e++) {
+                    const int row = pattern.entryRow[e];
+                    product[row] += lower[e] * v[column];
+                    product[column] += lower[e] * v[row];
+                }
             v.swap(product);
         });
         result.condition =

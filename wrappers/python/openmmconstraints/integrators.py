@@ -25,10 +25,14 @@ def current_integrator(integrator: mm.Integrator, problem: str) -> ConstraintInt
 
 def own_integrators(integrator: mm.Integrator) -> list[ConstraintIntegrator]:
     """It, or all of its children, as far as they are this package's."""
-    children = [integrator]
+    return [_own_type(child) for child in children_of(integrator) if ConstraintIntegrator.isinstance(child)]
+
+
+def children_of(integrator: mm.Integrator) -> list[mm.Integrator]:
+    """What a CompoundIntegrator holds; any other alone."""
     if isinstance(integrator, mm.CompoundIntegrator):
-        children = [integrator.getIntegrator(i) for i in range(integrator.getNumIntegrators())]
-    return [_own_type(child) for child in children if ConstraintIntegrator.isinstance(child)]
+        return [integrator.getIntegrator(i) for i in range(integrator.getNumIntegrators())]
+    return [integrator]
 
 
 def _own_type(integrator: mm.Integrator) -> ConstraintIntegrator:

@@ -14,6 +14,7 @@ from openmm import unit
 
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.health.listing import BODY, Listing
+from openmmconstraints.integrators import children_of
 from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, _tryStart
 
 #: ps, where nobody says how long a step is to be.
@@ -118,13 +119,6 @@ def choose_integrator(integrator: mm.Integrator | None, step: unit.Quantity | No
         if one.getStepSize().value_in_unit(unit.picosecond) == 0:
             one.setStepSize(short)
     return copy
-
-
-def children_of(integrator: mm.Integrator) -> list[mm.Integrator]:
-    """What a CompoundIntegrator holds; any other alone."""
-    if isinstance(integrator, mm.CompoundIntegrator):
-        return [integrator.getIntegrator(i) for i in range(integrator.getNumIntegrators())]
-    return [integrator]
 
 
 def finding_of(problem: Mapping[str, Any], listing: Listing) -> Finding:
