@@ -21,11 +21,11 @@
 //                        are counted
 
 #include "BenchmarkInput.h"
+#include "CollectConstraints.h"
 #include "ConstraintSolver.h"
 #include "PoolRunner.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/reference/ReferenceConstraints.h"
-#include "openmmconstraints/internal/CollectConstraints.h"
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <cmath>

@@ -205,8 +205,8 @@ setup_venv() {
 setup_package() {
     local testing=OFF stamp=$venv/.installed
     [ "${1:-}" != tests ] || testing=ON stamp=$venv/.installed-with-tests
-    if [ -e "$stamp" ] && [ -z "$(cd "$root" && find pyproject.toml CMakeLists.txt README.md cmake core openmmapi platforms \
-        serialization wrappers ${1:+tests benchmarks} -newer "$stamp" -not -path '*/__pycache__*' \
+    if [ -e "$stamp" ] && [ -z "$(cd "$root" && find pyproject.toml CMakeLists.txt README.md cmake core expressions system openmmapi \
+        serialization platforms wrappers ${1:+tests benchmarks} -newer "$stamp" -not -path '*/__pycache__*' \
         -not -path '*/results*' -print -quit 2>/dev/null)" ]; then
         return
     fi

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#include "openmmconstraints/internal/CheckpointIO.h"
+#include "CheckpointIO.h"
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include <sstream>

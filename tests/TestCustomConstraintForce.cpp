@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "LeptonCoordinate.h"
 #include "OpenMM.h"
 #include "OpenMMConstraints.h"
-#include "openmmconstraints/internal/LeptonCoordinate.h"
 #include "support/Messages.h"
 #include "support/Xml.h"
 #include <functional>

@@ -3,8 +3,8 @@
 //
 // sigma of a CustomConstraintForce and its derivatives. The referees: OpenMM's CustomCompoundBondForce for the value
 // and the gradient, differences of those for the time derivative and the curvature.
+#include "LeptonCoordinate.h"
 #include "OpenMM.h"
-#include "openmmconstraints/internal/LeptonCoordinate.h"
 #include "support/Expressions.h"
 #include <cmath>
 #include <gtest/gtest.h>

@@ -3,10 +3,10 @@
 //
 // Damaged input of all kinds, from a fixed seed: it is refused with an OpenMMException, or is usable. What was found
 // this way and mended stands in tests of its own, below and elsewhere.
+#include "CheckpointIO.h"
 #include "OpenMMConstraints.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
-#include "openmmconstraints/internal/CheckpointIO.h"
 #include "support/Expressions.h"
 #include "support/FuzzTargets.h"
 #include "support/Messages.h"

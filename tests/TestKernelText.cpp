@@ -3,10 +3,10 @@
 //
 // Expressions as kernel text, compiled and run by OpenMM's OpenCL platform. The referee: LeptonCoordinate itself.
 #include "CentroidDistance.h"
+#include "LeptonCoordinate.h"
 #include "lepton/Exception.h"
 #include "lepton/ExpressionTreeNode.h"
 #include "lepton/Parser.h"
-#include "openmmconstraints/internal/LeptonCoordinate.h"
 #include "support/DeviceContext.h"
 #include "support/Expressions.h"
 #include <cmath>
@@ -119,8 +119,8 @@ std::vector<Case> allCases() {
 }
 
 std::string programOf(const std::vector<Case>& cases) {
-    std::string text = readText("platforms/common/kernels/moment.cc") + readText("core/coordinates.cc") +
-                       readText("core/functions.cc");
+    std::string text = readText("platforms/common/kernels/moment.cc") + readText("core/constraints/coordinates.cc") +
+                       readText("core/constraints/functions.cc");
     for (const Case& c : cases) {
         text += c.coordinate->kernelText(c.name) + c.coordinate->curvatureKernelText(c.name);
         text += replaced(replaced(checkText, "NAME", c.name), "NUM", std::to_string(c.sigma.numParticles));

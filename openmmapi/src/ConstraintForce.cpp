@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ConstraintForce.h"
+#include "ConstraintForceImpl.h"
 #include "openmm/internal/AssertionUtilities.h"
-#include "openmmconstraints/internal/ConstraintForceImpl.h"
 
 using namespace OpenMM;
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#include "openmmconstraints/internal/ConstraintForceImpl.h"
+#include "ConstraintForceImpl.h"
+#include "CollectConstraints.h"
+#include "SystemChecks.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
-#include "openmmconstraints/internal/CollectConstraints.h"
-#include "openmmconstraints/internal/SystemChecks.h"
 
 using namespace OpenMM;
 using namespace std;

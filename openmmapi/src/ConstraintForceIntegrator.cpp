@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ConstraintForceIntegrator.h"
+#include "Settings.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/ConstraintKernels.h"
-#include "openmmconstraints/internal/Settings.h"
 #include <cmath>
 #include <sstream>
 

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ConstraintIntegrator.h"
+#include "ClusterReport.h"
+#include "CollectConstraints.h"
 #include "ConstraintSolver.h"
+#include "CoreExceptions.h"
+#include "KernelHold.h"
+#include "ProblemReport.h"
+#include "Settings.h"
+#include "SystemChecks.h"
 #include "openmm/CMMotionRemover.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/internal/ContextImpl.h"
 #include "openmm/reference/SimTKOpenMMRealType.h"
 #include "openmmconstraints/ConstraintKernels.h"
-#include "openmmconstraints/internal/ClusterReport.h"
-#include "openmmconstraints/internal/CollectConstraints.h"
-#include "openmmconstraints/internal/CoreExceptions.h"
-#include "openmmconstraints/internal/KernelHold.h"
-#include "openmmconstraints/internal/ProblemReport.h"
-#include "openmmconstraints/internal/Settings.h"
-#include "openmmconstraints/internal/SystemChecks.h"
 #include <cmath>
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ConstraintProblem.h"
-#include "openmmconstraints/internal/ProblemReport.h"
+#include "ProblemReport.h"
 
 namespace ConstraintPlugin {
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/CustomConstraintForce.h"
+#include "ConstraintForceImpl.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/AssertionUtilities.h"
-#include "openmmconstraints/internal/ConstraintForceImpl.h"
 
 using namespace OpenMM;
 using namespace std;

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/Diagnosis.h"
+#include "ClusterReport.h"
+#include "CollectConstraints.h"
 #include "Conditioning.h"
+#include "ConstraintErrors.h"
+#include "CoreExceptions.h"
+#include "SystemChecks.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/VerletIntegrator.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
-#include "openmmconstraints/internal/ClusterReport.h"
-#include "openmmconstraints/internal/CollectConstraints.h"
-#include "openmmconstraints/internal/ConstraintErrors.h"
-#include "openmmconstraints/internal/CoreExceptions.h"
-#include "openmmconstraints/internal/SystemChecks.h"
 #include <map>
 #include <set>
 #include <typeinfo>

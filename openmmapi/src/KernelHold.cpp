@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#include "openmmconstraints/internal/KernelHold.h"
+#include "KernelHold.h"
 #include "openmm/OpenMMException.h"
 #include <map>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/MoveConstraints.h"
-#include "openmmconstraints/internal/SystemChecks.h"
+#include "SystemChecks.h"
 #include <vector>
 
 using namespace OpenMM;

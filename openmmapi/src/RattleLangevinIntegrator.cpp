@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/RattleLangevinIntegrator.h"
+#include "KernelHold.h"
+#include "LangevinNoise.h"
+#include "Settings.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/ContextImpl.h"
 #include "openmmconstraints/ConstraintKernels.h"
-#include "openmmconstraints/internal/KernelHold.h"
-#include "openmmconstraints/internal/LangevinNoise.h"
-#include "openmmconstraints/internal/Settings.h"
 #include <cmath>
 #include <random>
 

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/RattleNoseHooverIntegrator.h"
+#include "ConstraintErrors.h"
+#include "HeatBathKernel.h"
+#include "KernelHold.h"
+#include "Settings.h"
 #include "openmm/OpenMMException.h"
+#include "openmm/reference/SimTKOpenMMRealType.h"
 #include "openmm/serialization/SerializationNode.h"
 #include "openmmconstraints/ConstraintKernels.h"
-#include "openmmconstraints/internal/ConstraintErrors.h"
-#include "openmmconstraints/internal/HeatBathKernel.h"
-#include "openmmconstraints/internal/KernelHold.h"
-#include "openmmconstraints/internal/Settings.h"
 #include <cmath>
 
 using namespace OpenMM;
@@ -66,6 +67,20 @@ void RattleNoseHooverIntegrator::checkSupported(const ConstraintSet& constraints
                              "RattleNoseHooverIntegrator cannot hold " + describeConstraint(constraints, (int) k) +
                                  ", which moves in time: scaling velocities would take its own away.",
                              "Use RattleLangevinIntegrator, or set its rate to zero.", c.rate, 0));
+}
+
+static const RattleNoseHooverIntegrator& asNoseHoover(const ConstraintIntegrator& integrator) {
+    return dynamic_cast<const RattleNoseHooverIntegrator&>(integrator);
+}
+
+HeatBath heatBathOf(const ConstraintIntegrator& integrator) {
+    const RattleNoseHooverIntegrator& given = asNoseHoover(integrator);
+    return {BOLTZ * given.getTemperature(), given.getCollisionFrequency(), given.getNumDegreesOfFreedom(),
+            given.getNumMultiTimeSteps(), yoshidaSuzukiWeights(given.getNumYoshidaSuzukiTimeSteps())};
+}
+
+int chainLengthOf(const ConstraintIntegrator& integrator) {
+    return asNoseHoover(integrator).getChainLength();
 }
 
 static HeatBathKernel& asHeatBath(IntegrateConstraintsStepKernel& kernel) {

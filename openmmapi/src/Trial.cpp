@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "SystemChecks.h"
+#include "SystemConstraints.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/Context.h"
 #include "openmm/serialization/XmlSerializer.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/Diagnosis.h"
-#include "openmmconstraints/internal/SystemChecks.h"
-#include "openmmconstraints/internal/SystemConstraints.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>

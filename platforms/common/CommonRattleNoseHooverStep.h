@@ -3,9 +3,9 @@
 #ifndef OPENMM_CONSTRAINTS_COMMON_RATTLE_NOSE_HOOVER_STEP_H_
 #define OPENMM_CONSTRAINTS_COMMON_RATTLE_NOSE_HOOVER_STEP_H_
 
+#include "ChainCheckpoint.h"
 #include "CommonSteps.h"
 #include "DeviceHeatBath.h"
-#include "openmmconstraints/internal/HeatBathKernel.h"
 
 namespace ConstraintPlugin {
 
@@ -24,13 +24,13 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
     void writeOwn(std::ostream& stream) const override {
-        writeChain(stream);
+        writeChain(stream, *this);
     }
     void readOwn(std::istream& stream) override {
-        readChain(stream);
+        readChain(stream, *this);
     }
     void readUnsealedOwn(std::istream& stream) override {
-        readChain(stream);
+        readChain(stream, *this);
     }
 
 private:

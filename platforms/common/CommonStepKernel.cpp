@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "CommonStepKernel.h"
+#include "ConstraintErrors.h"
 #include "ConstraintForceInfo.h"
 #include "DeviceMemory.h"
 #include "openmm/AndersenThermostat.h"
@@ -8,7 +9,6 @@
 #include "openmm/System.h"
 #include "openmm/common/ContextSelector.h"
 #include "openmm/common/NonbondedUtilities.h"
-#include "openmmconstraints/internal/ConstraintErrors.h"
 
 using namespace OpenMM;
 using namespace std;

@@ -4,7 +4,7 @@
 #define OPENMM_CONSTRAINTS_COMMON_STEP_KERNEL_H_
 
 #include "ConstraintProgram.h"
-#include "openmmconstraints/internal/HostedStepKernel.h"
+#include "HostedStepKernel.h"
 
 namespace ConstraintPlugin {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 // What the host learns of steps: failures, and what users read.
 #include "CommonStepKernel.h"
+#include "ConstraintErrors.h"
 #include "openmm/common/ContextSelector.h"
-#include "openmmconstraints/internal/ConstraintErrors.h"
 #include <numeric>
 
 using namespace OpenMM;

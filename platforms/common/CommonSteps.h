@@ -3,9 +3,9 @@
 #ifndef OPENMM_CONSTRAINTS_COMMON_STEPS_H_
 #define OPENMM_CONSTRAINTS_COMMON_STEPS_H_
 
+#include "CheckpointIO.h"
 #include "CommonStepKernel.h"
-#include "openmmconstraints/internal/CheckpointIO.h"
-#include "openmmconstraints/internal/LangevinNoise.h"
+#include "LangevinNoise.h"
 
 namespace ConstraintPlugin {
 

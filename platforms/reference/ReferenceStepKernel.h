@@ -3,7 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_REFERENCE_STEP_KERNEL_H_
 #define OPENMM_CONSTRAINTS_REFERENCE_STEP_KERNEL_H_
 
-#include "openmmconstraints/internal/HostedStepKernel.h"
+#include "HostedStepKernel.h"
 
 namespace ConstraintPlugin {
 

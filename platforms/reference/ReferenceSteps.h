@@ -3,10 +3,10 @@
 #ifndef OPENMM_CONSTRAINTS_REFERENCE_STEPS_H_
 #define OPENMM_CONSTRAINTS_REFERENCE_STEPS_H_
 
+#include "ChainCheckpoint.h"
+#include "CheckpointIO.h"
+#include "LangevinNoise.h"
 #include "ReferenceStepKernel.h"
-#include "openmmconstraints/internal/CheckpointIO.h"
-#include "openmmconstraints/internal/HeatBathKernel.h"
-#include "openmmconstraints/internal/LangevinNoise.h"
 
 namespace ConstraintPlugin {
 
@@ -97,13 +97,13 @@ public:
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void writeOwn(std::ostream& stream) const override {
-        writeChain(stream);
+        writeChain(stream, *this);
     }
     void readOwn(std::istream& stream) override {
-        readChain(stream);
+        readChain(stream, *this);
     }
     void readUnsealedOwn(std::istream& stream) override {
-        readChain(stream);
+        readChain(stream, *this);
     }
 
 private:

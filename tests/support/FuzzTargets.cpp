@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "support/FuzzTargets.h"
+#include "LeptonCoordinate.h"
 #include "openmm/OpenMMException.h"
-#include "openmmconstraints/internal/LeptonCoordinate.h"
 #include "support/Expressions.h"
 #include "support/Simulation.h"
 #include "support/Xml.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "support/Platforms.h"
+#include "StepScheme.h"
 #include "openmm/OpenMMException.h"
-#include "openmmconstraints/internal/StepScheme.h"
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What all constraints share at one moment, and minimum images in its box: core/Box.h as kernel text.
+// What all constraints share at one moment, and minimum images in its box: core/basics/Box.h as kernel text.
 
 typedef struct {
     mixed time;      // ps

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // sigma and grad sigma of constraints of any kind, on arrays in global memory. A row has one slot per particle, as in
-// core/Jacobian.h: start and current gradients are stored by slot, bond vectors at the start too (a row's last is not
+// core/constraints/Jacobian.h: start and current gradients are stored by slot, bond vectors at the start too (a row's last is not
 // used). evaluateCustom() is written by the host, a case for every expression.
 
 enum { DISTANCE, ANGLE, DIHEDRAL, STRAIGHT, LINEAR, CENTROID, EXPRESSION };

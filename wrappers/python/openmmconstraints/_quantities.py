@@ -8,7 +8,7 @@ from numbers import Real
 import numpy
 from openmm import unit
 
-#: By which an angle may exceed pi: integrators take it for pi then (openmmapi/src/CollectConstraints.cpp).
+#: By which an angle may exceed pi: integrators take it for pi then (system/CollectConstraints.cpp).
 ROUNDING = 1e-4
 
 

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_CUSTOM_COORDINATE_H_
+#define CONSTRAINTS_CORE_CUSTOM_COORDINATE_H_
+
+#include "Box.h"
+#include "Real3.h"
+#include <string>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** A constraint sigma(r, t) = 0 that coordinates.cc does not list, as an object: an expression of the user's. It knows
+ *  sigma and its derivatives, and nothing of solving. One object serves many constraints, which differ in their
+ *  particles and parameters. */
+class CustomCoordinate {
+public:
+    virtual ~CustomCoordinate() = default;
+
+    /** What all constraints of an object share at one moment. */
+    struct Moment {
+        double time = 0; ///< ps
+        Box box;         ///< for functions that take the minimum image
+    };
+    /** sigma and its gradient at x.
+     *  @param x           [numParticles] nm, unwrapped
+     *  @param parameters  of this constraint
+     *  @param[out] gradient  [numParticles] d sigma/dx; not finite where sigma has no gradient */
+    virtual double evaluate(const Real3* x, const double* parameters, const Moment& moment, Real3* gradient) = 0;
+    /** d sigma/dt at fixed positions. */
+    virtual double timeDerivative(const Real3* x, const double* parameters, const Moment& moment) = 0;
+    /** Second derivative of sigma along x + s v, t + s: v^T H v + 2 (d grad/dt) v + d^2 sigma/dt^2.
+     *  @param v  [numParticles] nm/ps */
+    virtual double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) = 0;
+    /** Add factor * sum_i r_i (x) d sigma/dx_i to a tensor (row-major 3x3), of a sigma that does not change when all
+     * its particles move together: with separations in the minimum image wherever sigma takes it. */
+    virtual void addInternalVirial(const Real3* x, const double* parameters, const Moment& moment, double factor,
+                                   double* tensor) = 0;
+    virtual bool dependsOnTime() const = 0;
+    /** Whether its value is a distance with a target, whose error is relative; else sigma has the target 0. */
+    virtual bool isDistance() const {
+        return false;
+    }
+    /** Number of parameters of each constraint. */
+    virtual std::size_t numParameters() const = 0;
+
+    /** Names of the Context parameters that sigma depends on. */
+    virtual const std::vector<std::string>& getGlobalNames() const = 0;
+    /** @param values  by getGlobalNames(), for all that is asked from now on. @return whether any changed */
+    virtual bool setGlobals(const std::vector<double>& values) = 0;
+    /** Their present values. */
+    virtual std::vector<double> getGlobals() const = 0;
+    /** What a person calls it, for error messages: the expression. */
+    virtual std::string describe() const = 0;
+
+    /** The same as functions for kernels, in OpenCL C and CUDA C++ alike; empty where they are written by hand.
+     *  evaluate() as    mixed NAME(const mixed3* x, GLOBAL const mixed* parameters, GLOBAL const mixed* globals,
+     *                              GLOBAL const mixed* tables, Moment moment, mixed3* gradient)
+     *  timeDerivative() as   mixed NAMERate(x, parameters, globals, tables, moment)
+     *  with globals by getGlobals() and tables as below. It stands after platforms/common/kernels/moment.cc,
+     *  core/constraints/coordinates.cc and core/constraints/functions.cc. */
+    virtual std::string kernelText(const std::string& /*name*/) {
+        return "";
+    }
+    /** curvature() as   mixed NAMECurvature(x, const mixed3* v, parameters, globals, tables, moment) */
+    virtual std::string curvatureKernelText(const std::string& /*name*/) {
+        return "";
+    }
+    /** Numbers that those functions look up. */
+    virtual std::vector<double> tableData() const {
+        return {};
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif

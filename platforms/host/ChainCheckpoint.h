@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_CHAIN_CHECKPOINT_H_
+#define OPENMM_CONSTRAINTS_CHAIN_CHECKPOINT_H_
+
+#include "HeatBathKernel.h"
+#include <iosfwd>
+
+namespace ConstraintPlugin {
+
+/** A Nose-Hoover chain's part of a checkpoint. */
+void writeChain(std::ostream& stream, const HeatBathKernel& kernel);
+/** @throws OpenMMException if the checkpoint has a chain of another length, or ends */
+void readChain(std::istream& stream, HeatBathKernel& kernel);
+
+} // namespace ConstraintPlugin
+
+#endif

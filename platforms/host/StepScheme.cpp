@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "StepScheme.h"
+#include "openmm/OpenMMException.h"
+#include "openmmconstraints/ConstraintKernels.h"
+
+namespace ConstraintPlugin {
+
+static StepScheme rattle() {
+    StepScheme s{};
+    s.kernelName = IntegrateRattleStepName;
+    s.constrainsVelocities = true;
+    s.hasTwoHalves = true;
+    s.positionFactor = 2; // lambda/dt and mu are impulses over half a step
+    s.velocityFactor = 2;
+    return s;
+}
+
+static StepScheme shake() {
+    StepScheme s{};
+    s.kernelName = IntegrateShakeStepName;
+    s.velocityLag = 0.5;
+    s.kineticEnergy = StepScheme::KineticEnergy::ShiftedProjected;
+    s.positionFactor = 1; // the impulse lambda/dt over the step; there is no velocity stage
+    return s;
+}
+
+static StepScheme rattleLangevin() {
+    StepScheme s{};
+    s.kernelName = IntegrateRattleLangevinStepName;
+    s.velocityLag = 0.5;
+    s.kineticEnergy = StepScheme::KineticEnergy::Projected;
+    s.solvesVelocitiesFirst = true;
+    s.positionFactor = 1; // impulses over the step, with the gradients at r(t): lambda/dt answers the drift,
+    s.velocityFactor = 1; // mu the kick
+    return s;
+}
+
+static StepScheme geodesicLangevin() {
+    StepScheme s{};
+    s.kernelName = IntegrateGeodesicLangevinStepName;
+    s.constrainsVelocities = true;
+    s.solvesVelocitiesFirst = true;
+    s.positionFactor = 1; // impulses over the step, from all of its solves but those that answer random velocities
+    s.velocityFactor = 1;
+    return s;
+}
+
+static StepScheme rattleNoseHoover() {
+    StepScheme s = rattle(); // between scalings of the velocities, which change neither positions nor multipliers
+    s.kernelName = IntegrateRattleNoseHooverStepName;
+    return s;
+}
+
+static StepScheme constraintForce() {
+    StepScheme s{};
+    s.kernelName = IntegrateConstraintForceStepName;
+    s.constrainsVelocities = true;
+    s.hasTwoHalves = true;
+    s.isExplicit = true;
+    return s;
+}
+
+const std::vector<StepScheme>& stepSchemes() {
+    static const std::vector<StepScheme> schemes = {
+        rattle(), shake(), rattleLangevin(), geodesicLangevin(), rattleNoseHoover(), constraintForce()};
+    return schemes;
+}
+
+const StepScheme& stepSchemeOf(const std::string& kernelName) {
+    for (const StepScheme& scheme : stepSchemes())
+        if (scheme.kernelName == kernelName)
+            return scheme;
+    throw OpenMM::OpenMMException("There is no integrator with the kernel '" + kernelName + "'");
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "CollectConstraints.h"
+#include "CentroidDistance.h"
+#include "CollectBodies.h"
+#include "ConstraintChecks.h"
+#include "LeptonCoordinate.h"
+#include "SystemChecks.h"
+#include "SystemConstraints.h"
+#include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/CustomConstraintForce.h"
+#include <map>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** visit(constraint) for the distances, angles and dihedrals of a Force in turn. */
+template <class Visit>
+void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
+    int p1, p2, p3, p4;
+    double target;
+    auto add = [&](CoordinateKind kind, std::initializer_list<int> particles, int index, double rate,
+                   double startTime) {
+        Constraint c;
+        c.kind = kind;
+        c.particles = particles;
+        c.target = target;
+        c.periodic = force.usesPeriodicBoundaryConditions();
+        c.force = forceIndex;
+        c.index = index;
+        c.rate = rate;
+        c.startTime = startTime;
+        visit(std::move(c));
+    };
+    for (int i = 0; i < force.getNumDistances(); i++) {
+        force.getDistanceParameters(i, p1, p2, target);
+        add(CoordinateKind::Distance, {p1, p2}, i, force.getDistanceRate(i), force.getDistanceStartTime(i));
+    }
+    for (int i = 0; i < force.getNumAngles(); i++) {
+        force.getAngleParameters(i, p1, p2, p3, target);
+        add(CoordinateKind::Angle, {p1, p2, p3}, i, force.getAngleRate(i), force.getAngleStartTime(i));
+    }
+    for (int i = 0; i < force.getNumDihedrals(); i++) {
+        force.getDihedralParameters(i, p1, p2, p3, p4, target);
+        add(CoordinateKind::Dihedral, {p1, p2, p3, p4}, i, force.getDihedralRate(i), force.getDihedralStartTime(i));
+    }
+}
+
+/** A distance of centres of mass, whose particles may be in both groups. Virtual sites have no mass and take no part.
+ *  Invalid groups leave it without particles, which findGroupProblem() refuses. */
+Constraint centroidDistance(const System& system, ConstraintSet& set, const ConstraintForce& force, int forceIndex,
+                            int index) {
+    std::vector<int> groups[2];
+    Constraint c;
+    force.getCentroidDistanceParameters(index, groups[0], groups[1], c.target);
+    std::map<int, double> weights;
+    for (int g : {0, 1}) {
+        double total = 0;
+        auto mass = [&](int p) {
+            const bool isThere = p >= 0 && p < set.numParticles();
+            return isThere && set.inverseMass[p] > 0 ? 1 / set.inverseMass[p] : 0.0;
+        };
+        const auto isSite = [&](int p) { return p >= 0 && p < set.numParticles() && system.isVirtualSite(p); };
+        groups[g].erase(std::remove_if(groups[g].begin(), groups[g].end(), isSite), groups[g].end());
+        for (int p : groups[g])
+            total += mass(p);
+        for (int p : groups[g])
+            weights[p] += (g == 0 ? 1 : -1) * mass(p) / total;
+    }
+    std::vector<double> values;
+    for (const auto& [p, w] : weights) {
+        c.particles.push_back(p);
+        values.push_back(w);
+    }
+    c.kind = CoordinateKind::Custom;
+    c.periodic = force.usesPeriodicBoundaryConditions();
+    c.force = forceIndex;
+    c.index = index;
+    c.rate = force.getCentroidDistanceRate(index);
+    c.startTime = force.getCentroidDistanceStartTime(index);
+    c.form = (int) set.custom.size();
+    c.firstParameter = (int) set.parameters.size();
+    set.custom.push_back(std::make_shared<CentroidDistance>(std::move(values), c.periodic));
+    return c;
+}
+
+/** visit(constraint, what is wrong with it) for the constraints of a Force with an expression, which share an object;
+ *  their parameters go to the set. */
+template <class Visit>
+void forEachGivenBy(const CustomConstraintForce& force, int forceIndex, ConstraintSet& set, const ProblemReport& report,
+                    Visit visit) {
+    std::shared_ptr<LeptonCoordinate> sigma;
+    try {
+        sigma = std::make_shared<LeptonCoordinate>(force);
+    } catch (const OpenMMException& error) {
+        ConstraintProblem problem{"expression", {}, {}, ConstraintProblem::none, ConstraintProblem::none,
+                                  error.what(), ""};
+        for (int i = 0; i < force.getNumConstraints(); i++)
+            problem.constraints.push_back((int) set.constraints.size() + i);
+        report(problem);
+    }
+    const int form = (int) set.custom.size();
+    if (sigma != nullptr)
+        set.custom.push_back(sigma);
+    std::vector<double> parameters;
+    for (int i = 0; i < force.getNumConstraints(); i++) {
+        Constraint c;
+        force.getConstraintParameters(i, c.particles, parameters);
+        c.periodic = force.usesPeriodicBoundaryConditions();
+        c.force = forceIndex;
+        c.index = i;
+        c.firstParameter = (int) set.parameters.size();
+        if (sigma == nullptr) { // it was reported already
+            c.particles.clear();
+            visit(std::move(c), Found());
+            continue;
+        }
+        c.kind = CoordinateKind::Custom;
+        c.form = form;
+        Found found;
+        if (parameters.size() != sigma->numParameters())
+            found = ConstraintProblem{"parameter",
+                                      {(int) set.constraints.size()},
+                                      c.particles,
+                                      (double) parameters.size(),
+                                      (double) sigma->numParameters(),
+                                      "CustomConstraintForce \"" + force.getExpression() + "\": its constraint " +
+                                          std::to_string(i) + " has " + std::to_string(parameters.size()) + " of " +
+                                          std::to_string(sigma->numParameters()) + " parameters",
+                                      ""};
+        set.parameters.insert(set.parameters.end(), parameters.begin(), parameters.end());
+        visit(std::move(c), found);
+    }
+}
+
+/** An angle of pi has no gradient: it becomes the two components of the bend, of which the second is listed nowhere. */
+void splitStraightAngles(ConstraintSet& set) {
+    for (int k = 0; k < set.numListed; k++) {
+        Constraint& c = set.constraints[k];
+        if (c.kind != CoordinateKind::Angle || !isStraightAngle(c.target))
+            continue;
+        c.kind = CoordinateKind::Straight;
+        c.target = 0;
+        c.form = 0;
+        Constraint second = c;
+        second.form = 1;
+        second.owner = k;
+        set.constraints.push_back(std::move(second));
+    }
+}
+
+} // namespace
+
+bool declaresConstraints(const Force& force) {
+    return dynamic_cast<const ConstraintForce*>(&force) != nullptr ||
+           dynamic_cast<const CustomConstraintForce*>(&force) != nullptr;
+}
+
+void forEachJoinedGroup(const Force& force, const std::function<void(const std::vector<int>&)>& visit) {
+    if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
+        forEachListed(*listing, 0, [&](const Constraint& c) { visit(c.particles); });
+        std::vector<int> particles, others;
+        std::vector<Vec3> positions;
+        double distance;
+        for (int i = 0; i < listing->getNumCentroidDistances(); i++) {
+            listing->getCentroidDistanceParameters(i, particles, others, distance);
+            particles.insert(particles.end(), others.begin(), others.end());
+            visit(particles);
+        }
+        for (int i = 0; i < listing->getNumRigidBodies(); i++) {
+            listing->getRigidBodyParameters(i, particles, positions);
+            visit(particles);
+        }
+    } else if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&force)) {
+        std::vector<int> particles;
+        std::vector<double> parameters;
+        for (int i = 0; i < custom->getNumConstraints(); i++) {
+            custom->getConstraintParameters(i, particles, parameters);
+            visit(particles);
+        }
+    }
+}
+
+/** Names of particles, of the first Force that has some; nullptr if none has, or if they are more than the particles.
+ */
+static std::shared_ptr<const std::vector<std::string>> findNames(const System& system, const ProblemReport& report) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        if (force == nullptr || force->getParticleNames().empty())
+            continue;
+        const std::vector<std::string>& names = force->getParticleNames();
+        if ((int) names.size() <= system.getNumParticles())
+            return std::make_shared<const std::vector<std::string>>(names);
+        report({"topology",
+                {},
+                {},
+                (double) names.size(),
+                (double) system.getNumParticles(),
+                "The ConstraintForce with index " + std::to_string(f) + " has names of " +
+                    std::to_string(names.size()) + " particles, but the System has only " +
+                    std::to_string(system.getNumParticles()) + ".",
+                "Give the names of this System's particles: setParticleNames(), or "
+                "openmmconstraints.setTopology(system, topology)."});
+        return nullptr;
+    }
+    return nullptr;
+}
+
+/** Bonds that are listed have to join particles of the System. Of each Force, the first that does not is reported. */
+static void checkBonds(const System& system, const ProblemReport& report) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        if (force == nullptr)
+            continue;
+        const auto& bonds = force->getBonds();
+        const auto bad = std::find_if(bonds.begin(), bonds.end(), [&](const auto& bond) {
+            const auto [low, high] = std::minmax(bond.first, bond.second);
+            return low < 0 || high >= system.getNumParticles() || low == high;
+        });
+        if (bad != bonds.end())
+            report({"topology",
+                    {},
+                    {bad->first, bad->second},
+                    ConstraintProblem::none,
+                    ConstraintProblem::none,
+                    "setBonds: the ConstraintForce with index " + std::to_string(f) + " has a bond of particles " +
+                        std::to_string(bad->first) + " and " + std::to_string(bad->second) +
+                        ", but the System has particles 0 to " + std::to_string(system.getNumParticles() - 1) + ".",
+                    "Give the bonds of this System, or openmmconstraints.setTopology(system, topology)."});
+    }
+}
+
+ConstraintSet collectConstraints(const System& system, double tolerance, const ProblemReport& report) {
+    ConstraintSet set;
+    set.names = findNames(system, report);
+    checkBonds(system, report);
+    const Box box = defaultBox(system);
+    for (int i = 0; i < system.getNumParticles(); i++) {
+        const double mass = system.getParticleMass(i);
+        set.inverseMass.push_back(mass == 0 ? 0 : 1 / mass);
+    }
+    const auto add = [&](Constraint&& constraint, Found found = {}) {
+        const int k = set.numListed++;
+        set.constraints.push_back(std::move(constraint));
+        if (!found && !set.constraints[k].particles.empty())
+            found = findProblem(system, set, k, box);
+        if (found) {
+            report(std::move(*found));
+            leaveOut(set, k);
+        }
+    };
+    const bool periodic = usesPeriodicBoundaries(system);
+    std::size_t number = system.getNumConstraints();
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
+            number += force->getNumDistances() + force->getNumAngles() + force->getNumDihedrals();
+    set.constraints.reserve(number);
+    const SystemConstraints* const moved = findSystemConstraints(system);
+    for (int i = 0; i < (moved != nullptr ? moved->getNumDistances() : system.getNumConstraints()); i++) {
+        Constraint c;
+        int p1, p2;
+        if (moved != nullptr)
+            moved->getDistanceParameters(i, p1, p2, c.target);
+        else
+            system.getConstraintParameters(i, p1, p2, c.target);
+        c.particles = {p1, p2};
+        c.periodic = periodic;
+        c.index = i;
+        add(std::move(c));
+    }
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        if (force != nullptr && force != moved) {
+            forEachListed(*force, f, add);
+            for (int i = 0; i < force->getNumCentroidDistances(); i++) {
+                Constraint c = centroidDistance(system, set, *force, f, i);
+                Found found = findGroupProblem(set, *force, c);
+                add(std::move(c), std::move(found));
+            }
+        }
+        if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
+            forEachGivenBy(*custom, f, set, report, add);
+    }
+    convertSingularSets(set, tolerance, box);
+    splitStraightAngles(set);
+    addRigidBodies(system, set, box, report);
+    checkDihedrals(set, report);
+    checkTogether(set, tolerance, report);
+    return set;
+}
+
+} // namespace ConstraintPlugin

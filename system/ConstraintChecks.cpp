@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ConstraintChecks.h"
+#include "ConstraintErrors.h"
+#include "Contradictions.h"
+#include "SystemChecks.h"
+#include <map>
+#include <set>
+#include <sstream>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Angles (rad) this close to pi are meant to be pi; up to the other limit they are too close to have a gradient. */
+constexpr double roundingOfAngles = 1e-4, nearlyStraight = 1e-3;
+
+Found problemWith(const ConstraintSet& set, int k, const char* kind, const std::string& why, const std::string& remedy,
+                  double value = ConstraintProblem::none, double bound = ConstraintProblem::none) {
+    return problemOf(set, kind, {k}, describeConstraint(set, k) + ": " + why, remedy, value, bound);
+}
+
+/** Of the value that a constraint asks for. */
+Found findTargetProblem(const ConstraintSet& set, int k) {
+    const Constraint& c = set.constraints[k];
+    std::ostringstream why;
+    const auto problem = [&](double value, double bound = ConstraintProblem::none) {
+        return problemWith(set, k, "target", why.str(), "", value, bound);
+    };
+    if (!std::isfinite(c.rate)) {
+        why << "the rate " << c.rate << " is not a number.";
+        return problem(c.rate);
+    }
+    if (!std::isfinite(c.startTime)) {
+        why << "the start time " << c.startTime << " ps of its rate is not a number.";
+        return problem(c.startTime);
+    }
+    if (set.hasLengthScale(c) && (!(c.target > 0) || std::isinf(c.target))) {
+        why << "the distance " << c.target << " nm is not a positive number.";
+        return problem(c.target, 0);
+    }
+    if (c.kind == CoordinateKind::Angle && isStraightAngle(c.target) && c.rate != 0) {
+        why << "an angle that changes in time cannot start from pi, where it has no gradient.";
+        return problem(c.target, M_PI);
+    }
+    if (c.kind == CoordinateKind::Angle && !isStraightAngle(c.target) &&
+        !(c.target > nearlyStraight && c.target < M_PI - nearlyStraight)) {
+        why << "the angle " << c.target << " rad has to be pi, or to lie between 0 and pi by at least "
+            << nearlyStraight << " rad: closer, it has no usable gradient.";
+        return problem(c.target, c.target > 1 ? M_PI - nearlyStraight : nearlyStraight);
+    }
+    if (c.kind == CoordinateKind::Dihedral && !std::isfinite(c.target)) {
+        why << "the dihedral " << c.target << " rad is not a number.";
+        return problem(c.target);
+    }
+    return {};
+}
+
+/** A particle that is listed twice, or -1. There may be two of them, or a hundred thousand. */
+int findRepeated(const std::vector<int>& particles) {
+    constexpr std::size_t few = 8;
+    if (particles.size() <= few) {
+        for (auto p = particles.begin(); p != particles.end(); ++p)
+            if (std::find(particles.begin(), p, *p) != p)
+                return *p;
+        return -1;
+    }
+    std::vector<int> sorted = particles;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    return twice == sorted.end() ? -1 : *twice;
+}
+
+/** "a, b and c" */
+template <class Item>
+std::string listed(const std::vector<int>& constraints, Item item) {
+    std::ostringstream out;
+    for (std::size_t i = 0; i < constraints.size(); i++)
+        out << (i == 0 ? "" : i == constraints.size() - 1 ? " and " : ", ") << item(constraints[i]);
+    return out.str();
+}
+
+} // namespace
+
+bool isStraightAngle(double angle) {
+    return std::abs(angle - M_PI) <= roundingOfAngles;
+}
+
+void leaveOut(ConstraintSet& set, int k) {
+    Constraint refused;
+    refused.force = set.constraints[k].force;
+    refused.index = set.constraints[k].index;
+    set.constraints[k] = refused;
+}
+
+Found findProblem(const System& system, const ConstraintSet& set, int k, const Box& box) {
+    const Constraint& c = set.constraints[k];
+    for (int p : c.particles) {
+        if (const auto why = whyNotConstrainable(system, p))
+            return problemWith(set, k, "particles", why->message, why->remedy, why->value, why->bound);
+        const double mass = system.getParticleMass(p);
+        if (!(mass >= 0) || std::isinf(mass))
+            return problemWith(set, k, "particles",
+                               "the mass of " + describeParticle(set, p) + " is negative or not a number.", "", mass,
+                               0);
+    }
+    const int twice = findRepeated(c.particles);
+    if (twice >= 0)
+        return problemWith(set, k, "particles",
+                           "a constraint cannot join " + describeParticle(set, twice) + " to itself.", "", twice);
+    if (Found found = findTargetProblem(set, k))
+        return found;
+    if (c.kind == CoordinateKind::Custom)
+        for (std::size_t i = 0; i < set.custom[c.form]->numParameters(); i++)
+            if (const double value = set.parameters[c.firstParameter + i]; !std::isfinite(value))
+                return problemWith(set, k, "parameter", "its parameter " + std::to_string(i) + " is NaN or infinite.",
+                                   "", value);
+    if (set.hasLengthScale(c) && c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
+        std::ostringstream why;
+        why << "the distance " << c.target << " nm exceeds half the shortest width of the periodic box ("
+            << box.halfWidth() << " nm), so the minimum image cannot represent it.";
+        return problemWith(set, k, "box", why.str(), useLargerBox, c.target, box.halfWidth());
+    }
+    return {};
+}
+
+void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
+    const auto isDihedral = [](const Constraint& c) { return c.kind == CoordinateKind::Dihedral; };
+    if (std::none_of(set.constraints.begin(), set.constraints.end(), isDihedral))
+        return;
+    std::map<std::vector<int>, std::set<int>> lines; // by an angle's particles, or a straight body's base
+    for (const Constraint& c : set.constraints)
+        if (c.kind == CoordinateKind::Straight)
+            lines[c.particles].insert(c.particles.begin(), c.particles.end());
+        else if (c.kind == CoordinateKind::Linear && set.linear[c.form].weights.size() == 2)
+            lines[{c.particles[1], c.particles[2]}].insert(c.particles.begin(), c.particles.end());
+    std::map<int, std::vector<const std::set<int>*>> linesOf;
+    for (const auto& line : lines)
+        for (int p : line.second)
+            linesOf[p].push_back(&line.second);
+    const auto isHeldOnALine = [&](int a, int b, int c) {
+        const auto& through = linesOf[a];
+        return std::any_of(through.begin(), through.end(),
+                           [&](const std::set<int>* line) { return line->count(b) && line->count(c); });
+    };
+    for (int k = 0; k < set.numListed; k++)
+        for (int first = 0; isDihedral(set.constraints[k]) && first < 2; first++) {
+            const int* p = &set.constraints[k].particles[first];
+            if (!isHeldOnALine(p[0], p[1], p[2]))
+                continue;
+            report(*problemWith(set, k, "straight",
+                                describeParticle(set, p[0]) + ", " + describeParticle(set, p[1]) + " and " +
+                                    describeParticle(set, p[2]) +
+                                    " are held on one line, where a dihedral has no value.",
+                                "Remove it, or choose particles beyond the line."));
+            leaveOut(set, k);
+        }
+}
+
+void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& report) {
+    for (const auto& [first, second] : findContradictoryPairs(set, tolerance)) {
+        const double one = set.constraints[first].target, other = set.constraints[second].target;
+        std::ostringstream out;
+        out << describeConstraint(set, first) << " and " << describeConstraint(set, second)
+            << " give the same pair different distances, " << one << " and " << other
+            << " nm, that differ by more than the tolerance " << tolerance << ".";
+        report(problemOf(set, "contradictory", {first, second}, out.str(), "Remove one of them.",
+                         std::abs(one - other) / other, tolerance));
+        leaveOut(set, second);
+    }
+    for (const std::vector<int>& ring : findImpossibleRings(set)) {
+        const int longest = ring.back();
+        double others = 0;
+        for (int k : ring)
+            others += k == longest ? 0 : set.constraints[k].target;
+        report(problemOf(set, "contradictory", ring,
+                         listed(ring, [&](int k) { return describeConstraint(set, k); }) + " with distances " +
+                             listed(ring, [&](int k) { return set.constraints[k].target; }) +
+                             " nm contradict each other: the longest exceeds the sum of the others, so no positions "
+                             "can hold all " +
+                             (ring.size() == 3 ? "three" : std::to_string(ring.size())) + ".",
+                         "Correct or remove one of them.", set.constraints[longest].target, others));
+        leaveOut(set, longest);
+    }
+}
+
+Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c) {
+    std::vector<int> groups[2];
+    double distance;
+    force.getCentroidDistanceParameters(c.index, groups[0], groups[1], distance);
+    const auto problem = [&](const std::vector<int>& particles, const std::string& why, double value, double bound) {
+        return ConstraintProblem{"particles",
+                                 {(int) set.constraints.size()},
+                                 particles,
+                                 value,
+                                 bound,
+                                 "centroid distance " + std::to_string(c.index) +
+                                     " of the ConstraintForce with index " + std::to_string(c.force) + ": " + why,
+                                 ""};
+    };
+    for (std::vector<int>& group : groups) {
+        std::sort(group.begin(), group.end());
+        const auto twice = std::adjacent_find(group.begin(), group.end());
+        if (twice != group.end())
+            return problem({*twice}, describeParticle(set, *twice) + " is twice in a group.", *twice,
+                           ConstraintProblem::none);
+        const bool hasMass = std::any_of(group.begin(), group.end(), [&](int p) {
+            return p < 0 || p >= set.numParticles() || set.inverseMass[p] > 0; // indices are checked elsewhere
+        });
+        if (!hasMass)
+            return problem(group, "a group has no particle with mass, so it has no centre of mass.", 0, 0);
+    }
+    return {};
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ConstraintErrors.h"
+#include "MovingTargets.h"
+#include <set>
+#include <sstream>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+bool isExpression(const ConstraintSet& set, const Constraint& c) {
+    return c.kind == CoordinateKind::Custom && !set.hasLengthScale(c);
+}
+
+/** "a, b and c"; long lists are cut. @param item  (i) -> what to write */
+template <class Item>
+void writeList(std::ostream& out, std::size_t size, Item item) {
+    constexpr std::size_t most = 12; // of a group of thousands
+    for (std::size_t i = 0; i < size && i < most; i++)
+        out << (i == 0 ? "" : i == size - 1 ? " and " : ", ") << item(i);
+    if (size > most)
+        out << " and " << size - most << " more";
+}
+
+/** "particles 11 and 12", and if any of them has a name: "particles 11 and 12: A:LEU3:CA and A:LEU3:HA". */
+std::string listParticles(const ConstraintSet& set, const std::vector<int>& particles) {
+    std::ostringstream out;
+    out << (particles.size() == 1 ? "particle " : "particles ");
+    writeList(out, particles.size(), [&](std::size_t i) { return particles[i]; });
+    if (std::any_of(particles.begin(), particles.end(), [&](int p) { return !set.nameOf(p).empty(); })) {
+        out << ": ";
+        writeList(out, particles.size(), [&](std::size_t i) {
+            const std::string name = set.nameOf(particles[i]);
+            return name.empty() ? std::to_string(particles[i]) : name;
+        });
+    }
+    return out.str();
+}
+
+/** Angles and dihedrals; unlike an expression's, their gradient is missing only where particles lie on a line. */
+bool isAngular(const Constraint& c) {
+    return c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral;
+}
+
+std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
+    switch (report.outcome) {
+    case Outcome::Converged:
+        return "converged";
+    case Outcome::NotConverged:
+        return "no convergence";
+    case Outcome::Singular:
+        return "the constraint matrix is singular";
+    case Outcome::NotFinite:
+        return "a coordinate is NaN or infinite, or two constrained particles are at the same place";
+    case Outcome::Inconsistent:
+        return "a constraint that depends on others, or joins immovable particles, does not hold";
+    case Outcome::NoGradient:
+        if (isAngular(set.constraints[report.constraint]))
+            return "the " + std::string(nameOf(set.constraints[report.constraint].kind)) +
+                   " below has no gradient where it starts, because three neighbours of its particles lie exactly on a "
+                   "straight line";
+        return "a constraint has no gradient where its particles are: it is zero, infinite or NaN there";
+    }
+    return "";
+}
+
+/** Of states that steps ran into; OpenMM's own minimizer leaves the constraints of Forces. */
+const char* const minimizeFirst = "minimize the energy first (openmmconstraints.minimize(context))";
+
+/** A bond that turns freely by w dt has the length sqrt(1 + (w dt)^2) afterwards, and impulses along its start give it
+ *  its length back only while w dt < 1. What couples with it moves that bound a little. */
+constexpr double mostRotation = 1, muchRotation = 0.7 * mostRotation;
+
+bool turnsTooFast(const SolveReport& report) {
+    return report.rotation > muchRotation &&
+           (report.outcome == Outcome::Singular || report.outcome == Outcome::NotConverged);
+}
+
+const char* kindOf(const SolveReport& report) {
+    if (turnsTooFast(report))
+        return "too-fast";
+    switch (report.outcome) {
+    case Outcome::Singular:
+        return "singular";
+    case Outcome::NotFinite:
+        return "not-finite";
+    case Outcome::Inconsistent:
+        return "inconsistent";
+    case Outcome::NoGradient:
+        return "no-gradient";
+    default:
+        return "not-converged";
+    }
+}
+
+std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
+    const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
+    const bool isOfSystem = report.constraint >= 0 && set.constraints[report.constraint].force < 0;
+    if (context.ending >= 0)
+        return remedyForMotion(set, context.ending) + " A smaller step size gets closer to the end.";
+    if (turnsTooFast(report)) {
+        std::ostringstream out;
+        out.precision(2);
+        out << "a step size below " << context.stepSize / report.rotation << " ps (setStepSize), or " << minimizeFirst
+            << " if it is fast because of large forces.";
+        return out.str();
+    }
+    switch (report.outcome) {
+    case Outcome::NotFinite:
+        if (ofExpression)
+            return "the expression, or its gradient, is NaN or infinite where the particles were going: reduce the "
+                   "step "
+                   "size, or write the expression so that it is defined there.";
+        return std::string("look for overlapping particles or a step size that is too large") +
+               (isOfSystem ? "; if positions are NaN after setVelocitiesToTemperature(), Context.applyConstraints() or "
+                             "LocalEnergyMinimizer.minimize(), OpenMM's own solver failed on a singular set of System "
+                             "constraints: call openmmconstraints.moveConstraints(system) before creating the "
+                             "Context, and minimize with openmmconstraints.minimize(context)."
+                           : ".");
+    case Outcome::Singular:
+        if (ofExpression)
+            return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
+                   "constraint "
+                   "of its particles here: reduce the step size, start closer to the surface, or write the expression "
+                   "so that its gradient vanishes nowhere on the surface.";
+        return "the step is too large for this bond to follow (it turned by 90 degrees), or the constraints of these "
+               "particles depend on each other in this geometry: reduce the step size, " +
+               std::string(minimizeFirst) + ", or remove a constraint of the set.";
+    case Outcome::NoGradient:
+        if (isAngular(set.constraints[report.constraint]))
+            return "move " + describeParticle(set, set.constraints[report.constraint].particles[1]) +
+                   " off the line, by 0.001 nm to the side where it shall be, and set the positions again.";
+        return "move the particles away from this place (the centre of a sphere, the apex of a cone, a kink), or write "
+               "the expression so that it is differentiable there (x^2+y^2-r^2 instead of sqrt(x^2+y^2)-r).";
+    case Outcome::Inconsistent:
+        if (report.constraint >= 0 && !set.isMovable(set.constraints[report.constraint]))
+            return "all its particles have zero mass and cannot move: place them at the target, give one a mass, or "
+                   "remove the constraint, as openmmconstraints.freeze(system, []) does before a Context is made.";
+        return "the lengths contradict each other: make them consistent within the tolerance, remove this constraint, "
+               "or loosen setConstraintTolerance().";
+    default:
+        if (context.tolerance < 1e-13)
+            return "the tolerance is near the floor of double precision: use 1e-13 or more.";
+        return "reduce the step size, " + std::string(minimizeFirst) + ", " +
+               (!context.isIterative   ? ""
+                : context.note.empty() ? "choose setSolver(MatrixInversion) for strongly coupled constraints, "
+                                       : "couple fewer constraints (" + context.note + "), ") +
+               "raise setMaxIterations(), or check that the lengths can hold together.";
+    }
+}
+
+} // namespace
+
+const char* nameOf(CoordinateKind kind) {
+    switch (kind) {
+    case CoordinateKind::Distance:
+        return "distance";
+    case CoordinateKind::Angle:
+        return "angle";
+    case CoordinateKind::Dihedral:
+        return "dihedral";
+    case CoordinateKind::Straight:
+        return "straight angle";
+    case CoordinateKind::Linear:
+        return "rigid body";
+    case CoordinateKind::Custom:
+        return "centroid distance";
+    }
+    return "";
+}
+
+const char* unitOf(CoordinateKind kind) {
+    switch (kind) {
+    case CoordinateKind::Angle:
+    case CoordinateKind::Dihedral:
+    case CoordinateKind::Straight:
+        return "rad";
+    default:
+        return "nm";
+    }
+}
+
+std::string describeConstraint(const ConstraintSet& set, int constraint) {
+    const Constraint& c = set.constraints[constraint];
+    std::ostringstream out;
+    const bool isOfBody = constraint >= set.numListed && c.owner < 0;
+    if (isOfBody && c.index < 0)
+        out << "the rigid body that constraints recognized as straight or flat form";
+    else if (c.force < 0)
+        out << "System constraint " << c.index;
+    else if (isExpression(set, c))
+        out << "constraint " << c.index << " of the CustomConstraintForce with index " << c.force;
+    else
+        out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the ConstraintForce with index "
+            << c.force;
+    if (isExpression(set, c))
+        out << ", " << set.custom[c.form]->describe() << " = 0,";
+    out << " (" << listParticles(set, c.particles) << ")";
+    return out.str();
+}
+
+std::string describeParticle(const ConstraintSet& set, int particle) {
+    const std::string name = set.nameOf(particle);
+    return "particle " + std::to_string(particle) + (name.empty() ? "" : " (" + name + ")");
+}
+
+int listedIndex(const ConstraintSet& set, int constraint) {
+    const Constraint& c = set.constraints[constraint];
+    return constraint < set.numListed ? constraint : std::max(c.owner, c.replaces);
+}
+
+std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints) {
+    std::vector<int> particles;
+    for (int k : constraints)
+        particles.insert(particles.end(), set.constraints[k].particles.begin(), set.constraints[k].particles.end());
+    std::sort(particles.begin(), particles.end());
+    particles.erase(std::unique(particles.begin(), particles.end()), particles.end());
+    return listParticles(set, particles);
+}
+
+ConstraintProblem problemOf(const ConstraintSet& set, std::string kind, const std::vector<int>& constraints,
+                            std::string message, std::string remedy, double value, double bound) {
+    ConstraintProblem problem{std::move(kind), {}, {}, value, bound, std::move(message), std::move(remedy)};
+    std::set<int> known, listed;
+    for (int k : constraints) {
+        const int index = listedIndex(set, k);
+        if (index >= 0 && listed.insert(index).second)
+            problem.constraints.push_back(index);
+        for (int p : set.constraints[k].particles)
+            if (known.insert(p).second)
+                problem.particles.push_back(p);
+    }
+    return problem;
+}
+
+void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
+    std::ostringstream out;
+    out << "The constraints could not be solved in " << context.activity << ", "
+        << (context.stage == Stage::Positions ? "position" : "velocity") << " stage: " << whatHappened(set, report)
+        << " (after " << report.iterations << " iterations of " << context.solver << ").";
+    if (report.constraint >= 0) {
+        const Constraint& c = set.constraints[report.constraint];
+        out.precision(6);
+        out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
+        const std::string unit = unitOf(c.kind);
+        const bool isRelative = set.hasLengthScale(c) || c.kind == CoordinateKind::Linear;
+        const char* const residual = isExpression(set, c) ? "|sigma|/|grad sigma| in nm "
+                                     : isRelative         ? "relative residual "
+                                                          : "residual ";
+        const bool isOfPositions = context.stage == Stage::Positions || report.isOfStart;
+        if (isOfPositions && isExpression(set, c))
+            out << "sigma is " << report.value << ", " << residual;
+        else if (isOfPositions)
+            out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit
+                << ", " << residual;
+        else if (isExpression(set, c))
+            out << "its rate of change is " << report.value << " /ps, " << residual << "in " << context.timeScale
+                << " ps ";
+        else
+            out << "rate of change " << report.value + c.rate << " " << unit << "/ps, target " << c.rate << " " << unit
+                << "/ps (" << nameOf(c.kind) << " " << c.targetAt(context.time) << " " << unit << "), " << residual
+                << "in " << context.timeScale << " ps ";
+        out.precision(3);
+        out << report.maxError << ", tolerance " << context.tolerance << ".";
+        if (turnsTooFast(report))
+            out << "\nFree particles would turn it by " << report.rotation
+                << " rad in this step. Constraint forces along "
+                << "the bond as it starts can hold it only up to about " << mostRotation
+                << " rad, where it turns by 90 degrees.";
+        for (std::size_t s = 0; s < report.places.size(); s++)
+            out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
+                << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
+    }
+    if (context.ending >= 0)
+        out << "\nThe end of a range is near: " << describeMotion(set, context.ending, context.time)
+            << ", and this close to the end its particles pass it within a step.";
+    const int about = context.ending >= 0 ? context.ending : report.constraint;
+    const bool isTooFast = context.ending < 0 && turnsTooFast(report);
+    throwProblem(problemOf(set, context.ending >= 0 ? "moving" : kindOf(report),
+                           about < 0 ? std::vector<int>() : std::vector{about}, out.str(),
+                           remedyFor(set, report, context), isTooFast ? report.rotation : report.maxError,
+                           isTooFast ? mostRotation : context.tolerance));
+}
+
+/** "a; b; c": long lists are cut. */
+static void writeConstraints(std::ostream& out, const ConstraintSet& set, const std::vector<int>& constraints) {
+    constexpr std::size_t most = 6;
+    for (std::size_t i = 0; i < constraints.size() && i < most; i++)
+        out << (i == 0 ? "" : "; ") << describeConstraint(set, constraints[i]);
+    if (constraints.size() > most)
+        out << "; and " << constraints.size() - most << " more";
+}
+
+ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {
+    std::ostringstream out;
+    out << "It cannot be told how many of " << constraints.size() << " coupled constraints of "
+        << describeParticles(set, constraints) << " are independent, so neither can the degrees of freedom: at no "
+        << "positions drawn at random a gap of 10^6 separates gradients that depend on the others from gradients that "
+        << "do not. The constraints are: ";
+    writeConstraints(out, set, constraints);
+    out << ".";
+    return problemOf(set, "undecided", constraints, out.str(),
+                     "leave out constraints that hold by the others, or hold rigid parts by "
+                     "ConstraintForce.addRigidBody(particles, positions).");
+}
+
+void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
+    std::ostringstream out;
+    out << "The constraints of " << describeParticles(set, analysis.circuit) << " form a "
+        << (analysis.shape == Shape::Straight ? "straight"
+            : analysis.shape == Shape::Flat   ? "flat"
+                                              : "special")
+        << " set that is singular: its gradients depend on each other in the constrained geometry itself (smallest "
+        << "pivot " << analysis.smallestPivot << "), so no multipliers exist that keep it. The constraints are: ";
+    writeConstraints(out, set, analysis.circuit);
+    out << ".";
+    throwProblem(problemOf(set, "singular", analysis.circuit, out.str(),
+                           "if these particles are rigid, declare them so with ConstraintForce.addRigidBody(particles, "
+                           "positions), or leave out the constraints that only stiffen the bending.",
+                           analysis.smallestPivot, analysis.leastPivot()));
+}
+
+} // namespace ConstraintPlugin

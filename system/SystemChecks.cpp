@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "SystemChecks.h"
+#include "CollectConstraints.h"
+#include "ConstraintErrors.h"
+#include "openmm/AndersenThermostat.h"
+#include "openmm/CMMotionRemover.h"
+#include "openmm/CompoundIntegrator.h"
+#include "openmm/MonteCarloAnisotropicBarostat.h"
+#include "openmm/MonteCarloBarostat.h"
+#include "openmm/MonteCarloFlexibleBarostat.h"
+#include "openmm/MonteCarloMembraneBarostat.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/VerletIntegrator.h"
+#include "openmmconstraints/ConstraintIntegrator.h"
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <random>
+#include <set>
+#include <typeinfo>
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+using Axes = std::array<bool, 3>;
+constexpr std::array<int, 3> axes = {0, 1, 2};
+
+bool removesMotion(const Force& force) {
+    return dynamic_cast<const CMMotionRemover*>(&force) != nullptr;
+}
+
+/** Along which axes a Force shifts or scales positions or velocities of everything. */
+Axes shiftedBy(const Force& force) {
+    if (removesMotion(force) || dynamic_cast<const MonteCarloBarostat*>(&force) != nullptr ||
+        dynamic_cast<const MonteCarloFlexibleBarostat*>(&force) != nullptr)
+        return {true, true, true};
+    if (const auto* anisotropic = dynamic_cast<const MonteCarloAnisotropicBarostat*>(&force))
+        return {anisotropic->getScaleX(), anisotropic->getScaleY(), anisotropic->getScaleZ()};
+    if (const auto* membrane = dynamic_cast<const MonteCarloMembraneBarostat*>(&force))
+        return {true, true, membrane->getZMode() != MonteCarloMembraneBarostat::ZFixed};
+    return {};
+}
+
+/** A massless particle of a constraint that also has massive ones, which it anchors; -1: there is none. */
+int anchorOf(const ConstraintSet& set, const Constraint& c) {
+    const auto massless =
+        std::find_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] == 0; });
+    return massless != c.particles.end() && set.isMovable(c) ? *massless : -1;
+}
+
+/** Along which axes moving all particles of a constraint together, massless ones too or not, changes sigma: somewhere,
+ *  of several random places, near the origin and far from it, for the Context parameters' defaults and for other
+ *  values. */
+Axes fixedBy(const ConstraintSet& set, const Constraint& c, bool masslessToo) {
+    Axes fixed = {};
+    CustomCoordinate& sigma = *set.custom[c.form];
+    const std::vector<double> defaults = sigma.getGlobals();
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<Real3> x(c.size()), gradient(c.size());
+    for (int sample = 0; sample < 50; sample++) {
+        const double scale = std::array<double, 5>{1, 3, 10, 30, 100}[sample % 5];
+        for (Real3& place : x)
+            place = {scale * uniform(random), scale * uniform(random), scale * uniform(random)};
+        std::vector<double> globals = defaults;
+        for (double& value : globals)
+            value += sample % 2 * uniform(random);
+        sigma.setGlobals(globals);
+        sigma.evaluate(x.data(), set.parameters.data() + c.firstParameter, {}, gradient.data());
+        Real3 sum;
+        double squares = 0;
+        for (int s = 0; s < c.size(); s++) {
+            if (masslessToo || set.inverseMass[c.particles[s]] > 0)
+                sum += gradient[s];
+            squares += dot(gradient[s], gradient[s]);
+        }
+        const double components[3] = {sum.x, sum.y, sum.z};
+        for (int axis = 0; axis < 3; axis++) // false where there is no gradient
+            fixed[axis] = fixed[axis] || std::abs(components[axis]) > 1e-8 * std::sqrt(squares);
+    }
+    sigma.setGlobals(defaults);
+    return fixed;
+}
+
+} // namespace
+
+/** A Force that does not go together with constraints: of each, the first of these. */
+static void reportCombination(const ConstraintSet& set, size_t constraint, const Force& force,
+                              const std::string& cannot, const std::string& why, const std::string& remedy,
+                              const ProblemReport& report) {
+    report(problemOf(set, "combination", {(int) constraint},
+                     force.getName() + cannot + describeConstraint(set, (int) constraint) + why, remedy));
+}
+
+/** A CMMotionRemover takes the velocity of the centre of mass from what a constraint ties to a place. Barostats move
+ *  massless particles with their molecules, so anchors are no surprise to them. */
+static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const Force& force = system.getForce(f);
+        const Axes shifted = shiftedBy(force);
+        if (shifted == Axes{})
+            continue;
+        const bool removes = removesMotion(force);
+        const std::string remedy =
+            removes ? "Remove it before the Context is made: system.removeForce(" + std::to_string(f) +
+                          "), or ForceField.createSystem(removeCMMotion=False)."
+                    : "Use one that leaves this axis alone (MonteCarloAnisotropicBarostat), or an expression in "
+                      "distances only.";
+        for (size_t k = 0; k < set.constraints.size(); k++) {
+            const Constraint& c = set.constraints[k];
+            const int anchor = removes ? anchorOf(set, c) : -1;
+            const Axes fixed = c.kind == CoordinateKind::Custom ? fixedBy(set, c, !removes)
+                                                                : Axes{anchor >= 0, anchor >= 0, anchor >= 0};
+            const auto axis = std::find_if(axes.begin(), axes.end(), [&](int i) { return shifted[i] && fixed[i]; });
+            if (axis == axes.end())
+                continue;
+            reportCombination(set, k, force, " cannot be combined with ",
+                              anchor >= 0
+                                  ? ", which ties particles to " + describeParticle(set, anchor) +
+                                        ", which is massless and does not move: it would take their motion away."
+                                  : std::string(", which fixes places in space along ") + "xyz"[*axis] +
+                                        (removes ? ": it would take the motion on the surface away."
+                                                 : ": it would scale positions off the surface."),
+                              remedy, report);
+            break;
+        }
+    }
+}
+
+/** Whether a Force is a barostat that scales the position of each particle instead of each molecule's. */
+static bool scalesParticles(const Force& force) {
+    const auto scales = [&](const auto* barostat) {
+        return barostat != nullptr && !barostat->getScaleMoleculesAsRigid();
+    };
+    return scales(dynamic_cast<const MonteCarloBarostat*>(&force)) ||
+           scales(dynamic_cast<const MonteCarloAnisotropicBarostat*>(&force)) ||
+           scales(dynamic_cast<const MonteCarloMembraneBarostat*>(&force)) ||
+           scales(dynamic_cast<const MonteCarloFlexibleBarostat*>(&force));
+}
+
+static void checkScalingOfParticles(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    const auto joinsMovable = [&](const Constraint& c) {
+        return std::count_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] > 0; }) > 1;
+    };
+    const auto first = std::find_if(set.constraints.begin(), set.constraints.end(), joinsMovable);
+    for (int f = 0; first != set.constraints.end() && f < system.getNumForces(); f++)
+        if (scalesParticles(system.getForce(f)))
+            reportCombination(set, first - set.constraints.begin(), system.getForce(f),
+                              " with setScaleMoleculesAsRigid(False) cannot be combined with ",
+                              ": it would stretch what the constraint holds, and accept moves by the energy of "
+                              "stretched molecules.",
+                              "Leave it at True.", report);
+}
+
+/** By its name: OpenMM's Drude plugin need not be there. */
+static void checkDrudeParticles(const System& system, const ProblemReport& report) {
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const Force& force = system.getForce(f);
+        if (std::string(typeid(force).name()).find("DrudeForce") != std::string::npos)
+            report(
+                {"combination",
+                 {},
+                 {},
+                 ConstraintProblem::none,
+                 ConstraintProblem::none,
+                 "The System has a DrudeForce, and the integrators of openmm-constraints have no heat bath of their "
+                 "own "
+                 "for Drude particles: they would be heated like atoms, and the polarization with them.",
+                 "Use DrudeLangevinIntegrator, DrudeNoseHooverIntegrator or DrudeSCFIntegrator with System constraints "
+                 "only (they solve no ConstraintForce), or a force field without Drude particles."});
+    }
+}
+
+/** AndersenThermostat beside constraints of Forces; of each Force, the first that joins massive particles. */
+static void checkThermostats(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    const auto isAndersen = [&](int f) {
+        return dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr;
+    };
+    int thermostat = 0;
+    while (thermostat < system.getNumForces() && !isAndersen(thermostat))
+        thermostat++;
+    std::set<int> seen = {-1}; // Forces; it knows the System's own constraints
+    for (size_t k = 0; thermostat < system.getNumForces() && k < set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        std::vector<int> massive;
+        std::copy_if(c.particles.begin(), c.particles.end(), std::back_inserter(massive),
+                     [&](int p) { return set.inverseMass[p] > 0; });
+        if (massive.size() > 1 && seen.insert(c.force).second)
+            report(problemOf(set, "combination", {(int) k},
+                             "AndersenThermostat cannot be combined with a ConstraintForce that joins massive "
+                             "particles (" +
+                                 std::to_string(massive[0]) + " and " + std::to_string(massive[1]) +
+                                 "): it groups collisions by System constraints only and would sample too low a "
+                                 "temperature.",
+                             "Keep these constraints in the System, or use another thermostat."));
+    }
+}
+
+void checkForces(const System& system, const ConstraintSet& set, const ProblemReport& report) {
+    checkThermostats(system, set, report);
+    checkDrudeParticles(system, report);
+    checkShiftsOfPlaces(system, set, report);
+    checkScalingOfParticles(system, set, report);
+}
+
+static const char* const useInstead =
+    "Use an integrator of openmm-constraints (RattleIntegrator, ShakeIntegrator, "
+    "RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintForceIntegrator), or "
+    "remove these Forces.";
+
+ConstraintProblem wrongIntegrator(const std::string& which) {
+    return {"integrator",
+            {},
+            {},
+            ConstraintProblem::none,
+            ConstraintProblem::none,
+            which + " does not solve the constraints of a ConstraintForce or CustomConstraintForce.",
+            useInstead};
+}
+
+void checkIntegrator(const Integrator& integrator, const ProblemReport& report) {
+    const auto isOurs = [](const Integrator& one) {
+        return dynamic_cast<const ConstraintIntegrator*>(&one) != nullptr;
+    };
+    const auto* compound = dynamic_cast<const CompoundIntegrator*>(&integrator);
+    for (int i = 0; compound != nullptr && i < compound->getNumIntegrators(); i++)
+        if (!isOurs(compound->getIntegrator(i)))
+            report(wrongIntegrator("Integrator " + std::to_string(i) + " of the CompoundIntegrator"));
+    // OpenMM's minimizer on a GPU makes a Context with exactly this one and never steps it: its first step is refused,
+    // see ConstraintForceImpl::updateContextState().
+    if (compound == nullptr && !isOurs(integrator) && typeid(integrator) != typeid(VerletIntegrator))
+        report(wrongIntegrator("The integrator of this Context"));
+}
+
+/** A Force that does not say whether it is periodic throws; such a one decides nothing here. */
+static bool isPeriodic(const Force& force) {
+    try {
+        return force.usesPeriodicBoundaryConditions();
+    } catch (const OpenMMException&) {
+        return false;
+    }
+}
+
+void requirePositions(const System& system, const std::vector<Vec3>& positions) {
+    if ((int) positions.size() != system.getNumParticles())
+        throw OpenMMException("There are " + std::to_string(positions.size()) + " positions for a System of " +
+                              std::to_string(system.getNumParticles()) + " particles.");
+}
+
+bool usesPeriodicBoundaries(const System& system) {
+    for (int f = 0; f < system.getNumForces(); f++)
+        if (isPeriodic(system.getForce(f)))
+            return true;
+    return false;
+}
+
+Box defaultBox(const System& system) {
+    Vec3 v[3];
+    system.getDefaultPeriodicBoxVectors(v[0], v[1], v[2]);
+    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
+}
+
+std::optional<ConstraintProblem> whyNotConstrainable(const System& system, int particle) {
+    const std::string index = std::to_string(particle);
+    const int n = system.getNumParticles();
+    ConstraintProblem problem;
+    problem.particles = {particle};
+    if (particle < 0 || particle >= n) {
+        problem.message = "particle index " + index + " is out of range: the System has " + std::to_string(n) +
+                          " particles, 0 to " + std::to_string(n - 1) + ".";
+        problem.bound = n - 1;
+    } else if (system.isVirtualSite(particle)) {
+        problem.message =
+            "particle " + index + " is a virtual site, which follows other particles and cannot be constrained.";
+        problem.remedy = "Constrain the particles that define it.";
+    } else
+        return {};
+    problem.kind = "particles";
+    problem.value = particle;
+    return problem;
+}
+
+const char* const useLargerBox =
+    "Use a larger box (System.setDefaultPeriodicBoxVectors) or setUsesPeriodicBoundaryConditions(False).";
+
+} // namespace ConstraintPlugin
