@@ -22,8 +22,8 @@ import openmm as mm
 import openmmconstraints as mc
 from openmmconstraints.benchmark import generated
 from openmmconstraints.benchmark.generated import Molecules
-from openmmconstraints.bonds import BondMeter
-from openmmconstraints.table import make_console, make_table
+from openmmconstraints.inspection.bonds import BondMeter
+from openmmconstraints.terminal.table import make_console, make_table
 
 STEPS, STEP_SIZE, TEMPERATURE, TOLERANCE, SEED = 200, 0.001, 300.0, 1e-8, 7
 

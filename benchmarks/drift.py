@@ -23,11 +23,11 @@ from rich.progress import track
 import openmmconstraints as mc
 from openmmconstraints.benchmark.generated import polyethylene
 from openmmconstraints.benchmark.start import thermalize
-from openmmconstraints.bonds import BondMeter
-from openmmconstraints.comparison import Candidate, make_context
-from openmmconstraints.energy import EnergySeries
-from openmmconstraints.table import make_console, make_table
-from openmmconstraints.villin import STEP_SIZE
+from openmmconstraints.demo.comparison import Candidate, make_context
+from openmmconstraints.demo.villin import STEP_SIZE
+from openmmconstraints.inspection.bonds import BondMeter
+from openmmconstraints.inspection.energy import EnergySeries
+from openmmconstraints.terminal.table import make_console, make_table
 
 INTERVAL = 50  # steps between samples
 RUNS = (

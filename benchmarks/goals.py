@@ -27,7 +27,7 @@ from typing import Any
 import degenerate
 
 from openmmconstraints.benchmark.report import machine_names
-from openmmconstraints.timing import Spread
+from openmmconstraints.benchmark.timing import Spread
 
 ROOT = Path(__file__).resolve().parents[1]
 DHFR = "dhfr-protein"

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from openmmconstraints.benchmark.report import machine_names
-from openmmconstraints.table import make_console, make_table
+from openmmconstraints.terminal.table import make_console, make_table
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSES = 4

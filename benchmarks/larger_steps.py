@@ -31,7 +31,7 @@ from stepsizes.observables import SPEED_OF_LIGHT, bonded_hessian, fastest_freque
 from stepsizes.runs import Runs
 from stepsizes.summary import summarize
 
-from openmmconstraints.versions import openmm_version, plugin_version
+from openmmconstraints.inspection.versions import openmm_version, plugin_version
 
 
 def fastest_modes(model: Model) -> list[dict[str, Any]]:

@@ -22,8 +22,8 @@ import openmm as mm
 from openmm import unit
 
 import openmmconstraints as mc
-from openmmconstraints.table import make_console, make_table
-from openmmconstraints.villin import build_villin
+from openmmconstraints.demo.villin import build_villin
+from openmmconstraints.terminal.table import make_console, make_table
 
 FORCE = unit.kilojoule_per_mole / unit.nanometer
 

@@ -26,13 +26,13 @@ import openmm as mm
 from rich.progress import track
 
 from openmmconstraints.benchmark.runner import Runner
-from openmmconstraints.bonds import BondMeter
-from openmmconstraints.comparison import PARTNERS, Candidate
-from openmmconstraints.platforms import choose_platform
-from openmmconstraints.table import make_console, make_table
-from openmmconstraints.timing import ignore_forces, in_turn, without_forces
-from openmmconstraints.versions import openmm_version, plugin_version
-from openmmconstraints.villin import STEP_SIZE, StartState, build_villin, equilibrate
+from openmmconstraints.benchmark.timing import ignore_forces, in_turn, without_forces
+from openmmconstraints.demo.comparison import PARTNERS, Candidate
+from openmmconstraints.demo.villin import STEP_SIZE, StartState, build_villin, equilibrate
+from openmmconstraints.inspection.bonds import BondMeter
+from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.inspection.versions import openmm_version, plugin_version
+from openmmconstraints.terminal.table import make_console, make_table
 
 ROUND_SECONDS = 0.3  # of each integrator, where the number of steps is not given
 COUNTED_STEPS = 20

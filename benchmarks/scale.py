@@ -24,8 +24,8 @@ import openmm as mm
 from rich.progress import track
 
 import openmmconstraints as mc
-from openmmconstraints.platforms import choose_platform
-from openmmconstraints.table import make_console, make_table
+from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.terminal.table import make_console, make_table
 
 STEP_SIZE = 0.001  # ps
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from openmmconstraints.versions import openmm_version, plugin_version
+from openmmconstraints.inspection.versions import openmm_version, plugin_version
 from validation import drift, equipartition, kinetic, surface, temperature, time_step, trimer, volume
 from validation.checks import SIGNIFICANCE, Check
 from validation.dynamics import PROGRESS

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from benchmarks.drift import INTERVAL, sample
 
-from openmmconstraints.comparison import Candidate
-from openmmconstraints.energy import EnergySeries
-from openmmconstraints.villin import STEP_SIZE
+from openmmconstraints.demo.comparison import Candidate
+from openmmconstraints.demo.villin import STEP_SIZE
+from openmmconstraints.inspection.energy import EnergySeries
 from validation.checks import BATCHES, Check, Estimate, compare
 from validation.plots import Panels
 

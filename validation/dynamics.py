@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 
 import openmmconstraints as mc
-from openmmconstraints.energy import BOLTZMANN
+from openmmconstraints.inspection.energy import BOLTZMANN
 
 TEMPERATURE = 300.0  # K
 KT = BOLTZMANN * TEMPERATURE

@@ -13,7 +13,7 @@ import logging
 import numpy as np
 from scipy import stats
 
-from openmmconstraints.energy import BOLTZMANN
+from openmmconstraints.inspection.energy import BOLTZMANN
 from validation.dynamics import TEMPERATURE, Case
 
 for name in ("pymbar.mbar_solvers", "pymbar.timeseries"):

@@ -13,7 +13,7 @@ import openmm as mm
 from openmm import app, unit
 
 import openmmconstraints as mc
-from openmmconstraints.force_field import Which
+from openmmconstraints.helpers.force_field import Which
 
 #: What is held, as arguments of openmmconstraints.constrain(): bonds and angles.
 SETS: dict[str, tuple[Which, Which]] = {

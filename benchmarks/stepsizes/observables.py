@@ -9,7 +9,7 @@ import openmm as mm
 from openmm import app
 
 import openmmconstraints as mc
-from openmmconstraints.system import particle_masses
+from openmmconstraints.inspection.system import particle_masses
 
 SPEED_OF_LIGHT = 0.0299792458  # cm/ps
 

@@ -15,7 +15,7 @@ import openmm as mm
 from openmm import unit
 
 import openmmconstraints as mc
-from openmmconstraints.system import particle_masses
+from openmmconstraints.inspection.system import particle_masses
 
 from .models import TEMPERATURE, TERMS, Configuration, Model
 from .observables import atom_classes, backbone, backbone_dihedrals, gyration_radius, particle_freedom, rmsd

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from openmmconstraints.energy import BOLTZMANN, Drift, EnergySeries
+from openmmconstraints.inspection.energy import BOLTZMANN, Drift, EnergySeries
 
 from .models import FRICTION, TERMS, Configuration
 from .observables import jensen_shannon

@@ -12,7 +12,7 @@ import openmm as mm
 
 import openmmconstraints as mc
 from openmmconstraints import freeenergy as fe
-from openmmconstraints.energy import BOLTZMANN
+from openmmconstraints.inspection.energy import BOLTZMANN
 
 MASSES = (15.0, 14.0, 5.0, 15.0)  # one light: what the bonds' determinant changes shows
 BONDS = (0.153, 0.17, 0.153)

@@ -16,8 +16,8 @@ from matplotlib import image
 import openmmconstraints as mc
 from openmmconstraints.benchmark import force_fields, generated
 from openmmconstraints.benchmark.systems import SYSTEMS, choose
-from openmmconstraints.errors import UserError
-from openmmconstraints.timing import Spread, ignore_forces, in_turn, without_forces
+from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, without_forces
+from openmmconstraints.inspection.errors import UserError
 
 TINY = ("--rounds", 3, "--seconds", 0.001, "--quick")
 

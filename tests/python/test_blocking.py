@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 import pytest
 
-from openmmconstraints.blocking import WeightedAverage
+from openmmconstraints.reporters.blocking import WeightedAverage
 
 
 def correlated(rng, length, correlation):

@@ -14,9 +14,9 @@ from openmm import unit
 from platforms import FEWER, LARGER, bound, under_test
 
 import openmmconstraints as mc
-from openmmconstraints.blocking import WeightedAverage
-from openmmconstraints.blue_moon_reporter import read_mean_force
-from openmmconstraints.energy import BOLTZMANN
+from openmmconstraints.inspection.energy import BOLTZMANN
+from openmmconstraints.reporters.blocking import WeightedAverage
+from openmmconstraints.reporters.blue_moon_reporter import read_mean_force
 
 pytestmark = pytest.mark.platform
 

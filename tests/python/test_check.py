@@ -12,7 +12,7 @@ import pytest
 from command import assert_one_sentence, command
 from openmm import app
 
-from openmmconstraints.cli import main
+from openmmconstraints.commands.cli import main
 
 DATA = Path(app.__file__).with_name("data")
 

@@ -66,7 +66,7 @@ def test_info_says_what_is_installed():
 
 def test_info_says_why_a_platform_was_not_built(monkeypatch, capsys):
     from openmmconstraints import _build_info
-    from openmmconstraints.cli import main
+    from openmmconstraints.commands.cli import main
 
     monkeypatch.setitem(_build_info.PLATFORMS, "CUDA", "cuda.h was not found")
     assert main(["info"]) == 0
@@ -75,7 +75,7 @@ def test_info_says_why_a_platform_was_not_built(monkeypatch, capsys):
 
 def test_info_says_why_a_library_was_not_loaded(monkeypatch, capsys):
     from openmmconstraints import _build_info
-    from openmmconstraints.cli import main
+    from openmmconstraints.commands.cli import main
 
     monkeypatch.setitem(_build_info.PLATFORMS, "Abacus", None)
     assert main(["info"]) == 0

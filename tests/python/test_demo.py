@@ -13,7 +13,7 @@ import pytest
 from command import assert_one_sentence, command
 from matplotlib import image
 
-from openmmconstraints.bonds import BondMeter
+from openmmconstraints.inspection.bonds import BondMeter
 
 
 @pytest.mark.long

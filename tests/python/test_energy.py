@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from openmmconstraints.energy import BOLTZMANN, EnergySeries
+from openmmconstraints.inspection.energy import BOLTZMANN, EnergySeries
 
 
 def test_drift_of_a_line_is_its_slope_in_kt_per_ns_and_degree_of_freedom():

@@ -19,9 +19,9 @@ from platforms import FEWER, LARGER, NAME, PROPERTIES, under_test
 
 import openmmconstraints as mc
 from openmmconstraints import freeenergy as fe
-from openmmconstraints.blocking import WeightedAverage
-from openmmconstraints.energy import BOLTZMANN
-from openmmconstraints.profile import integration_matrix
+from openmmconstraints.freeenergy.profile import integration_matrix
+from openmmconstraints.inspection.energy import BOLTZMANN
+from openmmconstraints.reporters.blocking import WeightedAverage
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

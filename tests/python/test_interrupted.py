@@ -16,7 +16,7 @@ from openmm import app
 
 import openmmconstraints as mc
 from openmmconstraints.freeenergy import Distance, mean_force_profile, read_mean_force, run_windows
-from openmmconstraints.rows import latest
+from openmmconstraints.reporters.rows import latest
 
 
 def run(folder, *steps):

@@ -12,7 +12,7 @@ import openmm as mm
 import pytest
 from kept_files import STEPS, draws_noise, read
 
-from openmmconstraints.integrators import own_integrators
+from openmmconstraints.inspection.integrators import own_integrators
 
 CASES = sorted((Path(__file__).parent / "data").glob("*/*.json"))
 

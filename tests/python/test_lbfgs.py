@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from openmmconstraints.lbfgs import LONGEST_STEP, STALL, Point, descend
+from openmmconstraints.minimization.lbfgs import LONGEST_STEP, STALL, Point, descend
 
 STIFFNESS = np.geomspace(1, 1e4, 60).reshape(20, 3)
 

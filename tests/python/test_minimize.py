@@ -218,7 +218,7 @@ def test_inside_a_compound_integrator():
 
 @pytest.mark.long
 def test_protein_in_water_with_a_clash():
-    from openmmconstraints.villin import build_villin
+    from openmmconstraints.demo.villin import build_villin
 
     villin = build_villin("AllBonds")
     mc.moveConstraints(villin.system)
@@ -291,7 +291,7 @@ def test_precision_that_is_reached_ends_it_with_a_warning():
 
 
 def test_a_fall_without_end_ends(monkeypatch):
-    monkeypatch.setattr(sys.modules["openmmconstraints.minimize"], "MOST_ITERATIONS", 300)
+    monkeypatch.setattr(sys.modules["openmmconstraints.minimization.minimize"], "MOST_ITERATIONS", 300)
     system, weight = mm.System(), mm.CustomExternalForce("100*z")
     system.addParticle(1)
     weight.addParticle(0, [])

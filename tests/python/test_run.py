@@ -15,8 +15,8 @@ import pytest
 from command import assert_one_sentence, command
 
 import openmmconstraints as mc
-from openmmconstraints.observer import Observation
-from openmmconstraints.substitute import Session, substituted
+from openmmconstraints.run.observer import Observation
+from openmmconstraints.run.substitute import Session, substituted
 
 SYSTEM = f"""
 import sys

@@ -166,7 +166,7 @@ def test_worst_constraint_is_named_wherever_it_is_listed():
     system.addForce(mm.CMMotionRemover())
     system.addForce(custom)
     system.addForce(force)
-    from openmmconstraints.labels import constraint_label, particle_names
+    from openmmconstraints.inspection.labels import constraint_label, particle_names
 
     names = [name.replace("W:HOH", "") for name in particle_names(system)]
     labels = [constraint_label(system, names, k) for k in (0, 1, 36, 37, 38, 39, 40)]

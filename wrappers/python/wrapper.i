@@ -210,7 +210,7 @@ Raises TypeError if it is something else.";
 %enddef
 %castable(ConstraintForce, Force)
 %castable(CustomConstraintForce, Force)
-// Forces cannot give up constraints, but in place become another one, which is of no use afterwards: freeze.py.
+// Forces cannot give up constraints, but in place become another one, which is of no use afterwards: helpers/freeze.py.
 %extend ConstraintPlugin::ConstraintForce {
     void _become(ConstraintPlugin::ConstraintForce& other) {
         *$self = std::move(other);
@@ -285,8 +285,8 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 :return: (multipliers, corrections, logZ): lambda_k and G_k of each, ln(|Z|/|Z_rest|)
 :raises: OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves";
 %include "openmmconstraints/ConstraintForce.h"
-%rename(_moveConstraints) ConstraintPlugin::moveConstraints; // helpers.py
-%rename(_moveAnchoredConstraints) ConstraintPlugin::moveAnchoredConstraints; // freeze.py
+%rename(_moveConstraints) ConstraintPlugin::moveConstraints; // helpers/move_constraints.py
+%rename(_moveAnchoredConstraints) ConstraintPlugin::moveAnchoredConstraints; // helpers/freeze.py
 %include "openmmconstraints/MoveConstraints.h"
 %include "expressions.i"
 %include "openmmconstraints/CustomConstraintForce.h"

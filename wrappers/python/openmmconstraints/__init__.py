@@ -13,14 +13,12 @@
 
 from openmmconstraints import _plugins
 from openmmconstraints._build_info import VERSION as __version__
-from openmmconstraints.blocking import MeanForce
-from openmmconstraints.blue_moon_reporter import BlueMoonReporter
-from openmmconstraints.force_field import constrain
-from openmmconstraints.freeze import Frozen, freeze
 from openmmconstraints.health import Health
-from openmmconstraints.helpers import moveConstraints, setTopology
-from openmmconstraints.minimize import Minimum, minimize
-from openmmconstraints.state_reporter import ConstraintStateReporter
+from openmmconstraints.helpers import Frozen, constrain, freeze, moveConstraints, setTopology
+from openmmconstraints.minimization.minimize import Minimum, minimize
+from openmmconstraints.reporters.blocking import MeanForce
+from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
+from openmmconstraints.reporters.state_reporter import ConstraintStateReporter
 from openmmconstraints.wrapper import (
     ClusterInfo,
     ConstraintForce,

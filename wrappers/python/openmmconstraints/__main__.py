@@ -4,6 +4,6 @@
 
 import sys
 
-from openmmconstraints.cli import main
+from openmmconstraints.commands.cli import main
 
 sys.exit(main())

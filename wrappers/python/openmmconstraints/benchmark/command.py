@@ -19,9 +19,10 @@ from openmmconstraints.benchmark.model import Chosen
 from openmmconstraints.benchmark.plots import plot_errors, plot_ratios
 from openmmconstraints.benchmark.report import CAPTION, describe, print_records, write_json
 from openmmconstraints.benchmark.systems import SYSTEMS, choose
-from openmmconstraints.errors import UserError, check_tolerance
-from openmmconstraints.platforms import choose_platform
-from openmmconstraints.table import make_console, make_table
+from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.terminal.options import check_tolerance
+from openmmconstraints.terminal.table import make_console, make_table
 
 FEWEST_ROUNDS = 3
 QUICK_SYSTEMS = ("chain", "co2", "water")

@@ -13,7 +13,7 @@ import numpy as np
 import openmm as mm
 from openmm import app, unit
 
-from openmmconstraints.errors import UserError
+from openmmconstraints.inspection.errors import UserError
 
 CUTOFF = 0.9  # nm
 

@@ -20,8 +20,8 @@ import openmm as mm
 import openmmconstraints as mc
 from openmmconstraints.benchmark.measure import Case
 from openmmconstraints.benchmark.start import TOLERANCE, accelerations
-from openmmconstraints.timing import without_forces
-from openmmconstraints.villin import STEP_SIZE
+from openmmconstraints.benchmark.timing import without_forces
+from openmmconstraints.demo.villin import STEP_SIZE
 
 FRAMES = 4
 

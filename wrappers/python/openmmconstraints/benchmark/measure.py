@@ -20,10 +20,10 @@ import openmmconstraints as mc
 from openmmconstraints.benchmark.model import Chosen
 from openmmconstraints.benchmark.runner import LONGEST_FLIGHT, Runner
 from openmmconstraints.benchmark.start import relax, thermalize
-from openmmconstraints.bonds import BondMeter
-from openmmconstraints.comparison import PARTNERS, Candidate
-from openmmconstraints.errors import UserError
-from openmmconstraints.timing import Spread, ignore_forces, in_turn, without_forces
+from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, without_forces
+from openmmconstraints.demo.comparison import PARTNERS, Candidate
+from openmmconstraints.inspection.bonds import BondMeter
+from openmmconstraints.inspection.errors import UserError
 
 SMALLEST_TROUBLE = 500  # constraints of CCMA: OpenMM sets up fewer in no time
 RELAXATION = 50  # iterations

@@ -17,10 +17,10 @@ from typing import Any
 from rich.console import Console
 
 from openmmconstraints.benchmark.measure import Record, Setting
-from openmmconstraints.table import make_table, scientific
-from openmmconstraints.timing import Spread
-from openmmconstraints.versions import openmm_version, plugin_version
-from openmmconstraints.villin import STEP_SIZE
+from openmmconstraints.benchmark.timing import Spread
+from openmmconstraints.demo.villin import STEP_SIZE
+from openmmconstraints.inspection.versions import openmm_version, plugin_version
+from openmmconstraints.terminal.table import make_table, scientific
 
 CAPTION = (
     "Times: medians of the rounds; ratios: medians of each round's ratio to the built-in algorithm, with quartiles. "

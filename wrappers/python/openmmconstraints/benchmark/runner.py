@@ -10,9 +10,9 @@ from time import perf_counter
 
 import openmm as mm
 
-from openmmconstraints.comparison import make_context, set_state
-from openmmconstraints.timing import run_steps
-from openmmconstraints.villin import StartState
+from openmmconstraints.benchmark.timing import run_steps
+from openmmconstraints.demo.comparison import make_context, set_state
+from openmmconstraints.demo.villin import StartState
 
 LONGEST_FLIGHT = 5  # steps without forces, then from the start again: nothing holds angles, on which CCMA relies
 

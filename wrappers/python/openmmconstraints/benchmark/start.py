@@ -13,8 +13,8 @@ from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.model import Model
-from openmmconstraints.system import particle_masses
-from openmmconstraints.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+from openmmconstraints.demo.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+from openmmconstraints.inspection.system import particle_masses
 
 TOLERANCE = 1e-13
 HEATING_STEP = 0.001  # ps

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from openmmconstraints.benchmark import force_fields, generated
 from openmmconstraints.benchmark.model import Chosen, NamedSystem
-from openmmconstraints.errors import UserError
+from openmmconstraints.inspection.errors import UserError
 
 _BIO = ("HBonds", "AllBonds", "HAngles")
 _RODS = ("Rigid",)

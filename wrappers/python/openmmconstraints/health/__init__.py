@@ -17,11 +17,11 @@ from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolera
 from openmmconstraints.health.checker import Start, choose_integrator, choose_platform, diagnose, try_start
 from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
-from openmmconstraints.health.listing import BODY, Listing
 from openmmconstraints.health.membership import find_membership, is_own_setup_slow
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
-from openmmconstraints.helpers import atom_name, require_same_size
+from openmmconstraints.inspection.labels import atom_name, require_same_size
+from openmmconstraints.inspection.listing import BODY, Listing
 from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
 
 __all__ = ["Finding", "Health", "Vibration", "Violation"]

@@ -13,8 +13,8 @@ import openmm as mm
 from openmm import unit
 
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.health.listing import BODY, Listing
-from openmmconstraints.integrators import children_of
+from openmmconstraints.inspection.integrators import children_of
+from openmmconstraints.inspection.listing import BODY, Listing
 from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, _tryStart
 
 #: ps, where nobody says how long a step is to be.

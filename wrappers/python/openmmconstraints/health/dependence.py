@@ -12,7 +12,7 @@ import numpy as np
 
 from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, REDUNDANT, STRAIGHT, Group
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.health.listing import ANGLE, DISTANCE, Listing
+from openmmconstraints.inspection.listing import ANGLE, DISTANCE, Listing
 
 #: Angles beyond it, or as near to 0: gradients become parallel, and iterations many.
 NEARLY_STRAIGHT = 170.0  # degrees

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openmmconstraints.bonds import minimum_image
 from openmmconstraints.health.checker import Diagnosis, Start, Trial
 from openmmconstraints.health.dependence import NEARLY_STRAIGHT
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.health.listing import DIHEDRAL, Listing
+from openmmconstraints.inspection.bonds import minimum_image
+from openmmconstraints.inspection.listing import DIHEDRAL, Listing
 
 WORST = 5
 #: A start off by more than this (relative, rad or nm) is worth a look before it is projected.

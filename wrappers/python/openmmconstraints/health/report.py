@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from openmmconstraints.clusters import cluster_table
 from openmmconstraints.health.advice import TOLERANCES
 from openmmconstraints.health.findings import count_severities
-from openmmconstraints.table import WIDTH_OF_A_PIPE, make_table, scientific
+from openmmconstraints.terminal.clusters import cluster_table
+from openmmconstraints.terminal.table import WIDTH_OF_A_PIPE, make_table, scientific
 
 if TYPE_CHECKING:
     from openmmconstraints.health import Health

@@ -11,7 +11,7 @@ from math import floor, isfinite, log10, tau
 import numpy as np
 import openmm as mm
 
-from openmmconstraints.health.listing import ANGLE, BODY, DISTANCE, Listing
+from openmmconstraints.inspection.listing import ANGLE, BODY, DISTANCE, Listing
 
 _Two = tuple[int, int]
 _Three = tuple[int, int, int]

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""From mean forces to a free energy profile, with errors, as a table and as a plot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import pi
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from openmmconstraints.freeenergy.coordinates import Coordinate
+from openmmconstraints.freeenergy.windows import Window
+from openmmconstraints.inspection.energy import BOLTZMANN
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def integration_matrix(x: np.ndarray) -> np.ndarray:
+    """W [n, n] with (W f)_j the integral from x_0 to x_j of a function with the values f at x, in order, at whatever
+    distances.
+
+    Each stretch is that of the cubic with the values and slopes at its ends: the trapezoid rule and
+    h^2/12 (f'_0 - f'_1), with slopes by second-order finite differences. Exact for parabolas; two points: trapezoid.
+    """
+    values = np.eye(len(x))
+    h = np.diff(x)[:, np.newaxis]
+    stretches: Any = h / 2 * (values[:-1] + values[1:])
+    if len(x) > 2:
+        slopes: Any = np.gradient(values, x, axis=0, edge_order=2)
+        stretches += h**2 / 12 * (slopes[:-1] - slopes[1:])
+    return np.vstack([np.zeros(len(x)), np.cumsum(stretches, axis=0)])
+
+
+@dataclass(frozen=True)
+class FreeEnergyProfile:
+    """A(xi) = -kT ln P(xi), P the probability density of the coordinate: the potential of mean force. For a
+    distance it contains the -2 kT ln r of the sphere (see radial()), for an angle -kT ln sin."""
+
+    coordinate: Coordinate
+    temperature: float  #: K
+    values: np.ndarray  #: [n] of the coordinate (nm, rad)
+    free_energy: np.ndarray  #: [n] kJ/mol, 0 at the reference
+    covariance: np.ndarray  #: [n, n] (kJ/mol)^2, before anything was subtracted
+    reference: int  #: the index of the value whose free energy is 0
+
+    @property
+    def error(self) -> np.ndarray:
+        """Standard errors [n] of the differences from the reference (kJ/mol)."""
+        C, r = self.covariance, self.reference
+        return np.sqrt(np.maximum(0, np.diag(C) - 2 * C[r] + C[r, r]))
+
+    def relative_to(self, index: int) -> FreeEnergyProfile:
+        """The same with its zero, and the origin of its errors, at another value; -1 is the last."""
+        index = range(len(self.values))[index]
+        return replace(self, free_energy=self.free_energy - self.free_energy[index], reference=index)
+
+    def radial(self) -> FreeEnergyProfile:
+        """For a distance: -kT ln g(r), without the -2 kT ln r of the growing sphere, 0 at the last value."""
+        energy = self.free_energy + 2 * BOLTZMANN * self.temperature * np.log(self.values)
+        return replace(self, free_energy=energy).relative_to(-1)
+
+    def plot(
+        self, axes: Axes | None = None, label: str = "constrained runs, ± 2 standard errors", **style: Any
+    ) -> Axes:
+        """Draw it with its error band.
+
+        :param axes:  of matplotlib; None: new ones
+        :param style: passed on to Axes.plot
+        :return: the axes; `profile.plot().figure.savefig("pmf.png")` writes a file
+        """
+        return _draw(self, self.free_energy, "free energy (kJ/mol)", axes, {"label": label, **style})
+
+    def save(self, path: str | Path) -> None:
+        """Write value, free energy and standard error as CSV."""
+        _save(self, path, free_energy=self.free_energy, error=self.error)
+
+
+@dataclass(frozen=True)
+class MeanForceProfile:
+    """dA/dxi at a series of values of the coordinate."""
+
+    coordinate: Coordinate
+    temperature: float  #: K
+    windows: tuple[Window, ...]  #: in the order of their values
+
+    @property
+    def values(self) -> np.ndarray:
+        """[n] of the coordinate (nm, rad)."""
+        return np.array([window.value for window in self.windows])
+
+    @property
+    def mean_force(self) -> np.ndarray:
+        """[n] dA/dxi (kJ/mol/nm, kJ/mol/rad)."""
+        return np.array([window.mean_force.mean for window in self.windows])
+
+    @property
+    def error(self) -> np.ndarray:
+        """[n] their standard errors; nan where a run was too short to tell."""
+        return np.array([window.mean_force.error for window in self.windows])
+
+    def integrate(self) -> FreeEnergyProfile:
+        """The free energy, 0 at its minimum. The windows' errors are independent and propagate through the sum."""
+        W = integration_matrix(self.values)
+        energy, covariance = W @ self.mean_force, (W * self.error**2) @ W.T
+        profile = FreeEnergyProfile(self.coordinate, self.temperature, self.values, energy, covariance, 0)
+        return profile.relative_to(int(np.argmin(energy)))
+
+    def plot(
+        self, axes: Axes | None = None, label: str = "constrained runs, ± 2 standard errors", **style: Any
+    ) -> Axes:
+        """Draw it with its error band; see FreeEnergyProfile.plot."""
+        name = f"mean force dA/dξ (kJ/mol/{'nm' if self.coordinate.unit_name == 'nanometer' else 'rad'})"
+        return _draw(self, self.mean_force, name, axes, {"label": label, **style})
+
+    def save(self, path: str | Path) -> None:
+        """Write value, mean force, standard error, number of samples and their statistical inefficiency as CSV."""
+        forces = [window.mean_force for window in self.windows]
+        _save(
+            self,
+            path,
+            mean_force=self.mean_force,
+            error=self.error,
+            samples=np.array([force.samples for force in forces]),
+            inefficiency=np.array([force.inefficiency for force in forces]),
+        )
+
+
+_Profile = FreeEnergyProfile | MeanForceProfile
+
+
+def _draw(profile: _Profile, y: np.ndarray, name: str, axes: Axes | None, style: dict[str, Any]) -> Axes:
+    """A line with a band of two standard errors; angles in degrees."""
+    if axes is None:
+        from matplotlib import pyplot  # takes half a second to import, which is for those who plot
+
+        axes = pyplot.subplots(layout="constrained")[1]
+    unit = {"radian": "degrees", "nanometer": "nm"}.get(profile.coordinate.unit_name, profile.coordinate.unit_name)
+    x = profile.values * (180 / pi if unit == "degrees" else 1)
+    (line,) = axes.plot(x, y, **{"marker": "o", "markersize": 3, **style})
+    axes.fill_between(x, y - 2 * profile.error, y + 2 * profile.error, color=line.get_color(), alpha=0.3, linewidth=0)
+    axes.set_xlabel(f"{profile.coordinate.label} ({unit})")
+    axes.set_ylabel(name)
+    return axes
+
+
+def _save(profile: _Profile, path: str | Path, **columns: np.ndarray) -> None:
+    header = f"{profile.coordinate.label} ({profile.coordinate.unit_name}); {profile.temperature:g} K; kJ/mol\n"
+    header += ",".join(["value", *columns])
+    table = np.column_stack([profile.values, *columns.values()])
+    np.savetxt(path, table, delimiter=",", fmt="%.10g", header=header)

@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Constrained runs at a series of values of a reaction coordinate, one after the other or on any executor."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import openmm as mm
+from openmm import app, unit
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from openmmconstraints._quantities import to_positions
+from openmmconstraints.freeenergy.coordinates import Coordinate
+from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.reporters.blocking import MeanForce
+from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
+from openmmconstraints.wrapper import RattleLangevinIntegrator
+
+#: A System, its XML, or a picklable function that builds it.
+SystemSource: TypeAlias = mm.System | str | Callable[[], mm.System]
+
+
+class WindowError(RuntimeError):
+    """A window's run failed; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What the constrained run at one value of the coordinate gave."""
+
+    value: float  #: of the coordinate (nm, rad)
+    mean_force: MeanForce  #: dA/dxi there
+    positions: np.ndarray  #: [numParticles, 3] at its end (nm)
+
+
+def run_window(
+    system: SystemSource,
+    positions: Any,
+    coordinate: Coordinate,
+    value: float,
+    integrator: RattleLangevinIntegrator,
+    steps: int,
+    *,
+    equilibration: int = 0,
+    interval: int = 10,
+    seed: int = 0,
+    platform: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    file: str | Path | None = None,
+) -> Window:
+    """Hold a coordinate at a value and average the mean force. Function and arguments are picklable.
+
+    Positions are projected onto the constraints at the start: they have to be near the value, or the projection
+    strains or fails; `pull` makes such positions. Velocities are drawn at the integrator's temperature.
+
+    Parameters
+    ----------
+    system : openmm.System, str or callable
+        without a constraint on the coordinate; or its XML; or a function without arguments that builds it
+    positions : array or Quantity
+        of shape (numParticles, 3), in nm
+    coordinate : Coordinate
+        what is held: Distance, Angle, Dihedral
+    value : float
+        in the coordinate's unit
+    integrator : RattleLangevinIntegrator
+        a pattern: the run takes a copy
+    steps : int
+        how many are averaged, every `interval`-th of them
+    equilibration : int
+        how many come before
+    seed : int
+        of velocities and heat bath; 0: a new one every time. The same seed gives the same run on the Reference platform
+    platform, properties : str, dict
+        as in openmm.Context; platform None: the fastest that works
+    file : path
+        for the CSV of BlueMoonReporter
+
+    Raises
+    ------
+    WindowError
+        if anything fails, with OpenMM's or this package's message
+    """
+    [value] = coordinate.to_numbers([value])
+    try:
+        simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
+        simulation.step(equilibration)
+        reporter = BlueMoonReporter(file, interval)
+        simulation.reporters.append(reporter)
+        simulation.step(steps)
+        return Window(value, reporter.getMeanForce(), _positions(simulation))
+    except mm.OpenMMException as error:
+        raise WindowError(f"{coordinate.label} = {value:g}: {error}") from None
+
+
+def pull(
+    system: SystemSource,
+    positions: Any,
+    coordinate: Coordinate,
+    values: Iterable[float] | unit.Quantity,
+    integrator: RattleLangevinIntegrator,
+    steps: int,
+    *,
+    seed: int | None = None,
+    platform: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    progress: bool = True,
+) -> list[np.ndarray]:
+    """Positions for windows: from a start, drag the coordinate by a moving constraint from value to value.
+
+    What the start's own value lies away from the first one is pulled at the same speed.
+
+    Parameters
+    ----------
+    steps : int
+        from one value to the next
+    others
+        as in `run_window` and `run_windows`
+
+    Returns
+    -------
+    list of arrays
+        positions [numParticles, 3] (nm) on arrival at each value
+    """
+    values = coordinate.to_numbers(values)
+    source, now = _load(system), _array(positions)
+    spacing = np.median(np.abs(np.diff(values))) if len(values) > 1 else 0.0
+    before = coordinate.measure(source, now)
+    before = values[0] if before is None else coordinate.nearest(before, values[0])
+    arrivals = []
+    with _bar("pulling", len(values), progress) as advance:
+        for number, (value, run_seed) in enumerate(zip(values, make_seeds(seed, len(values)), strict=True)):
+            first = number == 0 and spacing > 0
+            length = steps * max(1, ceil(abs(value - before) / spacing)) if first else steps
+            time = length * integrator.getStepSize().value_in_unit(unit.picosecond)
+            rate = (value - before) / time if time > 0 else 0.0
+            start = value if time == 0 else before
+            try:
+                simulation = _start(source, now, coordinate, start, rate, integrator, run_seed, platform, properties)
+                simulation.step(length)
+            except mm.OpenMMException as error:
+                raise WindowError(f"pulling {coordinate.label} from {before:g} to {value:g}: {error}") from None
+            now, before = _positions(simulation), value
+            arrivals.append(now)
+            advance()
+    return arrivals
+
+
+def run_windows(
+    system: SystemSource,
+    positions: Sequence[Any],
+    coordinate: Coordinate,
+    values: Iterable[float] | unit.Quantity,
+    integrator: RattleLangevinIntegrator,
+    steps: int,
+    *,
+    executor: Executor | None = None,
+    seed: int | None = None,
+    platform: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> list[Window]:
+    """`run_window` for every value, on the processes of an executor.
+
+    Parameters
+    ----------
+    positions : sequence of arrays
+        one for each value, as `pull` returns them
+    executor : concurrent.futures.Executor or None
+        ProcessPoolExecutor(), client.get_executor() of Dask, mpi4py.futures.MPIPoolExecutor(), or any other; None: one
+        after the other in this process. Scripts that start processes need `if __name__ == "__main__":`. Threads take
+        turns: an executor of threads is no faster than None
+    seed : int or None
+        decides the seeds of all windows; None: new ones every time
+    properties : dict or None
+        of the platform; None: on an executor one thread for each run on the CPU platform, else OpenMM's defaults
+    folder : path or None
+        for a CSV of each window, window-000.csv and so on; it may hold no others yet
+    progress : bool
+        whether to show a bar as windows finish
+    others
+        as in `run_window`
+
+    Returns
+    -------
+    list of Window
+        in the order of the values
+
+    Raises
+    ------
+    ValueError
+        if the folder holds windows of another run
+    WindowError
+        if a window fails; those that have not begun are cancelled
+    """
+    values = coordinate.to_numbers(values)
+    if len(positions) != len(values):
+        raise ValueError(f"there are {len(values)} values, but positions for {len(positions)}")
+    if executor is not None:
+        platform = choose_platform(platform).getName()
+        if properties is None and platform == "CPU":
+            properties = {"Threads": "1"}
+    make_folder(folder)
+    xml = system if callable(system) or isinstance(system, str) else mm.XmlSerializer.serialize(system)
+    tasks = [
+        {
+            "system": xml,
+            "positions": _array(positions[number]),
+            "coordinate": coordinate,
+            "value": value,
+            "integrator": integrator,
+            "steps": steps,
+            "seed": window_seed,
+            "platform": platform,
+            "properties": properties,
+            "file": None if folder is None else Path(folder).absolute() / f"window-{number:03}.csv",
+            **options,
+        }
+        for number, (value, window_seed) in enumerate(zip(values, make_seeds(seed, len(values)), strict=True))
+    ]
+    with _bar("windows", len(tasks), progress) as advance:
+        if executor is None:
+            results = []
+            for task in tasks:
+                results.append(run_window(**task))
+                advance()
+            return results
+        futures = [executor.submit(run_window, **task) for task in tasks]
+        try:
+            for future in as_completed(futures):
+                future.result()
+                advance()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+        return [future.result() for future in futures]
+
+
+def make_folder(folder: str | Path | None) -> None:
+    """Make a folder for the files of one run.
+
+    :raises ValueError: if it holds windows, which this run might leave beside its own
+    """
+    if folder is None:
+        return
+    old = sorted(Path(folder).glob("window-*.csv"))
+    if old:
+        raise ValueError(
+            f"'{folder}' holds windows of another run ({old[0].name} is one of {len(old)}). Give another folder, or "
+            "remove them first."
+        )
+    Path(folder).mkdir(parents=True, exist_ok=True)
+
+
+def _start(
+    system: SystemSource,
+    positions: Any,
+    coordinate: Coordinate,
+    value: float,
+    rate: float,
+    integrator: RattleLangevinIntegrator,
+    seed: int,
+    platform: str | None,
+    properties: Mapping[str, str] | None,
+) -> app.Simulation:
+    """A Simulation on the constraints, with velocities."""
+    if not isinstance(integrator, RattleLangevinIntegrator):
+        raise TypeError(f"the windows need a heat bath: RattleLangevinIntegrator, not {type(integrator).__name__}")
+    system, integrator = _load(system), copy.deepcopy(integrator)
+    integrator.setRandomNumberSeed(seed)
+    coordinate.hold(system, value, rate)
+    # A Simulation never looks into its topology.
+    simulation = app.Simulation(
+        app.Topology(), system, integrator, choose_platform(platform), None if properties is None else dict(properties)
+    )
+    simulation.context.setPositions(_array(positions))
+    integrator.applyConstraints()
+    simulation.context.setVelocitiesToTemperature(integrator.getTemperature(), seed)
+    return simulation
+
+
+def _load(system: SystemSource) -> mm.System:
+    """A System of one's own."""
+    if isinstance(system, str):
+        return mm.XmlSerializer.deserialize(system)
+    return system() if callable(system) else copy.deepcopy(system)
+
+
+def _array(positions: Any) -> np.ndarray:
+    return np.array(to_positions(positions, "positions")).reshape(-1, 3)
+
+
+def _positions(simulation: app.Simulation) -> np.ndarray:
+    return simulation.context.getState(positions=True).getPositions(asNumpy=True).value_in_unit(unit.nanometer)
+
+
+def make_seeds(seed: int | None, count: int) -> list[int]:
+    """Independent seeds; new ones every time for None. None of them is 0, which OpenMM takes for a random one."""
+    return [int(s) % (2**31 - 1) + 1 for s in np.random.SeedSequence(seed).generate_state(count)]
+
+
+@contextmanager
+def _bar(name: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
+    """A progress bar on stderr; gives the function to call when one of `total` is done."""
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
+        job = progress.add_task(name, total=total)
+        yield lambda: progress.advance(job)

@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Functions that change a System before a Context is created."""
+
+from openmmconstraints.helpers.force_field import constrain
+from openmmconstraints.helpers.freeze import Frozen, freeze
+from openmmconstraints.helpers.move_constraints import moveConstraints
+from openmmconstraints.helpers.topology import setTopology
+
+__all__ = ["Frozen", "constrain", "freeze", "moveConstraints", "setTopology"]

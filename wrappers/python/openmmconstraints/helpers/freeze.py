@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Atoms that stay where they are, with everything that a mass of zero asks of a System."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import index
+from xml.etree import ElementTree
+
+import numpy as np
+import openmm as mm
+from openmm import app
+
+from openmmconstraints.inspection.listing import ANGLE, BODY, CENTROIDS, DIHEDRAL, DISTANCE, EXPRESSION, Listing
+from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce, _moveAnchoredConstraints
+
+#: The lists of a Force's XML.
+_LISTS = {
+    DISTANCE: "Distances",
+    ANGLE: "Angles",
+    DIHEDRAL: "Dihedrals",
+    CENTROIDS: "CentroidDistances",
+    EXPRESSION: "Constraints",
+    BODY: "RigidBodies",
+}
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """What freeze() has changed. str() says it in a sentence."""
+
+    atoms: tuple[int, ...]  #: those that had a mass before
+    removed: int  #: how many constraints and rigid bodies among massless particles are gone
+    moved: int  #: how many System constraints between massless and massive particles went to a ConstraintForce
+    force: ConstraintForce | None  #: which took them (the periodic one, if there are two); None: nothing was moved
+    motionRemovers: int  #: how many CMMotionRemovers are gone
+
+    def __str__(self) -> str:
+        atoms, constraints = _count(len(self.atoms), "atom"), _count(self.removed, "constraint")
+        parts = [f"froze {atoms}"]
+        if self.removed:
+            parts.append(f"removed {constraints} among massless particles")
+        if self.moved:
+            parts.append(f"moved {_count(self.moved, 'constraint')} to massless particles into a ConstraintForce")
+        if self.motionRemovers:
+            parts.append("removed the CMMotionRemover, which would take away the motion of what they hold")
+        return "; ".join(parts)
+
+
+def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Frozen:
+    """Let atoms stay where they are: their masses become zero, and so does what that asks of the System.
+
+    Constraints and rigid bodies whose particles are all massless then are removed, wherever they are listed. System
+    constraints between a massless and a massive particle, which OpenMM refuses, move into a ConstraintForce, where the
+    massless one is an anchor. Where any constraint has an anchor, the System's CMMotionRemovers are removed: they would
+    take away the motion of what it holds. All else stays, rigid bodies with atoms that move too. Doing it again changes
+    nothing.
+
+    Virtual sites follow the atoms that define them: they may be among `atoms`, if those are frozen too. A barostat
+    moves frozen atoms with their molecules, as OpenMM does with massless particles.
+
+    Call it when all Forces have been added and before a Context is created. Indices of constraints in Forces that lose
+    some change.
+
+    >>> print(mc.freeze(system, [atom for atom in topology.atoms() if atom.residue.name != "HOH"]))  # doctest: +SKIP
+    froze 582 atoms; removed 302 constraints among massless particles
+
+    Parameters
+    ----------
+    system : openmm.System
+        changed in place, unless an exception is thrown
+    atoms : iterable of int or openmm.app Atom
+        indices of particles, or atoms of the System's Topology
+
+    Returns
+    -------
+    Frozen
+        what was changed
+
+    Raises
+    ------
+    TypeError
+        if `atoms` holds anything but indices and atoms
+    ValueError
+        if an index is out of range, a virtual site has a parent that still moves, or a distance of centres of mass
+        would lose the weight of some of its particles
+    """
+    chosen = _indices(atoms, system.getNumParticles())
+    listing = Listing(system)
+    massless = listing.masses == 0
+    massless[chosen] = True
+    _require_still_sites(system, listing, chosen, massless)
+    fixed, sizes = _count_fixed(listing, massless)
+    is_gone, is_anchored = (fixed > 0) & (fixed == sizes), (fixed > 0) & (fixed < sizes)
+    _require_weights(listing, np.flatnonzero(is_anchored & (listing.kind == CENTROIDS)), chosen)
+    is_anchored &= listing.kind != CENTROIDS  # massless particles have no weight there
+    is_of_system = listing.force < 0
+    lighter = [
+        (force, _without(force, listing, np.flatnonzero(is_gone & (listing.force == f))))
+        for f, force in _forces_of(system, listing.force[is_gone & ~is_of_system])
+    ]
+    newly = [p for p in chosen if listing.masses[p] != 0]
+    for p in newly:
+        system.setParticleMass(p, 0)
+    for force, other in lighter:
+        force._become(other)
+    force = _moveAnchoredConstraints(system)
+    removers = [f for f, other in enumerate(system.getForces()) if isinstance(other, mm.CMMotionRemover)]
+    removers = removers if np.any(is_anchored) else []
+    for f in reversed(removers):
+        system.removeForce(f)
+    removed, moved = (int(np.count_nonzero(which)) for which in (is_gone, is_anchored & is_of_system))
+    return Frozen(tuple(newly), removed, moved, force, len(removers))
+
+
+def _indices(atoms: Iterable[int | app.topology.Atom], count: int) -> list[int]:
+    chosen = set()
+    for atom in atoms:
+        if isinstance(atom, (bool, np.bool_)):
+            raise TypeError("freeze: atoms are indices or atoms of a Topology, not a mask; use numpy.flatnonzero(mask)")
+        try:
+            chosen.add(index(getattr(atom, "index", atom)))
+        except TypeError:
+            raise TypeError(f"freeze: atoms are indices or atoms of a Topology, not {type(atom).__name__}") from None
+    outside = [p for p in chosen if not 0 <= p < count]
+    if outside:
+        raise ValueError(f"freeze: there is no particle {min(outside)}: the System has {count}, 0 to {count - 1}")
+    return sorted(chosen)
+
+
+def _require_still_sites(system: mm.System, listing: Listing, chosen: list[int], massless: np.ndarray) -> None:
+    for site in chosen:
+        if not listing.is_site[site]:
+            continue
+        definition = system.getVirtualSite(site)
+        for n in range(definition.getNumParticles()):
+            parent = definition.getParticle(n)
+            if not massless[parent]:
+                raise ValueError(
+                    f"freeze: {listing.particles_text([site])} is a virtual site and follows "
+                    f"{listing.particles_text([parent])}, which moves. Freeze that too, or leave the site out."
+                )
+
+
+def _count_fixed(listing: Listing, massless: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[K + bodies]: how many particles of each constraint are massless, and how many there are."""
+    sizes = np.diff(listing.start)
+    inside = (listing.particle >= 0) & (listing.particle < len(massless))  # what is outside is refused elsewhere
+    is_fixed = np.zeros(len(listing.particle), dtype=int)
+    is_fixed[inside] = massless[listing.particle[inside]]
+    return np.bincount(np.repeat(np.arange(len(sizes)), sizes), is_fixed, len(sizes)).astype(int), sizes
+
+
+def _require_weights(listing: Listing, distances: np.ndarray, chosen: list[int]) -> None:
+    newly = {p for p in chosen if listing.masses[p] != 0}
+    for k in distances.tolist():
+        lost = sorted(newly.intersection(listing.of(k)))
+        if lost:
+            raise ValueError(
+                f"freeze: {listing.describe(k)} would lose the weight of {listing.particles_text(lost)}: without mass "
+                "an atom does not count in a centre of mass. Freeze all of its particles, or leave these out."
+            )
+
+
+def _forces_of(system: mm.System, indices: np.ndarray) -> list[tuple[int, ConstraintForce | CustomConstraintForce]]:
+    forces = []
+    for f in np.unique(indices).tolist():
+        force = system.getForce(f)
+        kind = ConstraintForce if ConstraintForce.isinstance(force) else CustomConstraintForce
+        forces.append((f, kind.cast(force)))
+    return forces
+
+
+def _without(
+    force: ConstraintForce | CustomConstraintForce, listing: Listing, constraints: np.ndarray
+) -> ConstraintForce | CustomConstraintForce:
+    """A copy of a Force that lacks some of its constraints: by its XML, which has all of its settings."""
+    root = ElementTree.fromstring(mm.XmlSerializer.serialize(force))
+    for kind, name in _LISTS.items():
+        goes = set(listing.index[constraints[listing.kind[constraints] == kind]].tolist())
+        entries = root.find(name)
+        if goes and entries is not None:
+            entries[:] = [entry for i, entry in enumerate(entries) if i not in goes]
+    return type(force)._fromXML(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

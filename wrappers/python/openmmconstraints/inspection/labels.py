@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""What particles and constraints of a System are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import openmm as mm
+from openmm import app
+
+from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
+
+MOST = 6  # particles of a constraint that are named
+
+
+def atom_name(atom: app.topology.Atom) -> str:
+    """A:LEU3:CA, or LEU3:CA where the chain has no name."""
+    residue = atom.residue
+    names = (residue.chain.id, f"{residue.name}{residue.id}{residue.insertionCode}", atom.name)
+    return ":".join(name for name in (str(part or "").strip() for part in names) if name)
+
+
+def require_same_size(system: mm.System, topology: app.Topology, function: str) -> None:
+    """:raises ValueError: unless there are as many atoms as particles"""
+    if topology.getNumAtoms() != system.getNumParticles():
+        sizes = f"the topology has {topology.getNumAtoms()} atoms, the System {system.getNumParticles()} particles"
+        raise ValueError(f"{function}: {sizes}. Give the topology that the System was made from.")
+
+
+def particle_names(system: mm.System) -> Sequence[str]:
+    """Those of setTopology(), or none. Particles that were added later have no name."""
+    for force in system.getForces():
+        if ConstraintForce.isinstance(force) and (names := ConstraintForce.cast(force).getParticleNames()):
+            return names
+    return ()
+
+
+def particle_label(names: Sequence[str], particle: int) -> str:
+    """A:LEU3:CA, or the index of a particle without a name."""
+    return (names[particle] if particle < len(names) else "") or str(particle)
+
+
+def constraint_label(system: mm.System, names: Sequence[str], constraint: int) -> str:
+    """A:LEU3:CA-A:LEU3:HA, or 11-12 without names; of a long list the beginning."""
+    particles = constraint_particles(system, constraint)
+    label = "-".join(particle_label(names, particle) for particle in particles[:MOST])
+    return label if len(particles) <= MOST else label + "-..."
+
+
+def constraint_particles(system: mm.System, constraint: int) -> list[int]:
+    """The particles of a constraint.
+
+    :param constraint: its index in the order of ConstraintIntegrator.getMultipliers()
+    :raises IndexError: if there is no such constraint
+    """
+    index = constraint
+    if 0 <= index < system.getNumConstraints():
+        return system.getConstraintParameters(index)[:2]
+    index -= system.getNumConstraints()
+    for force in system.getForces():
+        if ConstraintForce.isinstance(force):
+            force = ConstraintForce.cast(force)
+            kinds = [
+                (force.getNumDistances, force.getDistanceParameters),
+                (force.getNumAngles, force.getAngleParameters),
+                (force.getNumDihedrals, force.getDihedralParameters),
+                (force.getNumCentroidDistances, force.getCentroidDistanceParameters),
+            ]
+        elif CustomConstraintForce.isinstance(force):
+            force = CustomConstraintForce.cast(force)
+            kinds = [(force.getNumConstraints, force.getConstraintParameters)]
+        else:
+            continue
+        for number, parameters in kinds:
+            if 0 <= index < number():
+                return _particles(parameters(index))
+            index -= number()
+    raise IndexError(f"there is no constraint {constraint}")
+
+
+def _particles(parameters: list) -> list[int]:
+    """Indices come first in any list of parameters, one by one or in lists; the target is last."""
+    particles: list[int] = []
+    for entry in parameters[:-1]:
+        particles += [entry] if isinstance(entry, int) else entry
+    return particles

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""All constraints of a System as arrays, in the order of ConstraintIntegrator.getMultipliers()."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import openmm as mm
+from openmm import unit
+
+from openmmconstraints.inspection.labels import particle_names
+from openmmconstraints.inspection.system import particle_masses
+from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
+
+DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
+#: What messages call them, and how many particles one has (0: any number).
+NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "rigid body")
+SIZES = (2, 3, 4, 0, 0, 0)
+#: Rate and start time of what does not move.
+STILL = (0.0, 0.0)
+
+
+def motion_of(force: ConstraintForce, name: str, index: int) -> tuple[unit.Quantity, unit.Quantity]:
+    """Rate and start time of a constraint: name is "Distance", "Angle", "Dihedral" or "CentroidDistance"."""
+    return getattr(force, f"get{name}Rate")(index), getattr(force, f"get{name}StartTime")(index)
+
+
+class Listing:
+    """Constraints k = 0 ... K-1, then the rigid bodies, which have no multiplier. Invalid ones are listed too.
+
+    kind, target (nm or rad, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System), index (in
+    its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
+    """
+
+    def __init__(self, system: mm.System, names: Sequence[str] | None = None) -> None:
+        self.masses = particle_masses(system)
+        self.is_site = np.zeros(len(self.masses), dtype=bool)
+        for p in np.flatnonzero(self.masses == 0):
+            self.is_site[p] = system.isVirtualSite(int(p))
+        self.periodic_system = any(is_periodic(force) for force in system.getForces())
+        self.box = np.array([vector.value_in_unit(unit.nanometer) for vector in system.getDefaultPeriodicBoxVectors()])
+        self._names = particle_names(system) if names is None else names
+        rows, bodies = _Rows(), _Rows()
+        for i in range(system.getNumConstraints()):
+            first, second, length = system.getConstraintParameters(i)
+            rows.add(DISTANCE, (first, second), length, STILL, -1, i, self.periodic_system)
+        for f, force in enumerate(system.getForces()):
+            if ConstraintForce.isinstance(force):
+                _read_constraint_force(ConstraintForce.cast(force), f, rows, bodies)
+            elif CustomConstraintForce.isinstance(force):
+                custom = CustomConstraintForce.cast(force)
+                for i in range(custom.getNumConstraints()):
+                    particles = custom.getConstraintParameters(i)[0]
+                    rows.add(EXPRESSION, particles, 0.0, STILL, f, i, custom.usesPeriodicBoundaryConditions())
+        self.count = len(rows.kind)
+        rows.extend(bodies)
+        self.kind = np.array(rows.kind, dtype=np.int8)
+        self.target = np.array(rows.target, dtype=float)
+        self.rate = np.array(rows.rate, dtype=float)
+        self.start_time = np.array(rows.start_time, dtype=float)
+        self.force = np.array(rows.force, dtype=np.int64)
+        self.index = np.array(rows.index, dtype=np.int64)
+        self.start = np.concatenate([[0], np.cumsum(rows.size)]).astype(np.int64)
+        self.particle = np.array(rows.particle, dtype=np.int64)
+        self.valid = np.ones(len(rows.kind), dtype=bool)
+        self.half_width = 0.5 * float(np.min(np.diagonal(self.box)))
+        too_long = (self.force < 0) & (self.target > self.half_width)  # has no minimum image and is taken without
+        self.periodic = np.array(rows.periodic, dtype=bool) & ~too_long
+        self._place = {key: k for k, key in enumerate(zip(rows.force, rows.kind, rows.index, strict=True))}
+
+    def target_at(self, time: float) -> np.ndarray:
+        """Targets [K + bodies] at a time (ps)."""
+        return self.target + self.rate * (time - self.start_time)
+
+    @property
+    def is_ignored(self) -> np.ndarray:
+        """[K + bodies]: System constraints between massless particles, which count for nothing."""
+        ignored = np.zeros(len(self.kind), dtype=bool)
+        which = np.flatnonzero(self.force < 0)  # they come first, and have two particles
+        pairs = self.particle[: 2 * len(which)].reshape(-1, 2)
+        inside = np.all((pairs >= 0) & (pairs < len(self.masses)), axis=1)
+        ignored[which[inside]] = np.all(self.masses[pairs[inside]] == 0, axis=1)
+        return ignored
+
+    @property
+    def is_distance(self) -> np.ndarray:
+        """[K + bodies], of valid ones."""
+        return (self.kind == DISTANCE) & self.valid
+
+    def of(self, k: int) -> tuple[int, ...]:
+        """Particles of a constraint."""
+        return tuple(self.particle[self.start[k] : self.start[k + 1]].tolist())
+
+    def of_kind(self, kind: int) -> tuple[np.ndarray, np.ndarray]:
+        """Indices [n] of the valid constraints of a kind, and their particles [n, SIZES[kind]]."""
+        which = np.flatnonzero((self.kind == kind) & self.valid)
+        return which, self.particle[self.start[which][:, None] + np.arange(SIZES[kind])]
+
+    def find(self, force: int, kind: int, index: int) -> int | None:
+        """The constraint that a Force lists at an index."""
+        return self._place.get((force, kind, index))
+
+    def name(self, particle: int) -> str:
+        """What the user calls a particle; "" if that is not known."""
+        return self._names[particle] if 0 <= particle < len(self._names) else ""
+
+    def names(self, particles: Iterable[int]) -> tuple[str, ...]:
+        """The names of particles; empty if none of them has one."""
+        names = tuple(self.name(particle) for particle in particles)
+        return names if any(names) else ()
+
+    def particles_text(self, particles: Sequence[int]) -> str:
+        """particles 11 and 12: A:LEU3:CA and A:LEU3:HA"""
+        text = f"particle{'s' if len(particles) != 1 else ''} {_listed([str(p) for p in particles])}"
+        names = self.names(particles)
+        return (
+            f"{text}: {_listed([name or str(p) for name, p in zip(names, particles, strict=True)])}" if names else text
+        )
+
+    def describe(self, k: int) -> str:
+        """System constraint 3 (particles 11 and 12), in the words of the integrators' errors."""
+        force, index, kind = int(self.force[k]), int(self.index[k]), int(self.kind[k])
+        if force < 0:
+            what = f"System constraint {index}"
+        elif kind == EXPRESSION:
+            what = f"constraint {index} of the CustomConstraintForce with index {force}"
+        else:
+            what = f"{NOUNS[kind]} {index} of the ConstraintForce with index {force}"
+        return f"{what} ({self.particles_text(self.of(k))})"
+
+
+class _Rows:
+    def __init__(self) -> None:
+        self.kind: list[int] = []
+        self.size: list[int] = []
+        self.particle: list[int] = []
+        self.target: list[float] = []
+        self.rate: list[float] = []
+        self.start_time: list[float] = []
+        self.force: list[int] = []
+        self.index: list[int] = []
+        self.periodic: list[bool] = []
+
+    def add(self, kind, particles, target, motion, force, index, periodic) -> None:
+        self.kind.append(kind)
+        self.size.append(len(particles))
+        self.particle.extend(particles)
+        self.target.append(_number(target))
+        rate, start_time = motion
+        self.rate.append(_number(rate))
+        self.start_time.append(_number(start_time))
+        self.force.append(force)
+        self.index.append(index)
+        self.periodic.append(periodic)
+
+    def extend(self, others: _Rows) -> None:
+        for name, values in vars(others).items():
+            getattr(self, name).extend(values)
+
+
+def _number(value) -> float:
+    """OpenMM returns Quantities in its own units (nm, rad, ps)."""
+    return value._value if unit.is_quantity(value) else value
+
+
+def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: _Rows) -> None:
+    periodic = force.usesPeriodicBoundaryConditions()
+    for i in range(force.getNumDistances()):
+        *particles, target = force.getDistanceParameters(i)
+        rows.add(DISTANCE, particles, target, motion_of(force, "Distance", i), f, i, periodic)
+    for i in range(force.getNumAngles()):
+        *particles, target = force.getAngleParameters(i)
+        rows.add(ANGLE, particles, target, motion_of(force, "Angle", i), f, i, periodic)
+    for i in range(force.getNumDihedrals()):
+        *particles, target = force.getDihedralParameters(i)
+        rows.add(DIHEDRAL, particles, target, motion_of(force, "Dihedral", i), f, i, periodic)
+    for i in range(force.getNumCentroidDistances()):
+        first, second, target = force.getCentroidDistanceParameters(i)
+        rows.add(CENTROIDS, [*first, *second], target, motion_of(force, "CentroidDistance", i), f, i, periodic)
+    for i in range(force.getNumRigidBodies()):
+        bodies.add(BODY, force.getRigidBodyParameters(i)[0], 0.0, STILL, f, i, periodic)
+
+
+def is_ours(force: mm.Force) -> bool:
+    """Whether a Force declares constraints."""
+    return ConstraintForce.isinstance(force) or CustomConstraintForce.isinstance(force)
+
+
+def is_periodic(force: mm.Force) -> bool:
+    """Whether a Force is periodic; one that cannot say so decides nothing."""
+    try:
+        return force.usesPeriodicBoundaryConditions()
+    except mm.OpenMMException:
+        return False
+
+
+def _listed(words: Sequence[str], most: int = 12) -> str:
+    """a, b and c; long lists are cut."""
+    if len(words) > most:
+        return f"{', '.join(words[:most])} and {len(words) - most} more"
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Which of OpenMM's platforms the integrators of this plugin can use."""
+
+from __future__ import annotations
+
+import openmm as mm
+
+from openmmconstraints.inspection.errors import UserError
+
+KERNELS = [
+    f"Integrate{name}Step"
+    for name in ("Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "RattleNoseHoover", "ConstraintForce")
+]
+
+
+def found_platforms() -> dict[str, mm.Platform]:
+    """All platforms that OpenMM has loaded, by name."""
+    return {p.getName(): p for p in map(mm.Platform.getPlatform, range(mm.Platform.getNumPlatforms()))}
+
+
+def supports_plugin(platform: mm.Platform) -> bool:
+    """Whether this plugin's integrators run there."""
+    return platform.supportsKernels(KERNELS)
+
+
+def choose_platform(name: str | None) -> mm.Platform:
+    """The platform of that name, or the fastest that works.
+
+    :raises UserError: if there is none
+    """
+    usable = {key: platform for key, platform in found_platforms().items() if supports_plugin(platform)}
+    if name is not None and name not in usable:
+        raise UserError(f"platform '{name}' is not available here; choose from {', '.join(usable) or 'none'}.")
+    ranked = sorted(usable.values(), key=_speed, reverse=True)
+    failures = []
+    for platform in ranked if name is None else [usable[name]]:
+        try:
+            _try_platform(platform)
+        except mm.OpenMMException as error:
+            failures.append(f"{platform.getName()}: {error}")
+            continue
+        return platform
+    raise UserError(f"no platform works here ({'; '.join(failures) or 'none supports this plugin'}).")
+
+
+def _speed(platform: mm.Platform) -> float:
+    """OpenMM's guess, but for OpenCL on a CPU, which is slower than the CPU platform."""
+    return 0.5 if runs_on_pocl(platform) else platform.getSpeed()
+
+
+def runs_on_pocl(platform: mm.Platform) -> bool:
+    """Whether a platform's device is a CPU that PoCL (Portable Computing Language) makes an OpenCL device of."""
+    if platform.getName() != "OpenCL":
+        return False
+    devices = [dict(device) for device in platform.getDevices()]
+    return bool(devices) and devices[0].get("OpenCLPlatformName") == "Portable Computing Language"
+
+
+def _try_platform(platform: mm.Platform) -> None:
+    """Create a Context of one particle: a GPU platform may be installed where there is no GPU."""
+    system = mm.System()
+    system.addParticle(1.0)
+    mm.Context(system, mm.VerletIntegrator(0.001), platform)

@@ -1,0 +1,284 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""A reporter that averages a free energy's derivative along constraints that hold reaction coordinates fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, isnan, log, nan
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, TextIO
+
+import numpy as np
+import openmm as mm
+from openmm import unit
+
+from openmmconstraints import wrapper
+from openmmconstraints._quantities import to_number
+from openmmconstraints.inspection.energy import BOLTZMANN
+from openmmconstraints.inspection.integrators import current_integrator
+from openmmconstraints.reporters.blocking import MeanForce, WeightedAverage
+from openmmconstraints.reporters.rows import go_on, latest, open_rows, parse, read_lines, require_writable
+from openmmconstraints.wrapper import (
+    ConstraintForce,
+    ConstraintIntegrator,
+    RattleLangevinIntegrator,
+    RattleNoseHooverIntegrator,
+)
+
+if TYPE_CHECKING:
+    from openmm import app
+
+# Every Force of this package, so that none is left out where multipliers are counted.
+_FORCES = [cls for cls in vars(wrapper).values() if hasattr(cls, "getMultipliers") and issubclass(cls, mm.Force)]
+
+_FOREIGN = (
+    "BlueMoonReporter: {} reports no multipliers. Use RattleLangevinIntegrator or another integrator of "
+    "openmmconstraints."
+)
+
+_Coordinate = int | tuple[ConstraintForce, int]
+
+
+class BlueMoonReporter:
+    """Averages dA/dxi_k, the derivative of the free energy along coordinates xi_k that constraints hold fixed, and
+    writes it as CSV.
+
+    The blue moon ensemble: dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = Z^(-1/2), averaged over a constrained run at the
+    temperature T; A(xi) = -kT ln P(xi), so for a distance it contains the -2 kT ln r of the sphere. Other constraints
+    (rigid bonds) are accounted for: P is that of the same model with them, and without those on xi. The run has to
+    sample the canonical ensemble: use a RattleLangevinIntegrator (or, where motion is chaotic enough, a
+    RattleNoseHooverIntegrator), and attach the reporter after equilibration. Take a new one after
+    updateParametersInContext(), for another value of xi. Errors are by blocking.
+    Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989), doi 10.1016/S0009-2614(89)87314-2.
+
+    >>> reporter = mc.BlueMoonReporter("force.csv", 10, coordinates=0)  # doctest: +SKIP
+    >>> simulation.reporters.append(reporter)  # doctest: +SKIP
+    >>> simulation.step(100000)  # doctest: +SKIP
+    >>> print(reporter.getMeanForce())  # kJ/mol/nm or kJ/mol/rad  # doctest: +SKIP
+    12.3 ± 0.4
+
+    Columns: step, time (ps), lambda_k, Z, G_k, and the mean so far with its standard error. Numbers are in OpenMM's
+    units (kJ/mol, nm, rad).
+    """
+
+    def __init__(
+        self,
+        file: str | PathLike[str] | TextIO | None,
+        reportInterval: int,
+        coordinates: _Coordinate | Sequence[_Coordinate] = -1,
+        temperature: float | unit.Quantity | None = None,
+        append: bool = False,
+    ) -> None:
+        """Create a BlueMoonReporter.
+
+        Parameters
+        ----------
+        file : str, path, file object or None
+            where to write; names that end in .gz or .bz2 are compressed; None to average only
+        reportInterval : int
+            the number of time steps between two samples
+        coordinates : int or (ConstraintForce, int), or a sequence of these
+            the constraints that hold xi_k: indices in the order of ConstraintIntegrator.getMultipliers(), negative ones
+            from its end (-1, the default: the last constraint), or a Force of the System and an index in the order of
+            its getMultipliers()
+        temperature : float or Quantity or None
+            of the ensemble (K); None: the integrator's
+        append : bool
+            whether to go on with a file (given by its name) after a run was interrupted: rows of later steps than the
+            Simulation's, and half a row at the end, are removed before its first step. The averages start anew;
+            read_mean_force() has those of all rows
+
+        Raises
+        ------
+        TypeError, ValueError
+            if an argument is of the wrong kind; what needs a Simulation, and a file that is to be continued, are
+            checked before its first step
+        """
+        if isinstance(reportInterval, bool) or int(reportInterval) != reportInterval or reportInterval < 1:
+            raise ValueError(
+                f"BlueMoonReporter: reportInterval must be a positive number of steps, not {reportInterval}"
+            )
+        self._interval = int(reportInterval)
+        self._coordinates = _parse(coordinates)
+        self._temperature: float | None = None
+        if temperature is not None:
+            self._temperature = to_number(temperature, "kelvin", "BlueMoonReporter", "temperature")
+            if not self._temperature >= 0:
+                raise ValueError(f"BlueMoonReporter: the temperature cannot be {self._temperature} K")
+        self._append = append
+        self._kT = nan  # until the first step is asked for
+        self._indices: list[int] = []
+        self._average = WeightedAverage(len(self._coordinates))
+        self._out: TextIO | None = None
+        self._continued: str | None = None  # until it has been looked at
+        self._owned = isinstance(file, (str, PathLike))
+        if not self._owned:
+            self._out = file
+        elif append:
+            self._continued = fspath(file)
+            require_writable(self._continued)
+        else:
+            self._out = open_rows(fspath(file), "w")
+
+    def describeNextReport(self, simulation: app.Simulation) -> dict:
+        """What OpenMM asks before it takes steps. The first time, all that can be wrong is tried.
+
+        :raises TypeError: if the integrator is not one of this package's
+        :raises ValueError: if there is no such constraint, or no temperature
+        :raises OpenMMException: if a constraint cannot be a coordinate: it depends on others, or some constraint moves
+        :raises ValueError: if a file that is to be continued is another run's
+        """
+        if isnan(self._kT):
+            integrator = current_integrator(simulation.integrator, _FOREIGN)
+            self._indices = self._resolve(simulation, len(integrator.getMultipliers()))
+            integrator.computeBlueMoon(self._indices)
+            kT = self._thermal_energy(integrator)
+            if not self._append:
+                self._write(_header(self._indices))
+            elif self._continued is not None:
+                header = ",".join(_header(self._indices))
+                self._out = go_on(self._continued, header, _step_of, simulation.currentStep)
+            self._kT = kT
+        steps = self._interval - simulation.currentStep % self._interval
+        return {"steps": steps, "periodic": None, "include": []}
+
+    def report(self, simulation: app.Simulation, state: mm.State) -> None:
+        """Take a sample.
+
+        :raises ValueError: if the temperature of the integrator is not the one at the start
+        """
+        integrator = current_integrator(simulation.integrator, _FOREIGN)
+        kT = self._thermal_energy(integrator)
+        if kT != self._kT:
+            raise ValueError(
+                f"BlueMoonReporter: the temperature has changed from {self._kT / BOLTZMANN:g} to {kT / BOLTZMANN:g} K, "
+                "and averages over both are of no ensemble. Use a new reporter for each temperature."
+            )
+        multipliers, corrections, log_z = integrator.computeBlueMoon(self._indices)
+        self._average.add(-0.5 * log_z, np.array(multipliers) + kT * np.array(corrections))
+        if self._out is None:
+            return
+        row: list[float] = [state.getStepCount(), state.getTime().value_in_unit(unit.picosecond), *multipliers]
+        row += [exp(log_z), *corrections]
+        for k in range(len(self._indices)):
+            estimate = self._average.estimate(k)
+            row += [estimate.mean, estimate.error]
+        self._write(f"{value:.10g}" for value in row)
+
+    def getMeanForce(self, index: int = 0) -> MeanForce:
+        """The mean force so far.
+
+        :param index: which of the reporter's coordinates
+        :return: dA/dxi in kJ/mol per unit of the coordinate, its standard error, the number of samples and their
+            statistical inefficiency; nan where there are too few samples
+        :raises IndexError: if there is no such coordinate
+        """
+        return self._average.estimate(range(len(self._coordinates))[index])
+
+    def _thermal_energy(self, integrator: ConstraintIntegrator) -> float:
+        if self._temperature is not None:
+            return BOLTZMANN * self._temperature
+        if not isinstance(integrator, (RattleLangevinIntegrator, RattleNoseHooverIntegrator)):
+            raise ValueError(
+                f"BlueMoonReporter: {type(integrator).__name__} has no temperature; give that of the ensemble."
+            )
+        return BOLTZMANN * integrator.getTemperature().value_in_unit(unit.kelvin)
+
+    def _resolve(self, simulation: app.Simulation, count: int) -> list[int]:
+        """Indices in the order of getMultipliers()."""
+        indices = []
+        for force, index in self._coordinates:
+            first, size = (0, count) if force is None else _place(simulation, force)
+            if not -size <= index < size:
+                raise ValueError(f"BlueMoonReporter: there is no constraint {index}; there are {size}")
+            indices.append(first + index % size)
+        return indices
+
+    def _write(self, row: Iterable[str]) -> None:
+        if self._out is None:
+            return
+        self._out.write(",".join(row) + "\n")
+        if hasattr(self._out, "flush"):
+            self._out.flush()
+
+    def __del__(self) -> None:
+        if getattr(self, "_owned", False) and self._out is not None:
+            self._out.close()
+
+
+def read_mean_force(
+    file: str | PathLike[str], temperature: float | unit.Quantity, skip: int = 0, index: int = 0
+) -> MeanForce:
+    """Average what a BlueMoonReporter has written: to leave out more of the beginning, or after a run was cut off.
+
+    Of steps that were written twice, as by a run that was killed and went on from a checkpoint, the later rows count.
+    Half a row at the end is left out.
+
+    :param temperature: of the ensemble (K)
+    :param skip:        how many samples of the beginning are left out
+    :param index:       which of the reporter's coordinates
+    :raises ValueError: if the file is not a BlueMoonReporter's, or more than one, or has no samples but those left out
+    """
+    kT = BOLTZMANN * to_number(temperature, "kelvin", "read_mean_force", "temperature")
+    path = fspath(file)
+    lines, _ = read_lines(path)
+    columns = lines[0].split(",") if lines else []
+    if columns[:2] != ["step", "time (ps)"] or "Z" not in columns:
+        found = f"its first line is {lines[0][:60]!r}" if lines else "it is empty"
+        raise ValueError(f"read_mean_force: '{path}' was not written by a BlueMoonReporter: {found}.")
+    z, count = columns.index("Z"), (len(columns) - 3) // 4
+    force, correction = (start + range(count)[index] for start in (z - count, z + 1))
+
+    def step_of(line: str) -> int:
+        if len([float(value) for value in line.split(",")]) != len(columns):
+            raise ValueError
+        return _step_of(line)
+
+    rows = latest(parse(path, lines, step_of))
+    if not rows[skip:]:
+        raise ValueError(f"read_mean_force: '{path}' has {len(rows)} samples, and skip={skip} leaves none.")
+    average = WeightedAverage(1)
+    for _, line in rows[skip:]:
+        values = [float(value) for value in line.split(",")]
+        average.add(-0.5 * log(values[z]), np.array([values[force] + kT * values[correction]]))
+    return average.estimate()
+
+
+def _step_of(line: str) -> int:
+    return int(line.split(",", 1)[0])
+
+
+def _parse(coordinates: _Coordinate | Sequence[_Coordinate]) -> list[tuple[ConstraintForce | None, int]]:
+    """All of them as (Force or None, index)."""
+    whole = (int, np.integer)
+    if isinstance(coordinates, whole):
+        return [(None, int(coordinates))]
+    if isinstance(coordinates, tuple) and len(coordinates) == 2 and isinstance(coordinates[0], mm.Force):
+        if isinstance(coordinates[1], whole):
+            return [(coordinates[0], int(coordinates[1]))]
+    elif isinstance(coordinates, Iterable) and not isinstance(coordinates, str):
+        parsed = [one for coordinate in coordinates for one in _parse(coordinate)]
+        if not parsed:
+            raise ValueError("BlueMoonReporter: there are no coordinates")
+        return parsed
+    raise TypeError(f"BlueMoonReporter: {coordinates!r} is neither an index nor (ConstraintForce, index)")
+
+
+def _place(simulation: app.Simulation, force: ConstraintForce) -> tuple[int, int]:
+    """Where a Force's constraints begin in the order of getMultipliers(), and how many they are."""
+    first = simulation.system.getNumConstraints()
+    for other in simulation.system.getForces():
+        kinds = [cls for cls in _FORCES if cls.isinstance(other)]
+        if not kinds:
+            continue
+        size = len(kinds[0].cast(other).getMultipliers(simulation.context))
+        if int(other.this) == int(force.this):
+            return first, size
+        first += size
+    raise ValueError("BlueMoonReporter: the Force of a coordinate is not in the System of the Simulation")
+
+
+def _header(indices: list[int]) -> list[str]:
+    names = ["step", "time (ps)", *(f"lambda_{k}" for k in indices), "Z", *(f"G_{k}" for k in indices)]
+    return names + [name for k in indices for name in (f"dA/dxi_{k}", f"error_{k}")]

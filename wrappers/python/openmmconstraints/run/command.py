@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""`openmm-constraints run`: a user's script, unchanged, with an integrator of this plugin."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+import traceback
+from pathlib import Path
+
+import openmmconstraints as mc
+from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.run.report import print_report
+from openmmconstraints.run.substitute import Session, substituted
+from openmmconstraints.terminal.options import check_tolerance
+
+INTEGRATORS = ("Rattle", "Shake", "RattleLangevin")
+
+
+def run(script: Path, arguments: list[str], integrator: str, solver: str, tolerance: float | None) -> int:
+    """Run the script and print what was seen; returns its exit status."""
+    if not script.is_file():
+        raise UserError(f"there is no file '{script}'.")
+    base = _integrator_class(integrator)
+    if tolerance is not None:
+        check_tolerance(base, tolerance)
+    session = Session(base, getattr(mc.ConstraintIntegrator, solver), tolerance)
+    with substituted(session):
+        try:
+            status = _run_script(script, arguments)
+        finally:
+            sys.stdout.flush()
+            session.finish()
+            print_report(session)
+    return status
+
+
+def _integrator_class(name: str) -> type[mc.ConstraintIntegrator]:
+    if name in INTEGRATORS:
+        return getattr(mc, f"{name}Integrator")
+    offered = ", ".join(INTEGRATORS[:-1]) + f" or {INTEGRATORS[-1]}"
+    raise UserError(f"there is no integrator '{name}'; choose {offered}.")
+
+
+def _run_script(script: Path, arguments: list[str]) -> int:
+    """Run it as `python script arguments` would; returns the exit status that this would have."""
+    saved = sys.argv, sys.path[:]
+    sys.argv = [str(script), *arguments]
+    sys.path[:0] = [os.path.dirname(os.path.abspath(script))]
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as request:
+        return _exit_status(request.code)
+    except UserError:
+        raise
+    except Exception as error:
+        traceback.print_exception(error.with_traceback(_own_frames(error, script)))
+        return 1
+    finally:
+        sys.argv, sys.path[:] = saved
+    return 0
+
+
+def _exit_status(code: object) -> int:
+    if code is None or isinstance(code, int):
+        return int(code or 0)
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _own_frames(error: BaseException, script: Path):
+    """The traceback from the script's first frame on, as Python itself would show it."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code.co_filename != str(script):
+        frame = frame.tb_next
+    return frame

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Watches an integrator that somebody else drives: errors, iterations, energies, speed."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable
+from time import perf_counter
+
+import openmm as mm
+from openmm import unit
+
+import openmmconstraints as mc
+from openmmconstraints.inspection.energy import EnergySeries
+
+CHUNK = 10  # steps between two looks at the summary
+SUMMARY_SHARE = 0.01  # of the time spent in steps
+ENERGY_SHARE = 0.02
+
+
+class Throttle:
+    """Lets something happen as long as it has cost no more than a share of the time spent on real work."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.spent = 0.0
+
+    def is_due(self, worked: float) -> bool:
+        """Whether to do it now; worked is the time (s) spent on real work. The first time is free."""
+        return self.spent <= self.share * worked
+
+    def measure(self, action: Callable[[], None]) -> float:
+        """Do it, book its cost and return that (s)."""
+        start = perf_counter()
+        action()
+        cost = perf_counter() - start
+        self.spent += cost
+        return cost
+
+
+class Observation:
+    """What was seen of one integrator. Looking changes nothing in the trajectory."""
+
+    def __init__(self, script_name: str, name: str) -> None:
+        self.script_name = script_name  # the integrator that the script asked for
+        self.name = name  # the one that it got
+        self.platform = ""
+        self.steps = 0
+        self.seconds = 0.0  # spent in steps
+        self.simulated = 0.0  # ps
+        self.max_error = 0.0
+        self.max_iterations = 0
+        self.worst_constraint = -1
+        self.worst_particles: tuple[int, int] | None = None
+        self.solver = ""
+        self.clusters = 0
+        self.degrees_of_freedom = 0
+        self.energies = EnergySeries()
+        self.disturbed_by: str | None = None  # a force that exchanges energy by design
+        self._context: weakref.ReferenceType[mm.Context] | None = None
+        self._unsampled = False
+        self._summary_throttle = Throttle(SUMMARY_SHARE)
+        self._energy_throttle = Throttle(ENERGY_SHARE)
+
+    def attach(self, context: mm.Context) -> None:
+        """The integrator now belongs to this Context."""
+        self._context = weakref.ref(context)
+        self.platform = context.getPlatform().getName()
+        self.energies.start_stretch()
+        for force in context.getSystem().getForces():
+            if "Barostat" in force.getName() or "Thermostat" in force.getName():
+                self.disturbed_by = force.getName()
+
+    def belongs_to(self, context: mm.Context) -> bool:
+        """Whether this is the Context's integrator."""
+        return self._context is not None and self._context() is context
+
+    def step(self, take: Callable[[int], None], integrator: mc.ConstraintIntegrator, steps: int) -> None:
+        """Let the integrator take its steps, in chunks, and look at it in between.
+
+        :param take: takes that many steps
+        """
+        context = None if self._context is None else self._context()
+        if context is None or steps <= 0:
+            take(steps)  # OpenMM says what is wrong with it
+            return
+        done = 0
+        while done < steps:
+            chunk = min(CHUNK, steps - done)
+            self._take(take, integrator, context, chunk)
+            done += chunk
+            if self._summary_throttle.is_due(self.seconds) or done == steps:
+                self.seconds += self._summary_throttle.measure(lambda: self._read_summary(integrator, context))
+            if self._energy_throttle.is_due(self.seconds):
+                self._energy_throttle.measure(lambda: self._read_energy(integrator, context))
+
+    def finish(self, integrator: mc.ConstraintIntegrator) -> None:
+        """Take a last sample, if the Context is still there."""
+        context = None if self._context is None else self._context()
+        if context is not None and self._unsampled:
+            self._read_energy(integrator, context)
+
+    def _take(self, take: Callable[[int], None], integrator, context: mm.Context, chunk: int) -> None:
+        first, start = context.getStepCount(), perf_counter()
+        begin = context.getTime().value_in_unit(unit.picosecond)
+        try:
+            take(chunk)
+        except mm.OpenMMException:
+            self._read_summary(integrator, context)
+            raise
+        finally:
+            self.seconds += perf_counter() - start
+            self.steps += context.getStepCount() - first
+            self.simulated += context.getTime().value_in_unit(unit.picosecond) - begin
+            self._unsampled = True
+
+    def _read_summary(self, integrator: mc.ConstraintIntegrator, context: mm.Context) -> None:
+        summary = integrator.getSolverSummary()
+        self.solver, self.clusters = summary.solver, summary.clusters
+        self.max_iterations = max(self.max_iterations, summary.iterations)
+        if summary.worstConstraint >= 0 and not summary.maxError <= self.max_error:
+            self.max_error, self.worst_constraint = summary.maxError, summary.worstConstraint
+            system = context.getSystem()
+            if self.worst_constraint < system.getNumConstraints():
+                self.worst_particles = tuple(system.getConstraintParameters(self.worst_constraint)[:2])
+
+    def _read_energy(self, integrator: mc.ConstraintIntegrator, context: mm.Context) -> None:
+        state = context.getState(energy=True)
+        potential = state.getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
+        kinetic = state.getKineticEnergy().value_in_unit(unit.kilojoule_per_mole)
+        if math.isfinite(potential + kinetic):
+            self.energies.add(state.getTime().value_in_unit(unit.picosecond), potential, kinetic)
+        self.degrees_of_freedom = integrator.getNumDegreesOfFreedom()
+        self._unsampled = False

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The table at the end of `openmm-constraints run`."""
+
+from __future__ import annotations
+
+from openmmconstraints.run.observer import CHUNK, Observation
+from openmmconstraints.run.substitute import Session
+from openmmconstraints.terminal.table import make_console, make_table, scientific
+
+SECONDS_PER_DAY = 86400
+
+
+def print_report(session: Session) -> None:
+    """One column per integrator that took steps."""
+    console = make_console()
+    seen = [observation for observation, _ in session.observed if observation.steps > 0]
+    for name in sorted(session.untouched):
+        console.print(f"openmm-constraints run: {name} was left as it is.")
+    if not seen:
+        console.print(f"openmm-constraints run: no step was taken with {session.base.__name__}.")
+        return
+    table = make_table(
+        "openmm-constraints run",
+        ["", *(f"{observation.script_name}\n-> {observation.name}" for observation in seen)],
+        [],
+        caption=f"Errors and iterations: of the last of every {CHUNK} steps, or of fewer where reading them is slow. "
+        "Drift: least squares, ± its standard error.",
+    )
+    for row in zip(*(_lines(observation) for observation in seen), strict=True):
+        table.add_row(row[0][0], *(value for _, value in row))
+    console.print(table)
+
+
+def _lines(seen: Observation) -> list[tuple[str, str]]:
+    temperature = seen.energies.mean_temperature(seen.degrees_of_freedom)
+    drift, percent = _drift(seen)
+    return [
+        ("platform", seen.platform),
+        ("solver", seen.solver),
+        ("clusters", f"{seen.clusters:,}"),
+        ("steps", f"{seen.steps:,}"),
+        ("largest constraint error", scientific(seen.max_error)),
+        ("largest iterations", str(seen.max_iterations)),
+        ("worst constraint", _worst(seen)),
+        ("energy drift (kT/ns/dof)", drift),
+        ("energy change (% of kinetic)", percent),
+        ("mean temperature (K)", "-" if temperature is None else f"{temperature:.1f}"),
+        ("energy samples", str(len(seen.energies.time))),
+        ("ns/day", f"{seen.simulated / 1000 / seen.seconds * SECONDS_PER_DAY:.3g}" if seen.seconds > 0 else "-"),
+    ]
+
+
+def _worst(seen: Observation) -> str:
+    if seen.worst_constraint < 0:
+        return "-"
+    if seen.worst_particles is None:
+        return str(seen.worst_constraint)
+    return f"{seen.worst_constraint} (particles {seen.worst_particles[0]} and {seen.worst_particles[1]})"
+
+
+def _drift(seen: Observation) -> tuple[str, str]:
+    if seen.disturbed_by is not None:
+        return f"not meaningful: {seen.disturbed_by}", "-"
+    drift = seen.energies.drift()
+    if drift is None:
+        return "too few samples", "-"
+    return str(drift), f"{drift.percent_of_kinetic:+.2g}"
