@@ -44,6 +44,26 @@ def test_plugin_is_loaded_from_a_foreign_plugin_folder_too(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True, env={"OPENMM_PLUGIN_DIR": str(tmp_path)})
 
 
+def run_python(code, *words):
+    """Run code in a process of its own; returns what it did."""
+    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+
+
+def test_another_openmm_is_refused_by_its_version(tmp_path):
+    """As 8.4 is after `pip install --no-deps`, before anything uses a name that only the right one has."""
+    (tmp_path / "openmm").mkdir()
+    fake = "class Platform:\n    @staticmethod\n    def getOpenMMVersion():\n        return '8.4.0.post2'\n"
+    (tmp_path / "openmm/__init__.py").write_text(fake)
+    result = run_python("import sys; sys.path.insert(0, sys.argv[1]); import openmmconstraints", str(tmp_path))
+    assert result.returncode == 1
+    message = result.stderr.strip().splitlines()[-1]
+    series = ".".join(_build_info.OPENMM_VERSION.split(".")[:2])
+    assert message.startswith("ImportError: openmm-constraints ")
+    for words in (f"built for OpenMM {_build_info.OPENMM_VERSION}", "OpenMM 8.4.0.post2", str(tmp_path / "openmm")):
+        assert words in message
+    assert message.endswith(f'Type: pip install "openmm=={series}.*"')
+
+
 def test_versions_agree():
     assert mc.__version__ == _build_info.VERSION == version("openmm-constraints")
     assert openmm.Platform.getOpenMMVersion() == _build_info.OPENMM_VERSION

@@ -11,7 +11,7 @@
 >>> integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
 """
 
-from openmmconstraints import _plugins
+from openmmconstraints import _openmm
 from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import Frozen, constrain, freeze, moveConstraints, setTopology
@@ -32,7 +32,7 @@ from openmmconstraints.wrapper import (
     SolverSummary,
 )
 
-_plugins.load()
+_openmm.load_plugins()
 
 __all__ = [
     "BlueMoonReporter",
