@@ -64,6 +64,45 @@ def test_another_openmm_is_refused_by_its_version(tmp_path):
     assert message.endswith(f'Type: pip install "openmm=={series}.*"')
 
 
+def test_dir_shows_what_is_public_and_nothing_else():
+    """In a process of its own: tests import internal modules, which would become attributes."""
+    code = "import sys, openmmconstraints as mc; {}; print(*dir(mc))"
+    for first in ("pass", "import openmmconstraints.commands.cli, openmmconstraints.benchmark.measure"):
+        assert run_python(code.format(first)).stdout.split() == sorted(mc.__all__)
+    assert "freeenergy" in mc.__all__
+    assert not [name for name in mc.__all__ if name.startswith("_") and name != "__version__"]
+
+
+HEAVY = "import sys; print(*sorted({'rich', 'matplotlib', 'scipy', 'pandas', 'IPython'} & set(sys.modules)))"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import openmmconstraints",
+        "import openmmconstraints.demo.villin, openmmconstraints.demo.comparison, openmmconstraints.benchmark.measure",
+        "import openmmconstraints.commands.cli as cli; cli.build_parser()",
+    ],
+)
+def test_import_loads_neither_rich_nor_matplotlib(code):
+    result = run_python(f"{code}\n{HEAVY}")
+    assert (result.stdout, result.stderr) == ("\n", "")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import openmmconstraints.demo.command, openmmconstraints.benchmark.command",
+        "from openmmconstraints.commands.cli import main; main(['info'])",
+        "from openmmconstraints.commands.cli import main; main(['benchmark', '--list'])",
+    ],
+)
+def test_commands_load_matplotlib_only_when_they_draw(code):
+    result = run_python(f"{code}\n{HEAVY}")
+    assert result.stderr == ""
+    assert result.stdout.splitlines()[-1] == "rich"
+
+
 def test_versions_agree():
     assert mc.__version__ == _build_info.VERSION == version("openmm-constraints")
     assert openmm.Platform.getOpenMMVersion() == _build_info.OPENMM_VERSION

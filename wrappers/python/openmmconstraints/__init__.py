@@ -11,7 +11,7 @@
 >>> integrator.setSolver(mc.ConstraintIntegrator.MatrixInversion)
 """
 
-from openmmconstraints import _openmm
+from openmmconstraints import _openmm, freeenergy
 from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import Frozen, constrain, freeze, moveConstraints, setTopology
@@ -53,8 +53,14 @@ __all__ = [
     "SolverSummary",
     "__version__",
     "constrain",
+    "freeenergy",
     "freeze",
     "minimize",
     "moveConstraints",
     "setTopology",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is public, and no module of the package besides."""
+    return __all__

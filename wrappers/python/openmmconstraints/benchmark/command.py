@@ -16,7 +16,6 @@ import openmmconstraints as mc
 from openmmconstraints.benchmark.inputs import write_input
 from openmmconstraints.benchmark.measure import Case, Record, Setting
 from openmmconstraints.benchmark.model import Chosen
-from openmmconstraints.benchmark.plots import plot_errors, plot_ratios
 from openmmconstraints.benchmark.report import CAPTION, describe, print_records, write_json
 from openmmconstraints.benchmark.systems import SYSTEMS, choose
 from openmmconstraints.inspection.errors import UserError
@@ -71,6 +70,8 @@ def benchmark(settings: Settings) -> int:
         f"{setting.integrator} against {setting.partner} (built-in), {described['platform']} platform{properties}\n"
         f"{described['machine']}, OpenMM {described['openmm']}"
     )
+    from openmmconstraints.benchmark.plots import plot_errors, plot_ratios
+
     plot_ratios(records, title, folder / "ratios.png")
     plot_errors(records, title, folder / "errors.png")
     console.print(CAPTION)

@@ -16,7 +16,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import openmmconstraints as mc
 from openmmconstraints.demo.comparison import CANDIDATES, Outcome, compare, make_context
-from openmmconstraints.demo.plot import plot
 from openmmconstraints.demo.results import print_results, write_results, write_samples
 from openmmconstraints.demo.villin import MINIMIZER_ITERATIONS, STEP_SIZE, Villin, build_villin, equilibrate
 from openmmconstraints.inspection.bonds import BondMeter
@@ -102,6 +101,8 @@ def demo(settings: Settings) -> int:
     }
     write_samples(outcomes, settings.output / "samples.csv")
     write_results(outcomes, described, freedom, settings.output / "results.json")
+    from openmmconstraints.demo.plot import plot
+
     plot(outcomes, title, settings.tolerance, settings.output / "demo.png")
     names = ", ".join(("demo.png", "samples.csv", "results.json"))
     console.print(f"wrote {names} to {settings.output.resolve()}", soft_wrap=True)

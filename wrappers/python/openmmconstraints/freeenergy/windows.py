@@ -16,8 +16,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import openmm as mm
 from openmm import app, unit
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from openmmconstraints._quantities import to_positions
 from openmmconstraints.freeenergy.coordinates import Coordinate
@@ -315,6 +313,9 @@ def make_seeds(seed: int | None, count: int) -> list[int]:
 @contextmanager
 def _bar(name: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
     """A progress bar on stderr; gives the function to call when one of `total` is done."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
         job = progress.add_task(name, total=total)
