@@ -126,7 +126,7 @@ def test_only_a_file_of_this_run_is_continued(tmp_path, make, name):
     fresh = simulate()
     fresh.reporters.append(make(path, append=True))
     for _ in range(2):
-        with pytest.raises(ValueError, match=r"begins at step 10, and this run is at step 0: nothing of the file"):
+        with pytest.raises(ValueError, match=r"begins at step 10, and this run is at step 0: no row would be kept"):
             fresh.step(10)
     other = simulate(50)
     other.reporters.append(mc.ConstraintStateReporter(path, 10, step=True, append=True))

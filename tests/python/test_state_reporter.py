@@ -253,7 +253,7 @@ def test_mistakes_are_told_before_the_first_step(tmp_path):
         mc.ConstraintStateReporter(path, 5, progress=True)
     assert path.read_text() == "kept"
     simulation = simulate(mc.RattleIntegrator(0.002))
-    with pytest.raises(TypeError, match="RattleIntegrator has no bath"):
+    with pytest.raises(TypeError, match="RattleIntegrator has no heat bath"):
         report(simulation, heat=True)
     with pytest.raises(ValueError, match="not periodic has no pressure"):
         report(simulation, constraintPressure=True)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// The public headers themselves are wrapped, and their comments become the docstrings (swig -doxygen): what is
-// documented in C++ is documented in Python. Here stands only what Python needs besides.
+// The public headers themselves are wrapped, and their comments become the docstrings (swig -doxygen). This file has
+// only what Python needs besides.
 %module(package="openmmconstraints", docstring="The C++ classes of openmm-constraints. Import them from openmmconstraints.") wrapper
 %feature("autodoc", "0");
 
@@ -170,7 +170,7 @@ private:
 %quantity_result(getAngleStartTime, picosecond)
 %quantity_result(getDihedralStartTime, picosecond)
 %include "vectors.i"
-// One wrapper with an optional argument, also by its name, instead of overloads, whose errors say nothing.
+// One wrapper with optional arguments and their names, instead of overloads, whose errors do not say what is wrong.
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addDistance;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::setDistanceRate;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addAngle;
@@ -210,7 +210,7 @@ Raises TypeError if it is something else.";
 %enddef
 %castable(ConstraintForce, Force)
 %castable(CustomConstraintForce, Force)
-// Forces cannot give up constraints, but in place become another one, which is of no use afterwards: helpers/freeze.py.
+// A Force cannot remove constraints. It can take the content of another Force, which is empty then: helpers/freeze.py.
 %extend ConstraintPlugin::ConstraintForce {
     void _become(ConstraintPlugin::ConstraintForce& other) {
         *$self = std::move(other);

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What the classes of the compiled wrapper get from Python: copies, pickles, a readable repr."""
+"""Copies, pickles and a readable repr for the classes of the compiled wrapper."""
 
 import copy
 
@@ -8,9 +8,9 @@ import openmm
 
 
 def retype(base, typed):
-    """Let the proxy `base` take the type and the handle of `typed`, another proxy of the same C++ object.
+    """Give the proxy `base` the type and the handle of `typed`, another proxy of the same C++ object.
 
-    Two proxies of one object would leave the question which of them deletes it.
+    One proxy is left, so that it is clear which one deletes the object.
     """
     if not isinstance(base, type(typed)):
         typed.this.own(base.this.own())
@@ -23,8 +23,8 @@ def retype(base, typed):
 def complete(*classes, records=()):
     """Make copy, deepcopy and pickle work for `classes` and give `records` (plain structs) a repr.
 
-    What Force and Integrator pass on to a plugin's class makes an object of the base type's handle, which no method of
-    the class accepts. Here every way leads through XML and the class's own cast().
+    The methods that a plugin's class inherits from Force and Integrator return a copy with the base type's handle,
+    which no method of the class accepts. These methods go through XML and the class's own cast() instead.
     """
     for cls in classes:
         for function in (_fromXML, __copy__, __deepcopy__, __reduce__, __getstate__, __setstate__):

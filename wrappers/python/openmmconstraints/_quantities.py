@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Numbers and Quantities at the border to C++ (called by the compiled wrapper)."""
+"""Conversion of Quantities to plain numbers for C++, and back. The compiled wrapper calls these functions."""
 
 from math import isinf, pi, radians, tau
 from numbers import Real
@@ -34,8 +34,8 @@ def to_number(value, unit_name: str, method: str, argument: str) -> float:
 def require_radians(value, method: str, isDihedral: bool) -> None:
     """Refuse a plain number that can only be meant in degrees.
 
-    Nobody writes an angle beyond pi in radians, or a dihedral beyond a turn, but for rounding. A Quantity says what it
-    is, and may be of any size.
+    Up to rounding, an angle in radians is at most pi, and a dihedral at most 2 pi. A Quantity has a unit, and may have
+    any value.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def require_radians(value, method: str, isDihedral: bool) -> None:
 
 
 def to_positions(value, method: str) -> list[float]:
-    """Coordinates in nm, one after the other, of an (n, 3) array of numbers, or of Quantities, in whatever nesting.
+    """Coordinates in nm, one after the other, of an (n, 3) array of numbers, of Quantities, or of both.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 """Systems that are made from their geometry: polymers, sheets, tubes and liquids of small molecules.
 
 Lengths and angles are those of the geometry, masses those of the elements, the rest (harmonic angles, Lennard-Jones
-with a cutoff) of a usual size: what matters is the graph of the constraints and the heat in it.
+with a cutoff) of a usual size. What matters is the graph of the constraints, and that the system is at a temperature.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _backbone(n: int) -> np.ndarray:
 
 
 def _helix(n: int) -> np.ndarray:
-    """The same, but not flat: where angles are held too, a flat chain has hardly any room to move."""
+    """Carbons of a helix: where angles are constrained too, a planar chain can hardly move."""
     bond, angle, torsion = 0.153, np.radians(112.0), np.radians(150.0)
     c, s = -np.cos(angle), np.sin(angle)
     bend = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -214,14 +214,14 @@ def water(n: int) -> Molecules:
 
 
 def carbon_dioxide(n: int) -> Molecules:
-    """n straight rods of three atoms."""
+    """n linear molecules of three atoms."""
     one = Molecules(["O", "C", "O"], 0.1149 * np.array([[-1.0, 0, 0], [0, 0, 0], [1, 0, 0]]), [(0, 1), (1, 2)])
     one.rigid, one.charges = _all_pairs(3), [-0.3256, 0.6512, -0.3256]
     return _liquid(one, n, 0.55)
 
 
 def needles(n: int) -> Molecules:
-    """n straight rods of five carbons."""
+    """n linear molecules of five carbons."""
     line = 0.13 * np.arange(-2.0, 3.0)[:, None] * np.array([1.0, 0.0, 0.0])
     one = Molecules(["C"] * 5, line, [(i, i + 1) for i in range(4)], _all_pairs(5))
     return _liquid(one, n, 0.9)

@@ -18,14 +18,14 @@ import openmm as mm
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.model import Chosen
-from openmmconstraints.benchmark.runner import LONGEST_FLIGHT, Runner
+from openmmconstraints.benchmark.runner import MOST_FREE_STEPS, Runner
 from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, without_forces
 from openmmconstraints.demo.comparison import PARTNERS, Candidate
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 
-SMALLEST_TROUBLE = 500  # constraints of CCMA: OpenMM sets up fewer in no time
+FEWEST_TIMED = 500  # constraints that CCMA solves: OpenMM sets up fewer in no time
 RELAXATION = 50  # iterations
 HEATING = 100  # steps
 
@@ -41,7 +41,7 @@ print(time.perf_counter() - start)
 
 @dataclass(frozen=True)
 class Setting:
-    """What holds for all systems."""
+    """Settings of all systems."""
 
     platform: mm.Platform
     properties: dict[str, str]
@@ -55,7 +55,7 @@ class Setting:
 
     @property
     def partner(self) -> str:
-        """The built-in integrator that does the same."""
+        """OpenMM's own integrator for the same."""
         return PARTNERS[self.integrator]
 
 
@@ -71,7 +71,7 @@ class Record:
     integrator: str
     solver: str | None  # None: OpenMM's own
     setup_s: float | None = None  # to create a Context without forces
-    first_step_s: float | None = None  # in it: ours looks at the first positions then
+    first_step_s: float | None = None  # in it: this package's integrators check the first positions then
     step_ms: Spread | None = None  # a whole one, with all forces
     bare_ms: Spread | None = None  # motion and constraints alone
     motion_ms: Spread | None = None  # motion alone
@@ -95,7 +95,8 @@ class Record:
         return f"{self.system} {self.set}"
 
 
-Job = tuple[Candidate | bool, str]  # who, and "whole" or "bare"; or "motion" of OpenMM's integrator (True) or ours
+#: A candidate with "whole" or "bare"; or True (OpenMM's integrator) or False (this package's) with "motion".
+Job = tuple[Candidate | bool, str]
 
 
 class Case:
@@ -116,8 +117,8 @@ class Case:
     def without_built_in(self) -> str | None:
         """Why OpenMM's own algorithm is left out; None if it is not."""
         clusters = mc.ShakeIntegrator(0.001).getClusters(self.moved)
-        triangles = sum(c.count for c in clusters if (c.constraints, c.particles) == (3, 3))  # SETTLE's, no trouble
-        if self.system.getNumConstraints() - 3 * triangles < SMALLEST_TROUBLE:
+        triangles = sum(c.count for c in clusters if (c.constraints, c.particles) == (3, 3))  # SETTLE's
+        if self.system.getNumConstraints() - 3 * triangles < FEWEST_TIMED:
             return None
         limit = self.setting.setup_limit
         with TemporaryDirectory() as folder:
@@ -134,14 +135,14 @@ class Case:
 
     @cached_property
     def candidates(self) -> list[Candidate]:
-        """OpenMM's own, and ours: Automatic too where it does as none of the others."""
+        """OpenMM's own and those of this package; Automatic too, if it chooses otherwise than the others."""
         solvers = list(self.setting.solvers)
         if self._served_by("Automatic") not in map(self._served_by, solvers):
             solvers.append("Automatic")
         return [Candidate(self.setting.partner, None), *(Candidate(self.setting.integrator, s) for s in solvers)]
 
     def _served_by(self, solver: str) -> list[tuple] | None:
-        """What serves how many clusters of which size; None if the solver cannot serve them."""
+        """(solver, number, size) of the clusters; None if the solver cannot serve them."""
         integrator = mc.ShakeIntegrator(0.001)
         integrator.setSolver(getattr(mc.ConstraintIntegrator, solver))
         try:
@@ -150,7 +151,7 @@ class Case:
             return None
 
     def measure(self, advance: Callable[[int], None], say: Callable[[str], None]) -> list[Record]:
-        """All solvers at all tolerances; advance() is told of rounds, say() of what is left out."""
+        """All solvers at all tolerances; advance() is called with rounds that are done, say() with what is left out."""
         self._prepare(say)
         records = []
         for tolerance in self.setting.tolerances:
@@ -165,22 +166,22 @@ class Case:
         self.motion: dict[bool, Runner] = {}  # of OpenMM's integrator (True) and of ours
         self.failures: dict[Candidate, str] = {}
         self.meter = BondMeter(self.system)
-        excuse = self.without_built_in()
+        reason = self.without_built_in()
         loosest = max(self.setting.tolerances)
         for candidate in self.candidates:
             built_in = candidate.solver is None
-            if built_in and excuse is not None:
-                self.failures[candidate] = excuse
-                say(f"{self.chosen.name} {self.set}: the built-in algorithm is {excuse}")
+            if built_in and reason is not None:
+                self.failures[candidate] = reason
+                say(f"{self.chosen.name} {self.set}: the built-in algorithm is {reason}")
                 continue
             system = self.system if built_in else self.moved
             try:
                 bare = ignore_forces(candidate.make(loosest))
-                self.bare[candidate] = self._runner(without_forces(system), bare, LONGEST_FLIGHT)
+                self.bare[candidate] = self._runner(without_forces(system), bare, MOST_FREE_STEPS)
                 self.whole[candidate] = self._runner(system, candidate.make(loosest), None)
                 if built_in not in self.motion:
                     free = ignore_forces(candidate.make(loosest))
-                    self.motion[built_in] = self._runner(self._unconstrained(), free, LONGEST_FLIGHT)
+                    self.motion[built_in] = self._runner(self._unconstrained(), free, MOST_FREE_STEPS)
             except mm.OpenMMException as error:
                 self.failures[candidate] = str(error)
 
@@ -232,7 +233,7 @@ class Case:
         return list(records.values())
 
     def _try(self, candidate: Candidate, record: Record, tolerance: float) -> None:
-        """A few steps: whether they work, and how many take the time of a measurement."""
+        """Take a few steps: do they work, and how many take the time of a measurement?"""
         if record.failure is not None:
             return
         try:
@@ -270,7 +271,7 @@ class Case:
 
 
 def _note_failure(record: Record, error: mm.OpenMMException) -> None:
-    """OpenMM finds the NaN that its algorithms leave when it computes the next forces."""
+    """Keep the message. OpenMM notices NaN from its own algorithms when it computes the next forces."""
     is_nan = record.solver is None and "coordinate is NaN" in str(error)
     record.error, record.failure = (math.nan, "NaN") if is_nan else (None, str(error))
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What a benchmark needs to know of a system, whatever it is made from."""
+"""The systems of a benchmark, whatever they are made from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import openmm as mm
 
 
 class Model(Protocol):
-    """A system that can be had with one or another set of constraints."""
+    """A system that can be created with different sets of constraints."""
 
     positions: np.ndarray  #: [numParticles, 3] nm
     is_relaxed: bool  #: whether the positions need no minimization

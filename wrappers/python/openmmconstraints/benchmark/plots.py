@@ -120,7 +120,7 @@ def _draw_errors(axes: Axes, records: Sequence[Record]) -> None:
             line_style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4.5}
             axes.plot(*zip(*points, strict=True), label=label, **line_style)
     low, high = axes.get_ylim()
-    if high < 10 * low:  # at least a decade: a hair's breadth should not look like a slope
+    if high < 10 * low:  # at least a decade, so that small differences do not look like a slope
         middle = math.sqrt(low * high)
         axes.set_ylim(middle / math.sqrt(10), middle * math.sqrt(10))
     for number, text in enumerate(dict.fromkeys(lost)):

@@ -25,7 +25,7 @@ from openmmconstraints.terminal.table import make_table, scientific
 CAPTION = (
     "Times: medians of the rounds; ratios: medians of each round's ratio to the built-in algorithm, with quartiles. "
     "Set-up: of a Context without forces, and its first step. Constraints: a step without forces, less one without "
-    "constraints. Share: of that in a whole step; what is smaller than the noise may come out negative. Error: largest "
+    "constraints. Share: of that in a whole step; negative values are noise. Error: largest "
     "|d - d0|/d0 at the end. Iterations: of the last step, the largest of all clusters."
 )
 TIMES = ["Constraints\n(µs/step)", "Ratio to built-in", "Share\n(%)", "Whole step\n(ms)", "Ratio"]
@@ -72,7 +72,7 @@ def ratio(value: Spread | None) -> str:
 
 
 def machine_names() -> dict[str, Any]:
-    """When, where and by what figures were measured."""
+    """Date, machine and versions of a measurement."""
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": f"{machine.system()} {machine.machine()}, {processor()}, {os.cpu_count()} cores",
@@ -82,7 +82,7 @@ def machine_names() -> dict[str, Any]:
 
 
 def describe(setting: Setting) -> dict[str, Any]:
-    """What the figures belong to."""
+    """What was measured, and where."""
     return {
         **machine_names(),
         "platform": setting.platform.getName(),

@@ -14,13 +14,13 @@ from openmmconstraints.benchmark.timing import run_steps
 from openmmconstraints.demo.comparison import make_context, set_state
 from openmmconstraints.demo.villin import StartState
 
-LONGEST_FLIGHT = 5  # steps without forces, then from the start again: nothing holds angles, on which CCMA relies
+MOST_FREE_STEPS = 5  # without forces, then from the start again: without forces angles change, on which CCMA relies
 
 
 class Runner:
     """A Context that starts from the same state whenever it is timed.
 
-    :param longest: steps after which it starts again, within a measurement; None: it does not
+    :param longest: steps after which it starts again within a measurement; None: never
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Runner:
         self.blocks, self.steps = 1, 2
 
     def choose_steps(self, seconds: float) -> None:
-        """As many as take about so long."""
+        """Choose the number of steps that take about so long."""
         self.blocks, self.steps = 1, 2
         wanted = max(2, round(seconds / max(self.time(), 1e-9)))
         self.blocks = math.ceil(wanted / self.longest) if self.longest else 1
@@ -51,7 +51,7 @@ class Runner:
         seconds = []
         for _ in range(self.blocks):
             set_state(self.context, self.start)
-            run_steps(self.context, 1)  # what is new to an integrator is looked at in the first step
+            run_steps(self.context, 1)  # an integrator checks a new state in its first step
             seconds.append(run_steps(self.context, self.steps))
         return median(seconds) / self.steps
 

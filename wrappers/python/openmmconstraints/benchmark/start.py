@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Where the runs of a system start: at 300 K, on the constraints to rounding.
+"""Starts of a system's runs: at 300 K, on the constraints to rounding.
 
-All by this plugin's integrators, on the CPU platform: OpenMM's own cannot start some of the systems at all.
+They are made by this package's integrators on the CPU platform, because OpenMM's cannot start some of the systems.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FORCE = unit.kilojoule_per_mole / unit.nanometer
 
 
 def relax(model: Model, iterations: int) -> np.ndarray:
-    """Positions [numParticles, 3] (nm) without bad contacts: minimized without constraints, where they are not good."""
+    """Positions [numParticles, 3] (nm) without bad contacts: minimized without constraints if need be."""
     if model.is_relaxed:
         return model.positions
     context = mm.Context(model.create(None), mm.VerletIntegrator(STEP_SIZE), mm.Platform.getPlatform("CPU"))
@@ -45,7 +45,7 @@ def thermalize(system: mm.System, positions: np.ndarray, steps: int) -> StartSta
     context.setPositions(positions)
     integrator.applyConstraints()
     context.setVelocitiesToTemperature(TEMPERATURE, SEED)
-    for done in range(0, steps, 10):  # in small portions, so that Ctrl-C is heard
+    for done in range(0, steps, 10):  # a few at a time, so that Ctrl-C takes effect
         integrator.step(min(10, steps - done))
     integrator.setConstraintTolerance(TOLERANCE)
     integrator.applyConstraints()

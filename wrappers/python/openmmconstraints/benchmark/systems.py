@@ -11,7 +11,7 @@ from openmmconstraints.benchmark.model import Chosen, NamedSystem
 from openmmconstraints.inspection.errors import UserError
 
 _BIO = ("HBonds", "AllBonds", "HAngles")
-_RODS = ("Rigid",)
+_RIGID = ("Rigid",)
 
 _ALL = (
     NamedSystem("villin", "protein in water, 8,867 atoms", _BIO, force_fields.villin),
@@ -27,10 +27,10 @@ _ALL = (
     NamedSystem("polyethylene", "n CH2 in a row", _BIO, generated.polyethylene, 500, 20),
     NamedSystem("graphene", "flat patch of n x n cells", ("AllBonds",), generated.graphene, 10, 4),
     NamedSystem("nanotube", "(20, 0), n cells long", ("AllBonds",), generated.nanotube, 10, 3),
-    NamedSystem("co2", "n straight rods of 3 atoms", _RODS, generated.carbon_dioxide, 500, 10),
-    NamedSystem("needles", "n straight rods of 5 atoms", _RODS, generated.needles, 200, 10),
+    NamedSystem("co2", "n linear molecules of 3 atoms", _RIGID, generated.carbon_dioxide, 500, 10),
+    NamedSystem("needles", "n linear molecules of 5 atoms", _RIGID, generated.needles, 200, 10),
     NamedSystem("benzene", "n rings of 12 bonds", ("AllBonds", "Rigid"), generated.benzene, 200, 10),
-    NamedSystem("water", "n rigid molecules", _RODS, generated.water, 1000, 30),
+    NamedSystem("water", "n rigid molecules", _RIGID, generated.water, 1000, 30),
 )
 LARGEST_SIZE = 10_000_000  # chain:10000000 takes some 10 GB
 SYSTEMS = {entry.name: entry for entry in _ALL}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Times that can be compared: runs take turns, and what counts are medians."""
+"""Times that can be compared: runs alternate, and medians are reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread | None:
-        """None of no values."""
+        """Of no values, None."""
         if not len(values):
             return None
         low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
@@ -37,7 +37,7 @@ class Spread:
 
 
 def in_turn(items: Sequence[Item], turn: int) -> list[Item]:
-    """The same items, another one first in every turn."""
+    """The same items, starting with another one in every turn."""
     first = turn % len(items) if items else 0
     return [*items[first:], *items[:first]]
 
@@ -53,7 +53,7 @@ def run_steps(context: mm.Context, steps: int) -> float:
 def without_forces(system: mm.System) -> mm.System:
     """A copy for timing motion and constraints alone: see ignore_forces().
 
-    Angles stay, in a force group of their own: OpenMM's CCMA algorithm learns from them how constraints are coupled,
+    Angles stay, in a force group of their own: OpenMM's CCMA algorithm takes the coupling of constraints from them,
     and hardly converges without.
     """
     bare = copy.deepcopy(system)
@@ -67,6 +67,6 @@ def without_forces(system: mm.System) -> mm.System:
 
 
 def ignore_forces(integrator: mm.Integrator) -> mm.Integrator:
-    """Let an integrator take no notice of the angles that without_forces() leaves."""
+    """Let an integrator ignore the angles that without_forces() keeps."""
     integrator.setIntegrationForceGroups(_NO_FORCES)
     return integrator

@@ -65,7 +65,7 @@ def check(settings: Settings) -> int:
 
 
 def _integrator(settings: Settings) -> mc.ConstraintIntegrator:
-    """With a step size of 0, which every period allows, if none was given."""
+    """The integrator to check; with a step size of 0, which no check refuses, if none was given."""
     if settings.step_size is not None:
         check_step_size(mc.RattleIntegrator, settings.step_size)
     integrator = mc.RattleIntegrator((settings.step_size or 0) * unit.femtosecond)

@@ -25,7 +25,7 @@ BENCHMARK_SETS = ("HBonds", "AllBonds", "HAngles", "AllAngles", "Rigid")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence instead of repeating the whole usage."""
+    """Prints an error as one sentence, without the whole usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -37,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _positive(kind: type[int] | type[float], most: float = float("inf")) -> Callable[[str], float]:
-    """A number above 0, of at most so many."""
+    """A converter to a number above 0 and not above `most`."""
 
     def convert(text: str) -> float:
         value = kind(text)
@@ -138,7 +138,7 @@ def _add_check(commands) -> None:
     parser = _add_parser(
         commands,
         "check",
-        "check the constraints of a System before a run: what would fail, what is doubtful, which step and tolerance",
+        "check the constraints of a System before a run, and recommend a step size and a tolerance",
         f"{PROGRAM} check system.xml state.xml --step-size 2 --tolerance 1e-8\n"
         "exit status: 0 no errors, 1 errors (with --strict: or warnings), 2 the check could not be made",
     )
@@ -152,8 +152,8 @@ def _add_check(commands) -> None:
     )
     parser.add_argument("--topology", type=Path, metavar="FILE.pdb", help="a .pdb or .cif file, to name atoms")
     _add_solver(parser)
-    parser.add_argument("--tolerance", type=_positive(float), metavar="X", help="to be judged (default: 1e-5)")
-    parser.add_argument("--step-size", type=_positive(float), metavar="FS", help="time step in fs, to be judged")
+    parser.add_argument("--tolerance", type=_positive(float), metavar="X", help="tolerance to check (default: 1e-5)")
+    parser.add_argument("--step-size", type=_positive(float), metavar="FS", help="time step to check, in fs")
     parser.add_argument("--precision", choices=("single", "mixed", "double"), default="mixed", help="default: mixed")
     parser.add_argument("--strict", action="store_true", help="let warnings fail the check too")
     parser.add_argument("--json", action="store_true", help="write JSON instead of tables")
@@ -182,7 +182,7 @@ def _add_benchmark(commands) -> None:
     )
     parser.add_argument("--precision", choices=("single", "mixed", "double"), help="of devices (default: mixed)")
     parser.add_argument(
-        "--rounds", type=_positive(int, MOST_ROUNDS), metavar="N", help="in which all take turns (default: 7)"
+        "--rounds", type=_positive(int, MOST_ROUNDS), metavar="N", help="rounds of measurements (default: 7)"
     )
     parser.add_argument(
         "--seconds", type=_positive(float, MOST_SECONDS), metavar="S", help="of each measurement (default: 0.1)"
@@ -214,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report(words, str(error), 2)
     except KeyboardInterrupt:
         return _report(words, "interrupted", 130)
-    except BrokenPipeError:  # whoever reads has had enough (`| head`)
+    except BrokenPipeError:  # the reader has closed the pipe (`| head`)
         _discard_output()
         return 1
     except MemoryError:
@@ -226,13 +226,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report(words: Sequence[str], message: str, status: int) -> int:
-    """Say in one line what ended the command; returns its exit status."""
+    """Print in one line what ended the command; returns its exit status."""
     print(f"{' '.join([PROGRAM, *words[:1]])}: {message}", file=sys.stderr)
     return status
 
 
 def _open_closed_streams() -> None:
-    """Python has None for a stream that was closed (`>&-`), and a file opened later would take its place."""
+    """Replace streams that were closed (`>&-`; None in Python): a file opened later would take their place."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 as long as the process
     if sys.stderr is None:
@@ -240,7 +240,7 @@ def _open_closed_streams() -> None:
 
 
 def _discard_output() -> None:
-    """What Python still holds of the output would be tried again at the end, with a message of Python's own."""
+    """Otherwise Python would try to write the rest of the output at its end, and print an error of its own."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -276,7 +276,7 @@ def _dispatch(options: argparse.Namespace, script: list[str]) -> int:
         from openmmconstraints.run.command import run
 
         if not script:
-            raise UserError("which script? Give the path of a Python script.")
+            raise UserError("no script was given. Give the path of a Python script.")
         if script[0].startswith("-"):
             raise UserError(f"unknown option {script[0]} (options of the script come after its name).")
         return run(Path(script[0]), script[1:], options.integrator, options.solver, options.tolerance)

@@ -32,7 +32,7 @@ def load_xml(path: Path, kind: type[_T]) -> _T:
 
 
 def load_structure(path: Path) -> app.PDBFile | app.PDBxFile:
-    """Read positions and topology of a PDB or PDBx/mmCIF file (.cif), told by its name.
+    """Read positions and topology of a PDB or PDBx/mmCIF file (.cif), chosen by its name.
 
     :raises UserError: if the file cannot be read
     """

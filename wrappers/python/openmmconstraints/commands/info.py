@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""`openmm-constraints info`: what is installed, what works, and what a System's constraints look like."""
+"""`openmm-constraints info`: versions, platforms, and the clusters of a System's constraints."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def _devices(platform: mm.Platform) -> str:
         return "-"
     try:
         return ", ".join(device["DeviceName"] for device in platform.getDevices()) or "none"
-    except mm.OpenMMException as error:  # what a broken driver says
+    except mm.OpenMMException as error:  # a broken driver
         return str(error)
 
 
 def _library(name: str, platform: mm.Platform | None) -> str:
-    """What became of the library for a platform."""
+    """Whether the library for a platform was built and loaded."""
     if name not in _build_info.PLATFORMS:
         return "that of Reference" if name == "CPU" else "none"
     reason = _build_info.PLATFORMS[name]
@@ -93,7 +93,7 @@ def _library(name: str, platform: mm.Platform | None) -> str:
 
 
 def print_clusters(console: Console, system: mm.System, name: str, solver: str) -> None:
-    """Which clusters the System's constraints form, what serves them, and the degrees of freedom."""
+    """The clusters of the System's constraints, their solvers, and the degrees of freedom."""
     integrator = mc.RattleIntegrator(0.001)
     integrator.setSolver(getattr(mc.ConstraintIntegrator, solver))
     try:

@@ -31,8 +31,8 @@ EQUILIBRATION_STEPS = 200
 SAMPLES = 40  # per run
 SHORTEST_INTERVAL = 4  # steps between samples, where there are as many: the first one after a sample is not timed
 TRIAL_STEPS = 5
-SAFETY = 0.85  # of the time that is left, this is planned with
-PATIENCE = 1.1  # times the budget: when it has passed, runs end early
+PLANNED_SHARE = 0.85  # of the time that is left
+LONGEST_OVERRUN = 1.1  # times the budget; then runs end early
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Plan:
-    """How long everything is."""
+    """Lengths of the runs, and an estimate of the time."""
 
     steps: int
     equilibration: int
@@ -83,13 +83,11 @@ def demo(settings: Settings) -> int:
         f"tolerance {settings.tolerance:g}\n{_describe(platform, properties)}"
     )
     console.print(title)
-    deadline = begin + PATIENCE * settings.time_budget if settings.steps is None else float("inf")
+    deadline = begin + LONGEST_OVERRUN * settings.time_budget if settings.steps is None else float("inf")
     outcomes, freedom = _run_all(console, settings, plan, first, platform, properties, deadline)
     print_results(console, outcomes, freedom)
     if any(outcome.steps < plan.steps and not outcome.failure for outcome in outcomes):
-        console.print(
-            "The machine was slower than it was when measured: some runs were ended early, to keep the budget."
-        )
+        console.print("Some runs were ended early to keep the budget, because the machine has become slower.")
     described = {
         "platform": platform.getName(),
         "properties": properties,
@@ -118,7 +116,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _properties(platform: mm.Platform, threads: int | None) -> dict[str, str]:
-    """Two threads unless told otherwise; mixed precision, where there is a choice."""
+    """Two threads by default; mixed precision, where there is a choice."""
     names = platform.getPropertyNames()
     if threads is not None and "Threads" not in names:
         raise UserError(f"--threads is for the CPU platform, and this is {platform.getName()}.")
@@ -145,7 +143,7 @@ def _time_steps(villin: Villin, platform: mm.Platform, properties: dict[str, str
         context = mm.Context(villin.system, integrator, platform, properties)
         context.setPositions(villin.positions)
         context.applyConstraints(tolerance)
-        integrator.setStepSize(1e-5)  # the start is not minimized
+        integrator.setStepSize(1e-5)  # the positions are not minimized yet
         integrator.step(1)
         context.getState(energy=True)
         create += perf_counter() - start
@@ -164,7 +162,8 @@ def _plan(settings: Settings, build: float, create: float, step: float) -> Plan:
     prepare = build * sets + create * len(CANDIDATES) + sets * step * (equilibration + 3 * MINIMIZER_ITERATIONS)
     finish = 3.0  # figure and files
     fixed = prepare + runs * create + finish
-    affordable = max(0.0, SAFETY * (settings.time_budget - fixed) / (runs * step))  # steps and samples cost the same
+    # Steps and samples cost the same.
+    affordable = max(0.0, PLANNED_SHARE * (settings.time_budget - fixed) / (runs * step))
     steps = settings.steps or max(1, min(MAX_STEPS, int(max(affordable - SAMPLES, 0.8 * affordable))))
     return Plan(steps, equilibration, fixed + runs * (steps + min(SAMPLES, steps / SHORTEST_INTERVAL)) * step)
 

@@ -16,7 +16,7 @@ from openmmconstraints.demo.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.energy import EnergySeries
 
-#: Of ours -> the built-in integrator that does the same.
+#: An integrator of this package -> OpenMM's own for the same.
 PARTNERS = {"Shake": "Verlet", "Rattle": "Verlet", "RattleLangevin": "LangevinMiddle"}
 
 
@@ -57,7 +57,7 @@ CANDIDATES = (
 
 @dataclass
 class Outcome:
-    """What a run gave; lists have one entry per sample."""
+    """The results of a run; lists have one entry per sample."""
 
     constraints: str
     candidate: Candidate
@@ -82,7 +82,7 @@ class Outcome:
 
     @property
     def largest_iterations(self) -> int | None:
-        """None for an integrator that does not say."""
+        """The largest number of iterations; None for an integrator that does not report it."""
         return max((n for n in self.iterations if n is not None), default=None)
 
 
@@ -115,7 +115,7 @@ def compare(
 
     :param interval: steps between two samples
     :param deadline: value of perf_counter() after which the run ends early
-    :param advance:  told of steps taken
+    :param advance:  called with the number of steps that were taken
     """
     try:
         _sample(outcome, context, meter, 0)
@@ -133,7 +133,7 @@ def compare(
 
 
 def _take(outcome: Outcome, context: mm.Context, steps: int) -> None:
-    """Take steps and time them, but for the first: some integrators have its forces from the sample, others not."""
+    """Take steps and time them, but for the first: only some integrators can use the forces of the sample."""
     context.getIntegrator().step(1)
     context.getState(positions=True)  # waits for a GPU
     start = perf_counter()

@@ -28,7 +28,7 @@ COLUMNS = [
 
 
 def print_results(console: Console, outcomes: list[Outcome], degrees_of_freedom: dict[str, int]) -> None:
-    """One row per run, then what each solver said of itself, then failures word for word."""
+    """One row per run, then the summary of each solver, then failures word for word."""
     table = make_table(
         "Same start, same step size, same tolerance",
         ["Constraints", "Integrator"],

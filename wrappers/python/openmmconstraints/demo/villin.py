@@ -67,7 +67,7 @@ def equilibrate(villin: Villin, platform: mm.Platform, properties: dict[str, str
         context.setPositions(villin.positions)
         mm.LocalEnergyMinimizer.minimize(context, maxIterations=MINIMIZER_ITERATIONS)
     context.setVelocitiesToTemperature(TEMPERATURE, SEED)
-    for done in range(0, steps, 10):  # in small portions, so that Ctrl-C is heard
+    for done in range(0, steps, 10):  # a few at a time, so that Ctrl-C takes effect
         integrator.step(min(10, steps - done))
     return _start_state(context, villin.system)
 

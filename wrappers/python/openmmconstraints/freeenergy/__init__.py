@@ -98,13 +98,13 @@ def mean_force_profile(
     system : openmm.System, str or callable
         without a constraint on the coordinate; or its XML; or a picklable function that builds it
     positions : array or Quantity
-        a start, of shape (numParticles, 3), in nm
+        where the pull starts, of shape (numParticles, 3), in nm
     coordinate : Coordinate
         Distance, CentroidDistance, Angle or Dihedral, with the indices of particles
     values : array or Quantity
         of the coordinate (nm, rad), in ascending or descending order
     integrator : RattleLangevinIntegrator
-        a pattern, with temperature, friction, step size, tolerance: every run takes a copy
+        a template, with temperature, friction, step size and tolerance: every run takes a copy
     steps : int
         how many a window averages, every `interval`-th of them
     pull_steps : int
@@ -115,7 +115,7 @@ def mean_force_profile(
         ProcessPoolExecutor(), client.get_executor() of Dask, mpi4py.futures.MPIPoolExecutor(), or any other; None: one
         window after the other in this process
     seed : int or None
-        decides all random numbers: the same seed gives the same result on the Reference platform, on whatever executor
+        of all random numbers: the same seed gives the same result on the Reference platform, on any executor
     platform, properties : str, dict
         as in openmm.Context; platform None: the fastest that works. Reference is the fastest for a few dozen particles
     folder : path or None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Reaction coordinates: what a series of constrained runs is told to hold fixed."""
+"""Reaction coordinates that a series of constrained runs holds fixed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from openmmconstraints.wrapper import ConstraintForce
 class Coordinate(ABC):
     """A reaction coordinate xi. Derive from it for one that is not here; objects have to be picklable."""
 
-    #: of its values, a name in openmm.unit
+    #: the unit of its values, a name in openmm.unit
     unit_name: str = "nanometer"
     #: after which it repeats; None: never
     period: float | None = None
@@ -56,19 +56,19 @@ class Coordinate(ABC):
         return numbers
 
     def nearest(self, value: float, target: float) -> float:
-        """`value`, or what is the same some periods away, closest to `target`."""
+        """`value`, shifted by as many periods as bring it closest to `target`."""
         return value if self.period is None else value + self.period * round((target - value) / self.period)
 
 
 @dataclass(frozen=True)
-class _Held(Coordinate):
-    """One that ConstraintForce has. The minimum image is taken if the System is periodic, unless `periodic` says."""
+class _Constrained(Coordinate):
+    """A coordinate of ConstraintForce. `periodic` (minimum image) is None for as the System is."""
 
     def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
         raise NotImplementedError
 
     def _meter(self) -> mm.Force:
-        """A force of OpenMM whose energy is the value, so that no coordinate is written a second time."""
+        """A Force of OpenMM whose energy is the value of the coordinate."""
         raise NotImplementedError
 
     def _set_periodic(self, force: mm.Force, system: mm.System) -> None:
@@ -102,7 +102,7 @@ def _expression(name: str, *particles: int) -> mm.Force:
 
 
 @dataclass(frozen=True)
-class Distance(_Held):
+class Distance(_Constrained):
     """The distance of two particles (nm)."""
 
     particle1: int
@@ -121,7 +121,7 @@ class Distance(_Held):
 
 
 @dataclass(frozen=True)
-class CentroidDistance(_Held):
+class CentroidDistance(_Constrained):
     """The distance of the centres of mass of two groups of particles (nm)."""
 
     particles1: tuple[int, ...]
@@ -142,7 +142,7 @@ class CentroidDistance(_Held):
 
 
 @dataclass(frozen=True)
-class Angle(_Held):
+class Angle(_Constrained):
     """The angle at the second of three particles (rad)."""
 
     particle1: int
@@ -163,7 +163,7 @@ class Angle(_Held):
 
 
 @dataclass(frozen=True)
-class Dihedral(_Held):
+class Dihedral(_Constrained):
     """The dihedral of four particles (rad), with the sign of PeriodicTorsionForce."""
 
     particle1: int
@@ -180,7 +180,7 @@ class Dihedral(_Held):
 
     def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
         particles = (self.particle1, self.particle2, self.particle3, self.particle4)
-        force.addDihedral(*particles, value * unit.radian, rate)  # a pull may begin some turns away
+        force.addDihedral(*particles, value * unit.radian, rate)  # a Quantity: a pull may begin some periods away
 
     def _meter(self) -> mm.Force:
         return _expression("dihedral", self.particle1, self.particle2, self.particle3, self.particle4)

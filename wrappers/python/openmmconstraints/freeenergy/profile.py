@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def integration_matrix(x: np.ndarray) -> np.ndarray:
-    """W [n, n] with (W f)_j the integral from x_0 to x_j of a function with the values f at x, in order, at whatever
-    distances.
+    """W [n, n] with (W f)_j the integral from x_0 to x_j of a function with the values f at x, in order, which
+    may be unequally spaced.
 
     Each stretch is that of the cubic with the values and slopes at its ends: the trapezoid rule and
     h^2/12 (f'_0 - f'_1), with slopes by second-order finite differences. Exact for parabolas; two points: trapezoid.
@@ -99,7 +99,7 @@ class MeanForceProfile:
 
     @property
     def error(self) -> np.ndarray:
-        """[n] their standard errors; nan where a run was too short to tell."""
+        """[n] their standard errors; nan where a run was too short for one."""
         return np.array([window.mean_force.error for window in self.windows])
 
     def integrate(self) -> FreeEnergyProfile:
@@ -135,7 +135,7 @@ _Profile = FreeEnergyProfile | MeanForceProfile
 def _draw(profile: _Profile, y: np.ndarray, name: str, axes: Axes | None, style: dict[str, Any]) -> Axes:
     """A line with a band of two standard errors; angles in degrees."""
     if axes is None:
-        from matplotlib import pyplot  # takes half a second to import, which is for those who plot
+        from matplotlib import pyplot  # takes half a second to import
 
         axes = pyplot.subplots(layout="constrained")[1]
     unit = {"radian": "degrees", "nanometer": "nm"}.get(profile.coordinate.unit_name, profile.coordinate.unit_name)

@@ -59,7 +59,7 @@ def run_window(
     """Hold a coordinate at a value and average the mean force. Function and arguments are picklable.
 
     Positions are projected onto the constraints at the start: they have to be near the value, or the projection
-    strains or fails; `pull` makes such positions. Velocities are drawn at the integrator's temperature.
+    distorts the molecule or fails; `pull` makes such positions. Velocities are drawn at the integrator's temperature.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def run_window(
     value : float
         in the coordinate's unit
     integrator : RattleLangevinIntegrator
-        a pattern: the run takes a copy
+        a template: the run takes a copy
     steps : int
         how many are averaged, every `interval`-th of them
     equilibration : int
@@ -116,7 +116,7 @@ def pull(
 ) -> list[np.ndarray]:
     """Positions for windows: from a start, drag the coordinate by a moving constraint from value to value.
 
-    What the start's own value lies away from the first one is pulled at the same speed.
+    The way from the start's own value to the first one is pulled at the same speed.
 
     Parameters
     ----------
@@ -178,10 +178,10 @@ def run_windows(
         one for each value, as `pull` returns them
     executor : concurrent.futures.Executor or None
         ProcessPoolExecutor(), client.get_executor() of Dask, mpi4py.futures.MPIPoolExecutor(), or any other; None: one
-        after the other in this process. Scripts that start processes need `if __name__ == "__main__":`. Threads take
-        turns: an executor of threads is no faster than None
+        after the other in this process. Scripts that start processes need `if __name__ == "__main__":`. An
+        executor of threads is no faster than None, because threads wait for each other
     seed : int or None
-        decides the seeds of all windows; None: new ones every time
+        of the seeds of all windows; None: new ones every time
     properties : dict or None
         of the platform; None: on an executor one thread for each run on the CPU platform, else OpenMM's defaults
     folder : path or None
@@ -291,7 +291,7 @@ def _start(
 
 
 def _load(system: SystemSource) -> mm.System:
-    """A System of one's own."""
+    """A new System from its source."""
     if isinstance(system, str):
         return mm.XmlSerializer.deserialize(system)
     return system() if callable(system) else copy.deepcopy(system)
@@ -306,7 +306,7 @@ def _positions(simulation: app.Simulation) -> np.ndarray:
 
 
 def make_seeds(seed: int | None, count: int) -> list[int]:
-    """Independent seeds; new ones every time for None. None of them is 0, which OpenMM takes for a random one."""
+    """Independent seeds; new ones every time for None. None of them is 0, for which OpenMM draws one."""
     return [int(s) % (2**31 - 1) + 1 for s in np.random.SeedSequence(seed).generate_state(count)]
 
 

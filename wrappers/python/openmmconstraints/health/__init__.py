@@ -36,18 +36,18 @@ class Counts:
     virtualSites: int
     constraints: int  #: listed in the System and its Forces
     rigidBodies: int  #: declared
-    independent: int | None  #: what they take from the degrees of freedom; None: they cannot be used
-    redundant: int | None  #: following from the others; None: they cannot be used
+    independent: int | None  #: how many degrees of freedom they remove; None: they cannot be used
+    redundant: int | None  #: how many follow from the others; None: they cannot be used
     removesCenterOfMass: bool
 
 
 class Health:
-    """What is good and bad about a System's constraints, and what to run it with.
+    """A check of a System's constraints, with a time step and a tolerance to run it with.
 
-    Everything that a Context would refuse is collected instead of thrown, and much that it would not tell: redundant
-    and nearly straight constraints, anchors, missing minimum images, a time step that is too long. Given positions, the
-    System is run: they are projected onto the constraints, and a few steps are taken with all of its forces, in a
-    Context of its own; what that raised is a finding. The System is not changed. Villin in water takes half a second.
+    It finds everything that creating a Context would refuse, and much that a Context does not report: redundant and
+    nearly straight constraints, anchors, missing minimum images, a time step that is too long. Given positions, it runs
+    the System: it projects the positions onto the constraints and takes a few steps with all forces, in a Context of
+    its own, and what that raises is a finding. The System is not changed. Villin in water takes half a second.
 
     >>> health = mc.Health(system, state, topology=pdb.topology)  # doctest: +SKIP
     >>> print(health)  # doctest: +SKIP
@@ -64,8 +64,8 @@ class Health:
     counts : Counts
         numbers of particles and constraints
     clusters : tuple of ClusterInfo, or None
-        what serves the constraints, as ConstraintIntegrator.getClusters(); None if memory does not suffice for them.
-        Constraints that were refused are not in it
+        the clusters of constraints, as of ConstraintIntegrator.getClusters(), without constraints that were refused;
+        None if memory does not suffice for them
     degreesOfFreedom : int or None
         3 per massive particle, less the independent constraints, less 3 with a CMMotionRemover
     vibrations : tuple of Vibration
@@ -77,7 +77,7 @@ class Health:
     stepLimit : str
         what limits it
     placement : Placement or None
-        the worst constraints at the positions, how far projection moves particles (nm), and how many steps were taken
+        the constraints with the largest errors, how far projection moves particles (nm), and how many steps were taken
     """
 
     def __init__(
@@ -103,13 +103,13 @@ class Health:
         topology : openmm.app.Topology, optional
             of the System: findings then name atoms; without it, those of setTopology() do
         integrator : openmm.Integrator, optional
-            that is to be used, RattleIntegrator by default: its settings are checked, and a copy of it takes the steps
+            that the run will use, RattleIntegrator by default: its settings are checked, and a copy takes the steps
         precision : "single", "mixed" or "double"
-            of the Context that is planned
+            of the Context that the run will use
         platform : openmm.Platform, optional
-            where the start is tried: CPU by default
+            on which steps are tried: CPU by default
         steps : int
-            how many are tried. With 0, the positions are projected and nothing runs
+            how many are tried. With 0, the positions are projected only
 
         Raises
         ------
@@ -195,24 +195,24 @@ class Health:
         return not any(finding.severity == "error" for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able. Lengths are in nm, angles in rad, periods and time steps in fs."""
+        """Everything as data for JSON. Lengths are in nm, angles in rad, periods and time steps in fs."""
         from openmmconstraints.health.report import to_dict
 
         return to_dict(self)
 
     def __str__(self) -> str:
-        """Tables, worst first, and a last line with the verdict."""
+        """The whole report: tables, worst findings first, and a last line with the verdict."""
         from openmmconstraints.health.report import to_text
 
         return to_text(self)
 
     def _repr_html_(self) -> str:
-        """The same, for a notebook."""
+        """The same report, for Jupyter."""
         return f"<pre>{escape(str(self))}</pre>"
 
 
 def _without_repeats(findings: list[Finding]) -> list[Finding]:
-    """A set that is refused as singular is not called ill-conditioned too."""
+    """Without ill-conditioned sets that were refused as singular."""
     singular = {particle for finding in findings if finding.kind == "singular" for particle in finding.particles}
     return [f for f in findings if f.kind != "ill-conditioned" or singular.isdisjoint(f.particles)]
 

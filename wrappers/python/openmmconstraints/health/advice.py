@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Tolerance and time step: what to take, and what is wrong with those that were taken."""
+"""Tolerance and time step: recommended values, and findings about those of an integrator."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from openmmconstraints.health.vibrations import (
 
 #: For constant energy, by precision, and why.
 TOLERANCES = {
-    "single": (1e-6, "the floor of single precision; below it nothing is asked for"),
+    "single": (1e-6, "the smallest that single precision reaches"),
     "mixed": (1e-8, "positions are kept in two floats; at most one more iteration than 1e-5"),
     "double": (1e-8, "energy drifts no less at tighter ones; at most one more iteration than 1e-5"),
 }
-#: Beyond it, constant-energy runs drift and virials are wrong by as much.
+#: Above it, constant-energy runs drift, and virials have errors of this size.
 LOOSE = 1e-4
 
 
 def recommend_tolerance(precision: str) -> float:
-    """For a constant-energy run."""
+    """The tolerance for a constant-energy run."""
     return TOLERANCES[precision][0]
 
 
@@ -37,12 +37,12 @@ def check_tolerance(tolerance: float, precision: str, start: Start | None) -> li
     findings = []
     floor = TOLERANCES["single"][0]
     if tolerance > LOOSE:
-        message = f"The constraint tolerance {tolerance:.1e} is loose: energies drift, and pressures are off."
+        message = f"The constraint tolerance {tolerance:.1e} is loose: energies drift, and pressures are wrong."
         remedy = f"Take {recommend_tolerance(precision):.0e}, which costs an iteration or two."
         findings.append(Finding("warning", "tolerance", message, remedy, values={"tolerance": tolerance}))
     elif precision == "single" and tolerance < floor:
         message = (
-            f"The constraint tolerance {tolerance:.1e} cannot be reached in single precision: {floor:.0e} is asked for."
+            f"The constraint tolerance {tolerance:.1e} cannot be reached in single precision: {floor:.0e} is used."
         )
         remedy = "Take mixed precision where that is not enough."
         findings.append(Finding("note", "tolerance", message, remedy, values={"tolerance": tolerance}))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What the library finds wrong with a System, and what the System does when it runs: records of C++ become findings."""
+"""Findings from the records of C++: what it finds wrong with a System, and what a trial run raised."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from openmmconstraints.inspection.integrators import children_of
 from openmmconstraints.inspection.listing import BODY, Listing
 from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, _tryStart
 
-#: ps, where nobody says how long a step is to be.
+#: ps, of the trial's steps where no time step is given.
 FIRST_STEP = 0.001
-#: The groups of constraints that C++ tells of: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
+#: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
 REDUNDANT, STRAIGHT, FLAT, ILL_CONDITIONED = range(4)
 
 
 @dataclass(frozen=True)
 class Start:
-    """What a System is to start from."""
+    """The positions, velocities, box and time that a run starts from."""
 
     x: np.ndarray  #: [numParticles, 3] nm
     v: np.ndarray | None  #: [numParticles, 3] nm/ps; None: at rest
@@ -39,21 +39,21 @@ class Start:
 
 @dataclass(frozen=True)
 class Group:
-    """Constraints that have something in common."""
+    """Constraints that are redundant, rigid or ill-conditioned together."""
 
     kind: int
     constraints: tuple[int, ...]  #: listed ones
     particles: tuple[int, ...]
-    count: int  #: with those that nobody listed
+    count: int  #: how many, with those inside rigid bodies
     number: float  #: a condition number
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All that creating a Context would refuse, and what is known of the rest."""
+    """What creating a Context would refuse, and clusters, groups and errors of the other constraints."""
 
     findings: tuple[Finding, ...]
-    clusters: tuple[ClusterInfo, ...] | None  #: None: they could not be looked at
+    clusters: tuple[ClusterInfo, ...] | None  #: None: memory did not suffice
     independent: int
     groups: tuple[Group, ...]
     values: np.ndarray  #: [constraints] at the start, as the two that follow; empty without one
@@ -68,15 +68,15 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of a start."""
+    """The result of a projection and a few steps."""
 
     findings: tuple[Finding, ...]
-    shift: float | None  #: nm, by which projection moves the particle that it moves most; None: it fails
-    steps: int  #: that went well
+    shift: float | None  #: nm, the largest move of a particle in the projection; None: it failed
+    steps: int  #: that raised nothing
 
 
 def diagnose(system: mm.System, listing: Listing, integrator: mm.Integrator, start: Start | None) -> Diagnosis:
-    """Check the System, and mark in `listing.valid` what is not refused."""
+    """Check the System, and set `listing.valid` to False for constraints that are refused."""
     x = None if start is None else start.x
     box = listing.box if start is None else start.box
     found = _diagnose(system, integrator, x, box, 0.0 if start is None else start.time)
@@ -102,13 +102,13 @@ def try_start(
 
 
 def choose_platform() -> mm.Platform:
-    """The fastest of the host."""
+    """The fastest platform that needs no GPU."""
     names = {mm.Platform.getPlatform(i).getName() for i in range(mm.Platform.getNumPlatforms())}
     return mm.Platform.getPlatform("CPU" if "CPU" in names else "Reference")
 
 
 def choose_integrator(integrator: mm.Integrator | None, step: unit.Quantity | None) -> mm.Integrator:
-    """One that can take steps: where its step size is not given, short ones."""
+    """The integrator that takes the steps: a copy with a short step size if that is 0."""
     short = FIRST_STEP if step is None else min(FIRST_STEP, step.value_in_unit(unit.picosecond))
     if integrator is None:
         return RattleIntegrator(short)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Constraints that depend on each other: redundant ones, straight and flat sets, and how near others come to it."""
+"""Constraints that depend on each other: redundant ones, distances that form a rigid body, and ill-conditioned ones."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, REDUNDANT, S
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.listing import ANGLE, DISTANCE, Listing
 
-#: Angles beyond it, or as near to 0: gradients become parallel, and iterations many.
+#: Above it, or as near to 0, gradients of constraints are nearly parallel, and solvers need many iterations.
 NEARLY_STRAIGHT = 170.0  # degrees
 #: Angles this close to pi are taken as pi, as the integrators do (rad).
 ROUNDING = 1e-4
-#: Condition numbers from which on nothing is left but rounding.
+#: Condition numbers above it are rounding errors.
 SINGULAR = 1e9
 
 
 def find_dependence(listing: Listing, groups: Sequence[Group]) -> list[Finding]:
-    """Findings about what C++ found, and about angles that are nearly straight."""
+    """Findings about the groups that C++ found, and about angles that are nearly straight."""
     return [
         *_recognized(listing, [group for group in groups if group.kind in (STRAIGHT, FLAT)]),
         *_redundant(listing, [group for group in groups if group.kind == REDUNDANT]),
@@ -41,20 +41,20 @@ def _finding(listing: Listing, group: Group, severity, kind, message, remedy, co
 
 
 def _recognized(listing: Listing, groups: Iterable[Group]) -> Iterator[Finding]:
-    """Sets of the same shape and size count together."""
+    """Distances that form a linear or planar rigid body; bodies of the same shape and size are one finding."""
     alike: dict[tuple, list[Group]] = defaultdict(list)
     for group in groups:
         in_system = bool(np.all(listing.force[list(group.constraints)] < 0))
         alike[group.kind, len(group.particles), in_system].append(group)
     for (kind, _, in_system), sets in alike.items():
-        shape = "straight" if kind == STRAIGHT else "flat"
+        shape = "linear" if kind == STRAIGHT else "planar"
         particles = listing.particles_text(sets[0].particles)
-        message = f"{particles} form a {shape} set that its lengths make rigid. It is held as one."
+        message = f"The distances of {particles} form a {shape} rigid body, and are solved as one."
         if not in_system:
             yield _finding(listing, sets[0], "note", "rigid", message, "", len(sets))
             continue
         message += (
-            " OpenMM's own solver, which setVelocitiesToTemperature() uses on System constraints, makes NaN of it."
+            " setVelocitiesToTemperature() applies OpenMM's own solver to System constraints, which returns NaN for it."
         )
         remedy = "Call openmmconstraints.moveConstraints(system) before creating the Context."
         yield _finding(listing, sets[0], "warning", "rigid", message, remedy, len(sets))
@@ -70,10 +70,10 @@ def _redundant(listing: Listing, groups: Sequence[Group]) -> Iterator[Finding]:
     if first.constraints:
         what = listing.describe(first.constraints[0])
         others = count - 1
-        more = f" So do {others:,} more like it." if others > 1 else " So does 1 more." if others else ""
-        message = f"{what} depends on the other constraints of {of}: counted once, and checked.{more}"
+        more = f" {others:,} more are redundant." if others > 1 else " 1 more is redundant." if others else ""
+        message = f"{what} follows from the other constraints of {of}. It is redundant: checked, but not counted.{more}"
     else:
-        message = f"Rigid bodies hold the same of {of} more than once: counted once, and checked."
+        message = f"Rigid bodies constrain {of} more than once. What is redundant is checked, but not counted."
     remedy = "Nothing has to be done while their values agree within the tolerance."
     names = listing.names(first.particles)
     yield Finding("note", "redundant", message, remedy, dependent, first.particles, names, {}, count)
@@ -88,14 +88,14 @@ def _ill_conditioned(listing: Listing, groups: Sequence[Group]) -> Iterator[Find
         f"The constraints of {listing.particles_text(worst.particles)} are {singular} at these positions (condition "
         f"number {worst.number:.1e})."
     )
-    remedy = "Look for angles near 180 degrees and flat groups; declare what is rigid with addRigidBody()."
+    remedy = "Look for angles near 180 degrees and flat groups; use addRigidBody() for what is rigid."
     yield _finding(
         listing, worst, "warning", "ill-conditioned", message, remedy, len(groups), condition=float(worst.number)
     )
 
 
 def _is_in_a_ring(nodes: int, pairs: np.ndarray) -> np.ndarray:
-    """[edges] whether the part of the graph that each is in is more than a tree: large Systems are mostly trees."""
+    """[edges] whether each belongs to a connected part of the graph with a ring. Large Systems are mostly trees."""
     label = np.arange(nodes)
     while np.any(apart := label[pairs[:, 0]] != label[pairs[:, 1]]):
         ends = label[pairs[apart]]
@@ -131,10 +131,10 @@ def _narrow_triangles(listing: Listing, straight: set[int]) -> Iterator[Finding]
     if found:
         angle, particles, constraints = max(found)
         message = (
-            f"{listing.particles_text(particles)}: their three distances make an angle of {angle:.4g} degrees, nearly "
-            f"straight: the constraints hardly hold its bend, and multipliers become large."
+            f"{listing.particles_text(particles)}: their three distances make an angle of {angle:.4g} degrees, which "
+            "is nearly straight. They hardly resist bending there, and multipliers become large."
         )
-        remedy = "Make it straight (one of 180 degrees is held exactly), or leave out the longest distance."
+        remedy = "Make it 180 degrees, which is solved exactly, or leave out the longest distance."
         names, values = listing.names(particles), {"degrees": angle}
         yield Finding("warning", "nearly-straight", message, remedy, constraints, particles, names, values, len(found))
 
@@ -150,7 +150,7 @@ def _narrow_angles(listing: Listing) -> list[Finding]:
         n = int(np.argmin(np.where(narrow, bend, np.inf)))
         k, three = int(which[n]), tuple(particles[n].tolist())
         message = f"{listing.describe(k)}: {angles[n]:.4g} degrees has a gradient that nearly vanishes or diverges."
-        remedy = "An angle of exactly 180 degrees is held without that: use pi if that is what is meant."
+        remedy = "An angle of exactly 180 degrees has no such gradient: use pi if the angle is meant to be straight."
         values = {"degrees": float(angles[n])}
         count = int(np.count_nonzero(narrow))
         names = listing.names(three)

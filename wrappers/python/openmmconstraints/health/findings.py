@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What a check of a System says: one record a problem, worst first."""
+"""Findings of a check: one record for each problem, worst first."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What constraints join: anchors, immovable particles, duplicates, periodic boundaries, and what serves them."""
+"""Findings about particles of constraints (anchors, immovable ones, minimum images) and about slow clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.listing import CENTROIDS, DISTANCE, EXPRESSION, Listing, is_ours, is_periodic
 from openmmconstraints.wrapper import ClusterInfo
 
-#: Constraints of a cluster from which on OpenMM's set-up may be felt.
+#: Constraints of a cluster from which on OpenMM's set-up may be slow.
 LARGE = 1000
 
 
@@ -34,7 +34,7 @@ def find_membership(system: mm.System, listing: Listing, clusters: Sequence[Clus
 
 
 def _finding(listing: Listing, severity, kind, which: np.ndarray, message: str, remedy: str) -> Finding:
-    """`which`: constraints; the first one stands for them."""
+    """`which`: constraints, of which the first one is described."""
     particles = listing.of(int(which[0]))
     constraints = tuple(which[which < listing.count].tolist())
     return Finding(severity, kind, message, remedy, constraints, particles, listing.names(particles), {}, len(which))
@@ -43,7 +43,7 @@ def _finding(listing: Listing, severity, kind, which: np.ndarray, message: str, 
 def _ignored(listing: Listing) -> Iterator[Finding]:
     ignored = np.flatnonzero(listing.is_ignored)
     if len(ignored):
-        message = f"{listing.describe(int(ignored[0]))} joins massless particles: it is ignored, as OpenMM does."
+        message = f"{listing.describe(int(ignored[0]))} joins massless particles, so it is ignored, as in OpenMM."
         yield _finding(listing, "note", "ignored", ignored, message, "")
 
 
@@ -60,11 +60,11 @@ def _anchors(listing: Listing) -> Iterator[Finding]:
     anchored = (fixed > 0) & (fixed < sizes)
     accepted = np.flatnonzero(anchored & (listing.force >= 0))
     if len(accepted):
-        message = f"{listing.describe(int(accepted[0]))} is held by an immovable particle (mass 0), an anchor."
+        message = f"{listing.describe(int(accepted[0]))} has an anchor: an immovable particle (mass 0)."
         yield _finding(listing, "note", "anchor", accepted, message, "")
     if len(immovable):
-        message = f"{listing.describe(int(immovable[0]))} joins immovable particles only: it is checked, never solved."
-        remedy = "Give a particle mass, or remove the constraint; at other positions than its own it is an error."
+        message = f"{listing.describe(int(immovable[0]))} joins immovable particles only: it is checked, not solved."
+        remedy = "Give a particle mass, or remove the constraint. It is an error where positions violate it."
         yield _finding(listing, "warning", "immovable", immovable, message, remedy)
 
 
@@ -76,9 +76,9 @@ def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
             k = int(long[0])
             message = (
                 f"{listing.describe(k)}: {listing.target[k]:.4g} nm is more than half the shortest width of the box "
-                f"({listing.half_width:.4g} nm), so it is taken without the minimum image."
+                f"({listing.half_width:.4g} nm), so the minimum image is not used."
             )
-            remedy = "Positions must not be wrapped between its ends; a larger box is better."
+            remedy = "Positions must not be wrapped between its two ends. A larger box is better."
             yield _finding(listing, "warning", "long", long, message, remedy)
     if any(is_periodic(force) for force in system.getForces() if not is_ours(force)):
         return
@@ -87,12 +87,12 @@ def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
         f = int(listing.force[idle[0]])
         name = system.getForce(f).getName()
         message = f"The {name} with index {f} takes the minimum image, but no other Force is periodic."
-        remedy = "In vacuum, call setUsesPeriodicBoundaryConditions(False): else the default box acts on its bonds."
+        remedy = "In vacuum, call setUsesPeriodicBoundaryConditions(False). Otherwise the default box acts on bonds."
         yield _finding(listing, "warning", "minimum-image", idle, message, remedy)
 
 
 def is_own_setup_slow(system: mm.System, clusters: Sequence[ClusterInfo]) -> bool:
-    """Whether OpenMM's set-up for the System's own constraints may be felt."""
+    """Whether OpenMM's set-up for the System's own constraints may be slow."""
     return min(_largest(clusters), system.getNumConstraints()) >= LARGE
 
 
@@ -107,7 +107,7 @@ def _slow_setup(system: mm.System, clusters: Sequence[ClusterInfo]) -> Iterator[
             f"{largest:,} constraints form one cluster. For those in the System, every Context sets up OpenMM's own "
             f"solver first, which takes seconds to hours."
         )
-        remedy = "Call openmmconstraints.moveConstraints(system): then it never meets them."
+        remedy = "Call openmmconstraints.moveConstraints(system): then OpenMM sets nothing up."
         yield Finding("note", "slow-setup", message, remedy)
 
 

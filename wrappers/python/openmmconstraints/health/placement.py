@@ -16,7 +16,7 @@ from openmmconstraints.inspection.bonds import minimum_image
 from openmmconstraints.inspection.listing import DIHEDRAL, Listing
 
 WORST = 5
-#: A start off by more than this (relative, rad or nm) is worth a look before it is projected.
+#: A constraint whose error at the start is larger (relative, rad or nm) is a finding.
 FAR = 0.1
 
 
@@ -38,28 +38,26 @@ class Violation:
 
 @dataclass(frozen=True)
 class Placement:
-    """Positions, seen from the constraints."""
+    """Errors of the constraints at the start, and the trial run from there."""
 
     worst: tuple[Violation, ...]  #: the largest errors
-    shift: (
-        float | None
-    )  #: nm, by which projection moves the particle that it moves most; None: it fails, or was not tried
+    shift: float | None  #: nm, the largest move of a particle in the projection; None: it failed, or was not tried
     steps: int  #: that were taken from here; 0: one failed, or none was tried
     findings: tuple[Finding, ...]
 
 
 def lost_positions(listing: Listing, start: Start) -> Placement:
-    """Of positions that are NaN or infinite."""
+    """The placement for positions that are NaN or infinite."""
     lost = np.flatnonzero(~np.all(np.isfinite(start.x), axis=1))
     particles = tuple(lost[:WORST].tolist())
     message = f"The coordinates of {listing.particles_text(particles)} are NaN or infinite."
-    remedy = "Take the positions from before the run went wrong, and look at what it did there."
+    remedy = "Take positions from before the run failed, and look for its cause there."
     found = Finding("error", "not-finite", message, remedy, (), particles, listing.names(particles), {}, len(lost))
     return Placement((), None, 0, (found,))
 
 
 def place(listing: Listing, diagnosis: Diagnosis, start: Start, trial: Trial | None) -> Placement:
-    """What was measured, and what became of the start."""
+    """The largest errors at the start, and the result of the trial run."""
     findings = [] if trial is None else list(trial.findings)
     worst = tuple(_worst(listing, diagnosis))
     if not findings:
@@ -84,9 +82,9 @@ def _far(listing: Listing, diagnosis: Diagnosis, violations: tuple[Violation, ..
             count = int(np.count_nonzero(diagnosis.errors > FAR))
             message = (
                 f"{listing.describe(worst.constraint)} is {worst.value:.4g} instead of {worst.target:.4g}: the first "
-                f"step will project the positions that far."
+                f"step will project the positions onto it."
             )
-            remedy = "Minimize the energy first, or see whether these are the positions that are meant."
+            remedy = "Minimize the energy first, or check that these are the right positions."
             where = (worst.constraint,), worst.particles, worst.names
             yield Finding("warning", "off", message, remedy, *where, {"error": worst.error}, count)
 
@@ -105,6 +103,6 @@ def _straight_dihedrals(listing: Listing, start: Start) -> Iterator[Finding]:
         n = int(np.argmin(bend))
         k, four = int(which[n]), tuple(particles[n].tolist())
         message = f"{listing.describe(k)}: one of its angles is within {bend[n]:.2g} degrees of a straight line."
-        remedy = "There, a dihedral has no gradient: constrain one whose atoms are not in line."
+        remedy = "A dihedral has no gradient there. Constrain one whose atoms do not lie on a line."
         values, count = {"degrees": float(bend[n])}, int(np.count_nonzero(bend < 180 - NEARLY_STRAIGHT))
         yield Finding("warning", "nearly-straight", message, remedy, (k,), four, listing.names(four), values, count)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""How a Health is shown: worst first, the verdict last."""
+"""The report of a Health, on the terminal and as data: worst findings first, the verdict last."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.text import Text
 from openmmconstraints.health.advice import TOLERANCES
 from openmmconstraints.health.findings import count_severities
 from openmmconstraints.terminal.clusters import cluster_table
-from openmmconstraints.terminal.table import WIDTH_OF_A_PIPE, make_table, scientific
+from openmmconstraints.terminal.table import WIDTH_WITHOUT_TERMINAL, make_table, scientific
 
 if TYPE_CHECKING:
     from openmmconstraints.health import Health
@@ -45,7 +45,7 @@ def to_text(health: Health) -> str:
     out = io.StringIO()
     # In Jupyter, rich would display what it should write.
     plain = Console(
-        file=out, width=WIDTH_OF_A_PIPE, highlight=False, markup=False, color_system=None, force_jupyter=False
+        file=out, width=WIDTH_WITHOUT_TERMINAL, highlight=False, markup=False, color_system=None, force_jupyter=False
     )
     print_report(plain, health)
     return out.getvalue().rstrip("\n")
@@ -99,7 +99,7 @@ def _numbers(health: Health) -> list[tuple[str, str]]:
     if health.placement is not None and health.placement.shift is not None:
         rows.append(("projection", f"moves no particle by more than {health.placement.shift:.2g} nm"))
     if health.placement is not None and health.placement.steps:
-        rows.append(("run", f"{health.placement.steps} steps with all forces raised nothing"))
+        rows.append(("run", f"{health.placement.steps} steps with all forces, without an exception"))
     tolerance, why = TOLERANCES[health.precision]
     rows.append(("tolerance", f"{tolerance:.0e} for constant energy in {health.precision} precision: {why}"))
     if health.recommendedTimeStep is not None:
@@ -124,9 +124,9 @@ def _verdict(health: Health) -> tuple[str, str]:
     if counts["error"]:
         return f"Not ready to run: {listed}.", "bold red"
     if health.placement is None or health.placement.steps == 0:
-        why = "that takes positions" if health.placement is None else "no step was tried"
+        why = "no positions were given" if health.placement is None else "no step was tried"
         style = "bold yellow" if counts["warning"] else "bold green"
-        return f"No error was found{f': {listed}' if listed else ''}. It was not run: {why}.", style
+        return f"No error was found{f': {listed}' if listed else ''}. It was not run, because {why}.", style
     if counts["warning"]:
         return f"Will run, but look at the warnings: {listed}.", "bold yellow"
     return f"Healthy{f': {listed}' if listed else ''}.", "bold green"

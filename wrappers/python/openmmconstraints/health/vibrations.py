@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""How fast what is left unconstrained vibrates, and the time step that this allows."""
+"""Periods of harmonic terms that are not constrained, and the time step that they allow."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FEWEST_STEPS_A_PERIOD = 5
 #: Leapfrog and velocity Verlet need omega dt < 2, pi steps a period; constrained neighbours may slow a term by some
 #: percent.
 STEPS_OF_INSTABILITY = 3
-#: fs, for a lightest particle of 1 Da: what no bond or angle limits, librations and collisions do.
+#: fs, for a lightest particle of 1 Da: librations and collisions limit the time step where no bond or angle does.
 LIBRATION_LIMIT = 4.0
 
 
 @dataclass(frozen=True)
 class Vibration:
-    """A harmonic term that no constraint holds."""
+    """A harmonic term that is not constrained."""
 
     kind: str  #: "bond" or "angle"
     particles: tuple[int, ...]
@@ -45,7 +45,7 @@ class Vibration:
 
 
 def find_vibrations(system: mm.System, listing: Listing) -> tuple[list[Vibration], list[str]]:
-    """The fastest harmonic bonds and angles, one of each period, and names of Forces that could not be looked at.
+    """The fastest harmonic bonds and angles, one of each period, and names of Forces whose periods are not known.
 
     omega^2 = k G: G is 1/m_i + 1/m_j for a bond, and Wilson's element 1/(m_i a^2) + 1/(m_j b^2) + |1/a^2 + 1/b^2 -
     2 cos(theta)/(a b)|/m_centre for an angle between bonds of lengths a and b (Wilson, Decius, Cross, Molecular
@@ -142,7 +142,7 @@ def recommend_step(vibrations: list[Vibration], lightest: float) -> tuple[float,
     Ten steps a period of the fastest harmonic term: leapfrog and velocity Verlet then have its frequency to
     (omega dt)^2/24 = 1.6 %, and GROMACS' grompp takes the same number for its note (and five for its warning). Where
     that allows more, 4 fs times the square root of the lightest particle's mass in Da: what is commonly run where
-    hydrogen atoms are left with librations and collisions; an experience, not a theory.
+    hydrogen atoms are left with librations and collisions; this is experience, not theory.
     """
     limit = LIBRATION_LIMIT * lightest**0.5
     reason = f"librations and collisions of particles of {lightest:.3g} Da"

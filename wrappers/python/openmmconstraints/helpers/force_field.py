@@ -29,16 +29,17 @@ def constrain(
 ) -> ConstraintForce | None:
     """Constrain bonds and angles of a System at the lengths and angles of its own harmonic terms.
 
-    What `constraints=` of OpenMM's `ForceField.createSystem()` does, for a System that was made without, but in a
-    ConstraintForce: OpenMM's own solver, whose set-up takes seconds to hours for large coupled sets, never sees them.
-    The same sets are `bonds="hydrogens"` (HBonds), `bonds="all"` (AllBonds) and `bonds="all", angles="hydrogens"`
-    (HAngles). Angles are held as distances between their ends, after OpenMM's HAngles, computed from the angle and the
-    lengths of its bonds; a Urey-Bradley term between the ends is replaced, its length is not taken. Those that depend
-    on others, as some of `angles="all"` do, are found by the integrators and counted once; where a force field's angles
-    contradict each other, as those in rings do, the first step says so. Errors name the atoms, as after setTopology().
+    It does what `constraints=` of OpenMM's `ForceField.createSystem()` does, for a System that was created without. The
+    constraints go into a ConstraintForce, so that OpenMM does not set up its own solver for them: that takes seconds to
+    hours for large coupled sets. `bonds="hydrogens"` is the set of HBonds, `bonds="all"` that of AllBonds, and
+    `bonds="all", angles="hydrogens"` that of HAngles. As in HAngles, an angle is constrained by the distance of its
+    ends, which is computed from the angle and the lengths of its bonds. A Urey-Bradley term between the ends is
+    replaced; its length is not used. Integrators find angles that are redundant, as some of `angles="all"` are. Where
+    angles of a force field contradict each other, as in rings, the first step raises an exception. Errors name the
+    atoms, as after setTopology().
 
     Constraints that the System has already are kept, and move into the ConstraintForce too. Terms that are replaced
-    keep their place in their Force, with a force constant of zero, since OpenMM's Forces cannot give up terms.
+    stay in their Force, with a force constant of zero, because OpenMM's Forces cannot remove terms.
 
     Parameters
     ----------
@@ -47,23 +48,22 @@ def constrain(
     topology : openmm.app.Topology
         of the System, with its bonds
     bonds : "all", "hydrogens" or None
-        which of the topology's bonds to hold
+        which of the topology's bonds to constrain
     angles : "all", "hydrogens" or None
-        which of the System's HarmonicAngleForce terms to hold. "hydrogens" are those with two hydrogens, and of one
-        hydrogen at an oxygen
+        which of the System's HarmonicAngleForce terms to constrain. "hydrogens": those between two hydrogens, and those
+        of one hydrogen with an oxygen at the vertex
     rigidWater : bool
-        hold all of every water molecule, whatever the rest
+        whether to make all water molecules rigid, whatever `bonds` and `angles` are
 
     Returns
     -------
     ConstraintForce or None
-        the Force that holds them (the periodic one, if there are two), owned by the System; None if nothing was to be
-        done
+        the Force with the constraints (the periodic one, if there are two), owned by the System; None if there are none
 
     Raises
     ------
     ValueError
-        if the topology is not the System's, or a length or an angle is not to be found in it: the atoms are named
+        if the topology is not the System's, or it has no length or angle for some atoms, which the message names
     """
     for name, value in (("bonds", bonds), ("angles", angles)):
         if value not in ("all", "hydrogens", None):
@@ -87,7 +87,7 @@ def _pair(i: int, j: int) -> Pair:
 
 
 class _Terms:
-    """Harmonic terms and constraints of a System, by atoms, and what is to be held of them."""
+    """Harmonic terms and constraints of a System, by atoms, and the new constraints that replace terms."""
 
     def __init__(self, system: mm.System, topology: app.Topology) -> None:
         self.system = system
@@ -123,7 +123,7 @@ class _Terms:
         return None
 
     def length(self, pair: Pair) -> float:
-        """The length (nm) that a pair is held at, or wants to have."""
+        """The constrained length (nm) of a pair, or that of its harmonic bond."""
         if pair in self.held:
             return self.held[pair]
         lengths = {length for _, _, length in self.bond_terms.get(pair, [])}
@@ -152,7 +152,7 @@ class _Terms:
             self.held[pair] = self.new[pair] = length
 
     def replace(self) -> None:
-        """Change the System: nothing before this does."""
+        """Change the System. Nothing was changed before, so that an exception leaves it as it was."""
         for pair, length in self.new.items():
             self.system.addConstraint(*pair, length)
             for force, n, own in self.bond_terms.get(pair, []):
@@ -167,7 +167,7 @@ class _Terms:
 
 
 def _distances(system: mm.System) -> Iterator[tuple[Pair, float]]:
-    """What a System holds already."""
+    """Pairs that a System constrains already, with their lengths (nm)."""
     for n in range(system.getNumConstraints()):
         i, j, length = system.getConstraintParameters(n)
         yield _pair(i, j), length.value_in_unit(_NM)

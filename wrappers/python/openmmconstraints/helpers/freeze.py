@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Atoms that stay where they are, with everything that a mass of zero asks of a System."""
+"""Freeze atoms: set their masses to zero, and adapt constraints to that."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LISTS = {
 
 @dataclass(frozen=True)
 class Frozen:
-    """What freeze() has changed. str() says it in a sentence."""
+    """What freeze() has changed; str() is a sentence."""
 
     atoms: tuple[int, ...]  #: those that had a mass before
     removed: int  #: how many constraints and rigid bodies among massless particles are gone
@@ -50,19 +50,19 @@ class Frozen:
 
 
 def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Frozen:
-    """Let atoms stay where they are: their masses become zero, and so does what that asks of the System.
+    """Freeze atoms: set their masses to zero, and adapt the constraints of the System to that.
 
-    Constraints and rigid bodies whose particles are all massless then are removed, wherever they are listed. System
-    constraints between a massless and a massive particle, which OpenMM refuses, move into a ConstraintForce, where the
-    massless one is an anchor. Where any constraint has an anchor, the System's CMMotionRemovers are removed: they would
-    take away the motion of what it holds. All else stays, rigid bodies with atoms that move too. Doing it again changes
-    nothing.
+    Constraints and rigid bodies of massless particles only are removed, wherever they are listed. System constraints
+    between a massless and a massive particle, which OpenMM refuses, move into a ConstraintForce, where the massless
+    particle is an anchor. If any constraint has an anchor, the System's CMMotionRemovers are removed: they would take
+    away the motion about it. Rigid bodies with atoms that still move are kept. A second call with the same atoms
+    changes nothing.
 
-    Virtual sites follow the atoms that define them: they may be among `atoms`, if those are frozen too. A barostat
+    Virtual sites follow the atoms that define them. They may be among `atoms` if those atoms are frozen too. A barostat
     moves frozen atoms with their molecules, as OpenMM does with massless particles.
 
-    Call it when all Forces have been added and before a Context is created. Indices of constraints in Forces that lose
-    some change.
+    Call it when all Forces have been added and before a Context is created. Where constraints of a Force are removed,
+    the indices of those behind them change.
 
     >>> print(mc.freeze(system, [atom for atom in topology.atoms() if atom.residue.name != "HOH"]))  # doctest: +SKIP
     froze 582 atoms; removed 302 constraints among massless particles
@@ -85,7 +85,7 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
         if `atoms` holds anything but indices and atoms
     ValueError
         if an index is out of range, a virtual site has a parent that still moves, or a distance of centres of mass
-        would lose the weight of some of its particles
+        would lose some of its particles: massless ones have no weight
     """
     chosen = _indices(atoms, system.getNumParticles())
     listing = Listing(system)

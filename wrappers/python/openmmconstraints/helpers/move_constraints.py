@@ -16,15 +16,15 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     """Move all constraints of a System into a ConstraintForce of that System.
 
     OpenMM builds its own constraint solver for everything in System.addConstraint(), whatever the integrator: that
-    takes seconds to hours for large coupled sets, and cannot represent singular ones. What lies in a ConstraintForce is
-    seen by this package's integrators only.
+    takes seconds to hours for large coupled sets, and cannot represent singular ones. Only this
+    package's integrators see the constraints of a ConstraintForce.
 
     Call it when all other Forces have been added and before a Context is created. The constraints keep their order and
     their meaning. In a periodic System they use the minimum image, as System constraints do with this package's
     integrators, except those longer than half the shortest width of the default box, which have no minimum image: they
     go to a second ConstraintForce, without it. A ConstraintForce that the System has already is used if its
-    periodic setting is the right one. Constraints between massless particles count for nothing in a System, and stay
-    there: in a Force they would be checked. OpenMM's minimizer sees System constraints only; minimize() sees all.
+    periodic setting is the right one. System constraints between massless particles are ignored, and stay in the
+    System: in a Force they would be checked. OpenMM's minimizer sees System constraints only; minimize() sees all.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     -------
     ConstraintForce or None
         the Force that took the constraints (the periodic one, if there were two), owned by the System; None if there
-        was nothing to move, which leaves the System as it was
+        was nothing to move
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Names of atoms and bonds, for errors and for projections."""
+"""Keep names of atoms, for errors, and bonds, for projections, in a System."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def setTopology(system: mm.System, topology: app.Topology) -> None:
 
     Names (chain, residue with its number and insertion code, atom) and bonds are kept in the System's first
     ConstraintForce, travel with it (XML, copies), and serve all constraints, wherever they are listed. A System without
-    a ConstraintForce gets one that constrains nothing; any integrator accepts that. A Context takes notice when it is
+    a ConstraintForce gets one that constrains nothing; any integrator accepts that. A Context reads them when it is
     created. Particles that are added to the System afterwards have no name.
 
     Parameters
@@ -37,7 +37,7 @@ def setTopology(system: mm.System, topology: app.Topology) -> None:
 
 
 def keep_topology(system: mm.System, topology: app.Topology) -> None:
-    """The System's first ConstraintForce gets names and bonds, and no other keeps any."""
+    """Give names and bonds to the System's first ConstraintForce, and remove them from others."""
     names = [atom_name(atom) for atom in topology.atoms()]
     bonds = [(bond[0].index, bond[1].index) for bond in topology.bonds()]
     forces = [ConstraintForce.cast(force) for force in system.getForces() if ConstraintForce.isinstance(force)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Constraint errors measured from positions, independently of what an integrator says about itself."""
+"""Constraint errors measured from positions, independently of what an integrator reports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Energies sampled along a trajectory, and what they say about conservation."""
+"""Energies sampled along a trajectory, and their drift."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Drift:
 
 @dataclass
 class EnergySeries:
-    """Samples in stretches; between two stretches somebody changed the state, so energies may jump there."""
+    """Samples in stretches. Between two stretches the state was changed, so energies may jump there."""
 
     stretch: list[int] = field(default_factory=list)
     time: list[float] = field(default_factory=list)  # ps
@@ -35,7 +35,7 @@ class EnergySeries:
     current: int = 0
 
     def start_stretch(self) -> None:
-        """What follows is not the continuation of what was sampled before."""
+        """Begin a new stretch: the next sample does not continue the trajectory of the last one."""
         self.current += 1
 
     def add(self, time: float, potential: float, kinetic: float) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The integrators behind the one that a Context was given."""
+"""Integrators with their own types, and the children of a CompoundIntegrator."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegr
 
 
 def current_integrator(integrator: mm.Integrator, problem: str) -> ConstraintIntegrator:
-    """The one that takes the steps, a child where there are several, as what it is.
+    """The integrator that takes the steps, with its own type: of a CompoundIntegrator the current child.
 
-    :param problem: what is said of a foreign one: "Class.method: {} cannot ... Use ..."
+    :param problem: the message for another package's integrator, with {} for its class: "method: {} cannot ... Use ..."
     :raises TypeError: if it is not one of this package's
     """
     if isinstance(integrator, mm.CompoundIntegrator):
@@ -24,12 +24,12 @@ def current_integrator(integrator: mm.Integrator, problem: str) -> ConstraintInt
 
 
 def own_integrators(integrator: mm.Integrator) -> list[ConstraintIntegrator]:
-    """It, or all of its children, as far as they are this package's."""
+    """The integrator, or the children of a CompoundIntegrator, without those of other packages."""
     return [_own_type(child) for child in children_of(integrator) if ConstraintIntegrator.isinstance(child)]
 
 
 def children_of(integrator: mm.Integrator) -> list[mm.Integrator]:
-    """What a CompoundIntegrator holds; any other alone."""
+    """The children of a CompoundIntegrator, or a list of the integrator itself."""
     if isinstance(integrator, mm.CompoundIntegrator):
         return [integrator.getIntegrator(i) for i in range(integrator.getNumIntegrators())]
     return [integrator]

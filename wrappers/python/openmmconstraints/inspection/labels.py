@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What particles and constraints of a System are called."""
+"""Names of the particles and constraints of a System."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from openmm import app
 
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
 
-MOST = 6  # particles of a constraint that are named
+MOST_NAMED = 6  # particles of a constraint
 
 
 def atom_name(atom: app.topology.Atom) -> str:
@@ -29,7 +29,7 @@ def require_same_size(system: mm.System, topology: app.Topology, function: str) 
 
 
 def particle_names(system: mm.System) -> Sequence[str]:
-    """Those of setTopology(), or none. Particles that were added later have no name."""
+    """The names that setTopology() has kept; empty without it. Particles that were added later have none."""
     for force in system.getForces():
         if ConstraintForce.isinstance(force) and (names := ConstraintForce.cast(force).getParticleNames()):
             return names
@@ -44,8 +44,8 @@ def particle_label(names: Sequence[str], particle: int) -> str:
 def constraint_label(system: mm.System, names: Sequence[str], constraint: int) -> str:
     """A:LEU3:CA-A:LEU3:HA, or 11-12 without names; of a long list the beginning."""
     particles = constraint_particles(system, constraint)
-    label = "-".join(particle_label(names, particle) for particle in particles[:MOST])
-    return label if len(particles) <= MOST else label + "-..."
+    label = "-".join(particle_label(names, particle) for particle in particles[:MOST_NAMED])
+    return label if len(particles) <= MOST_NAMED else label + "-..."
 
 
 def constraint_particles(system: mm.System, constraint: int) -> list[int]:

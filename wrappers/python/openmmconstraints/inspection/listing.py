@@ -18,7 +18,7 @@ DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
 #: What messages call them, and how many particles one has (0: any number).
 NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "rigid body")
 SIZES = (2, 3, 4, 0, 0, 0)
-#: Rate and start time of what does not move.
+#: Rate and start time of a constraint that does not move.
 STILL = (0.0, 0.0)
 
 
@@ -68,26 +68,16 @@ class Listing:
         self.half_width = 0.5 * float(np.min(np.diagonal(self.box)))
         too_long = (self.force < 0) & (self.target > self.half_width)  # has no minimum image and is taken without
         self.periodic = np.array(rows.periodic, dtype=bool) & ~too_long
-        self._place = {key: k for k, key in enumerate(zip(rows.force, rows.kind, rows.index, strict=True))}
-
-    def target_at(self, time: float) -> np.ndarray:
-        """Targets [K + bodies] at a time (ps)."""
-        return self.target + self.rate * (time - self.start_time)
 
     @property
     def is_ignored(self) -> np.ndarray:
-        """[K + bodies]: System constraints between massless particles, which count for nothing."""
+        """[K + bodies]: System constraints between massless particles, which are ignored."""
         ignored = np.zeros(len(self.kind), dtype=bool)
         which = np.flatnonzero(self.force < 0)  # they come first, and have two particles
         pairs = self.particle[: 2 * len(which)].reshape(-1, 2)
         inside = np.all((pairs >= 0) & (pairs < len(self.masses)), axis=1)
         ignored[which[inside]] = np.all(self.masses[pairs[inside]] == 0, axis=1)
         return ignored
-
-    @property
-    def is_distance(self) -> np.ndarray:
-        """[K + bodies], of valid ones."""
-        return (self.kind == DISTANCE) & self.valid
 
     def of(self, k: int) -> tuple[int, ...]:
         """Particles of a constraint."""
@@ -97,10 +87,6 @@ class Listing:
         """Indices [n] of the valid constraints of a kind, and their particles [n, SIZES[kind]]."""
         which = np.flatnonzero((self.kind == kind) & self.valid)
         return which, self.particle[self.start[which][:, None] + np.arange(SIZES[kind])]
-
-    def find(self, force: int, kind: int, index: int) -> int | None:
-        """The constraint that a Force lists at an index."""
-        return self._place.get((force, kind, index))
 
     def name(self, particle: int) -> str:
         """What the user calls a particle; "" if that is not known."""
@@ -184,12 +170,12 @@ def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: 
 
 
 def is_ours(force: mm.Force) -> bool:
-    """Whether a Force declares constraints."""
+    """Whether a Force is one of this package's."""
     return ConstraintForce.isinstance(force) or CustomConstraintForce.isinstance(force)
 
 
 def is_periodic(force: mm.Force) -> bool:
-    """Whether a Force is periodic; one that cannot say so decides nothing."""
+    """Whether a Force is periodic; False for a Force that does not define it."""
     try:
         return force.usesPeriodicBoundaryConditions()
     except mm.OpenMMException:
@@ -197,7 +183,7 @@ def is_periodic(force: mm.Force) -> bool:
 
 
 def _listed(words: Sequence[str], most: int = 12) -> str:
-    """a, b and c; long lists are cut."""
+    """a, b and c. Of a long list the beginning."""
     if len(words) > most:
         return f"{', '.join(words[:most])} and {len(words) - most} more"
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)

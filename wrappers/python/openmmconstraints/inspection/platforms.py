@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Which of OpenMM's platforms the integrators of this plugin can use."""
+"""The platforms of OpenMM that this package's integrators can use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def choose_platform(name: str | None) -> mm.Platform:
 
 
 def _speed(platform: mm.Platform) -> float:
-    """OpenMM's guess, but for OpenCL on a CPU, which is slower than the CPU platform."""
+    """OpenMM's estimate. OpenCL on a CPU is slower than the CPU platform, whatever OpenMM estimates."""
     return 0.5 if runs_on_pocl(platform) else platform.getSpeed()
 
 

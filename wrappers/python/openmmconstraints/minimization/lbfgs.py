@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""L-BFGS on a surface that a function returns trial points to."""
+"""L-BFGS on a surface; a function that the caller gives projects trial points onto it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 MEMORY = 6  # pairs of steps and changes of the gradient
-FIRST_STEP = 0.01  # how far any particle moves where nothing is known yet, nm
+FIRST_STEP = 0.01  # how far any particle moves in a trial without a history, nm
 LONGEST_STEP = 0.05  # how far any particle moves in an iteration, nm: half a bond, which projection still returns
 TRIALS = 20  # in a line search
 SUFFICIENT_DECREASE = 1e-4  # of the energy, by the slope at the start (Armijo)
-ROUNDING = 1e-6  # relative to the energy: what two evaluations in single precision may differ by
-STALL = 100  # iterations after which something has to have become better
+ROUNDING = 1e-6  # by which two evaluations in single precision may differ, relative to the energy
+STALL = 100  # iterations without progress after which the search ends
 
 
 @dataclass(frozen=True)
 class Point:
-    """A place on the surface."""
+    """A point on the surface."""
 
     positions: np.ndarray  # [numParticles, 3] nm
     energy: float  # kJ/mol; inf where there is none
@@ -37,8 +37,8 @@ def descend(start: Point, visit: Callable[[np.ndarray], Point]) -> Iterator[Poin
     """Points of lower and lower energy, one for each iteration, until rounding hides any descent.
 
     The two-loop recursion of L-BFGS with ambient steps and gradients along the surface, its direction taken by `visit`
-    back to the surface, and a backtracking line search. Where energies cannot tell, slopes do (the approximate Wolfe
-    condition of Hager and Zhang).
+    back to the surface, and a backtracking line search. Where rounding hides differences of energies, slopes are
+    compared (the approximate Wolfe condition of Hager and Zhang).
     Sources: Nocedal, Math. Comput. 35, 773 (1980), doi 10.1090/S0025-5718-1980-0572855-7; Hager, Zhang, SIAM J. Optim.
     16, 170 (2005), doi 10.1137/030601880.
 
@@ -52,7 +52,7 @@ def descend(start: Point, visit: Callable[[np.ndarray], Point]) -> Iterator[Poin
         if found is None:
             if not history:
                 return
-            history.clear()  # the surface bends more than the history knows: begin again, downhill
+            history.clear()  # the history does not fit the surface here: start again along the gradient
             continue
         step, change = found.positions - point.positions, found.gradient - point.gradient
         curvature = dot(step, change)
@@ -104,7 +104,7 @@ def _search(start: Point, direction: np.ndarray, is_scaled: bool, visit: Callabl
 
 
 class _Progress:
-    """Notices when neither energy nor force has become lower than ever before for long."""
+    """Counts iterations since the lowest energy or the lowest force."""
 
     def __init__(self, start: Point) -> None:
         self._energy = start.energy

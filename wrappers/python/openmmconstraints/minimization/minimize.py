@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Energy minimization on the surface that constraints leave."""
+"""Energy minimization on the constraint surface."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.minimization.lbfgs import Point, descend, dot
 from openmmconstraints.wrapper import ConstraintIntegrator
 
-MOST_ITERATIONS = 100_000  # "until converged" ends here: something falls without end
-#: What projection leaves is noise in the energy, and would hide descents of less than force * tolerance * length.
+MOST_ITERATIONS = 100_000  # of maxIterations=0: the energy may have no minimum
+#: Errors of the projection are noise in the energy, which hides descents of less than force * tolerance * length.
 TOLERANCE = 1e-8
-#: Forces are projected as velocities of at most this size: well above the tolerance, and no faster than molecules are.
+#: Forces are scaled to velocities of at most this size to be projected: well above the tolerance, and as fast as atoms.
 SPEED = 10.0  # nm/ps
 
 _FOREIGN = (
@@ -55,10 +55,9 @@ def minimize(
     ConstraintForce and CustomConstraintForce. Massless particles stay where they are.
 
     Positions off the constraints are projected first. Then L-BFGS steps along the surface, each projected onto it
-    (see lbfgs.py), in the Context itself: no copy, no restraints. Where constraints move, they are held as they are at
-    the Context's time. Time, step count and velocities stay as they are, except that velocities are projected.
-    Whatever is raised, KeyboardInterrupt included, leaves the Context as it was; to stop early and keep what has been
-    reached, let the reporter return True.
+    (see lbfgs.py), in the Context itself: no copy, no restraints. Moving constraints have their values at the Context's
+    time. Time and step count do not change; velocities are projected. Any exception, KeyboardInterrupt included, leaves
+    the Context as it was; to stop early and keep what has been reached, let the reporter return True.
 
     >>> mc.minimize(simulation.context, 1 * unit.kilojoule_per_mole / unit.nanometer)  # doctest: +SKIP
 
@@ -73,7 +72,7 @@ def minimize(
         0: until it has converged
     reporter : openmm.MinimizationReporter or None
         its report(iteration, x, grad, args) is called after each iteration with positions and the gradient along the
-        surface as flat arrays, and args as of OpenMM's minimizer; the restraints there are none of
+        surface as flat arrays, and args as from OpenMM's minimizer, whose entries on restraints are 0
 
     Returns
     -------
@@ -83,7 +82,8 @@ def minimize(
     Warns
     -----
     RuntimeWarning
-        if it ended without an order and before it had converged: the platform's precision hides any further descent
+        if it has not converged, and neither maxIterations nor the reporter stopped it: the platform's precision hides
+        any further descent, or the energy has no minimum
 
     Raises
     ------
@@ -117,9 +117,9 @@ def minimize(
     force = surface.force(point)
     if force > wanted and not stopped and iterations != most:
         warnings.warn(
-            f"minimize: not converged after {iterations} iterations, at a force of {force:.3g} kJ/mol/nm; asked for "
-            f"were {wanted:g}. The precision of the platform hides any further descent, or something falls without "
-            "end. Ask for a larger tolerance, or use a platform of higher precision.",
+            f"minimize: not converged after {iterations} iterations: the force is {force:.3g} kJ/mol/nm, the tolerance "
+            f"{wanted:g}. The precision of the platform hides any further descent, or the energy has no minimum. "
+            "Increase the tolerance, or use a platform of higher precision.",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -161,8 +161,8 @@ def _restored_if_raised(context: mm.Context) -> Iterator[None]:
 
 @contextmanager
 def _tightened(integrator: ConstraintIntegrator) -> Iterator[None]:
-    """A tight tolerance, and a time step of 0: else each energy of ShakeIntegrator, which comes with the kinetic one at
-    the time of the positions, would cost a second evaluation of forces."""
+    """Set a tight tolerance, and a time step of 0. With another step ShakeIntegrator shifts velocities for the kinetic
+    energy, which comes with each potential energy, and evaluates forces a second time."""
     tolerance, step = integrator.getConstraintTolerance(), integrator.getStepSize()
     integrator.setConstraintTolerance(min(tolerance, TOLERANCE))
     integrator.setStepSize(0)
@@ -174,7 +174,7 @@ def _tightened(integrator: ConstraintIntegrator) -> Iterator[None]:
 
 
 class _Surface:
-    """The constraints of a Context as a surface for its massive particles to walk on; its state is scratch paper."""
+    """The constraint surface of a Context, for its massive particles. Calls change the Context's state."""
 
     def __init__(self, context: mm.Context, integrator: ConstraintIntegrator) -> None:
         self.evaluations = 0
@@ -188,7 +188,7 @@ class _Surface:
         self._has_rates = False
 
     def start(self) -> Point:
-        """Where the Context is, projected.
+        """The projected positions of the Context.
 
         :raises OpenMMException: if anything there is not finite
         """
@@ -209,14 +209,14 @@ class _Surface:
         return self._point(state)
 
     def visit(self, positions: np.ndarray) -> Point:
-        """The point that positions project to; of infinite energy if they project to none."""
+        """The point that positions are projected to; of infinite energy if the projection fails."""
         try:
             self._context.setPositions(self._all(positions, self._start))
             self._integrator.applyConstraints()
             state = self._evaluate()
             if isfinite(self._energy(state)) and np.isfinite(self._forces(state)[self._moves]).all():
                 return self._point(state)
-        except mm.OpenMMException:  # too far off, or a force gave up: a shorter step will do
+        except mm.OpenMMException:  # too far off, or a Force raised it: the search takes a shorter step
             pass
         return Point(positions, inf, np.zeros_like(positions))
 
@@ -256,7 +256,7 @@ class _Surface:
             return np.zeros_like(forces)
         scale = SPEED / largest
         tangent = self._projected(scale * accelerations)
-        if self._has_rates:  # velocities that the constraints ask for
+        if self._has_rates:  # velocities that moving constraints require
             tangent -= self._projected(np.zeros_like(self._masses))
         return tangent * self._masses / scale
 

@@ -15,17 +15,17 @@ class MeanForce:
     """The derivative of a free energy, averaged over a constrained run."""
 
     mean: float  #: dA/dxi, kJ/mol per unit of the coordinate (nm, rad)
-    error: float  #: its standard error, same unit; nan while the run is too short to tell
+    error: float  #: its standard error, same unit; nan while the run is too short for an estimate
     samples: int  #: how many there are
-    inefficiency: float  #: samples that count as one independent one (1: uncorrelated, less: alternating); nan as above
+    inefficiency: float  #: how many samples are worth an independent one (1: uncorrelated, less: alternating)
 
     def __str__(self) -> str:
         return f"{self.mean:.6g} ± {self.error:.2g}"
 
 
-#: An error from fewer blocks would itself be wrong by half,
+#: From five blocks on, an error is itself known to about a half,
 FEWEST_BLOCKS = 5
-#: and from that many by a fifth.
+#: and from sixteen on to about a fifth.
 MANY_BLOCKS = 16
 
 
@@ -60,7 +60,7 @@ class WeightedAverage:
     """Running <w x>/<w> of several quantities x, with errors by blocking.
 
     The error of a ratio of averages is that of its linearized residuals w (x - mean): they are summed over blocks of
-    2, 4, 8, ... samples until the scatter of the blocks says what independent ones would. Sums of squares and products
+    2, 4, 8, ... samples until blocks are as good as independent. Sums of squares and products
     for each size are enough for that, whatever the mean turns out to be. The size taken is the smallest B with
     B^3 > 2 N (error at B / error at 1)^4, if it leaves five blocks. Where samples of a vibration alternate, that rule
     stops before it sees slower motion; so a larger error of larger blocks, if there are sixteen, takes its place.
@@ -105,7 +105,7 @@ class WeightedAverage:
             depth += 1
 
     def estimate(self, index: int = 0) -> MeanForce:
-        """The average of one of the quantities so far; nan without samples."""
+        """The average so far of one of the quantities; nan without samples."""
         if not self._levels:
             return MeanForce(nan, nan, 0, nan)
         total = self._levels[0].sums

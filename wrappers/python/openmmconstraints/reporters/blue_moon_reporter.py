@@ -18,7 +18,7 @@ from openmmconstraints._quantities import to_number
 from openmmconstraints.inspection.energy import BOLTZMANN
 from openmmconstraints.inspection.integrators import current_integrator
 from openmmconstraints.reporters.blocking import MeanForce, WeightedAverage
-from openmmconstraints.reporters.rows import go_on, latest, open_rows, parse, read_lines, require_writable
+from openmmconstraints.reporters.rows import continue_file, latest, open_rows, parse, read_lines, require_writable
 from openmmconstraints.wrapper import (
     ConstraintForce,
     ConstraintIntegrator,
@@ -29,7 +29,7 @@ from openmmconstraints.wrapper import (
 if TYPE_CHECKING:
     from openmm import app
 
-# Every Force of this package, so that none is left out where multipliers are counted.
+# Every Force of this package that has multipliers.
 _FORCES = [cls for cls in vars(wrapper).values() if hasattr(cls, "getMultipliers") and issubclass(cls, mm.Force)]
 
 _FOREIGN = (
@@ -85,9 +85,9 @@ class BlueMoonReporter:
         temperature : float or Quantity or None
             of the ensemble (K); None: the integrator's
         append : bool
-            whether to go on with a file (given by its name) after a run was interrupted: rows of later steps than the
+            whether to continue a file (given by its name) after a run was interrupted. Rows of later steps than the
             Simulation's, and half a row at the end, are removed before its first step. The averages start anew;
-            read_mean_force() has those of all rows
+            read_mean_force() averages all rows
 
         Raises
         ------
@@ -111,7 +111,7 @@ class BlueMoonReporter:
         self._indices: list[int] = []
         self._average = WeightedAverage(len(self._coordinates))
         self._out: TextIO | None = None
-        self._continued: str | None = None  # until it has been looked at
+        self._continued: str | None = None  # until the first step continues it
         self._owned = isinstance(file, (str, PathLike))
         if not self._owned:
             self._out = file
@@ -122,7 +122,7 @@ class BlueMoonReporter:
             self._out = open_rows(fspath(file), "w")
 
     def describeNextReport(self, simulation: app.Simulation) -> dict:
-        """What OpenMM asks before it takes steps. The first time, all that can be wrong is tried.
+        """OpenMM calls it before it takes steps. The first call checks the constraints, the temperature and the file.
 
         :raises TypeError: if the integrator is not one of this package's
         :raises ValueError: if there is no such constraint, or no temperature
@@ -138,7 +138,7 @@ class BlueMoonReporter:
                 self._write(_header(self._indices))
             elif self._continued is not None:
                 header = ",".join(_header(self._indices))
-                self._out = go_on(self._continued, header, _step_of, simulation.currentStep)
+                self._out = continue_file(self._continued, header, _step_of, simulation.currentStep)
             self._kT = kT
         steps = self._interval - simulation.currentStep % self._interval
         return {"steps": steps, "periodic": None, "include": []}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Files that a run writes row by row, a step in each, and goes on with after it was killed."""
+"""Files with one row a step, which a run continues after it was interrupted."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open
 
 
 def latest(rows: Iterable[tuple[int, _T]]) -> list[tuple[int, _T]]:
-    """Of (step, row) those of one run. A run that went on from an earlier state wrote some steps again: its row at a
-    step voids all before it that are not of earlier steps."""
+    """The pairs (step, row) of one run. A run that continued from an earlier state wrote some steps again: of these,
+    the rows that were written last are kept."""
     kept: list[tuple[int, _T]] = []
     for step, row in rows:
         while kept and kept[-1][0] >= step:
@@ -54,11 +54,11 @@ def read_lines(path: str) -> tuple[list[str], bool]:
     return [line[:-1] for line in lines], is_cut
 
 
-def go_on(path: str, header: str, step_of: Callable[[str], int], step: int) -> IO[str]:
-    """Open a file that an earlier part of a run wrote, for what the run, now at `step`, writes next.
+def continue_file(path: str, header: str, step_of: Callable[[str], int], step: int) -> IO[str]:
+    """Open a file that an earlier part of a run wrote, for the rows that follow `step`.
 
-    Half a line at the end goes, and so do rows of later steps, which this run is to write again: the file becomes what
-    it would be, had the run not been interrupted. An empty file gets the header.
+    Half a line at the end is removed, and so are rows of later steps, which the run will write again: the file becomes
+    what it would be without the interruption. An empty file gets the header.
 
     :param step_of: the step in a row; it raises ValueError if there is none
     :raises ValueError: if the file has other columns, holds anything but rows, or only rows of later steps
@@ -70,8 +70,8 @@ def go_on(path: str, header: str, step_of: Callable[[str], int], step: int) -> I
     kept = [line for at, line in latest(rows) if at <= step]
     if rows and not kept:
         raise ValueError(
-            f"'{path}' begins at step {rows[0][0]}, and this run is at step {step}: nothing of the file would stay. Go "
-            "on from a checkpoint of the run that wrote it, or write to another file."
+            f"'{path}' begins at step {rows[0][0]}, and this run is at step {step}: no row would be kept. "
+            "Continue from a checkpoint of the run that wrote it, or write to another file."
         )
     if is_cut or len(kept) + 1 != len(lines):
         with open_rows(rewritten := _beside(path), "w") as file:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""OpenMM's StateDataReporter with what the constraints are doing, and the right temperature everywhere."""
+"""OpenMM's StateDataReporter with columns on constraints, and the right temperature everywhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openmm import app, unit
 
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators
 from openmmconstraints.inspection.labels import constraint_label, particle_names
-from openmmconstraints.reporters.rows import go_on, open_rows, require_writable
+from openmmconstraints.reporters.rows import continue_file, open_rows, require_writable
 from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
 
 _FOREIGN = (
@@ -23,10 +23,10 @@ _FOREIGN = (
 
 
 class ConstraintStateReporter(app.StateDataReporter):
-    """Writes what StateDataReporter writes, and how well constraints are held, what they do, and what is conserved.
+    """Writes what StateDataReporter writes, and errors, virial and work of the constraints, heat and conserved energy.
 
-    The temperature is that of the degrees of freedom by rank, inside a CompoundIntegrator too. Without any column, it
-    writes step, time, potential energy, temperature, largest constraint error and iterations.
+    The temperature counts degrees of freedom by the rank of the constraints, in a CompoundIntegrator too. If no column
+    is chosen, it writes step, time, potential energy, temperature, largest constraint error and iterations.
 
     >>> reporter = mc.ConstraintStateReporter("log.csv", 1000, step=True, temperature=True, constraintError=True)
     >>> simulation.reporters.append(reporter)  # doctest: +SKIP
@@ -69,8 +69,8 @@ class ConstraintStateReporter(app.StateDataReporter):
         file : str, path or file object
             where to write; names that end in .gz or .bz2 are compressed
         append : bool
-            whether to go on with a file (given by its name) after a run was interrupted, with the same columns, `step`
-            among them: rows of later steps than the Simulation's, and half a row at the end, are removed before its
+            whether to continue a file (given by its name) after a run was interrupted, with the same columns, `step`
+            among them. Rows of later steps than the Simulation's, and half a row at the end, are removed before its
             first step
         constraintError : bool
             the largest error of any constraint in the last step: relative for distances, radians for angles and
@@ -96,8 +96,7 @@ class ConstraintStateReporter(app.StateDataReporter):
         Raises
         ------
         TypeError
-            before the first step, if the integrator is not one of this package's, or heat is asked for and it keeps
-            none
+            before the first step, if the integrator is not one of this package's, or has no heat to report
         ValueError
             before the first step, if a pressure is asked for and the System is not periodic, or if a file that is to be
             continued is another run's
@@ -141,9 +140,9 @@ class ConstraintStateReporter(app.StateDataReporter):
         if append and path is not None and not step:
             raise ValueError(
                 "ConstraintStateReporter: append=True needs step=True: without steps, rows that an interrupted run "
-                "writes again cannot be told."
+                "writes again cannot be recognized."
             )
-        self._continued = path if append else None  # until it has been looked at
+        self._continued = path if append else None  # until the first step continues it
         if self._continued is not None:
             require_writable(self._continued)
         elif path is not None:
@@ -153,14 +152,14 @@ class ConstraintStateReporter(app.StateDataReporter):
             self._includes = ["energy"]
 
     def describeNextReport(self, simulation: app.Simulation) -> dict[str, Any]:
-        """What OpenMM asks before it takes steps.
+        """OpenMM calls it before it takes steps.
 
         :raises TypeError, ValueError: see the constructor
         """
         current_integrator(simulation.integrator, _FOREIGN)
         if self._own["Heat (kJ/mole)"] and not _heats(simulation.integrator):
             raise TypeError(
-                f"ConstraintStateReporter: {type(simulation.integrator).__name__} has no bath and keeps no heat. Leave "
+                f"ConstraintStateReporter: {type(simulation.integrator).__name__} has no heat bath. Leave "
                 "out heat=True, or use RattleLangevinIntegrator or RattleNoseHooverIntegrator."
             )
         if self._own["Constraint Pressure (bar)"] and not simulation.system.usesPeriodicBoundaryConditions():
@@ -168,15 +167,15 @@ class ConstraintStateReporter(app.StateDataReporter):
                 "ConstraintStateReporter: a System that is not periodic has no pressure. Ask for constraintVirial."
             )
         if self._continued is not None:
-            self._go_on(self._continued, simulation.currentStep)
+            self._continue(self._continued, simulation.currentStep)
             self._continued = None
         return super().describeNextReport(simulation)
 
-    def _go_on(self, path: str, step: int) -> None:
+    def _continue(self, path: str, step: int) -> None:
         names, separator = self._constructHeaders(), self._separator
         column = names.index("Step")
         header = "#" + separator.join(f'"{name}"' for name in names)
-        self._out = go_on(path, header, lambda line: int(line.split(separator)[column]), step)
+        self._out = continue_file(path, header, lambda line: int(line.split(separator)[column]), step)
         self._openedFile = True
 
     def _initializeConstants(self, simulation: app.Simulation) -> None:
@@ -189,7 +188,7 @@ class ConstraintStateReporter(app.StateDataReporter):
     def _constructReportValues(self, simulation: app.Simulation, state: mm.State) -> list[Any]:
         values = super()._constructReportValues(simulation, state)
         integrator = current_integrator(simulation.integrator, _FOREIGN)
-        if self._temperature and isinstance(simulation.integrator, mm.CompoundIntegrator):  # OpenMM asks no child
+        if self._temperature and isinstance(simulation.integrator, mm.CompoundIntegrator):  # OpenMM's asks no child
             column = self._constructHeaders().index("Temperature (K)")
             values[column] = integrator.computeSystemTemperature().value_in_unit(unit.kelvin)
         return values + self._constraint_values(simulation, state, integrator)
@@ -228,12 +227,12 @@ def _pressure(integrator: ConstraintIntegrator, state: mm.State) -> float:
 
 
 def _work(integrator: mm.Integrator) -> float:
-    """Of all children of a CompoundIntegrator."""
+    """The constraint work (kJ/mol) of all children of a CompoundIntegrator."""
     return sum(own.getConstraintWork().value_in_unit(unit.kilojoule_per_mole) for own in own_integrators(integrator))
 
 
 def _heats(integrator: mm.Integrator) -> list[unit.Quantity]:
-    """What each bath has given: every child of a CompoundIntegrator may have one."""
+    """The heat that each bath has given. Every child of a CompoundIntegrator may have a bath."""
     own = own_integrators(integrator)
     heats = [child.getHeat() for child in own if isinstance(child, RattleLangevinIntegrator)]
     return heats + [-child.computeHeatBathEnergy() for child in own if isinstance(child, RattleNoseHooverIntegrator)]

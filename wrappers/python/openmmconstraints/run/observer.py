@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Watches an integrator that somebody else drives: errors, iterations, energies, speed."""
+"""Observes an integrator that a script uses: errors, iterations, energies, speed."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from openmm import unit
 import openmmconstraints as mc
 from openmmconstraints.inspection.energy import EnergySeries
 
-CHUNK = 10  # steps between two looks at the summary
+CHUNK = 10  # steps between two readings of the summary
 SUMMARY_SHARE = 0.01  # of the time spent in steps
 ENERGY_SHARE = 0.02
 
 
 class Throttle:
-    """Lets something happen as long as it has cost no more than a share of the time spent on real work."""
+    """Limits the time of an action to a share of the time spent in steps."""
 
     def __init__(self, share: float) -> None:
         self.share = share
         self.spent = 0.0
 
     def is_due(self, worked: float) -> bool:
-        """Whether to do it now; worked is the time (s) spent on real work. The first time is free."""
+        """Whether to do it now; worked is the time (s) spent in steps. The first time is always allowed."""
         return self.spent <= self.share * worked
 
     def measure(self, action: Callable[[], None]) -> float:
-        """Do it, book its cost and return that (s)."""
+        """Do it, add its time (s) to what was spent, and return it."""
         start = perf_counter()
         action()
         cost = perf_counter() - start
@@ -41,7 +41,7 @@ class Throttle:
 
 
 class Observation:
-    """What was seen of one integrator. Looking changes nothing in the trajectory."""
+    """What was observed of one integrator. Observing does not change the trajectory."""
 
     def __init__(self, script_name: str, name: str) -> None:
         self.script_name = script_name  # the integrator that the script asked for
@@ -78,13 +78,13 @@ class Observation:
         return self._context is not None and self._context() is context
 
     def step(self, take: Callable[[int], None], integrator: mc.ConstraintIntegrator, steps: int) -> None:
-        """Let the integrator take its steps, in chunks, and look at it in between.
+        """Let the integrator take its steps in chunks, and read summary and energies in between.
 
         :param take: takes that many steps
         """
         context = None if self._context is None else self._context()
         if context is None or steps <= 0:
-            take(steps)  # OpenMM says what is wrong with it
+            take(steps)  # OpenMM raises the error
             return
         done = 0
         while done < steps:

@@ -16,7 +16,7 @@ def print_report(session: Session) -> None:
     console = make_console()
     seen = [observation for observation, _ in session.observed if observation.steps > 0]
     for name in sorted(session.untouched):
-        console.print(f"openmm-constraints run: {name} was left as it is.")
+        console.print(f"openmm-constraints run: {name} was not replaced.")
     if not seen:
         console.print(f"openmm-constraints run: no step was taken with {session.base.__name__}.")
         return

@@ -35,7 +35,7 @@ STATE_CHANGES = (
 
 @dataclass
 class Session:
-    """One run of a script: how to make the substitutes, and what was seen of them."""
+    """One run of a script: settings of the substitutes, and what was observed of them."""
 
     base: type[mc.ConstraintIntegrator]
     solver: int
@@ -43,16 +43,16 @@ class Session:
     observed: list[tuple[Observation, mc.ConstraintIntegrator]] = field(default_factory=list)
     untouched: set[str] = field(default_factory=set)  # kinds of integrators that ran as they are
     _latest: mm.Context | None = None  # kept until the next one, so that its last energy can be read
-    _said: set[str] = field(default_factory=set)
+    _warned: set[str] = field(default_factory=set)
 
-    def say_once(self, sentence: str) -> None:
-        """Tell the user on stderr, once."""
-        if sentence not in self._said:
-            self._said.add(sentence)
+    def warn_once(self, sentence: str) -> None:
+        """Print a warning on stderr, unless it was printed before."""
+        if sentence not in self._warned:
+            self._warned.add(sentence)
             print(f"openmm-constraints run: WARNING: {sentence}", file=sys.stderr, flush=True)
 
     def observe(self, script_name: str, integrator: mc.ConstraintIntegrator) -> Observation:
-        """Start to watch a new integrator."""
+        """Observe a new integrator."""
         observation = Observation(script_name, self.base.__name__)
         self.observed.append((observation, integrator))
         return observation
@@ -67,13 +67,13 @@ class Session:
         self._latest = context
 
     def finish(self) -> None:
-        """Take the last samples and let go of what was kept."""
+        """Take the last samples, and release the Context."""
         for observation, integrator in self.observed:
             observation.finish(integrator)
         self._latest = None
 
     def start_stretch(self, context: mm.Context) -> None:
-        """Somebody changed the state of this Context, so that its energy may jump."""
+        """The script changed the state of this Context, so that its energy may jump."""
         for observation, _ in self.observed:
             if observation.belongs_to(context):
                 observation.energies.start_stretch()
@@ -81,7 +81,7 @@ class Session:
 
 @contextmanager
 def substituted(session: Session):
-    """While this is open, OpenMM's names lead to our integrators; afterwards all is as before."""
+    """While it is open, OpenMM's names lead to this package's integrators."""
     with ExitStack() as stack:
         for name, kind in {**_substitutes(session), **_refused(session)}.items():
             for module in (mm, mm.openmm):
@@ -120,7 +120,7 @@ def _substitutes(session: Session) -> dict[str, type]:
     has_bath = issubclass(base, mc.RattleLangevinIntegrator)
 
     class Substitute(base):
-        """Ours under the name of another integrator, watched."""
+        """An integrator of this package under the name of one of OpenMM's. It is observed."""
 
         _signature = _signature("stepSize")
 
@@ -136,7 +136,7 @@ def _substitutes(session: Session) -> dict[str, type]:
             self._observation = session.observe(type(self).__name__, self)
 
         def _make_arguments(self) -> list[object]:
-            """What our constructor takes. A heat bath at zero friction is none."""
+            """The arguments of this package's constructor. Zero friction turns a heat bath off."""
             return [0.0, 0.0, self._arguments["stepSize"]] if has_bath else [self._arguments["stepSize"]]
 
         def _bind(self, *args, **kwargs) -> dict[str, object]:
@@ -149,14 +149,14 @@ def _substitutes(session: Session) -> dict[str, type]:
             if session.tolerance is None:
                 super().setConstraintTolerance(tolerance)
             else:
-                session.say_once(f"the script's setConstraintTolerance() is overridden by {session.tolerance:g}.")
+                session.warn_once(f"the script's setConstraintTolerance() is overridden by {session.tolerance:g}.")
 
         def step(self, steps):
             """Take steps."""
             self._observation.step(super().step, self, steps)
 
-    class Bathed(Substitute):
-        """Keeps the script's temperature by our own heat bath. Its random seed goes to ours as it is."""
+    class WithThermostat(Substitute):
+        """Has the heat bath of this package's integrator, with the temperature and the random seed of the script."""
 
         _coupling = "frictionCoeff"
 
@@ -183,21 +183,21 @@ def _substitutes(session: Session) -> dict[str, type]:
             """How strongly the heat bath couples."""
             super().setFriction(friction)
 
-    class Unthermostatted(Substitute):
-        """Accepts what scripts tell a thermostat, and says that there is none."""
+    class WithoutThermostat(Substitute):
+        """Accepts the settings of a thermostat, without effect, and warns of that."""
 
         _coupling = "frictionCoeff"
 
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
             self._seed = 0
-            session.say_once(
+            session.warn_once(
                 f"the thermostat of {type(self).__name__} is DROPPED: {session.base.__name__} runs at constant energy, "
                 "and temperature, friction and random seed have no effect."
             )
 
         def getTemperature(self, *_chain):
-            """What the script has set; nothing is kept at it."""
+            """The temperature that the script has set; it has no effect."""
             return _in_md_units(self._arguments["temperature"]) * unit.kelvin
 
         def setTemperature(self, temperature, *_chain):
@@ -220,7 +220,7 @@ def _substitutes(session: Session) -> dict[str, type]:
             """Remembered, without effect."""
             self._arguments[self._coupling] = friction
 
-    Thermostatted: Any = Bathed if has_bath else Unthermostatted
+    Thermostatted: Any = WithThermostat if has_bath else WithoutThermostat
 
     class VerletIntegrator(Substitute):
         """Stands in for openmm.VerletIntegrator."""
@@ -228,7 +228,7 @@ def _substitutes(session: Session) -> dict[str, type]:
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
             if has_bath:
-                session.say_once(
+                session.warn_once(
                     f"VerletIntegrator has no temperature: {base.__name__} runs in its place without friction, at "
                     "constant energy."
                 )
@@ -252,7 +252,7 @@ def _substitutes(session: Session) -> dict[str, type]:
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
             if has_bath:
-                session.say_once(
+                session.warn_once(
                     f"the thermostat of NoseHooverIntegrator is replaced by that of {base.__name__}, whose friction is "
                     "the collision frequency."
                 )
@@ -282,7 +282,7 @@ def _substitutes(session: Session) -> dict[str, type]:
 
 
 def _refused(session: Session) -> dict[str, type]:
-    """Classes that say why they have no substitute."""
+    """Classes whose constructor says why they have no substitute."""
 
     def refuse(name: str, reason: str) -> type:
         def __init__(self, *_args, **_kwargs):
@@ -296,7 +296,7 @@ def _refused(session: Session) -> dict[str, type]:
 
 
 def _hooks(session: Session) -> list[tuple[object, str, Callable]]:
-    """Methods of OpenMM that tell the session what happens to a Context: (class, name, replacement)."""
+    """Replacements of OpenMM's methods that notify the session of a Context's changes: (class, name, replacement)."""
     create, add, step = mm.Context.__init__, mm.CompoundIntegrator.addIntegrator, mm.CompoundIntegrator.step
 
     @wraps(create)

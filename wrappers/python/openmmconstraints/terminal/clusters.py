@@ -13,7 +13,7 @@ from openmmconstraints.wrapper import ClusterInfo
 
 
 def cluster_table(title: str, clusters: Iterable[ClusterInfo]) -> Table:
-    """Which clusters there are and what serves them, largest first."""
+    """A row for each kind of cluster, with its solver, largest first."""
     table = make_table(
         title,
         ["Solver"],

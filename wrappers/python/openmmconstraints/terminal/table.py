@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""How the commands write to the terminal."""
+"""Consoles and tables of the commands."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-WIDTH_OF_A_PIPE = 120
+WIDTH_WITHOUT_TERMINAL = 120
 
 
 def make_console() -> Console:
-    """A console on stdout that does not squeeze tables to 80 columns where there is no terminal."""
+    """A console on stdout. Where that is no terminal, it is 120 columns wide instead of rich's 80."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 gets ? for ±
-    return Console(width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE, highlight=False, markup=False)
+    return Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False, markup=False)
 
 
 def make_table(title: str, left: list[str], right: list[str], caption: str | None = None) -> Table:
