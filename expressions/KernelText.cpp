@@ -268,7 +268,7 @@ std::string Writer::differences(const std::string& letter, const std::vector<std
         vectors.push_back(vectorOf(&points[i]));
     for (std::size_t s = 0; s + 1 < vectors.size(); s++) {
         const std::string difference = vectors[s] + " - " + vectors[s + 1];
-        bonds.push_back(images ? "nearestImage(" + difference + ", moment)" : difference);
+        bonds.push_back(images ? "nearestImage(" + difference + ", stepState)" : difference);
     }
     const std::string name = newName(letter);
     line("const mixed3 " + name + "[] = " + list(bonds, [](const std::string& bond) { return bond; }));

@@ -33,8 +33,8 @@ private:
 
 /** Write expressions as kernel text, one statement a step, so that what they share is computed once.
  *
- *  The text is OpenCL C and CUDA C++ alike. It stands after platforms/common/kernels/moment.cc,
- * core/constraints/coordinates.cc and core/constraints/functions.cc, in a function with the arguments `moment` and
+ *  The text is OpenCL C and CUDA C++ alike. It stands after platforms/common/kernels/stepState.cc,
+ * core/constraints/coordinates.cc and core/constraints/functions.cc, in a function with the arguments `stepState` and
  * `tables`. Every constant is cast to `mixed` on the spot: in single precision no double remains.
  *  @param variables        name of each variable, by its place in the expression; of three in turn that are called
  *                          v.x, v.y, v.z, the vector is v

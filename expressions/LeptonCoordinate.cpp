@@ -240,27 +240,28 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
     rate = std::make_unique<JointExpression>(std::vector<ParsedExpression>{inTime}, variables);
 }
 
-void LeptonCoordinate::setValues(const Real3* x, const double* parameters, const Moment& moment) {
+void LeptonCoordinate::setValues(const Real3* x, const double* parameters, const StepState& stepState) {
     for (int p = 0; p < numParticles; p++) {
         values[3 * p] = x[p].x;
         values[3 * p + 1] = x[p].y;
         values[3 * p + 2] = x[p].z;
     }
-    values[timePlace] = moment.time;
+    values[timePlace] = stepState.time;
     std::copy(parameters, parameters + numPerConstraint, values.begin() + parameterPlace);
-    box = moment.box;
+    box = stepState.box;
 }
 
-double LeptonCoordinate::evaluate(const Real3* x, const double* parameters, const Moment& moment, Real3* gradient) {
-    setValues(x, parameters, moment);
+double LeptonCoordinate::evaluate(const Real3* x, const double* parameters, const StepState& stepState,
+                                  Real3* gradient) {
+    setValues(x, parameters, stepState);
     sigmaAndGradient->evaluate(values.data(), results.data());
     for (int p = 0; p < numParticles; p++)
         gradient[p] = {results[3 * p + 1], results[3 * p + 2], results[3 * p + 3]};
     return results[0];
 }
 
-double LeptonCoordinate::timeDerivative(const Real3* x, const double* parameters, const Moment& moment) {
-    setValues(x, parameters, moment);
+double LeptonCoordinate::timeDerivative(const Real3* x, const double* parameters, const StepState& stepState) {
+    setValues(x, parameters, stepState);
     double result;
     rate->evaluate(values.data(), &result);
     return result;
@@ -283,9 +284,10 @@ const JointExpression& LeptonCoordinate::secondDerivative() {
     return *second;
 }
 
-double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) {
+double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double* parameters,
+                                   const StepState& stepState) {
     secondDerivative();
-    setValues(x, parameters, moment);
+    setValues(x, parameters, stepState);
     for (int p = 0; p < numParticles; p++) {
         values[ratePlace + 3 * p] = v[p].x;
         values[ratePlace + 3 * p + 1] = v[p].y;
@@ -296,8 +298,8 @@ double LeptonCoordinate::curvature(const Real3* x, const Real3* v, const double*
     return result;
 }
 
-void LeptonCoordinate::addInternalVirial(const Real3* x, const double* parameters, const Moment& moment, double factor,
-                                         double* tensor) {
+void LeptonCoordinate::addInternalVirial(const Real3* x, const double* parameters, const StepState& stepState,
+                                         double factor, double* tensor) {
     std::vector<Real3> separations, gradient(numParticles);
     for (int p = 0; p < numParticles; p++)
         separations.push_back(x[p] - x[0]);
@@ -305,7 +307,7 @@ void LeptonCoordinate::addInternalVirial(const Real3* x, const double* parameter
         return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
     };
     if (!takesImages) {
-        evaluate(separations.data(), parameters, moment, gradient.data());
+        evaluate(separations.data(), parameters, stepState, gradient.data());
         for (int p = 0; p < numParticles; p++)
             for (int i = 0; i < 9; i++)
                 tensor[i] += factor * component(separations[p], i / 3) * component(gradient[p], i % 3);
@@ -322,9 +324,9 @@ void LeptonCoordinate::addInternalVirial(const Real3* x, const double* parameter
             std::vector<Real3> moved;
             for (const Real3& r : separations)
                 moved.push_back(strained(r));
-            const Box& box = moment.box;
+            const Box& box = stepState.box;
             return evaluate(moved.data(), parameters,
-                            {moment.time, {strained(box.a), strained(box.b), strained(box.c)}}, gradient.data());
+                            {stepState.time, {strained(box.a), strained(box.b), strained(box.c)}}, gradient.data());
         };
         constexpr double h = 1e-4;
         tensor[i] += factor * (8 * (atStrain(h) - atStrain(-h)) - (atStrain(2 * h) - atStrain(-2 * h))) / (12 * h);
@@ -356,7 +358,7 @@ std::string LeptonCoordinate::body(const JointExpression& derivatives, std::vect
         names[i] = element("x", i / 3) + axis;
         names[ratePlace + i] = element("v", i / 3) + axis;
     }
-    names[timePlace] = "moment.time";
+    names[timePlace] = "stepState.time";
     for (std::size_t i = 0; i < numPerConstraint; i++)
         names[parameterPlace + i] = element("parameters", i);
     for (std::size_t i = 0; i < globalPlaces.size(); i++)
@@ -365,7 +367,7 @@ std::string LeptonCoordinate::body(const JointExpression& derivatives, std::vect
 }
 
 static const char* const sharedArguments =
-    "GLOBAL const mixed* parameters, GLOBAL const mixed* globals, GLOBAL const mixed* tables, Moment moment";
+    "GLOBAL const mixed* parameters, GLOBAL const mixed* globals, GLOBAL const mixed* tables, StepState stepState";
 
 std::string LeptonCoordinate::kernelText(const std::string& name) {
     std::vector<std::string> results;

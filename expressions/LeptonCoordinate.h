@@ -22,10 +22,10 @@ public:
     LeptonCoordinate(const LeptonCoordinate&) = delete; // functions point to its box
     LeptonCoordinate& operator=(const LeptonCoordinate&) = delete;
 
-    double evaluate(const Real3* x, const double* parameters, const Moment& moment, Real3* gradient) override;
-    double timeDerivative(const Real3* x, const double* parameters, const Moment& moment) override;
-    double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) override;
-    void addInternalVirial(const Real3* x, const double* parameters, const Moment& moment, double factor,
+    double evaluate(const Real3* x, const double* parameters, const StepState& stepState, Real3* gradient) override;
+    double timeDerivative(const Real3* x, const double* parameters, const StepState& stepState) override;
+    double curvature(const Real3* x, const Real3* v, const double* parameters, const StepState& stepState) override;
+    void addInternalVirial(const Real3* x, const double* parameters, const StepState& stepState, double factor,
                            double* tensor) override;
     bool dependsOnTime() const override {
         return timeOccurs;
@@ -52,7 +52,7 @@ private:
     std::string knownVariables() const;
     void nameVariables(const CustomConstraintForce& force);
     void parse(const CustomConstraintForce& force);
-    void setValues(const Real3* x, const double* parameters, const Moment& moment);
+    void setValues(const Real3* x, const double* parameters, const StepState& stepState);
     const JointExpression& secondDerivative();
     std::string body(const JointExpression& derivatives, std::vector<std::string>& results) const;
 

@@ -78,14 +78,14 @@ void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin,
             if (std::find(constrained.begin(), constrained.end(), pair) == constrained.end())
                 append(c);
         }
-    c.kind = CoordinateKind::Linear;
+    c.kind = CoordinateKind::AffinePosition;
     c.target = 0;
     for (std::size_t a = 0; a < body.others.size(); a++) {
         c.particles = {body.others[a]};
         c.particles.insert(c.particles.end(), body.base.begin(), body.base.end());
         for (const Real3& axis : {Real3{1, 0, 0}, Real3{0, 1, 0}, Real3{0, 0, 1}}) {
-            c.form = (int) set.linear.size();
-            set.linear.push_back({axis, body.weights[a], size});
+            c.form = (int) set.affine.size();
+            set.affine.push_back({axis, body.weights[a], size});
             append(c);
         }
     }

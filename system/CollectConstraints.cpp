@@ -137,12 +137,12 @@ void forEachGivenBy(const CustomConstraintForce& force, int forceIndex, Constrai
 }
 
 /** An angle of pi has no gradient: it becomes the two components of the bend, of which the second is listed nowhere. */
-void splitStraightAngles(ConstraintSet& set) {
+void splitLinearAngles(ConstraintSet& set) {
     for (int k = 0; k < set.numListed; k++) {
         Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Angle || !isStraightAngle(c.target))
+        if (c.kind != CoordinateKind::Angle || !isLinearAngle(c.target))
             continue;
-        c.kind = CoordinateKind::Straight;
+        c.kind = CoordinateKind::LinearAngle;
         c.target = 0;
         c.form = 0;
         Constraint second = c;
@@ -285,7 +285,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
             forEachGivenBy(*custom, f, set, report, add);
     }
     convertSingularSets(set, tolerance, box);
-    splitStraightAngles(set);
+    splitLinearAngles(set);
     addRigidBodies(system, set, box, report);
     checkDihedrals(set, report);
     checkTogether(set, tolerance, report);

@@ -41,11 +41,11 @@ Found findTargetProblem(const ConstraintSet& set, int k) {
         why << "the distance " << c.target << " nm is not a positive number.";
         return problem(c.target, 0);
     }
-    if (c.kind == CoordinateKind::Angle && isStraightAngle(c.target) && c.rate != 0) {
+    if (c.kind == CoordinateKind::Angle && isLinearAngle(c.target) && c.rate != 0) {
         why << "an angle that changes in time cannot start from pi, where it has no gradient.";
         return problem(c.target, M_PI);
     }
-    if (c.kind == CoordinateKind::Angle && !isStraightAngle(c.target) &&
+    if (c.kind == CoordinateKind::Angle && !isLinearAngle(c.target) &&
         !(c.target > nearlyStraight && c.target < M_PI - nearlyStraight)) {
         why << "the angle " << c.target << " rad has to be pi, or to lie between 0 and pi by at least "
             << nearlyStraight << " rad: closer, it has no usable gradient.";
@@ -84,7 +84,7 @@ std::string listed(const std::vector<int>& constraints, Item item) {
 
 } // namespace
 
-bool isStraightAngle(double angle) {
+bool isLinearAngle(double angle) {
     return std::abs(angle - M_PI) <= roundingOfAngles;
 }
 
@@ -132,9 +132,9 @@ void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
         return;
     std::map<std::vector<int>, std::set<int>> lines; // by an angle's particles, or a straight body's base
     for (const Constraint& c : set.constraints)
-        if (c.kind == CoordinateKind::Straight)
+        if (c.kind == CoordinateKind::LinearAngle)
             lines[c.particles].insert(c.particles.begin(), c.particles.end());
-        else if (c.kind == CoordinateKind::Linear && set.linear[c.form].weights.size() == 2)
+        else if (c.kind == CoordinateKind::AffinePosition && set.affine[c.form].weights.size() == 2)
             lines[{c.particles[1], c.particles[2]}].insert(c.particles.begin(), c.particles.end());
     std::map<int, std::vector<const std::set<int>*>> linesOf;
     for (const auto& line : lines)

@@ -15,7 +15,7 @@ namespace ConstraintPlugin {
 using Found = std::optional<ConstraintProblem>;
 
 /** Whether an angle (rad) is meant to be pi. */
-bool isStraightAngle(double angle);
+bool isLinearAngle(double angle);
 
 /** Leave a constraint out that was refused: it keeps its place, and nothing else. */
 void leaveOut(ConstraintSet& set, int constraint);

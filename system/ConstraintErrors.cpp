@@ -160,9 +160,9 @@ const char* nameOf(CoordinateKind kind) {
         return "angle";
     case CoordinateKind::Dihedral:
         return "dihedral";
-    case CoordinateKind::Straight:
+    case CoordinateKind::LinearAngle:
         return "straight angle";
-    case CoordinateKind::Linear:
+    case CoordinateKind::AffinePosition:
         return "rigid body";
     case CoordinateKind::Custom:
         return "centroid distance";
@@ -174,7 +174,7 @@ const char* unitOf(CoordinateKind kind) {
     switch (kind) {
     case CoordinateKind::Angle:
     case CoordinateKind::Dihedral:
-    case CoordinateKind::Straight:
+    case CoordinateKind::LinearAngle:
         return "rad";
     default:
         return "nm";
@@ -244,7 +244,7 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         out.precision(6);
         out << "\nWorst: " << describeConstraint(set, report.constraint) << ": ";
         const std::string unit = unitOf(c.kind);
-        const bool isRelative = set.hasLengthScale(c) || c.kind == CoordinateKind::Linear;
+        const bool isRelative = set.hasLengthScale(c) || c.kind == CoordinateKind::AffinePosition;
         const char* const residual = isExpression(set, c) ? "|sigma|/|grad sigma| in nm "
                                      : isRelative         ? "relative residual "
                                                           : "residual ";

@@ -84,7 +84,7 @@ TEST_P(Coordinate, CurvatureIsTheRateOfTheGradientAlongTheRates) {
     }
 }
 
-TEST(StraightCoordinate, CurvatureIsTheRateOfTheGradientAlongTheRates) {
+TEST(LinearAngleCoordinate, CurvatureIsTheRateOfTheGradientAlongTheRates) {
     Random random{12};
     for (int trial = 0; trial < 200; trial++) {
         Real3 b[2], V[2];
@@ -94,9 +94,9 @@ TEST(StraightCoordinate, CurvatureIsTheRateOfTheGradientAlongTheRates) {
         }
         const Real3 e = random.direction();
         const double expected = curvatureByDuals(2, b, V, [&](Vector3<Dual>* moving, Vector3<Dual>* G) {
-            differentiated::straightCoordinate(moving, {e.x, e.y, e.z}, G);
+            differentiated::linearAngleCoordinate(moving, {e.x, e.y, e.z}, G);
         });
-        EXPECT_NEAR(plain::straightCurvature(b, V, e), expected, 1e-10 * (1 + std::abs(expected)));
+        EXPECT_NEAR(plain::linearAngleCurvature(b, V, e), expected, 1e-10 * (1 + std::abs(expected)));
     }
 }
 

@@ -103,19 +103,19 @@ TEST(CentroidDistances, GradientAndCurvatureAgreeWithFiniteDifferences) {
         x[i] = random.inCube(1);
         v[i] = random.inCube(1);
     }
-    const CustomCoordinate::Moment moment{0, {{9, 0, 0}, {0, 9, 0}, {0, 0, 9}}};
-    const double h = 1e-4, q = centroids.evaluate(x.data(), nullptr, moment, gradient.data());
+    const CustomCoordinate::StepState stepState{0, {{9, 0, 0}, {0, 9, 0}, {0, 0, 9}}};
+    const double h = 1e-4, q = centroids.evaluate(x.data(), nullptr, stepState, gradient.data());
     auto moved = [&](double by) {
         std::vector<Real3> y = x;
         for (int i = 0; i < 4; i++)
             y[i] += by * v[i];
-        return centroids.evaluate(y.data(), nullptr, moment, unused.data());
+        return centroids.evaluate(y.data(), nullptr, stepState, unused.data());
     };
     double rate = 0;
     for (int i = 0; i < 4; i++)
         rate += dot(gradient[i], v[i]);
     EXPECT_NEAR(rate, (moved(h) - moved(-h)) / (2 * h), 1e-7);
-    EXPECT_NEAR(centroids.curvature(x.data(), v.data(), nullptr, moment), (moved(h) - 2 * q + moved(-h)) / (h * h),
+    EXPECT_NEAR(centroids.curvature(x.data(), v.data(), nullptr, stepState), (moved(h) - 2 * q + moved(-h)) / (h * h),
                 1e-6);
 }
 

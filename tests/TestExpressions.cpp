@@ -14,7 +14,7 @@ using namespace ConstraintPlugin;
 using namespace ConstraintTests;
 using namespace OpenMM;
 
-using Moment = CustomCoordinate::Moment;
+using StepState = CustomCoordinate::StepState;
 using Places = std::vector<Real3>;
 
 namespace {
@@ -37,7 +37,7 @@ double dot(const Places& a, const Places& b) {
 }
 
 /** What OpenMM makes of an expression as an energy: minus its forces are the gradient. */
-double referee(const Sigma& sigma, const Places& x, const Moment& moment, Places& gradient) {
+double referee(const Sigma& sigma, const Places& x, const StepState& stepState, Places& gradient) {
     System system;
     auto* force = new CustomCompoundBondForce(sigma.numParticles, sigma.expression);
     std::vector<int> particles;
@@ -47,13 +47,13 @@ double referee(const Sigma& sigma, const Places& x, const Moment& moment, Places
         force->addPerBondParameter(parameter.first);
     for (const auto& [name, value] : sigma.globals)
         force->addGlobalParameter(name, value);
-    force->addGlobalParameter("t", moment.time);
+    force->addGlobalParameter("t", stepState.time);
     force->setUsesPeriodicBoundaryConditions(sigma.periodic);
     addTables(*force);
     force->addBond(particles, valuesOf(sigma.parameters));
     system.addForce(force);
     const auto toVec3 = [](const Real3& r) { return Vec3(r.x, r.y, r.z); };
-    system.setDefaultPeriodicBoxVectors(toVec3(moment.box.a), toVec3(moment.box.b), toVec3(moment.box.c));
+    system.setDefaultPeriodicBoxVectors(toVec3(stepState.box.a), toVec3(stepState.box.b), toVec3(stepState.box.c));
     VerletIntegrator integrator(0.001);
     Context context(system, integrator, Platform::getPlatform("Reference"));
     std::vector<Vec3> positions;
@@ -70,7 +70,7 @@ double referee(const Sigma& sigma, const Places& x, const Moment& moment, Places
 
 class Expressions : public testing::TestWithParam<Sigma> {
 protected:
-    /** Call with the coordinate, random positions and velocities, and a moment, several times. */
+    /** Call with the coordinate, random positions and velocities, and a stepState, several times. */
     template <class Check>
     void atRandomPoints(Check check) {
         const Sigma& sigma = GetParam();
@@ -84,12 +84,12 @@ protected:
             return v;
         };
         for (int i = 0; i < 10; i++) {
-            Moment moment;
-            moment.time = 1 + 0.5 * uniform(random);
+            StepState stepState;
+            stepState.time = 1 + 0.5 * uniform(random);
             // Positions differ by up to 2 nm.
-            moment.box = {{1.3, 0, 0}, {0.2, 1.4, 0}, {-0.3, 0.4, 1.5}};
+            stepState.box = {{1.3, 0, 0}, {0.2, 1.4, 0}, {-0.3, 0.4, 1.5}};
             const Places x = someVectors(), v = someVectors();
-            check(coordinate, x, v, moment);
+            check(coordinate, x, v, stepState);
         }
     }
     std::vector<double> parameters = valuesOf(GetParam().parameters);
@@ -98,10 +98,10 @@ protected:
 } // namespace
 
 TEST_P(Expressions, HaveTheValueAndGradientOfACustomCompoundBondForce) {
-    atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places&, const Moment& moment) {
+    atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places&, const StepState& stepState) {
         Places gradient(x.size()), expected(x.size());
-        const double value = sigma.evaluate(x.data(), parameters.data(), moment, gradient.data());
-        const double expectedValue = referee(GetParam(), x, moment, expected);
+        const double value = sigma.evaluate(x.data(), parameters.data(), stepState, gradient.data());
+        const double expectedValue = referee(GetParam(), x, stepState, expected);
         EXPECT_NEAR(value, expectedValue, 1e-12 * (1 + std::abs(value)));
         const Places difference = gradient + -1.0 * expected;
         EXPECT_LT(std::sqrt(dot(difference, difference)), 1e-11 * (1 + std::sqrt(dot(expected, expected))));
@@ -111,24 +111,24 @@ TEST_P(Expressions, HaveTheValueAndGradientOfACustomCompoundBondForce) {
 
 TEST_P(Expressions, HaveATimeDerivativeAndACurvatureAsDifferencesSay) {
     double largestCurvature = 0, largestRate = 0;
-    atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places& v, const Moment& moment) {
+    atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places& v, const StepState& stepState) {
         Places gradient(x.size());
         const auto at = [&](double s, double inTime) {
-            Moment then = moment;
+            StepState then = stepState;
             then.time += inTime;
             return sigma.evaluate((x + s * v).data(), parameters.data(), then, gradient.data());
         };
         const double h = 1e-5;
-        const double rate = sigma.timeDerivative(x.data(), parameters.data(), moment);
+        const double rate = sigma.timeDerivative(x.data(), parameters.data(), stepState);
         EXPECT_NEAR(rate, (at(0, h) - at(0, -h)) / (2 * h), 1e-8 * (1 + std::abs(rate)));
         // d sigma/ds along x + s v, t + s; its derivative is the curvature.
         const auto slope = [&](double s) {
-            Moment then = moment;
+            StepState then = stepState;
             then.time += s;
             at(s, s);
             return dot(gradient, v) + sigma.timeDerivative((x + s * v).data(), parameters.data(), then);
         };
-        const double curvature = sigma.curvature(x.data(), v.data(), parameters.data(), moment);
+        const double curvature = sigma.curvature(x.data(), v.data(), parameters.data(), stepState);
         EXPECT_NEAR(curvature, (slope(h) - slope(-h)) / (2 * h), 3e-7 * (1 + std::abs(curvature)));
         largestRate = std::max(largestRate, std::abs(rate));
         largestCurvature = std::max(largestCurvature, std::abs(curvature));
@@ -141,18 +141,18 @@ TEST_P(Expressions, ArePureFunctions) {
     // A buffer that is not renewed would show when points are visited in another order.
     std::vector<double> first, again;
     const auto collect = [&](std::vector<double>& to, bool twice) {
-        atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places& v, const Moment& moment) {
+        atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places& v, const StepState& stepState) {
             Places gradient(x.size());
             if (twice) {
                 const Places other = x + 0.125 * v;
-                Moment then = moment;
+                StepState then = stepState;
                 then.time += 1;
                 then.box.a.x += 0.1;
                 sigma.curvature(other.data(), x.data(), parameters.data(), then);
                 sigma.evaluate(other.data(), parameters.data(), then, gradient.data());
             }
-            to.push_back(sigma.curvature(x.data(), v.data(), parameters.data(), moment));
-            to.push_back(sigma.evaluate(x.data(), parameters.data(), moment, gradient.data()));
+            to.push_back(sigma.curvature(x.data(), v.data(), parameters.data(), stepState));
+            to.push_back(sigma.evaluate(x.data(), parameters.data(), stepState, gradient.data()));
             for (const Real3& g : gradient)
                 to.insert(to.end(), {g.x, g.y, g.z});
         });

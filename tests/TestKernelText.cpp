@@ -21,7 +21,7 @@
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
 
-using Moment = CustomCoordinate::Moment;
+using StepState = CustomCoordinate::StepState;
 using Places = std::vector<Real3>;
 
 namespace {
@@ -80,15 +80,15 @@ KERNEL void checkNAME(GLOBAL const mixed* x, GLOBAL const mixed* v, GLOBAL const
             ownV[p] = make_mixed3(v[first], v[first + 1], v[first + 2]);
         }
         GLOBAL const mixed* m = moments + 10 * point;
-        Moment moment;
-        moment.time = m[0];
-        moment.a = make_mixed3(m[1], m[2], m[3]);
-        moment.b = make_mixed3(m[4], m[5], m[6]);
-        moment.c = make_mixed3(m[7], m[8], m[9]);
+        StepState stepState;
+        stepState.time = m[0];
+        stepState.a = make_mixed3(m[1], m[2], m[3]);
+        stepState.b = make_mixed3(m[4], m[5], m[6]);
+        stepState.c = make_mixed3(m[7], m[8], m[9]);
         GLOBAL mixed* own = results + (3 + 3 * NUM) * point;
-        own[0] = NAME(ownX, parameters, globals, tables, moment, gradient);
-        own[1] = NAMERate(ownX, parameters, globals, tables, moment);
-        own[2] = NAMECurvature(ownX, ownV, parameters, globals, tables, moment);
+        own[0] = NAME(ownX, parameters, globals, tables, stepState, gradient);
+        own[1] = NAMERate(ownX, parameters, globals, tables, stepState);
+        own[2] = NAMECurvature(ownX, ownV, parameters, globals, tables, stepState);
         for (int p = 0; p < NUM; p++) {
             own[3 + 3 * p] = gradient[p].x;
             own[4 + 3 * p] = gradient[p].y;
@@ -119,7 +119,7 @@ std::vector<Case> allCases() {
 }
 
 std::string programOf(const std::vector<Case>& cases) {
-    std::string text = readText("platforms/common/kernels/moment.cc") + readText("core/constraints/coordinates.cc") +
+    std::string text = readText("platforms/common/kernels/stepState.cc") + readText("core/constraints/coordinates.cc") +
                        readText("core/constraints/functions.cc");
     for (const Case& c : cases) {
         text += c.coordinate->kernelText(c.name) + c.coordinate->curvatureKernelText(c.name);
@@ -153,7 +153,7 @@ public:
             value = rounded(value);
         return values;
     }
-    Moment moment(int point) const {
+    StepState stepState(int point) const {
         const double* m = &moments[10 * point];
         return {m[0], {{m[1], m[2], m[3]}, {m[4], m[5], m[6]}, {m[7], m[8], m[9]}}};
     }
@@ -193,13 +193,13 @@ TEST_P(KernelTextOnDevices, ComputesWhatLeptonCoordinateDoes) {
 
         int numNumbers = 0;
         for (int point = 0; point < Inputs::numPoints; point++) {
-            const Moment moment = inputs.moment(point);
+            const StepState stepState = inputs.stepState(point);
             const auto* x = reinterpret_cast<const Real3*>(&inputs.x[3 * n * point]);
             const auto* v = reinterpret_cast<const Real3*>(&inputs.v[3 * n * point]);
             Places gradient(n);
-            const double value = c.coordinate->evaluate(x, parameters.data(), moment, gradient.data());
-            std::vector<double> expected = {value, c.coordinate->timeDerivative(x, parameters.data(), moment),
-                                            c.coordinate->curvature(x, v, parameters.data(), moment)};
+            const double value = c.coordinate->evaluate(x, parameters.data(), stepState, gradient.data());
+            std::vector<double> expected = {value, c.coordinate->timeDerivative(x, parameters.data(), stepState),
+                                            c.coordinate->curvature(x, v, parameters.data(), stepState)};
             for (const Real3& g : gradient)
                 expected.insert(expected.end(), {g.x, g.y, g.z});
             for (int i = 0; i < numResults; i++) {

@@ -86,7 +86,7 @@ TEST(GenericRank, IsThatWithoutABoxForPeriodicConstraintsOfEveryKind) {
         add(CoordinateKind::Distance, {0, 1});
         add(CoordinateKind::Angle, {0, 1, 2});
         add(CoordinateKind::Dihedral, {0, 1, 2, 3});
-        add(CoordinateKind::Straight, {2, 3, 4}, 0);
+        add(CoordinateKind::LinearAngle, {2, 3, 4}, 0);
         add(CoordinateKind::Custom, {0, 1, 3, 4}, 0);
     }
     EXPECT_EQ(analyzeGenericRank(set, allConstraints(set)).independent, (std::vector<int>{0, 1, 2, 3, 4}));
@@ -158,7 +158,7 @@ TEST(GenericRank, IsUndecidedWhereNoGapTellsIt) {
     public:
         explicit Plane(double slope) : CentroidDistance({1.0}, false), slope(slope) {
         }
-        double evaluate(const Real3* x, const double*, const Moment&, Real3* gradient) override {
+        double evaluate(const Real3* x, const double*, const StepState&, Real3* gradient) override {
             gradient[0] = {1, slope, 0};
             return dot(gradient[0], x[0]);
         }

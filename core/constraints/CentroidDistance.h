@@ -18,24 +18,24 @@ public:
     const std::vector<double>& getWeights() const {
         return weights;
     }
-    double evaluate(const Real3* x, const double*, const Moment& moment, Real3* gradient) override {
-        const Real3 R = separation(x, moment);
+    double evaluate(const Real3* x, const double*, const StepState& stepState, Real3* gradient) override {
+        const Real3 R = separation(x, stepState);
         const double q = std::sqrt(dot(R, R));
         for (std::size_t i = 0; i < weights.size(); i++)
             gradient[i] = (weights[i] / q) * R;
         return q;
     }
-    double timeDerivative(const Real3*, const double*, const Moment&) override {
+    double timeDerivative(const Real3*, const double*, const StepState&) override {
         return 0.0;
     }
-    double curvature(const Real3* x, const Real3* v, const double*, const Moment& moment) override {
-        const Real3 R = separation(x, moment), V = sum(v);
+    double curvature(const Real3* x, const Real3* v, const double*, const StepState& stepState) override {
+        const Real3 R = separation(x, stepState), V = sum(v);
         const double q2 = dot(R, R), along = dot(R, V);
         return (dot(V, V) - along * along / q2) / std::sqrt(q2);
     }
-    void addInternalVirial(const Real3* x, const double*, const Moment& moment, double factor,
+    void addInternalVirial(const Real3* x, const double*, const StepState& stepState, double factor,
                            double* tensor) override {
-        const Real3 R = separation(x, moment);
+        const Real3 R = separation(x, stepState);
         const double r[3] = {R.x, R.y, R.z}, scale = factor / std::sqrt(dot(R, R));
         for (int i = 0; i < 9; i++)
             tensor[i] += scale * r[i / 3] * r[i % 3];
@@ -69,9 +69,9 @@ private:
             total += weights[i] * x[i];
         return total;
     }
-    Real3 separation(const Real3* x, const Moment& moment) const {
+    Real3 separation(const Real3* x, const StepState& stepState) const {
         const Real3 R = sum(x);
-        return periodic ? moment.box.minimumImage(R) : R;
+        return periodic ? stepState.box.minimumImage(R) : R;
     }
     std::vector<double> weights;
     bool periodic;

@@ -16,12 +16,12 @@ namespace ConstraintPlugin {
 
 /** Which coordinate q of its particles a constraint holds at its target. */
 enum class CoordinateKind {
-    Distance, ///< of two particles
-    Angle,    ///< at the second of three particles, between 0 and pi
-    Dihedral, ///< of four particles
-    Straight, ///< one of the two components of the bend of three particles on a line: an angle of pi has no gradient
-    Linear,   ///< a component of r_a - sum_b C_ab r_b: a place in a rigid body
-    Custom    ///< sigma as an object gives it: a CustomCoordinate
+    Distance,    ///< of two particles
+    Angle,       ///< at the second of three particles, between 0 and pi
+    Dihedral,    ///< of four particles
+    LinearAngle, ///< one of the two components of the bend of three particles on a line: an angle of pi has no gradient
+    AffinePosition, ///< a component of r_a - sum_b C_ab r_b: a place in a rigid body
+    Custom          ///< sigma as an object gives it: a CustomCoordinate
 };
 
 /** Number of particles of a coordinate; 0 if it may be any. */
@@ -30,11 +30,11 @@ inline int numParticlesOf(CoordinateKind kind) {
     case CoordinateKind::Distance:
         return 2;
     case CoordinateKind::Angle:
-    case CoordinateKind::Straight:
+    case CoordinateKind::LinearAngle:
         return 3;
     case CoordinateKind::Dihedral:
         return 4;
-    case CoordinateKind::Linear:
+    case CoordinateKind::AffinePosition:
     case CoordinateKind::Custom:
         return 0;
     }
@@ -52,13 +52,13 @@ inline double wrapResidual(CoordinateKind kind, double difference) {
 struct Constraint {
     CoordinateKind kind = CoordinateKind::Distance;
     std::vector<int> particles;
-    double target = 0;       ///< nm or rad, at startTime; 0 for Straight, Linear and Custom
-    bool periodic = false;   ///< bond vectors take the minimum image
-    int force = -1;          ///< index of its Force in the System, -1: the System itself
-    int index = 0;           ///< its index there; of a rigid body's constraints: the body's, -1 if it was recognized
-    double rate = 0;         ///< nm/ps or rad/ps
-    double startTime = 0;    ///< ps
-    int form = -1;           ///< Linear, Custom: index into ConstraintSet::linear, custom. Straight: component, 0 or 1
+    double target = 0;     ///< nm or rad, at startTime; 0 for LinearAngle, AffinePosition and Custom
+    bool periodic = false; ///< bond vectors take the minimum image
+    int force = -1;        ///< index of its Force in the System, -1: the System itself
+    int index = 0;         ///< its index there; of a rigid body's constraints: the body's, -1 if it was recognized
+    double rate = 0;       ///< nm/ps or rad/ps
+    double startTime = 0;  ///< ps
+    int form = -1;         ///< AffinePosition, Custom: index into ConstraintSet::affine, custom. LinearAngle: component
     int firstParameter = 0;  ///< Custom: its parameters begin there in ConstraintSet::parameters
     int owner = -1;          ///< of those that nobody listed: which listed constraint they complete; -1: a rigid body
     int replaces = -1;       ///< of a recognized rigid body's: one of the listed constraints whose place it takes
@@ -73,7 +73,7 @@ struct Constraint {
 };
 
 /** r_a - sum_b C_ab r_b along one axis. */
-struct LinearForm {
+struct AffineForm {
     Real3 axis;
     std::vector<double> weights; ///< C_ab of the particles after the first, of sum 1
     double length = 1;           ///< nm, what an error is relative to: the size of the body
@@ -91,7 +91,7 @@ struct ConstraintSet {
     std::vector<double> inverseMass; ///< [numParticles] 1/amu, 0 for an immovable particle
     std::vector<Constraint> constraints;
     int numListed = 0;
-    std::vector<LinearForm> linear;
+    std::vector<AffineForm> affine;
     std::vector<std::shared_ptr<CustomCoordinate>> custom;
     std::vector<double> parameters;                        ///< of all Custom constraints
     std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or too short: none. null: none at all
@@ -129,7 +129,7 @@ struct ConstraintSet {
     /** What an error of a constraint is divided by; an angle's is in radians. An expression's is a length,
      *  |sigma|/|grad sigma|, and this does not apply. */
     double scale(const Constraint& c) const {
-        return hasLengthScale(c) ? c.target : c.kind == CoordinateKind::Linear ? linear[c.form].length : 1.0;
+        return hasLengthScale(c) ? c.target : c.kind == CoordinateKind::AffinePosition ? affine[c.form].length : 1.0;
     }
 };
 

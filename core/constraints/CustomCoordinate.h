@@ -17,8 +17,8 @@ class CustomCoordinate {
 public:
     virtual ~CustomCoordinate() = default;
 
-    /** What all constraints of an object share at one moment. */
-    struct Moment {
+    /** What all constraints of an object share at one time. */
+    struct StepState {
         double time = 0; ///< ps
         Box box;         ///< for functions that take the minimum image
     };
@@ -26,15 +26,15 @@ public:
      *  @param x           [numParticles] nm, unwrapped
      *  @param parameters  of this constraint
      *  @param[out] gradient  [numParticles] d sigma/dx; not finite where sigma has no gradient */
-    virtual double evaluate(const Real3* x, const double* parameters, const Moment& moment, Real3* gradient) = 0;
+    virtual double evaluate(const Real3* x, const double* parameters, const StepState& stepState, Real3* gradient) = 0;
     /** d sigma/dt at fixed positions. */
-    virtual double timeDerivative(const Real3* x, const double* parameters, const Moment& moment) = 0;
+    virtual double timeDerivative(const Real3* x, const double* parameters, const StepState& stepState) = 0;
     /** Second derivative of sigma along x + s v, t + s: v^T H v + 2 (d grad/dt) v + d^2 sigma/dt^2.
      *  @param v  [numParticles] nm/ps */
-    virtual double curvature(const Real3* x, const Real3* v, const double* parameters, const Moment& moment) = 0;
+    virtual double curvature(const Real3* x, const Real3* v, const double* parameters, const StepState& stepState) = 0;
     /** Add factor * sum_i r_i (x) d sigma/dx_i to a tensor (row-major 3x3), of a sigma that does not change when all
      * its particles move together: with separations in the minimum image wherever sigma takes it. */
-    virtual void addInternalVirial(const Real3* x, const double* parameters, const Moment& moment, double factor,
+    virtual void addInternalVirial(const Real3* x, const double* parameters, const StepState& stepState, double factor,
                                    double* tensor) = 0;
     virtual bool dependsOnTime() const = 0;
     /** Whether its value is a distance with a target, whose error is relative; else sigma has the target 0. */
@@ -55,14 +55,14 @@ public:
 
     /** The same as functions for kernels, in OpenCL C and CUDA C++ alike; empty where they are written by hand.
      *  evaluate() as    mixed NAME(const mixed3* x, GLOBAL const mixed* parameters, GLOBAL const mixed* globals,
-     *                              GLOBAL const mixed* tables, Moment moment, mixed3* gradient)
-     *  timeDerivative() as   mixed NAMERate(x, parameters, globals, tables, moment)
-     *  with globals by getGlobals() and tables as below. It stands after platforms/common/kernels/moment.cc,
+     *                              GLOBAL const mixed* tables, StepState stepState, mixed3* gradient)
+     *  timeDerivative() as   mixed NAMERate(x, parameters, globals, tables, stepState)
+     *  with globals by getGlobals() and tables as below. It stands after platforms/common/kernels/stepState.cc,
      *  core/constraints/coordinates.cc and core/constraints/functions.cc. */
     virtual std::string kernelText(const std::string& /*name*/) {
         return "";
     }
-    /** curvature() as   mixed NAMECurvature(x, const mixed3* v, parameters, globals, tables, moment) */
+    /** curvature() as   mixed NAMECurvature(x, const mixed3* v, parameters, globals, tables, stepState) */
     virtual std::string curvatureKernelText(const std::string& /*name*/) {
         return "";
     }

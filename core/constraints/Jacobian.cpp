@@ -28,11 +28,11 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
         special[row] = (int) specials.size();
         specials.emplace_back();
         Special& extra = specials.back();
-        if (c.kind == CoordinateKind::Straight)
+        if (c.kind == CoordinateKind::LinearAngle)
             extra.component = c.form;
-        if (c.kind == CoordinateKind::Linear) {
-            extra.direction = set.linear[c.form].axis;
-            extra.weights = set.linear[c.form].weights; // w_s = sum_(b>s) C_b
+        if (c.kind == CoordinateKind::AffinePosition) {
+            extra.direction = set.affine[c.form].axis;
+            extra.weights = set.affine[c.form].weights; // w_s = sum_(b>s) C_b
             for (int s = (int) extra.weights.size() - 2; s >= 0; s--)
                 extra.weights[s] += extra.weights[s + 1];
         }
@@ -59,7 +59,7 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
 }
 
 int Jacobian::setStart(const Real3* positions, const Box& box, double time, const std::vector<RowRange>& ranges) {
-    moment.box = box;
+    stepState.box = box;
     setTime(time);
     int bad = -1;
     for (const RowRange& range : ranges) {
@@ -71,7 +71,7 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time, cons
         timeDerivative[row] = -moving.rate;
         if (isExpression(row)) {
             const Special& extra = specials[special[row]];
-            timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), moment);
+            timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), stepState);
         }
     }
     return bad;
@@ -101,7 +101,7 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
             takeBonds(size - 1);
             for (std::size_t s = 0; s < extra.place.size(); s++)
                 extra.place[s] = positions[particle[first + s]];
-            if (kind[row] == CoordinateKind::Straight)
+            if (kind[row] == CoordinateKind::LinearAngle)
                 extra.direction = perpendicular(b[0] + b[1], extra.component);
             value[row] = evaluateSpecialAt(row, b, extra.place.data(), &start[first]);
             if (isExpression(row))
@@ -115,7 +115,7 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
 }
 
 void Jacobian::setTime(double time) {
-    moment.time = time;
+    stepState.time = time;
     for (const MovingRow& moving : movingRows) {
         target[moving.row] = moving.target + moving.rate * (time - moving.startTime);
         if (isDistance(moving.row))
@@ -141,14 +141,14 @@ double Jacobian::evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real
     Special& extra = specials[special[row]];
     const int size = slotStart[row + 1] - slotStart[row];
     if (kind[row] == CoordinateKind::Custom)
-        return extra.custom->evaluate(x, extra.parameters.data(), moment, gradient);
+        return extra.custom->evaluate(x, extra.parameters.data(), stepState, gradient);
     Real3* const G = gradientBuffer.data();
     double q;
-    if (kind[row] == CoordinateKind::Straight) {
-        q = plain::straightCoordinate(b, extra.direction, G);
+    if (kind[row] == CoordinateKind::LinearAngle) {
+        q = plain::linearAngleCoordinate(b, extra.direction, G);
         extra.isFolded = !(dot(b[0], b[1]) > 0);
     } else
-        q = plain::linearCoordinate(size - 1, b, extra.weights.data(), extra.direction, G);
+        q = plain::affinePositionCoordinate(size - 1, b, extra.weights.data(), extra.direction, G);
     toParticles(size, G, gradient);
     return q;
 }
@@ -159,22 +159,22 @@ double Jacobian::inverseNorm(int row, const std::vector<Real3>& gradients) const
 
 double Jacobian::curvature(int row, const Real3* velocity, double scale) const {
     const int first = slotStart[row];
-    if (kind[row] == CoordinateKind::Linear)
+    if (kind[row] == CoordinateKind::AffinePosition)
         return 0.0;
     if (kind[row] == CoordinateKind::Custom) {
         const Special& extra = specials[special[row]];
         std::vector<Real3> v(extra.place.size());
         for (std::size_t s = 0; s < v.size(); s++)
             v[s] = scale * velocityOf(first + (int) s, velocity);
-        return extra.custom->curvature(extra.place.data(), v.data(), extra.parameters.data(), moment);
+        return extra.custom->curvature(extra.place.data(), v.data(), extra.parameters.data(), stepState);
     }
     const Real3* b = &bond[first - row];
     const int numBonds = slotStart[row + 1] - first - 1;
     Real3 rate[3];
     for (int s = 0; s < numBonds; s++)
         rate[s] = scale * (velocityOf(first + s, velocity) - velocityOf(first + s + 1, velocity));
-    if (kind[row] == CoordinateKind::Straight)
-        return plain::straightCurvature(b, rate, specials[special[row]].direction);
+    if (kind[row] == CoordinateKind::LinearAngle)
+        return plain::linearAngleCurvature(b, rate, specials[special[row]].direction);
     return coordinateCurvature(kind[row], b, rate);
 }
 
@@ -196,7 +196,7 @@ void Jacobian::addVirial(int row, double multiplier, double* tensor) const {
             sumOfSquares += dot(start[s], start[s]);
         }
         if (dot(sum, sum) < 1e-16 * sumOfSquares)
-            extra.custom->addInternalVirial(place.data(), extra.parameters.data(), moment, multiplier, tensor);
+            extra.custom->addInternalVirial(place.data(), extra.parameters.data(), stepState, multiplier, tensor);
         else
             for (int s = 0; s < size; s++)
                 add(place[s], start[first + s]);

@@ -15,8 +15,8 @@ namespace ConstraintPlugin {
  *
  *  Works on displacements: bond vectors are taken once, at the start of a step and with the minimum image; later ones
  *  differ by the particles' displacements. A row has one slot per particle; slots are numbered over all rows.
- *  Distances, angles and dihedrals have their number of particles known at compile time; what is rarer (Straight,
- *  Linear, Custom) is in Jacobian.cpp. */
+ *  Distances, angles and dihedrals have their number of particles known at compile time; what is rarer
+ *  (LinearAngle, AffinePosition, Custom) is in Jacobian.cpp. */
 class Jacobian {
 public:
     /** @param rows  the constraint of each row */
@@ -87,7 +87,7 @@ public:
         case CoordinateKind::Distance:
         case CoordinateKind::Custom:
             return !(diagonal(row, current.data()) > pivotThreshold * diagonal(row, start.data()));
-        case CoordinateKind::Straight:
+        case CoordinateKind::LinearAngle:
             return specials[special[row]].isFolded;
         default:
             return false;
@@ -145,10 +145,10 @@ private:
     int setRows(const Real3* positions, const Box& box, const RowRange& range);
     /** What rows of a rarer kind have besides. */
     struct Special {
-        Real3 direction;             // Straight: e, perpendicular to the line at the start; Linear: the axis
-        int component = 0;           // Straight
-        bool isFolded = false;       // Straight: the second particle is not between the others
-        std::vector<double> weights; // Linear: w of linearCoordinate
+        Real3 direction;             // LinearAngle: e, perpendicular to the line at the start; AffinePosition: axis
+        int component = 0;           // LinearAngle
+        bool isFolded = false;       // LinearAngle: the second particle is not between the others
+        std::vector<double> weights; // AffinePosition: w of affinePositionCoordinate
         std::shared_ptr<CustomCoordinate> custom;
         std::vector<double> parameters; // Custom
         std::vector<Real3> place;       // Custom: [size] at the start
@@ -232,7 +232,7 @@ private:
     std::vector<int> special;  // [numRows] index into specials; empty if no row is special
     std::vector<Special> specials;
     std::vector<MovingRow> movingRows;
-    CustomCoordinate::Moment moment; // of what is evaluated
+    CustomCoordinate::StepState stepState; // of what is evaluated
     std::vector<Real3> bondBuffer, gradientBuffer;
 };
 

@@ -70,7 +70,7 @@ DEVICE mixed dihedralCurvature(const mixed3* b, const mixed3* V) {
 
 /** A component, along a unit vector e, of the bend of three particles that shall lie on a line, the second between the
  *  others: q = e.(b1/|b1| - b2/|b2|), an angle to first order; dq/db1 = (e - (e.u)u)/|b1| with u = b1/|b1|. */
-DEVICE mixed straightCoordinate(const mixed3* b, mixed3 e, mixed3* G) {
+DEVICE mixed linearAngleCoordinate(const mixed3* b, mixed3 e, mixed3* G) {
     const mixed length0 = sqrt(dot(b[0], b[0])), length1 = sqrt(dot(b[1], b[1]));
     const mixed3 u = (1 / length0) * b[0], w = (1 / length1) * b[1];
     G[0] = (1 / length0) * (e - dot(e, u) * u);
@@ -85,13 +85,13 @@ DEVICE mixed directionCurvature(mixed3 b, mixed3 V, mixed3 e) {
     return ((2 * rate * rate / length - second) * dot(e, b) - 2 * rate * dot(e, V)) / (length * length);
 }
 
-DEVICE mixed straightCurvature(const mixed3* b, const mixed3* V, mixed3 e) {
+DEVICE mixed linearAngleCurvature(const mixed3* b, const mixed3* V, mixed3 e) {
     return directionCurvature(b[0], V[0], e) - directionCurvature(b[1], V[1], e);
 }
 
 /** Component along e of r_1 - sum_b C_b r_b with sum_b C_b = 1, from the n bond vectors of these particles in turn:
  *  q = sum_s w_s e.b_s with w_s = sum_(b>s) C_b. It has no curvature. */
-DEVICE mixed linearCoordinate(int n, const mixed3* b, const mixed* w, mixed3 e, mixed3* G) {
+DEVICE mixed affinePositionCoordinate(int n, const mixed3* b, const mixed* w, mixed3 e, mixed3* G) {
     mixed q = 0;
     for (int s = 0; s < n; s++) {
         G[s] = w[s] * e;

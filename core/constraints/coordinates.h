@@ -28,7 +28,7 @@ inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
         return plain::angleCoordinate(bonds, G);
     case CoordinateKind::Dihedral:
         return plain::dihedralCoordinate(bonds, G);
-    default: // Straight, Linear and Custom take more than bond vectors: Jacobian.cpp
+    default: // LinearAngle, AffinePosition and Custom take more than bond vectors: Jacobian.cpp
         return 0.0;
     }
 }

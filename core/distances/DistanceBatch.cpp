@@ -45,7 +45,7 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
         parameters = like->parameters;
         return;
     }
-    for (const auto& place : pattern.meetingPlaces)
+    for (const auto& place : pattern.sharedParticles)
         own->weight.push_back(place.sign * own->inverseMass[place.particle]);
     parameters = own;
 }

@@ -66,7 +66,7 @@ public:
         Aligned<Number> inverseMass;   ///< [particles]
         Aligned<Number> firstWeight;   ///< [rows] inverse mass of the first particle
         Aligned<Number> secondWeight;  ///< [rows] and of the second
-        Aligned<Number> weight;        ///< [meetings] inverse mass with its sign
+        Aligned<Number> weight;        ///< [sharedElements] inverse mass with its sign
         Aligned<Number> square;        ///< [rows] L^2
         Aligned<Number> inverseSquare; ///< [rows] 1/L^2
         double shortest, longest;      ///< L

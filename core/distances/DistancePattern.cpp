@@ -98,7 +98,7 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
         for (int p : {pairs[k].first, pairs[k].second})
             if (movable[p])
                 rowsAt[p].push_back(k);
-    std::vector<std::pair<Meeting, MeetingPlace>> found;
+    std::vector<std::pair<SharedElement, SharedParticle>> found;
     for (int p = 0; p < numParticles(); p++)
         for (std::size_t a = 0; a < rowsAt[p].size(); a++)
             for (std::size_t b = 0; b < a; b++) {
@@ -107,12 +107,12 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
                 found.push_back({{find(row, column), row, column}, {p, isAlike ? 1.0 : -1.0}});
             }
     std::sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.first.entry < b.first.entry; });
-    for (const auto& [meeting, place] : found) {
-        meetings.push_back(meeting);
-        meetingPlaces.push_back(place);
+    for (const auto& [element, place] : found) {
+        sharedElements.push_back(element);
+        sharedParticles.push_back(place);
     }
 
-    int run = 0, meeting = 0;
+    int run = 0, element = 0;
     for (int p = isSplit ? 0 : numParts; p <= numParts; p++) {
         Part part{};
         part.beginRow = p == 0 || !isSplit ? 0 : parts.back().endRow;
@@ -123,10 +123,10 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
         while (run < (int) runs.size() && runs[run].begin < part.endRow)
             run++;
         part.endRun = run;
-        part.beginMeeting = meeting;
-        while (meeting < (int) meetings.size() && meetings[meeting].entry < columnStart[part.endRow])
-            meeting++;
-        part.endMeeting = meeting;
+        part.beginShared = element;
+        while (element < (int) sharedElements.size() && sharedElements[element].entry < columnStart[part.endRow])
+            element++;
+        part.endShared = element;
         (p < numParts ? parts.emplace_back() : top) = part;
     }
 }

@@ -41,7 +41,7 @@ struct DistancePattern {
     struct Part {
         int beginRow, endRow;
         int beginRun, endRun;
-        int beginMeeting, endMeeting;
+        int beginShared, endShared;
     };
     /** Entries of a part's columns begin and end there. */
     int firstEntry(const Part& part) const {
@@ -57,24 +57,24 @@ struct DistancePattern {
         int entry;        ///< the first one's first
         long long update; ///< and its first update
     };
-    /** An element of the matrix that is not zero: two rows that meet at a movable particle. */
-    struct Meeting {
+    /** An element of the matrix that is not zero: two rows that share a movable particle. */
+    struct SharedElement {
         int entry, row, column;
     };
-    /** Where they meet, and the product of its signs in both rows. */
-    struct MeetingPlace {
+    /** That particle, and the product of its signs in both rows. */
+    struct SharedParticle {
         int particle;
         double sign;
     };
-    bool isPeriodic = false;                 ///< bonds take the minimum image
-    std::vector<LocalPair> pairs;            ///< [rows], by position in the elimination
-    std::vector<char> isMovable;             ///< [particles]
-    std::vector<int> positionOf;             ///< [rows] given row -> position
-    std::vector<int> entryRow;               ///< [entries] position of the row, by column, ascending
-    std::vector<Run> runs;                   ///< ascending
-    std::vector<Meeting> meetings;           ///< by entry
-    std::vector<MeetingPlace> meetingPlaces; ///< [meetings]
-    std::vector<int> updateTarget;           ///< as in SymbolicFactor
+    bool isPeriodic = false;                     ///< bonds take the minimum image
+    std::vector<LocalPair> pairs;                ///< [rows], by position in the elimination
+    std::vector<char> isMovable;                 ///< [particles]
+    std::vector<int> positionOf;                 ///< [rows] given row -> position
+    std::vector<int> entryRow;                   ///< [entries] position of the row, by column, ascending
+    std::vector<Run> runs;                       ///< ascending
+    std::vector<SharedElement> sharedElements;   ///< by entry
+    std::vector<SharedParticle> sharedParticles; ///< [sharedElements]
+    std::vector<int> updateTarget;               ///< as in SymbolicFactor
     /** Unions of subtrees of the elimination tree: what one eliminates touches itself and the top, but no other. Empty
      *  where a cluster is not split. */
     std::vector<Part> parts;

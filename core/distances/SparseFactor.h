@@ -128,8 +128,8 @@ void SparseFactor<Number>::assemble(Workspace& work, const Vector* gradient, con
     if (!symmetric)
         std::fill(upper + beginEntry, upper + endEntry, Number{});
     const Number* weight = data.parameters->weight.data();
-    for (int i = part.beginMeeting; i < part.endMeeting; i++) {
-        const DistancePattern::Meeting& m = pattern.meetings[i];
+    for (int i = part.beginShared; i < part.endShared; i++) {
+        const DistancePattern::SharedElement& m = pattern.sharedElements[i];
         lower[m.entry] = weight[i] * inner(gradient[m.row], bond[m.column]);
         if (!symmetric)
             upper[m.entry] = weight[i] * inner(gradient[m.column], bond[m.row]);

@@ -52,10 +52,10 @@ std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::
 
 namespace {
 
-/** Which rows of a cluster meet at each movable particle. Reused from cluster to cluster. */
-class Meetings {
+/** Which rows of a cluster share each movable particle. Reused from cluster to cluster. */
+class SharedParticles {
 public:
-    explicit Meetings(const ConstraintSet& set) : set(set), placeOf(set.numParticles()) {
+    explicit SharedParticles(const ConstraintSet& set) : set(set), placeOf(set.numParticles()) {
     }
     struct RowSlot {
         int row, slot; // local row, slot within the row
@@ -72,10 +72,10 @@ public:
         });
         std::partial_sum(end.begin(), end.end(), end.begin());
         next = end;
-        meetings.resize(end.back());
-        forEachSlot(cluster, [&](int p, int i, int s) { meetings[next[placeOf[p] - 1]++] = {i, s}; });
+        rowSlots.resize(end.back());
+        forEachSlot(cluster, [&](int p, int i, int s) { rowSlots[next[placeOf[p] - 1]++] = {i, s}; });
     }
-    /** Rows that meet at one particle are a dense block of the matrix: no factor has less fill than these. */
+    /** Rows that share one particle are a dense block of the matrix: no factor has less fill than these. */
     FillCount leastFill() const {
         FillCount fill;
         for (std::size_t p = 1; p < end.size(); p++) {
@@ -91,7 +91,7 @@ public:
         for (std::size_t p = 1; p < end.size(); p++)
             for (int a = end[p - 1]; a < end[p]; a++)
                 for (int b = a + 1; b < end[p]; b++)
-                    visit(meetings[a].row, meetings[a].slot, meetings[b].row, meetings[b].slot);
+                    visit(rowSlots[a].row, rowSlots[a].slot, rowSlots[b].row, rowSlots[b].slot);
     }
 
 private:
@@ -106,22 +106,22 @@ private:
         }
     }
     const ConstraintSet& set;
-    std::vector<int> placeOf; // [numParticles], of the cluster at hand: 1, 2, ... in the order of appearance
-    std::vector<int> end;     // by place: where its meetings end; 0 comes first
-    std::vector<int> next;    // by place, less one: where its next one goes
-    std::vector<RowSlot> meetings;
+    std::vector<int> placeOf;      // [numParticles], of the cluster at hand: 1, 2, ... in the order of appearance
+    std::vector<int> end;          // by place: where its row slots end; 0 comes first
+    std::vector<int> next;         // by place, less one: where its next one goes
+    std::vector<RowSlot> rowSlots; // by place
 };
 
-std::vector<std::vector<int>> neighboursOf(const Meetings& meetings, int numRows) {
+std::vector<std::vector<int>> neighboursOf(const SharedParticles& shared, int numRows) {
     std::vector<std::vector<int>> neighbours(numRows);
     std::vector<int> count(numRows);
-    meetings.forEachPair([&](int i, int, int j, int) {
+    shared.forEachPair([&](int i, int, int j, int) {
         count[i]++;
         count[j]++;
     });
     for (int i = 0; i < numRows; i++)
         neighbours[i].reserve(count[i]);
-    meetings.forEachPair([&](int i, int, int j, int) {
+    shared.forEachPair([&](int i, int, int j, int) {
         neighbours[i].push_back(j);
         neighbours[j].push_back(i);
     });
@@ -182,7 +182,7 @@ std::string describe(const FillCount& fill) {
 
 ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
                                  int maxDense) {
-    Meetings meetings(set);
+    SharedParticles shared(set);
     rows.reserve(active.size());
     slotStart.reserve(active.size() + 1);
     slotStart.push_back(0);
@@ -194,14 +194,14 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
         if (method != Method::Iterative && cluster.size() <= maxDense)
             cluster.kind = smallSolver(cluster.size());
         else if (method != Method::Iterative) {
-            meetings.gather(members);
+            shared.gather(members);
             SymbolicFactor factor;
-            FillCount fill = meetings.leastFill();
+            FillCount fill = shared.leastFill();
             const auto describeFactor = [&] {
                 return "the factor of " + std::to_string(cluster.size()) + " coupled constraints, " + describe(fill);
             };
             if (EliminationLimits().allow(fill) && allocating(describeFactor, true, [&] {
-                    return eliminate(neighboursOf(meetings, cluster.size()), factor, fill);
+                    return eliminate(neighboursOf(shared, cluster.size()), factor, fill);
                 })) {
                 cluster.kind = ClusterSolverKind::Sparse;
                 cluster.factor = (int) factors.size();
@@ -222,8 +222,8 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
             slotStart.push_back(slotStart.back() + set.constraints[k].size());
         }
         if (cluster.kind != ClusterSolverKind::Iterative) {
-            meetings.gather(members);
-            meetings.forEachPair([&](int i, int slotI, int j, int slotJ) {
+            shared.gather(members);
+            shared.forEachPair([&](int i, int slotI, int j, int slotJ) {
                 const int entry = cluster.factor < 0 ? -1 : factors[cluster.factor].findEntry(j, i);
                 couplings.push_back({cluster.begin + j, cluster.begin + i, slotStart[cluster.begin + j] + slotJ,
                                      slotStart[cluster.begin + i] + slotI, entry});

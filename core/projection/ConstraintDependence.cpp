@@ -11,7 +11,7 @@ namespace ConstraintPlugin {
 bool ConstraintSolver::solveUnitColumn(int constraint, const Real3* positions, const Box& box, Real3* b,
                                        std::vector<double>& column, int maxIterations) {
     const auto row = std::find(graph->rows.begin(), graph->rows.end(), constraint) - graph->rows.begin();
-    if (row == graph->numRows() || set.constraints[constraint].kind == CoordinateKind::Straight ||
+    if (row == graph->numRows() || set.constraints[constraint].kind == CoordinateKind::LinearAngle ||
         setStart(positions, box) >= 0)
         return false;
     std::vector<double> unit(graph->numRows()), byRow(graph->numRows());

@@ -61,7 +61,7 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
         if (other.custom[i]->getGlobalNames() == set.custom[i]->getGlobalNames())
             other.custom[i]->setGlobals(set.custom[i]->getGlobals());
     set.constraints = other.constraints;
-    set.linear = other.linear;
+    set.affine = other.affine;
     set.custom = other.custom;
     set.parameters = other.parameters;
     set.fitDeviation = other.fitDeviation;

@@ -188,7 +188,8 @@ void StagedProjection::addHeld(const std::vector<HeldPair>& pairs, const std::ve
     std::set<std::pair<int, int>> taken;
     for (const Row& row : rows) {
         const Constraint& c = set.constraints[row.constraint];
-        if (c.kind == CoordinateKind::Distance || c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Straight)
+        if (c.kind == CoordinateKind::Distance || c.kind == CoordinateKind::Angle ||
+            c.kind == CoordinateKind::LinearAngle)
             taken.insert(std::minmax(c.particles.front(), c.particles.back()));
     }
     for (bool isBond : {true, false})

@@ -29,10 +29,10 @@ void placeBodies(const ConstraintSet& set, std::vector<Real3>& positions) {
     std::vector<int> linear;
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Linear || !set.isMovable(c))
+        if (c.kind != CoordinateKind::AffinePosition || !set.isMovable(c))
             continue;
         linear.push_back(k);
-        const LinearForm& form = set.linear[c.form];
+        const AffineForm& form = set.affine[c.form];
         Real3& place = positions[c.particles[0]];
         double along = -dot(form.axis, place);
         for (std::size_t b = 0; b < form.weights.size(); b++)

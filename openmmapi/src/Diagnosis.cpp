@@ -66,13 +66,13 @@ void measure(const ConstraintSet& set, const Real3* positions, const Box& box, d
         const Constraint& c = set.constraints[k];
         double& value = diagnosis.values[listed];
         double& error = diagnosis.errors[listed];
-        if (c.kind != CoordinateKind::Straight) {
+        if (c.kind != CoordinateKind::LinearAngle) {
             value = J.startValue(row);
             error = J.startError(row);
         } else
             error = k == listed ? J.startError(row) : std::hypot(error, J.startError(row));
         diagnosis.targets[listed] = c.targetAt(time);
-        if (c.kind == CoordinateKind::Straight) {
+        if (c.kind == CoordinateKind::LinearAngle) {
             value = M_PI - error;
             diagnosis.targets[listed] = M_PI;
         }

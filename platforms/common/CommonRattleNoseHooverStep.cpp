@@ -22,7 +22,7 @@ void CommonRattleNoseHooverStep::initialize(const System& system, const Constrai
 std::vector<StageText> CommonRattleNoseHooverStep::stages() const {
     // The state is kept before velocities are scaled.
     return {{"firstHalf", {"halfKick", "drift", "solvePositions", "move"}},
-            {"secondHalf", {"halfKick", "solveVelocities", "becomeTangent"}}};
+            {"secondHalf", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
 }
 
 void CommonRattleNoseHooverStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
@@ -32,20 +32,20 @@ void CommonRattleNoseHooverStep::setOwnNumbers(const ConstraintIntegrator& integ
 void CommonRattleNoseHooverStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     computeForces(context, integrator); // before anything that would have to be undone
     keepState();
-    exchangeHeat(integrator, true);
+    propagateHeatBath(integrator, true);
     CommonRattleStep::takeStep(context, integrator);
-    exchangeHeat(integrator, false);
+    propagateHeatBath(integrator, false);
 }
 
-void CommonRattleNoseHooverStep::exchangeHeat(const ConstraintIntegrator& integrator, bool isFirstHalf) {
+void CommonRattleNoseHooverStep::propagateHeatBath(const ConstraintIntegrator& integrator, bool isFirstHalf) {
     const int anyParticle = program->tables().numClusters(); // codes of particles begin there
-    chainOnDevice->propagate(bath, 0.5 * integrator.getStepSize(), isFirstHalf, turnNow, program->arguments["failure"],
-                             nextLaunch++, anyParticle);
+    chainOnDevice->propagate(bath, 0.5 * integrator.getStepSize(), isFirstHalf, bufferNow,
+                             program->arguments["failure"], nextLaunch++, anyParticle);
 }
 
 ThermostatChain CommonRattleNoseHooverStep::getChain() const {
     ContextSelector selector(cc);
-    return chainOnDevice->getChain(readingTurn);
+    return chainOnDevice->getChain(readingBuffer);
 }
 
 void CommonRattleNoseHooverStep::setChain(const ThermostatChain& chain) {

@@ -35,7 +35,7 @@ protected:
 
 private:
     /** Take the chain through half a step. */
-    void exchangeHeat(const ConstraintIntegrator& integrator, bool isFirstHalf);
+    void propagateHeatBath(const ConstraintIntegrator& integrator, bool isFirstHalf);
     std::unique_ptr<DeviceHeatBath> chainOnDevice;
     HeatBath bath; // of the run of steps at hand
 };

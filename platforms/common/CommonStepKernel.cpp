@@ -24,7 +24,7 @@ constexpr int longestRun = 10'000;
 constexpr double farOff = 0.5;
 
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
-const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "becomeTangent"}};
+const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}};
 
 } // namespace
 
@@ -119,7 +119,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     numbers.set("tolerance", tolerance);
     numbers.set("threshold", projectionThreshold(integrator));
     // Errors of the solved ones add up in the dependent ones, which have to hold as well: see summedTolerance().
-    const bool hasDependent = !program->tables().checked.empty();
+    const bool hasDependent = !program->tables().redundant.empty();
     numbers.set("innerTolerance", hasDependent ? max({0.05 * tolerance, 1e-15, floor}) : tolerance);
     numbers.set("maxIterations", integrator.getMaxIterations());
     numbers.set("warmStart", integrator.getWarmStart() ? 1 : 0);
@@ -144,14 +144,14 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     setOwnNumbers(integrator);
 }
 
-void CommonStepKernel::setMoment() {
+void CommonStepKernel::setStepState() {
     Vec3 a, b, c;
     cc.getPeriodicBoxVectors(a, b, c);
     program->arguments.set("boxA", a);
     program->arguments.set("boxB", b);
     program->arguments.set("boxC", c);
-    // Kernels count time from a moment nearby, at which the host computes the targets: neither loses digits in a long
-    // run, though a kernel may have single precision. It follows from the time alone, so that a step does, too.
+    // Kernels count time from a stepState nearby, at which the host computes the targets: neither loses digits in a
+    // long run, though a kernel may have single precision. It follows from the time alone, so that a step does, too.
     const double reference = solver->moves() ? 8 * floor(cc.getTime() / 8) : 0;
     if (reference != referenceTime) {
         referenceTime = reference;
@@ -191,7 +191,7 @@ int CommonStepKernel::constraintOf(int row, const Order& order) const {
 void CommonStepKernel::uploadMultipliers() {
     const ConstraintSolver::Multipliers kept = solver->getMultipliers();
     const int numRows = program->tables().numRows;
-    vector<double> lambda(2 * numRows), mu(2 * numRows); // whichever the turn is
+    vector<double> lambda(2 * numRows), mu(2 * numRows); // whichever buffer is next
     for (int row = 0; row < numRows; row++) {
         const int k = constraintOf(row, *frames.back().order);
         lambda[row] = lambda[numRows + row] = kept.lambda[k];
@@ -208,7 +208,7 @@ void CommonStepKernel::execute(ContextImpl& context, const ConstraintIntegrator&
     while (steps > 0)
         steps -= run(context, integrator, min(steps, longestRun));
     // Where constraints depend on each other, reading multipliers takes the positions as they are now.
-    if (program != nullptr && !program->tables().checked.empty())
+    if (program != nullptr && !program->tables().redundant.empty())
         refreshReading();
 }
 
@@ -219,7 +219,7 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
     int launched = 0;
     bool isReordered = false;
     given.step = -1;
-    firstTurn = 1 - readingTurn;
+    firstBuffer = 1 - readingBuffer;
     if (!frames.empty())
         frames = {{0, frames.back().order, frames.back().box}};
     try {
@@ -282,10 +282,10 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         if (integrator.getWarmStart())
             uploadMultipliers();
     }
-    setMoment();
+    setStepState();
     nextLaunch = step * launchesPerStep;
-    turnNow = turnOf(step);
-    program->arguments.set("turn", turnNow);
+    bufferNow = bufferOf(step);
+    program->arguments.set("bufferIndex", bufferNow);
     if (!sameBox(deviceBox(), forceBox)) {
         activity = "step " + to_string(cc.getStepCount() + 1);
         checkPeriodicLengths(deviceBox(), currentTime(context));
@@ -357,7 +357,7 @@ void CommonStepKernel::launch(const string& stage) {
 }
 
 void CommonStepKernel::finishPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    program->launchAfterwards("checkPositions", (int) program->tables().checked.size(), nextLaunch++);
+    program->launchAfterwards("checkPositions", (int) program->tables().redundant.size(), nextLaunch++);
     context.computeVirtualSites();
     cc.setTime(cc.getTime() + integrator.getStepSize());
     setTimeOfLaunches(cc.getTime());
@@ -370,7 +370,7 @@ void CommonStepKernel::keepState() {
 }
 
 void CommonStepKernel::checkVelocities() {
-    program->launchAfterwards("checkVelocities", (int) program->tables().checked.size(), nextLaunch++);
+    program->launchAfterwards("checkVelocities", (int) program->tables().redundant.size(), nextLaunch++);
 }
 
 bool CommonStepKernel::endStep() {
@@ -386,7 +386,7 @@ bool CommonStepKernel::endStep() {
     if (orderHasChanged && cc.getUseMixedPrecision()) {
         // Atoms were wrapped in single precision.
         orderHasChanged = false;
-        setMoment();
+        setStepState();
         program->launch("projectPositions", noFailure);
         orderHasChanged = true;
     }

@@ -68,8 +68,8 @@ protected:
     void keepState();
     /** The number of the next launch: a failure is recorded by it, and stops those of higher numbers. */
     int nextLaunch = 0;
-    /** Which of the two places of what is kept in turns is that of the step at hand, and of the last good one. */
-    int turnNow = 0, readingTurn = 0;
+    /** Index of the buffer, of two, that the step at hand writes, and that the last good one wrote. */
+    int bufferNow = 0, readingBuffer = 0;
 
     std::unique_ptr<Device> device;
     OpenMM::ComputeContext& cc;
@@ -101,12 +101,12 @@ private:
     };
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);
-    void setMoment();
+    void setStepState();
     void takeOrder(int step);
     const Frame& frameOf(int step) const;
-    /** Which of the two places of what is kept in turns is a step's. */
-    int turnOf(int step) const {
-        return (firstTurn + step) % 2;
+    /** The buffer, of two, that a step writes. */
+    int bufferOf(int step) const {
+        return (firstBuffer + step) % 2;
     }
     int run(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps);
     void beginStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
@@ -120,18 +120,18 @@ private:
     void returnTo(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps,
                   const RunStart& start);
     template <class Real4, class Mixed4>
-    void restoreState(const Frame& frame, int turn);
-    void restoreState(OpenMM::ContextImpl& context, const Frame& frame, int turn);
+    void restoreState(const Frame& frame, int buffer);
+    void restoreState(OpenMM::ContextImpl& context, const Frame& frame, int buffer);
     void noteSteps(int count, const RunStart& start, const ConstraintIntegrator& integrator);
     [[noreturn]] void reportFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
-                                    const Order& order, int turn);
+                                    const Order& order, int buffer);
     void uploadMultipliers();
     /** The constraint that a row holds: of the molecule with this first particle, or of that in an order. */
     int constraintOf(int row, int firstParticle) const;
     int constraintOf(int row, const Order& order) const;
-    std::vector<Real3> startPositions(const Frame& frame, int turn) const;
-    double heatSince(int turn) const;
-    std::vector<Real3> velocityChange(int turn) const;
+    std::vector<Real3> startPositions(const Frame& frame, int buffer) const;
+    double heatSince(int buffer) const;
+    std::vector<Real3> velocityChange(int buffer) const;
     Box deviceBox() const;
     bool isSinglePrecision() const {
         return !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();
@@ -151,7 +151,7 @@ private:
     bool hasBegun = false;    // the step at hand has launched something
     bool isOwnChange = false; // the state is being set by this kernel
     int forceCount = -1, forceGroups = 0;
-    int firstTurn = 0;        // of the run's first step
+    int firstBuffer = 0;      // of the run's first step
     int polledFailure[2];     // what the device had to say when atoms got another order
     double referenceTime = 0; // ps, what kernels count time from
     double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0, heatBefore = 0;

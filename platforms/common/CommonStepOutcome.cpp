@@ -39,7 +39,7 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     }
     mayHaveMoved = true;
     activity = "step " + to_string(start.stepCount + good + 1);
-    reportFailure(context, integrator, failure[1], *order, turnOf(good));
+    reportFailure(context, integrator, failure[1], *order, bufferOf(good));
 }
 
 /** Undo what came after so many steps of a run. */
@@ -47,7 +47,7 @@ void CommonStepKernel::returnTo(ContextImpl& context, const ConstraintIntegrator
                                 const RunStart& start) {
     const int none[2] = {noFailure, noFailure};
     program->arguments["failure"].upload(none);
-    restoreState(context, frameOf(steps), turnOf(steps));
+    restoreState(context, frameOf(steps), bufferOf(steps));
     cc.setTime(timeAfter(start.time, steps, integrator.getStepSize()));
     cc.setStepCount(start.stepCount + steps);
     noteSteps(steps, start, integrator);
@@ -64,7 +64,7 @@ void CommonStepKernel::noteSteps(int count, const RunStart& start, const Constra
         return;
     const double dt = integrator.getStepSize(), time = timeAfter(start.time, count - 1, dt);
     readingFrame = frameOf(count - 1);
-    readingTurn = turnOf(count - 1);
+    readingBuffer = bufferOf(count - 1);
     readingStepSize = dt;
     readingDrifts = numDrifts(integrator);
     readingIsStale = true;
@@ -72,19 +72,19 @@ void CommonStepKernel::noteSteps(int count, const RunStart& start, const Constra
 }
 
 void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
-                                     const Order& order, int turn) {
+                                     const Order& order, int buffer) {
     const ConstraintTables& tables = program->tables();
     const ConstraintSet& set = solver->getSet();
     SolveReport report;
     ConstraintPlugin::Stage stage = ConstraintPlugin::Stage::Positions;
     if (code >= tables.numClusters() + numParticles()) {
-        const int n = code - tables.numClusters() - numParticles(), numChecked = (int) tables.checked.size(),
-                  place = 2 * turn * numChecked + n;
-        if (n >= numChecked)
+        const int n = code - tables.numClusters() - numParticles(), numRedundant = (int) tables.redundant.size(),
+                  place = 2 * buffer * numRedundant + n;
+        if (n >= numRedundant)
             stage = ConstraintPlugin::Stage::Velocities;
-        const vector<double> errors = program->arguments.download("checkErrors");
+        const vector<double> errors = program->arguments.download("redundantErrors");
         report.outcome = Outcome::Inconsistent;
-        report.constraint = constraintOf(tables.numRows + n % numChecked, order);
+        report.constraint = constraintOf(tables.numRows + n % numRedundant, order);
         report.maxError = errors[2 * place];
         report.value = errors[2 * place + 1];
         if (scheme.isExplicit)
@@ -98,7 +98,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         program->arguments["reportRows"].download(rows.data());
         program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // the next failure is another one's
         for (int slot : {1, 2, 0}) { // in the order of the stages in a step
-            const int place = (turn * numReports + slot) * tables.numClusters() + code;
+            const int place = (buffer * numReports + slot) * tables.numClusters() + code;
             if (rows[4 * place] == (int) Outcome::Converged)
                 continue;
             stage = slot == 0 && !scheme.isExplicit ? ConstraintPlugin::Stage::Positions
@@ -125,25 +125,25 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
 }
 
 /** Heat (kJ/mol) of all particles at the end of a step, since the device counts. */
-double CommonStepKernel::heatSince(int turn) const {
+double CommonStepKernel::heatSince(int buffer) const {
     ComputeArray& array = program->arguments["heat"];
     if ((int) array.getSize() != 2 * numParticles()) // there is no heat bath
         return 0;
     vector<long long> heat(array.getSize());
     array.download(heat.data());
-    const auto first = heat.begin() + turn * numParticles();
+    const auto first = heat.begin() + buffer * numParticles();
     return accumulate(first, first + numParticles(), 0.0) / 0x100000000;
 }
 
 /** Of velocities in the bath of a step, in the System's order; empty where there is no such bath. */
-vector<Real3> CommonStepKernel::velocityChange(int turn) const {
+vector<Real3> CommonStepKernel::velocityChange(int buffer) const {
     const vector<double> numbers = program->arguments.download("velocityChange");
     const int n = numParticles();
     if ((int) numbers.size() < 2 * 3 * n)
         return {};
     vector<Real3> result(n);
     for (int i = 0; i < n; i++) {
-        const double* v = &numbers[3 * (turn * n + i)];
+        const double* v = &numbers[3 * (buffer * n + i)];
         result[readingFrame.order->atomIndex[i]] = {v[0], v[1], v[2]};
     }
     return result;
@@ -155,14 +155,14 @@ void CommonStepKernel::refreshReading() const {
     readingIsStale = false;
     ContextSelector selector(cc);
     const ConstraintTables& tables = program->tables();
-    const int turn = readingTurn, numRows = tables.numRows;
+    const int buffer = readingBuffer, numRows = tables.numRows;
     const size_t numConstraints = solver->getSet().constraints.size();
     ConstraintSolver::Multipliers ofStep{vector<double>(numConstraints), vector<double>(numConstraints)};
     const vector<double> lambda = program->arguments.download("lambda"), mu = program->arguments.download("mu");
     for (int row = 0; row < numRows; row++) {
         const int k = constraintOf(row, *readingFrame.order);
-        ofStep.lambda[k] = lambda[turn * numRows + row];
-        ofStep.mu[k] = mu[turn * numRows + row];
+        ofStep.lambda[k] = lambda[buffer * numRows + row];
+        ofStep.mu[k] = mu[buffer * numRows + row];
     }
     solver->setMultipliers(ofStep);
     for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
@@ -170,9 +170,9 @@ void CommonStepKernel::refreshReading() const {
     reading.multipliers.swap(ofStep.lambda);
     reading.velocityMultipliers.swap(ofStep.mu);
     scaleMultipliers(readingStepSize);
-    reading.positions = startPositions(readingFrame, turn);
+    reading.positions = startPositions(readingFrame, buffer);
     reading.endPositions = reading.positions;
-    if (!tables.checked.empty()) {
+    if (!tables.redundant.empty()) {
         const Real3* x = positions(owner);
         reading.endPositions.assign(x, x + numParticles());
     }
@@ -185,15 +185,15 @@ void CommonStepKernel::refreshReading() const {
     };
     const double ofSpread = sumUp(tables.movingRows.size());
     reading.work = workBefore + sumUp(0) + ofSpread;
-    reading.heat = heatBefore + heatSince(turn) - ofSpread;
-    reading.velocityChange = velocityChange(turn);
+    reading.heat = heatBefore + heatSince(buffer) - ofSpread;
+    reading.velocityChange = velocityChange(buffer);
 
     summary = SolverSummary();
     summary.converged = true;
     const vector<double> errors = program->arguments.download("reportErrors");
     vector<int> rows(program->arguments["reportRows"].getSize() * 4);
     program->arguments["reportRows"].download(rows.data());
-    const int first = turn * numReports * tables.numClusters();
+    const int first = buffer * numReports * tables.numClusters();
     const auto note = [&](double error, int constraint) {
         if (error >= summary.maxError || summary.worstConstraint < 0) {
             summary.maxError = error;
@@ -206,12 +206,13 @@ void CommonStepKernel::refreshReading() const {
         summary.iterations = max(summary.iterations, rows[4 * place + 1]);
         note(errors[2 * place], constraintOf(rows[4 * place + 2], *readingFrame.order));
     }
-    const int numChecked = (int) tables.checked.size();
-    if (numChecked == 0)
+    const int numRedundant = (int) tables.redundant.size();
+    if (numRedundant == 0)
         return;
-    const vector<double> checkErrors = program->arguments.download("checkErrors");
-    for (int n = 0; n < 2 * numChecked; n++) // of both stages; zero where there is none
-        note(checkErrors[2 * (2 * turn * numChecked + n)], constraintOf(numRows + n % numChecked, *readingFrame.order));
+    const vector<double> redundantErrors = program->arguments.download("redundantErrors");
+    for (int n = 0; n < 2 * numRedundant; n++) // of both stages; zero where there is none
+        note(redundantErrors[2 * (2 * buffer * numRedundant + n)],
+             constraintOf(numRows + n % numRedundant, *readingFrame.order));
 }
 
 } // namespace ConstraintPlugin

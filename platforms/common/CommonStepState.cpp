@@ -116,13 +116,13 @@ void CommonStepKernel::forgetLastState() {
 }
 
 /** Positions as a step began, unwrapped, in the System's order. */
-vector<Real3> CommonStepKernel::startPositions(const Frame& frame, int turn) const {
+vector<Real3> CommonStepKernel::startPositions(const Frame& frame, int buffer) const {
     const int n = numParticles();
     vector<Real3> x(n);
     const auto take = [&](const auto& posq, auto correction) {
         for (int i = 0; i < n; i++) {
-            const auto& p = posq[turn * n + i];
-            const Real3 c = correction(turn * n + i);
+            const auto& p = posq[buffer * n + i];
+            const Real3 c = correction(buffer * n + i);
             const mm_int4 cell = frame.order->cells[i];
             x[frame.order->atomIndex[i]] = Real3{p.x + c.x, p.y + c.y, p.z + c.z} - (double) cell.x * frame.box.a -
                                            (double) cell.y * frame.box.b - (double) cell.z * frame.box.c;
@@ -148,7 +148,7 @@ vector<Real3> CommonStepKernel::startPositions(const Frame& frame, int turn) con
 
 /** Return to the state as a step began, bit for bit, wherever particles are on the device by now. */
 template <class Real4, class Mixed4>
-void CommonStepKernel::restoreState(const Frame& frame, int turn) {
+void CommonStepKernel::restoreState(const Frame& frame, int buffer) {
     const int n = numParticles();
     vector<int> place(n); // of each particle, then
     for (int i = 0; i < n; i++)
@@ -161,9 +161,9 @@ void CommonStepKernel::restoreState(const Frame& frame, int turn) {
             now[i] = then[firstPlace + place[cc.getAtomIndex()[i]]];
         array.uploadSubArray(now.data(), 0, n);
     };
-    restore("startPosq", cc.getPosq(), turn * n, Real4());
+    restore("startPosq", cc.getPosq(), buffer * n, Real4());
     if (cc.getUseMixedPrecision())
-        restore("startCorrection", cc.getPosqCorrection(), turn * n, Real4());
+        restore("startCorrection", cc.getPosqCorrection(), buffer * n, Real4());
     restore("startVelm", cc.getVelm(), 0, Mixed4());
     vector<mm_int4>& cells = cc.getPosCellOffsets();
     for (int i = 0; i < n; i++)
@@ -171,16 +171,16 @@ void CommonStepKernel::restoreState(const Frame& frame, int turn) {
     orderHasChanged = true;
 }
 
-void CommonStepKernel::restoreState(ContextImpl& context, const Frame& frame, int turn) {
+void CommonStepKernel::restoreState(ContextImpl& context, const Frame& frame, int buffer) {
     // A barostat may have been at work on what a failed step left.
     if (!sameBox(deviceBox(), frame.box))
         context.setPeriodicBoxVectors(toVec3(frame.box.a), toVec3(frame.box.b), toVec3(frame.box.c));
     if (cc.getUseDoublePrecision())
-        restoreState<mm_double4, mm_double4>(frame, turn);
+        restoreState<mm_double4, mm_double4>(frame, buffer);
     else if (cc.getUseMixedPrecision())
-        restoreState<mm_float4, mm_double4>(frame, turn);
+        restoreState<mm_float4, mm_double4>(frame, buffer);
     else
-        restoreState<mm_float4, mm_float4>(frame, turn);
+        restoreState<mm_float4, mm_float4>(frame, buffer);
     forcesAreKept = false;
 }
 

@@ -16,7 +16,7 @@ static const RattleLangevinIntegrator& asLangevin(const ConstraintIntegrator& in
 
 std::vector<StageText> CommonRattleStep::stages() const {
     return {{"firstHalf", {"keepStart", "halfKick", "drift", "solvePositions", "move"}},
-            {"secondHalf", {"halfKick", "solveVelocities", "becomeTangent"}}};
+            {"secondHalf", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
 }
 
 void CommonRattleStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -53,7 +53,7 @@ void CommonLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
     program->arguments.set("noiseKey1", (int) noiseKey[1]);
 }
 
-void CommonLangevinStep::turnNoise() {
+void CommonLangevinStep::setNoiseStep() {
     program->arguments.set("noiseStepLow", (int) (std::uint32_t) stepsTaken);
     program->arguments.set("noiseStepHigh", (int) (std::uint32_t)(stepsTaken >> 32));
 }
@@ -61,15 +61,15 @@ void CommonLangevinStep::turnNoise() {
 std::vector<StageText> CommonRattleLangevinStep::stages() const {
     // Two launches rather than one: three solves at once need more registers than there are.
     StageText drift{"driftAndHeat",
-                    {"stay", "halfDrift", "exchangeHeat", "solveHeatedVelocities", "becomeTangent", "noteHeat",
-                     "halfDrift", "noteVelocityChange"}};
+                    {"stay", "halfDrift", "ornsteinUhlenbeck", "solveHeatedVelocities", "addVelocityCorrection",
+                     "noteHeat", "halfDrift", "noteVelocityChange"}};
     const auto append = [&](std::initializer_list<const char*> steps) {
         drift.steps.insert(drift.steps.end(), steps.begin(), steps.end());
     };
     if (solver->moves()) // its work is part of every step, else it is computed when it is read
         append({"swapVelocityChange", "solveVelocitySpread", "swapVelocityChange"});
     append({"solvePositions", "move"});
-    return {{"kick", {"keepStart", "kick", "solveVelocities", "becomeTangent"}}, drift};
+    return {{"kick", {"keepStart", "kick", "solveVelocities", "addVelocityCorrection"}}, drift};
 }
 
 void CommonRattleLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
@@ -79,7 +79,7 @@ void CommonRattleLangevinStep::setOwnNumbers(const ConstraintIntegrator& integra
 
 void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     computeForces(context, integrator);
-    turnNoise();
+    setNoiseStep();
     launch("kick");
     launch("driftAndHeat");
     finishPositions(context, integrator);
@@ -89,11 +89,13 @@ std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
     // Gradients are taken once a launch: it ends where positions move, and after two solves, which is what registers
     // are enough for. P of P is P, so the last geodesic step's return to the tangent space is left to the kick that
     // follows.
-    return {{"kick", {"keepStart", "halfKick", "solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
-            {"glide", {"solveVelocities", "becomeTangent", "drift", "solvePositions", "move"}},
-            {"heat", {"solveVelocities", "becomeTangent", "exchangeHeat"}},
-            {"glideOn", {"solveHeatedVelocities", "becomeTangent", "noteHeat", "drift", "solvePositions", "move"}},
-            {"lastKick", {"halfKick", "solveVelocities", "becomeTangent"}}};
+    return {
+        {"kick",
+         {"keepStart", "halfKick", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
+        {"glide", {"solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
+        {"heat", {"solveVelocities", "addVelocityCorrection", "ornsteinUhlenbeck"}},
+        {"glideOn", {"solveHeatedVelocities", "addVelocityCorrection", "noteHeat", "drift", "solvePositions", "move"}},
+        {"lastKick", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
 }
 
 int CommonGeodesicLangevinStep::numDrifts(const ConstraintIntegrator& integrator) const {
@@ -117,7 +119,7 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
 
     program->arguments.set("addsUp", 0);
     computeForces(context, integrator);
-    turnNoise();
+    setNoiseStep();
     drift("kick");
     for (int k = 1; k < numSteps; k++)
         drift("glide");

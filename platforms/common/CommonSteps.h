@@ -38,8 +38,8 @@ public:
 
 protected:
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
-    /** The random numbers from now on are those of the step at hand. */
-    void turnNoise();
+    /** Random numbers from now on are those of the step at hand. */
+    void setNoiseStep();
     void writeOwn(std::ostream& stream) const override {
         write(stream, noiseKey);
         write(stream, stepsTaken);

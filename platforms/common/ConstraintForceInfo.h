@@ -35,8 +35,8 @@ public:
             a.startTime != b.startTime || a.periodic != b.periodic || a.force != b.force ||
             a.isReplaced != b.isReplaced)
             return false;
-        if (a.kind == CoordinateKind::Linear) {
-            const LinearForm &f = set.linear[a.form], &g = set.linear[b.form];
+        if (a.kind == CoordinateKind::AffinePosition) {
+            const AffineForm &f = set.affine[a.form], &g = set.affine[b.form];
             return f.axis.x == g.axis.x && f.axis.y == g.axis.y && f.axis.z == g.axis.z && f.weights == g.weights;
         }
         if (a.form != b.form)

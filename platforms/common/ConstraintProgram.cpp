@@ -40,8 +40,10 @@ bool usesBlocks(const ComputeContext& cc) {
 }
 
 /** Of kernels' names. */
-string prefixOf(TeamKind team) {
-    return team == TeamKind::Thread ? "threadCluster" : team == TeamKind::Block ? "blockCluster" : "gridCluster";
+string prefixOf(ThreadGroupKind group) {
+    return group == ThreadGroupKind::Thread  ? "threadCluster"
+           : group == ThreadGroupKind::Block ? "blockCluster"
+                                             : "gridCluster";
 }
 
 string define(const string& name, const string& value) {
@@ -64,7 +66,7 @@ vector<int> StageText::reports() const {
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages)
     : arguments(device.context()), device(device), cc(device.context()),
-      constraintTables(solver, smallInRegisters, availableTeams()),
+      constraintTables(solver, smallInRegisters, availableThreadGroups()),
       isIterative(solver.getMethod() == Method::Iterative) {
     addArrays(solver.getSet(), stages);
     const ConstraintTables& t = constraintTables;
@@ -72,15 +74,16 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     if (numSmall > 0)
         compile(cc.compileProgram(smallText(stages)), "smallCluster", stages, numSmall, smallBlockSize(t), 0, 0);
     for (const ConstraintTables::Range& range : t.ranges) {
-        const Team team = teamOf(range);
-        sharedFactors += team.sharedFactors;
-        gridClusters += range.team == TeamKind::Grid ? range.last - range.first : 0;
-        const bool isGrid = range.team == TeamKind::Grid;
-        const int blocks = isGrid ? team.blocks : range.last - range.first; // or threads
-        compile(
-            device.compile(teamText(stages, range, team, solver.getSet()), sizeof(float) * team.sharedNumbers, isGrid),
-            prefixOf(range.team), stages, range.team == TeamKind::Thread ? blocks : blocks * team.blockSize,
-            team.blockSize, range.first, range.last);
+        const ThreadGroup group = threadGroupOf(range);
+        sharedFactors += group.sharedFactors;
+        gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
+        const bool isGrid = range.group == ThreadGroupKind::Grid;
+        const int blocks = isGrid ? group.blocks : range.last - range.first; // or threads
+        compile(device.compile(generalText(stages, range, group, solver.getSet()), sizeof(float) * group.sharedNumbers,
+                               isGrid),
+                prefixOf(range.group), stages,
+                range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize, group.blockSize,
+                range.first, range.last);
     }
     const string text = commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) +
                         ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
@@ -129,9 +132,9 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.add("velm", mixed4, cc.getVelm());
     arguments.add("force", "const mm_long", cc.getLongForceBuffer());
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
-    arguments.addLongZeros("heat", take("exchangeHeat") ? 2 * numParticles : 1);
+    arguments.addLongZeros("heat", take("ornsteinUhlenbeck") ? 2 * numParticles : 1);
 
-    // what a step leaves behind; what users read of it twice, see `turn`
+    // what a step leaves behind; what users read of it twice, see `bufferIndex`
     arguments.addReals("startPosq", 2 * 4 * numParticles, 4);
     arguments.addReals("startCorrection", cc.getUseMixedPrecision() ? 2 * 4 * numParticles : 4, 4);
     arguments.addMixed("startVelm", zeros(4 * numParticles), 4);
@@ -143,7 +146,7 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.addMixed("velocityChange", zeros(take("noteVelocityChange") ? 2 * 3 * numParticles : 1));
     arguments.addMixed("reportErrors", zeros(2 * 2 * numReports * t.numClusters()), 2);
     arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numReports * t.numClusters(), 4)), 4);
-    arguments.addMixed("checkErrors", zeros(2 * 2 * 2 * (int) t.checked.size()), 2);
+    arguments.addMixed("redundantErrors", zeros(2 * 2 * 2 * (int) t.redundant.size()), 2);
     arguments.addInts("failure", {noFailure, noFailure});
     arguments.addMixed("rowTarget", t.rowTarget); // at the reference time
 
@@ -156,8 +159,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.poolInts("rowStart", t.rowStart);
     arguments.poolInts("particleStart", t.particleStart);
     arguments.poolInts("clusterParticle", t.clusterParticle);
-    arguments.poolInts("meetingStart", t.meetingStart);
-    arguments.poolInts("meetingSlot", t.meetingSlot);
+    arguments.poolInts("particleSlotStart", t.particleSlotStart);
+    arguments.poolInts("particleSlot", t.particleSlot);
     arguments.poolInts("slotStart", t.slotStart);
     arguments.poolInts("slotParticle", t.slotParticle);
     arguments.poolInts("slotRow", t.slotRow);
@@ -224,10 +227,10 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.set("numClusters", t.numClusters());
     arguments.set("firstCluster", t.numSmallClusters);
     arguments.set("numRows", numRows);
-    arguments.set("numChecked", (int) t.checked.size());
+    arguments.set("numRedundant", (int) t.redundant.size());
     arguments.set("numMoving", (int) t.movingRows.size());
-    for (const char* name : {"launch", "turn", "firstOfRange", "lastOfRange", "maxIterations", "warmStart", "addsUp",
-                             "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
+    for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "maxIterations", "warmStart",
+                             "addsUp", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.set(name, 0);
     for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
                              "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",
@@ -245,7 +248,7 @@ string ConstraintProgram::commonText() const {
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NO_FAILURE", to_string(noFailure)) + define("NUM_REPORTS", to_string(numReports)) +
-           arguments.definition() + ConstraintKernelSources::moment + ConstraintKernelSources::coordinates +
+           arguments.definition() + ConstraintKernelSources::stepState + ConstraintKernelSources::coordinates +
            ConstraintKernelSources::functions + ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
 }
 
@@ -310,62 +313,62 @@ int ConstraintProgram::cooperatingBlocks() const {
     return std::min(device.cooperatingBlocks(), mostInGrid);
 }
 
-ConstraintTables::Teams ConstraintProgram::availableTeams() const {
-    ConstraintTables::Teams teams;
-    teams.hasBlocks = usesBlocks(cc);
-    teams.hasGrid = teams.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= mostInGrid;
-    teams.sharedNumbers = sharedNumbers(std::min(mostThreads, device.largestBlock()));
+ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const {
+    ConstraintTables::ThreadGroups available;
+    available.hasBlocks = usesBlocks(cc);
+    available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= mostInGrid;
+    available.sharedNumbers = sharedNumbers(std::min(mostThreads, device.largestBlock()));
     if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
-        teams.gridCost = 0; // for a test of small systems
-    return teams;
+        available.gridCost = 0; // for a test of small systems
+    return available;
 }
 
-ConstraintProgram::Team ConstraintProgram::teamOf(const ConstraintTables::Range& range) const {
-    Team team;
-    if (range.team == TeamKind::Thread)
-        return team;
+ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const ConstraintTables::Range& range) const {
+    ThreadGroup group;
+    if (range.group == ThreadGroupKind::Thread)
+        return group;
     const ConstraintTables& t = constraintTables;
     int mostRows = 0;
     for (int c = range.first; c < range.last; c++)
         mostRows = std::max(mostRows, t.numRowsOf(c));
-    team.blockSize = std::min(mostRows > 1024 ? mostThreads : mostRows > 256 ? 256 : 128, device.largestBlock());
-    if (range.team == TeamKind::Grid) {
-        team.blockSize = mostThreads;
-        team.blocks = cooperatingBlocks();
-        return team;
+    group.blockSize = std::min(mostRows > 1024 ? mostThreads : mostRows > 256 ? 256 : 128, device.largestBlock());
+    if (range.group == ThreadGroupKind::Grid) {
+        group.blockSize = mostThreads;
+        group.blocks = cooperatingBlocks();
+        return group;
     }
     for (int c = range.first; c < range.last && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
-        if (numbers <= sharedNumbers(team.blockSize)) {
-            team.sharedNumbers = std::max(team.sharedNumbers, (int) numbers);
-            team.sharedFactors++;
+        if (numbers <= sharedNumbers(group.blockSize)) {
+            group.sharedNumbers = std::max(group.sharedNumbers, (int) numbers);
+            group.sharedFactors++;
         }
     }
-    return team;
+    return group;
 }
 
-string ConstraintProgram::teamText(const vector<StageText>& stages, const ConstraintTables::Range& range,
-                                   const Team& team, const ConstraintSet& set) const {
-    const bool isBlock = range.team != TeamKind::Thread, isGrid = range.team == TeamKind::Grid;
-    const bool hasShared = team.sharedNumbers > 0, fallsBack = hasShared && mixedIsDouble();
-    const bool hasGlobal = fallsBack || team.sharedFactors < range.last - range.first;
+string ConstraintProgram::generalText(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                                      const ThreadGroup& group, const ConstraintSet& set) const {
+    const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
+    const bool hasShared = group.sharedNumbers > 0, fallsBack = hasShared && mixedIsDouble();
+    const bool hasGlobal = fallsBack || group.sharedFactors < range.last - range.first;
     const ConstraintTables& t = constraintTables;
     const int firstRow = t.rowStart[range.first];
     const bool onlyDistances = std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
                                            [](int kind) { return kind == (int) RowKind::Distance; });
-    string text = define("TEAM_IS_BLOCK", isBlock ? "1" : "0") + define("TEAM_IS_GRID", isGrid ? "1" : "0") +
-                  define("BLOCK_SIZE", to_string(team.blockSize)) +
-                  define("TEAM_MEMBER", isGrid    ? "((int) GLOBAL_ID)"
-                                        : isBlock ? "((int) LOCAL_ID)"
-                                                  : "0") +
-                  define("TEAM_SIZE", isGrid    ? "((int) GLOBAL_SIZE)"
-                                      : isBlock ? "BLOCK_SIZE"
-                                                : "1") +
-                  define("TEAM_SYNC", isGrid    ? "gridBarrier(a);"
-                                      : isBlock ? "SYNC_THREADS"
-                                                : "") +
-                  define("TEAM_SHARED", isBlock ? ", shared" : "") +
-                  define("TEAM_SHARED_PARAMETER", isBlock ? ", SharedMemory shared" : "");
+    string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
+                  define("BLOCK_SIZE", to_string(group.blockSize)) +
+                  define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
+                                            : isBlock ? "((int) LOCAL_ID)"
+                                                      : "0") +
+                  define("THREAD_GROUP_SIZE", isGrid    ? "((int) GLOBAL_SIZE)"
+                                              : isBlock ? "BLOCK_SIZE"
+                                                        : "1") +
+                  define("THREAD_GROUP_SYNC", isGrid    ? "gridBarrier(a);"
+                                              : isBlock ? "SYNC_THREADS"
+                                                        : "") +
+                  define("SHARED_ARGUMENT", isBlock ? ", shared" : "") +
+                  define("SHARED_PARAMETER", isBlock ? ", SharedMemory shared" : "");
     const auto factorText = [](const string& place, const string& space, const string& number,
                                const string& threshold) {
         return replaced(replaced(replaced(replaced(ConstraintKernelSources::factor, "PLACE", place), "SPACE", space),
@@ -378,8 +381,8 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
             define("ONLY_DISTANCES", onlyDistances ? "1" : "0") +
             define("SLOT_SHIFT", "(" + to_string(t.slotStart[firstRow] - 2 * firstRow) + ")") +
             define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")") +
-            define("FACTOR_NUMBERS", to_string(team.sharedNumbers)) + commonText() + ConstraintKernelSources::steps +
-            customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::teams;
+            define("FACTOR_NUMBERS", to_string(group.sharedNumbers)) + commonText() + ConstraintKernelSources::steps +
+            customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::threadGroups;
     if (hasShared)
         text += factorText("Shared", "LOCAL_ARG", "float", "1e-6f");
     if (hasGlobal && !range.isIterative)
@@ -391,13 +394,13 @@ string ConstraintProgram::teamText(const vector<StageText>& stages, const Constr
     for (const StageText& stage : stages) {
         string steps;
         for (const string& step : stage.steps)
-            steps += isSolve(step) ? "        " + step + "(a, c TEAM_SHARED);\n"
+            steps += isSolve(step) ? "        " + step + "(a, c SHARED_ARGUMENT);\n"
                                    : "        EACH_PARTICLE(n) {\n            const int i = a->clusterParticle[n];\n"
                                      "            Particle p = loadParticle(a, i);\n            " +
                                          step +
                                          "(a, i, &p);\n            storeParticle(a, i, &p);\n        }\n"
-                                         "        TEAM_SYNC\n";
-        text += string("KERNEL ") + (isBlock ? "TEAM_BOUNDS " : "") + "void " + prefixOf(range.team) + "_" +
+                                         "        THREAD_GROUP_SYNC\n";
+        text += string("KERNEL ") + (isBlock ? "GROUP_BOUNDS " : "") + "void " + prefixOf(range.group) + "_" +
                 stage.name + "(" + arguments.parameters() +
                 ") {\n    const Arguments values = " + arguments.initializer() +
                 ";\n    const Arguments* a = &values;\n" + (isBlock ? "    DECLARE_SHARED_MEMORY\n" : "") +
@@ -423,11 +426,12 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
             functions += text + custom.curvatureKernelText(name);
             const string n = to_string(numParticles[form]);
             const string common = "a->customParameters + a->rowFirstParameter[row], a->customGlobals + " +
-                                  to_string(firstGlobal) + ", a->customTables + " + to_string(firstTable) + ", moment";
+                                  to_string(firstGlobal) + ", a->customTables + " + to_string(firstTable) +
+                                  ", stepState";
             const string begin = "    case " + to_string(form) + ": {\n        mixed3 x[" + n + "], y[" + n +
                                  "];\n        for (int s = 0; s < " + n +
                                  "; s++) {\n"
-                                 "            x[s] = unwrappedPosition(a, a->slotStart[row] + s, moment);\n";
+                                 "            x[s] = unwrappedPosition(a, a->slotStart[row] + s, stepState);\n";
             evaluate += begin +
                         "            if (isDisplaced)\n"
                         "                x[s] = x[s] + displacementOf(a, a->slotStart[row] + s);\n        }\n"
@@ -449,12 +453,12 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
     };
     return "// rows.cc defines these\n"
            "DEVICE mixed3 displacementOf(const Arguments* a, int slot);\n"
-           "DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, Moment box);\n"
+           "DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box);\n"
            "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n" +
            functions +
-           function("evaluateCustom", "bool isDisplaced, Moment moment, GLOBAL mixed* gradients", evaluate) +
-           function("customRate", "Moment moment", rate) +
-           function("customCurvature", "mixed scale, Moment moment", curvature);
+           function("evaluateCustom", "bool isDisplaced, StepState stepState, GLOBAL mixed* gradients", evaluate) +
+           function("customRate", "StepState stepState", rate) +
+           function("customCurvature", "mixed scale, StepState stepState", curvature);
 }
 
 void ConstraintProgram::compile(const ComputeProgram& program, const string& prefix, const vector<StageText>& stages,

@@ -62,13 +62,13 @@ private:
         int first, last; // of a range of general clusters
     };
     /** What serves a range of general clusters. */
-    struct Team {
+    struct ThreadGroup {
         int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that serve one cluster
         int sharedNumbers = 0;          ///< in the largest factor that is kept in shared memory
         int sharedFactors = 0;          ///< how many there are
     };
-    Team teamOf(const ConstraintTables::Range& range) const;
-    ConstraintTables::Teams availableTeams() const;
+    ThreadGroup threadGroupOf(const ConstraintTables::Range& range) const;
+    ConstraintTables::ThreadGroups availableThreadGroups() const;
     /** Numbers of a factor that fit into the shared memory of a block of this size. */
     long long sharedNumbers(int blockSize) const;
     /** Blocks that can wait for each other. */
@@ -76,8 +76,8 @@ private:
     void addArrays(const ConstraintSet& set, const std::vector<StageText>& stages);
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
-    std::string teamText(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const Team& team,
-                         const ConstraintSet& set) const;
+    std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
+                            const ThreadGroup& group, const ConstraintSet& set) const;
     std::string customText(const ConstraintSet& set) const;
     bool mixedIsDouble() const {
         return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();

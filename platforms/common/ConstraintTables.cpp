@@ -59,8 +59,8 @@ RowKind kindOf(const ConstraintSet& set, const Constraint& c) {
 /** Weights of bond vectors x_s - x_(s+1) in a row that is linear in them. */
 std::vector<double> bondWeights(const ConstraintSet& set, const Constraint& c) {
     std::vector<double> weights;
-    if (c.kind == CoordinateKind::Linear) {
-        weights = set.linear[c.form].weights; // w_s = sum_(b>s) C_b
+    if (c.kind == CoordinateKind::AffinePosition) {
+        weights = set.affine[c.form].weights; // w_s = sum_(b>s) C_b
         for (int s = (int) weights.size() - 2; s >= 0; s--)
             weights[s] += weights[s + 1];
     } else if (kindOf(set, c) == RowKind::Centroid) {
@@ -74,8 +74,8 @@ std::vector<double> bondWeights(const ConstraintSet& set, const Constraint& c) {
 
 } // namespace
 
-ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const Teams& teams)
-    : smallInRegisters(smallInRegisters), teams(teams) {
+ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const ThreadGroups& available)
+    : smallInRegisters(smallInRegisters), available(available) {
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster
@@ -106,7 +106,7 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
         addGeneral(set, ConstraintGraph(set, others, solver.getMethod(), 0));
     for (int k : solver.getChecked())
         if (set.isMovable(set.constraints[k]) || set.isMoving(set.constraints[k])) {
-            checked.push_back(k);
+            redundant.push_back(k);
             addRow(set, k);
         }
 }
@@ -204,43 +204,43 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint) {
     rowTarget.push_back(wrapResidual(c.kind, c.targetAt(0)));
     rowRate.push_back(c.rate);
     rowInverseScale.push_back(1 / set.scale(c));
-    const Real3 axis = kind == RowKind::Linear ? set.linear[c.form].axis : Real3();
+    const Real3 axis = kind == RowKind::AffinePosition ? set.affine[c.form].axis : Real3();
     rowDirection.insert(rowDirection.end(), {axis.x, axis.y, axis.z});
     if (set.isMoving(c))
         movingRows.push_back(row);
 }
 
-TeamKind ConstraintTables::teamOf(const ConstraintGraph& graph, const Cluster& cluster) const {
+ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const {
     const int numSlots = graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
-    if (!teams.hasBlocks || (cluster.size() <= maxThreadRows && numSlots <= maxThreadSlots))
-        return TeamKind::Thread;
-    if (!teams.hasGrid || cluster.factor < 0)
-        return TeamKind::Block;
+    if (!available.hasBlocks || (cluster.size() <= maxThreadRows && numSlots <= maxThreadSlots))
+        return ThreadGroupKind::Thread;
+    if (!available.hasGrid || cluster.factor < 0)
+        return ThreadGroupKind::Block;
     // Each level is a barrier in the factorization and one in the substitution.
     const SymbolicFactor& factor = graph.factors[cluster.factor];
     const long long entries = (long long) factor.entryRow.size();
-    return 2 * (cluster.size() + entries) > teams.sharedNumbers &&
-                   factor.numUpdates + 2 * entries > 2 * factor.numLevels * teams.gridCost
-               ? TeamKind::Grid
-               : TeamKind::Block;
+    return 2 * (cluster.size() + entries) > available.sharedNumbers &&
+                   factor.numUpdates + 2 * entries > 2 * factor.numLevels * available.gridCost
+               ? ThreadGroupKind::Grid
+               : ThreadGroupKind::Block;
 }
 
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
     const auto serverOf = [&](const Cluster& cluster) {
-        return std::pair(teamOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative);
+        return std::pair(threadGroupOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative);
     };
     std::vector<Cluster> clusters = graph.clusters;
     std::stable_sort(clusters.begin(), clusters.end(),
                      [&](const Cluster& a, const Cluster& b) { return serverOf(a) < serverOf(b); });
     numGeneralClusters = (int) clusters.size();
     for (int c = 0; c < numGeneralClusters; c++) {
-        const auto [team, isIterative] = serverOf(clusters[c]);
+        const auto [group, isIterative] = serverOf(clusters[c]);
         if (c == 0 || serverOf(clusters[c - 1]) != serverOf(clusters[c]))
-            ranges.push_back({team, isIterative, c, c});
+            ranges.push_back({group, isIterative, c, c});
         ranges.back().last++;
     }
     rowStart = {numRows};
-    particleStart = meetingStart = entryStart = couplingStart = {0};
+    particleStart = particleSlotStart = entryStart = couplingStart = {0};
     levelStart = levelTargetStart = levelEntryStart = updateStart = {0};
     colourStart = colourRowStart = {0};
     for (const Cluster& cluster : clusters) {
@@ -281,11 +281,11 @@ void ConstraintTables::addParticles(const ConstraintSet& set, int firstRow, int 
     std::vector<int> next(particles.size() + 1);
     forEachMovable([&](int p, int) { next[placeOf[p] + 1]++; });
     std::partial_sum(next.begin(), next.end(), next.begin());
-    const int first = (int) meetingSlot.size();
+    const int first = (int) particleSlot.size();
     for (std::size_t i = 0; i < particles.size(); i++)
-        meetingStart.push_back(first + next[i + 1]);
-    meetingSlot.resize(first + next.back());
-    forEachMovable([&](int p, int s) { meetingSlot[first + next[placeOf[p]]++] = s; });
+        particleSlotStart.push_back(first + next[i + 1]);
+    particleSlot.resize(first + next.back());
+    forEachMovable([&](int p, int s) { particleSlot[first + next[placeOf[p]]++] = s; });
     for (int p : particles)
         placeOf[p] = -1;
     clusterParticle.insert(clusterParticle.end(), particles.begin(), particles.end());
@@ -354,7 +354,7 @@ std::vector<double> ConstraintTables::targetsAt(const ConstraintSet& set, double
 
 void ConstraintTables::releaseRows() {
     const auto release = [](auto&... lists) { ((lists = std::decay_t<decltype(lists)>()), ...); };
-    release(smallParticles, smallClusterType, clusterParticle, meetingStart, meetingSlot, slotStart, slotParticle,
+    release(smallParticles, smallClusterType, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
             slotRow, slotWeight, slotInverseMass, rowKind, rowForm, rowPeriodic, rowFirstParameter, rowTarget, rowRate,
             rowInverseScale, rowDirection, couplingStart, couplingSlots, rowIsLeaf, updateTarget, updateStart,
             updateSource, levelEntry, colourRow, placeOf);

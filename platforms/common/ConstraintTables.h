@@ -14,20 +14,20 @@ namespace ConstraintPlugin {
 constexpr int maxSmallCluster = 8, mostInRegisters = 3;
 
 /** Kinds of rows, as kernels/rows.cc numbers them. */
-enum class RowKind { Distance, Angle, Dihedral, Straight, Linear, Centroid, Expression };
+enum class RowKind { Distance, Angle, Dihedral, LinearAngle, AffinePosition, Centroid, Expression };
 
 /** What serves a general cluster. */
-enum class TeamKind { Thread, Block, Grid };
+enum class ThreadGroupKind { Thread, Block, Grid };
 
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
  *  Clusters of few distances are `small`: by size, largest first, with their particles planar (all first particles,
  *  all second ones, ...). All others are `general`, in ranges by what serves them.
- *  Rows are numbered small ones first; behind the general ones come those that are only checked. */
+ *  Rows are numbered small ones first; behind the general ones come redundant ones, which are checked. */
 class ConstraintTables {
 public:
     /** What may serve general clusters. */
-    struct Teams {
+    struct ThreadGroups {
         bool hasBlocks = false; ///< thread blocks, or only single threads
         bool hasGrid = false;   ///< all blocks of a launch, which can wait for each other
         /** Numbers in the largest factor and right-hand side that fit into a block's shared memory. */
@@ -36,7 +36,7 @@ public:
         long long gridCost = 4000;
     };
     /** @param smallInRegisters  whether there may be small clusters */
-    ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const Teams& teams);
+    ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const ThreadGroups& available);
 
     using Int2 = std::array<int, 2>;
     using Int3 = std::array<int, 3>;
@@ -44,8 +44,8 @@ public:
 
     int numSmallClusters = 0;
     int numRows = 0;                 ///< small and general
-    std::vector<int> constraintOf;   ///< [numRows + checked] the constraint of each row
-    std::vector<int> checked;        ///< constraints that are only checked
+    std::vector<int> constraintOf;   ///< [numRows + redundant] the constraint of each row
+    std::vector<int> redundant;      ///< constraints that follow from others: checked, not solved
     std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles without constraints
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none
@@ -55,17 +55,17 @@ public:
 
     /** General clusters first ... last-1 that one kernel serves. */
     struct Range {
-        TeamKind team;
+        ThreadGroupKind group;
         bool isIterative;
         int first, last;
     };
     int numGeneralClusters = 0;
     std::vector<Range> ranges;
-    std::vector<int> rowStart, particleStart;   ///< [general clusters + 1]
-    std::vector<int> clusterParticle;           ///< movable particles of each cluster in turn
-    std::vector<int> meetingStart, meetingSlot; ///< by place in clusterParticle: slots that are this particle
+    std::vector<int> rowStart, particleStart;         ///< [general clusters + 1]
+    std::vector<int> clusterParticle;                 ///< movable particles of each cluster in turn
+    std::vector<int> particleSlotStart, particleSlot; ///< by place in clusterParticle: slots that are this particle
 
-    // Rows of general clusters and checked ones; indexed by row, those of small clusters are empty.
+    // Rows of general clusters and redundant ones; indexed by row, those of small clusters are empty.
     std::vector<int> slotStart, slotParticle, slotRow;
     std::vector<double> slotWeight, slotInverseMass; ///< 1/amu
     std::vector<int> rowKind, rowForm, rowPeriodic, rowFirstParameter;
@@ -93,7 +93,7 @@ public:
     /** What targets are at a time (ps), by row: nm, or rad between -pi and pi. */
     std::vector<double> targetsAt(const ConstraintSet& set, double time) const;
     /** Give back the memory of everything that has an element per row, slot, entry or update, but for constraintOf,
-     *  checked and movingRows: once the device has it, the host does not look at it again. */
+     *  redundant and movingRows: once the device has it, the host does not look at it again. */
     void releaseRows();
     int numClusters() const {
         return numSmallClusters + numGeneralClusters;
@@ -117,9 +117,9 @@ public:
 
 private:
     bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
-    TeamKind teamOf(const ConstraintGraph& graph, const Cluster& cluster) const;
+    ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const;
     bool smallInRegisters;
-    Teams teams;
+    ThreadGroups available;
     std::vector<int> placeOf; // what addParticles() works on
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
     void addRow(const ConstraintSet& set, int constraint);

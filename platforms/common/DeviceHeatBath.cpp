@@ -61,7 +61,7 @@ DeviceHeatBath::DeviceHeatBath(ComputeContext& cc, int chainLength) : cc(cc), le
     scale = create("scaleVelocities", 5);
 }
 
-ThermostatChain DeviceHeatBath::getChain(int turn) const {
+ThermostatChain DeviceHeatBath::getChain(int buffer) const {
     std::vector<double> values(4 * length);
     if (mixedIsDouble(cc))
         chain.download(values.data());
@@ -72,22 +72,22 @@ ThermostatChain DeviceHeatBath::getChain(int turn) const {
     }
     ThermostatChain result(length);
     for (int j = 0; j < length; j++) {
-        result.positions[j] = values[2 * length * turn + j];
-        result.velocities[j] = values[2 * length * turn + length + j];
+        result.positions[j] = values[2 * length * buffer + j];
+        result.velocities[j] = values[2 * length * buffer + length + j];
     }
     return result;
 }
 
 void DeviceHeatBath::setChain(const ThermostatChain& newChain) {
-    std::vector<double> values; // whichever the turn is
-    for (int turn = 0; turn < 2; turn++) {
+    std::vector<double> values; // whichever buffer is next
+    for (int buffer = 0; buffer < 2; buffer++) {
         values.insert(values.end(), newChain.positions.begin(), newChain.positions.end());
         values.insert(values.end(), newChain.velocities.begin(), newChain.velocities.end());
     }
     upload(cc, chain, values);
 }
 
-void DeviceHeatBath::propagate(const HeatBath& bath, double time, bool isFirstHalf, int turn, ComputeArray& failure,
+void DeviceHeatBath::propagate(const HeatBath& bath, double time, bool isFirstHalf, int buffer, ComputeArray& failure,
                                int launch, int failureCode) {
     if (bath.degreesOfFreedom == 0)
         return;
@@ -98,7 +98,7 @@ void DeviceHeatBath::propagate(const HeatBath& bath, double time, bool isFirstHa
     const int numParticles = cc.getNumAtoms();
     setArguments(cc, sum, cc.getVelm(), sums, numParticles, failure, launch);
     setArguments(cc, propagateChain, sums, chain, factor, weights, (int) bath.weights.size(), bath.numSubsteps, length,
-                 turn, (int) isFirstHalf, (double) bath.degreesOfFreedom, bath.kT, bath.frequency, time, failure,
+                 buffer, (int) isFirstHalf, (double) bath.degreesOfFreedom, bath.kT, bath.frequency, time, failure,
                  launch, failureCode);
     setArguments(cc, scale, cc.getVelm(), factor, numParticles, failure, launch + 1);
     sum->execute(numSums, blockSize);

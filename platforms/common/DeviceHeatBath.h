@@ -14,15 +14,15 @@ namespace ConstraintPlugin {
 class DeviceHeatBath {
 public:
     DeviceHeatBath(OpenMM::ComputeContext& cc, int chainLength);
-    /** @param turn  of the last good step */
-    ThermostatChain getChain(int turn) const;
+    /** @param buffer  of the last good step */
+    ThermostatChain getChain(int buffer) const;
     void setChain(const ThermostatChain& chain);
     /** Take the chain through a time (ps), and scale the Context's velocities.
      *  @param isFirstHalf  whether the chain is that of the step before
-     *  @param turn         of the step at hand
+     *  @param buffer       of the step at hand
      *  @param failure      [2] where failures are recorded, as fail() in kernels/state.cc does
      *  @param launch       number of this launch;  @param failureCode  to record if velocities would not be finite */
-    void propagate(const HeatBath& bath, double time, bool isFirstHalf, int turn, OpenMM::ComputeArray& failure,
+    void propagate(const HeatBath& bath, double time, bool isFirstHalf, int buffer, OpenMM::ComputeArray& failure,
                    int launch, int failureCode);
 
 private:

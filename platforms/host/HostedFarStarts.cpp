@@ -100,7 +100,7 @@ static string describeError(const ConstraintSet& set, const SolveReport& report,
         out << "is " << report.value << " nm, not " << c.targetAt(time) << " nm";
     else if (c.kind == CoordinateKind::Custom)
         out << "is " << report.maxError << " nm from where it should be";
-    else if (c.kind == CoordinateKind::Linear)
+    else if (c.kind == CoordinateKind::AffinePosition)
         out << "has another shape";
     else
         out << "is " << report.maxError * 180 / M_PI << " degrees from its value";

@@ -13,10 +13,10 @@ void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const Constra
     noteGradientPositions(context);
     impulses.assign(solver->getSet().constraints.size(), 0.0);
 
-    halfKick(context, integrator, v);     // B
-    glide(context, integrator, v);        // A
-    exchangeHeat(context, integrator, v); // O
-    glide(context, integrator, v);        // A
+    halfKick(context, integrator, v);          // B
+    glide(context, integrator, v);             // A
+    ornsteinUhlenbeck(context, integrator, v); // O
+    glide(context, integrator, v);             // A
     setTime(context, end);
     context.computeVirtualSites();
     halfKick(context, integrator, v); // B, with the new force

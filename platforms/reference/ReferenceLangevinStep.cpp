@@ -18,7 +18,7 @@ void ReferenceLangevinStep::initialize(const System& system, const ConstraintInt
     noiseKey = makeNoiseKey(integrator);
 }
 
-void ReferenceLangevinStep::exchangeHeat(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
+void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
     const double exponent = asLangevin(integrator).getFriction() * integrator.getStepSize();
     if (exponent == 0)
         return;

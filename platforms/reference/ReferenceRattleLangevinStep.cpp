@@ -21,7 +21,7 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     velocityChange.assign(v, v + numParticles());
     for (int i = 0; i < numParticles(); i++)
         delta[i] = (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
-    exchangeHeat(context, integrator, v);
+    ornsteinUhlenbeck(context, integrator, v);
     for (int i = 0; i < numParticles(); i++) {
         delta[i] += (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
         velocityChange[i] = velocityChange[i] - v[i];

@@ -17,16 +17,16 @@ void ReferenceRattleNoseHooverStep::takeStep(ContextImpl& context, const Constra
     const HeatBath bath = heatBathOf(integrator);
     const ThermostatChain start = chain;
     try {
-        exchangeHeat(context, bath, half);
+        propagateHeatBath(context, bath, half);
         ReferenceRattleStep::takeStep(context, integrator);
-        exchangeHeat(context, bath, half);
+        propagateHeatBath(context, bath, half);
     } catch (...) {
         chain = start;
         throw;
     }
 }
 
-void ReferenceRattleNoseHooverStep::exchangeHeat(ContextImpl& context, const HeatBath& bath, double time) {
+void ReferenceRattleNoseHooverStep::propagateHeatBath(ContextImpl& context, const HeatBath& bath, double time) {
     Real3* v = velocities(context);
     const double factor = propagate(chain, bath, 2 * kineticEnergy(v), time);
     for (int i = 0; i < numParticles(); i++)

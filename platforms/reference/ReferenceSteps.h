@@ -37,7 +37,7 @@ public:
 
 protected:
     /** The Ornstein-Uhlenbeck process over one step, in the tangent space. Without friction nothing happens. */
-    void exchangeHeat(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    void ornsteinUhlenbeck(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     void writeOwn(std::ostream& stream) const override {
         write(stream, noiseKey);
         write(stream, stepsTaken);
@@ -108,7 +108,7 @@ protected:
 
 private:
     /** Take the chain through half a step. */
-    void exchangeHeat(OpenMM::ContextImpl& context, const HeatBath& bath, double time);
+    void propagateHeatBath(OpenMM::ContextImpl& context, const HeatBath& bath, double time);
     ThermostatChain chain{0};
 };
 

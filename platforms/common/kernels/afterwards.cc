@@ -10,12 +10,12 @@ DEVICE mixed summedTolerance(const Arguments* a) {
 /** Write the error of a constraint that was only checked, in the position (0) or the velocity stage (1), where the host
  *  finds it. What the rounding of stored positions or velocities may add is none of the solve's.
  *  @return whether the constraint holds */
-DEVICE bool writeCheck(const Arguments* a, int stage, int n, mixed error, mixed rounding, mixed value,
+DEVICE bool writeRedundantError(const Arguments* a, int stage, int n, mixed error, mixed rounding, mixed value,
                        mixed tolerance) {
     mixed2 result;
     result.x = error <= rounding ? 0 : error - rounding; // NaN stays
     result.y = value;
-    a->checkErrors[(2 * a->turn + stage) * a->numChecked + n] = result;
+    a->redundantErrors[(2 * a->bufferIndex + stage) * a->numRedundant + n] = result;
     return result.x <= tolerance;
 }
 
@@ -25,7 +25,7 @@ KERNEL void checkPositions(PARAMETERS) {
     const Arguments* a = &values;
     if (hasFailed(a))
         return;
-    for (int n = GLOBAL_ID; n < a->numChecked; n += GLOBAL_SIZE) {
+    for (int n = GLOBAL_ID; n < a->numRedundant; n += GLOBAL_SIZE) {
         const int row = a->numRows + n;
         const mixed time = a->time + a->driftTime;
         startRow(a, row, time);
@@ -35,7 +35,7 @@ KERNEL void checkPositions(PARAMETERS) {
         const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, time));
         const mixed sigma = residualOf(a, row, a->rowValue[row], time);
         const mixed error = errorOf(a, row, sigma, time, a->startGradient);
-        if (!writeCheck(a, 0, n, error, slack, a->rowValue[row], max(a->threshold, summedTolerance(a))))
+        if (!writeRedundantError(a, 0, n, error, slack, a->rowValue[row], max(a->threshold, summedTolerance(a))))
             fail(a, a->numClusters + a->numParticles + n);
     }
 }
@@ -45,7 +45,7 @@ KERNEL void checkVelocities(PARAMETERS) {
     const Arguments* a = &values;
     if (hasFailed(a))
         return;
-    for (int n = GLOBAL_ID; n < a->numChecked; n += GLOBAL_SIZE) {
+    for (int n = GLOBAL_ID; n < a->numRedundant; n += GLOBAL_SIZE) {
         const int row = a->numRows + n;
         startRow(a, row, a->time);
         mixed rate = a->rowRateOffset[row], largest = 0;
@@ -55,8 +55,8 @@ KERNEL void checkVelocities(PARAMETERS) {
         }
         const mixed error = errorOf(a, row, rate, a->time, a->startGradient) * a->timeScale;
         const mixed slack = a->velocityRounding * largest * a->timeScale * inverseScaleOf(a, row, a->time);
-        if (!writeCheck(a, 1, n, error, slack, rate, summedTolerance(a)))
-            fail(a, a->numClusters + a->numParticles + a->numChecked + n);
+        if (!writeRedundantError(a, 1, n, error, slack, rate, summedTolerance(a)))
+            fail(a, a->numClusters + a->numParticles + a->numRedundant + n);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Clusters of any size and kind, a team each. Arrays are in global memory, but for a block's factor if that fits into
+// Clusters of any size and kind, a thread group each. Arrays are in global memory, but for a block's factor if that fits into
 // its shared memory.
 
 /** Residual of a row in one or another stage, and its error. */
@@ -22,17 +22,17 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
  *  share no movable particle.
  *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
-                         GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
+                         GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
     bool isDone = !isWanted || report->outcome != CONVERGED;
     const bool isWarm = a->warmStart && what < ACCELERATIONS && multipliers != a->projection; // of a step
-    GLOBAL const mixed* ofLastStep = (what == POSITIONS ? lambdaOf(a) : muOf(a)) + (1 - 2 * a->turn) * a->numRows;
+    GLOBAL const mixed* ofLastStep = (what == POSITIONS ? lambdaOf(a) : muOf(a)) + (1 - 2 * a->bufferIndex) * a->numRows;
     EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = isWarm ? ofLastStep[row] : 0;
     addImpulses(a, c, ofLastStep, isWarm && !isDone);
     for (int iteration = 1; !isDone; iteration++) {
         Report mine = newReport();
         for (int colour = a->colourStart[c]; colour < a->colourStart[c + 1]; colour++) {
-            for (int n = a->colourRowStart[colour] + TEAM_MEMBER; n < a->colourRowStart[colour + 1]; n += TEAM_SIZE) {
+            for (int n = a->colourRowStart[colour] + THREAD_IN_GROUP; n < a->colourRowStart[colour + 1]; n += THREAD_GROUP_SIZE) {
                 const int row = a->colourRow[n];
                 mixed error, value;
                 const mixed r = residual(a, row, what, time, timeScale, &error, &value);
@@ -56,9 +56,9 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                         store3(a->impulse, i, load3(a->impulse, i) + (change * w) * gradientAt(a->startGradient, s));
                 }
             }
-            TEAM_SYNC
+            THREAD_GROUP_SYNC
         }
-        *report = worstOf(mine TEAM_SHARED);
+        *report = worstOf(mine SHARED_ARGUMENT);
         const bool isLast = iteration >= a->maxIterations;
         const bool isChecked = report->outcome == CONVERGED && (isLast || report->error <= tolerance);
         // Correcting one row has moved its neighbours since they were looked at.
@@ -68,7 +68,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
             residual(a, row, what, time, timeScale, &error, &value);
             note(&mine, row, error, value);
         }
-        mine = worstOf(mine TEAM_SHARED);
+        mine = worstOf(mine SHARED_ARGUMENT);
         if (isChecked)
             *report = mine;
         report->iterations = iteration;
@@ -109,7 +109,7 @@ DEVICE FactorGlobal globalFactor(const Arguments* a, int c) {
  *  that, its factor is made in the Context's precision after all, in global memory.
  *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
-                         GLOBAL mixed* multipliers, bool isWanted, Report* report TEAM_SHARED_PARAMETER) {
+                         GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
     const bool isSolved = isWanted && report->outcome == CONVERGED;
     GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
     const int mostIterations = what < ACCELERATIONS ? a->maxIterations : MOST_LINEAR_ITERATIONS;
@@ -125,7 +125,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
             a->change[row] = -residual(a, row, what, time, timeScale, &error, &value);
             note(&mine, row, error, value);
         }
-        *report = worstOf(mine TEAM_SHARED);
+        *report = worstOf(mine SHARED_ARGUMENT);
         report->iterations = iteration;
         // At least one correction: errors left below the tolerance would be off to the same side step after step.
         isDone = report->outcome != CONVERGED || report->error == 0 || (report->error <= tolerance && iteration > 0);
@@ -139,11 +139,11 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         const bool factorizes = what == POSITIONS || !hasFactor;
         int singular = NO_ROW;
 #if HAS_SHARED
-        singular = correctShared(a, c, gradients, factorizes, !isDone && isShared, sharedFactor(a, c, shared) TEAM_SHARED);
+        singular = correctShared(a, c, gradients, factorizes, !isDone && isShared, sharedFactor(a, c, shared) SHARED_ARGUMENT);
 #endif
 #if HAS_GLOBAL
         singular = min(singular, correctGlobal(a, c, gradients, factorizes, !isDone && !isShared,
-                                               globalFactor(a, c) TEAM_SHARED));
+                                               globalFactor(a, c) SHARED_ARGUMENT));
 #endif
         const bool isCorrected = !isDone && singular == NO_ROW;
         if (singular != NO_ROW && !(FALLS_BACK && isShared)) {
@@ -166,14 +166,14 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         turned.outcome = SINGULAR;
         turned.row = row;
     }
-    turned = worstOf(turned TEAM_SHARED);
+    turned = worstOf(turned SHARED_ARGUMENT);
     if (turned.outcome != CONVERGED)
         *report = turned;
 }
 #endif
 
 /** Gradients at the start; no constraint has added anything yet. */
-DEVICE Report startCluster(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
+DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
     Report mine = newReport();
     EACH_PARTICLE(n) store3(a->impulse, a->clusterParticle[n], make_mixed3(0, 0, 0));
     EACH_ROW(row) {
@@ -184,19 +184,19 @@ DEVICE Report startCluster(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
             mine.value = a->rowValue[row];
         }
     }
-    TEAM_SYNC
-    return worstOf(mine TEAM_SHARED);
+    THREAD_GROUP_SYNC
+    return worstOf(mine SHARED_ARGUMENT);
 }
 
-DEVICE void solvePositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    Report report = startCluster(a, c TEAM_SHARED);
+DEVICE void solvePositions(const Arguments* a, int c SHARED_PARAMETER) {
+    Report report = startCluster(a, c SHARED_ARGUMENT);
     EACH_ROW(row) a->workRate[row] = a->rowRateOffset[row];
-    solveCluster(a, c, POSITIONS, a->time + a->driftTime, 1, a->innerTolerance, lambdaOf(a), true, &report TEAM_SHARED);
-    writeTeamReport(a, 0, c, report);
+    solveCluster(a, c, POSITIONS, a->time + a->driftTime, 1, a->innerTolerance, lambdaOf(a), true, &report SHARED_ARGUMENT);
+    writeGroupReport(a, 0, c, report);
 }
 
 /** Errors at the start, and whether any is above the threshold plus what rounding of positions adds. */
-DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated TEAM_SHARED_PARAMETER) {
+DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated SHARED_PARAMETER) {
     Report mine = newReport();
     Report excess = newReport();
     EACH_ROW(row) {
@@ -209,81 +209,81 @@ DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated TEAM_SHAR
         const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, a->time));
         note(&excess, row, error > a->threshold + slack ? error : 0, 0);
     }
-    Report report = worstOf(mine TEAM_SHARED);
-    *isViolated = worstOf(excess TEAM_SHARED).error > 0;
+    Report report = worstOf(mine SHARED_ARGUMENT);
+    *isViolated = worstOf(excess SHARED_ARGUMENT).error > 0;
     if (report.outcome == CONVERGED && report.error > a->farOff)
         report.outcome = FAR_OFF; // for the host
     return report;
 }
 
-DEVICE void projectPositions(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
+DEVICE void projectPositions(const Arguments* a, int c SHARED_PARAMETER) {
     bool isViolated = false;
-    Report report = startCluster(a, c TEAM_SHARED);
-    const Report before = measureStart(a, c, &isViolated TEAM_SHARED);
+    Report report = startCluster(a, c SHARED_ARGUMENT);
+    const Report before = measureStart(a, c, &isViolated SHARED_ARGUMENT);
     if (report.outcome == CONVERGED)
         report = before;
-    solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection, isViolated, &report TEAM_SHARED);
-    writeTeamReport(a, 3, c, report);
+    solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection, isViolated, &report SHARED_ARGUMENT);
+    writeGroupReport(a, 3, c, report);
 }
 
 DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
-                         bool onlyIfViolated TEAM_SHARED_PARAMETER) {
-    Report report = startCluster(a, c TEAM_SHARED);
+                         bool onlyIfViolated SHARED_PARAMETER) {
+    Report report = startCluster(a, c SHARED_ARGUMENT);
     EACH_ROW(row) a->offset[row] = a->rowRateOffset[row];
-    TEAM_SYNC
+    THREAD_GROUP_SYNC
     Report mine = newReport();
     EACH_ROW(row) if (onlyIfViolated && report.outcome == CONVERGED) {
         mixed error, value;
         residual(a, row, VELOCITIES, a->time, a->timeScale, &error, &value);
         note(&mine, row, error, value);
     }
-    const Report before = worstOf(mine TEAM_SHARED);
+    const Report before = worstOf(mine SHARED_ARGUMENT);
     if (report.outcome == CONVERGED)
         report = before;
     const bool isViolated = !onlyIfViolated || before.error > a->tolerance;
     solveCluster(a, c, VELOCITIES, a->time, a->timeScale, a->innerTolerance, multipliers, isViolated,
-                 &report TEAM_SHARED);
+                 &report SHARED_ARGUMENT);
     return report;
 }
 
-DEVICE void solveVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, muOf(a), false TEAM_SHARED);
+DEVICE void solveVelocities(const Arguments* a, int c SHARED_PARAMETER) {
+    const Report report = solveRates(a, c, muOf(a), false SHARED_ARGUMENT);
     EACH_ROW(row) a->workRate[a->numRows + row] = a->rowRateOffset[row];
-    writeTeamReport(a, 1, c, report);
+    writeGroupReport(a, 1, c, report);
 }
 
 /** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
  *  those of the first solve: another correction would be an impulse in the middle of the drift. */
-DEVICE void solveHeatedVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, a->projection, a->velocityScale == 1 TEAM_SHARED);
-    writeTeamReport(a, 2, c, report);
+DEVICE void solveHeatedVelocities(const Arguments* a, int c SHARED_PARAMETER) {
+    const Report report = solveRates(a, c, a->projection, a->velocityScale == 1 SHARED_ARGUMENT);
+    writeGroupReport(a, 2, c, report);
 }
 
 /** What constraints answer to the change of velocities in the bath, as ConstraintSolver::solveVelocitySpread(), with
  *  that change in place of the velocities. Where constraints move it does work; else it is computed when it is read. */
-DEVICE void solveVelocitySpread(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    Report report = startCluster(a, c TEAM_SHARED);
+DEVICE void solveVelocitySpread(const Arguments* a, int c SHARED_PARAMETER) {
+    Report report = startCluster(a, c SHARED_ARGUMENT);
     Report largest = newReport();
     EACH_ROW(row) {
         a->offset[row] = 0.25f * quadraticCurvatureOf(a, row);
         note(&largest, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
     }
-    largest = worstOf(largest TEAM_SHARED);
+    largest = worstOf(largest SHARED_ARGUMENT);
     const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
-    solveCluster(a, c, RESPONSES, a->time, timeScale, LINEAR_TOLERANCE, a->projection, true, &report TEAM_SHARED);
+    solveCluster(a, c, RESPONSES, a->time, timeScale, LINEAR_TOLERANCE, a->projection, true, &report SHARED_ARGUMENT);
     if (report.outcome != CONVERGED && !(report.outcome == NOT_CONVERGED && report.error < 1e-3f))
-        writeTeamReport(a, 2, c, report);
+        writeGroupReport(a, 2, c, report);
 }
 
-DEVICE void projectVelocities(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    const Report report = solveRates(a, c, a->projection, true TEAM_SHARED);
-    writeTeamReport(a, 3, c, report);
+DEVICE void projectVelocities(const Arguments* a, int c SHARED_PARAMETER) {
+    const Report report = solveRates(a, c, a->projection, true SHARED_ARGUMENT);
+    writeGroupReport(a, 3, c, report);
 }
 
 /** J a + J-dot v + 2 alpha J v + beta^2 sigma = 0 for accelerations in `displacement`. */
 DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
-                               GLOBAL mixed* multipliers TEAM_SHARED_PARAMETER) {
-    Report report = startCluster(a, c TEAM_SHARED);
+                               GLOBAL mixed* multipliers SHARED_PARAMETER) {
+    Report report = startCluster(a, c SHARED_ARGUMENT);
     Report largest = newReport(), drift = newReport();
     EACH_ROW(row) {
         const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
@@ -294,10 +294,10 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
         note(&largest, row, errorOf(a, row, size, a->time, a->startGradient), 0);
         note(&drift, row, errorOf(a, row, sigma, a->time, a->startGradient), a->rowValue[row]);
     }
-    largest = worstOf(largest TEAM_SHARED);
-    drift = worstOf(drift TEAM_SHARED);
+    largest = worstOf(largest SHARED_ARGUMENT);
+    drift = worstOf(drift SHARED_ARGUMENT);
     const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
-    solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers, true, &report TEAM_SHARED);
+    solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers, true, &report SHARED_ARGUMENT);
     // Rounding may keep the error above what was asked for.
     if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
         report.outcome = CONVERGED;
@@ -308,13 +308,13 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
         if (!(drift.error <= a->maxDrift))
             report.outcome = DRIFTED;
     }
-    writeTeamReport(a, stage, c, report);
+    writeGroupReport(a, stage, c, report);
 }
 
-DEVICE void solveStartAccelerations(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    solveAccelerations(a, c, 0, lambdaOf(a) TEAM_SHARED);
+DEVICE void solveStartAccelerations(const Arguments* a, int c SHARED_PARAMETER) {
+    solveAccelerations(a, c, 0, lambdaOf(a) SHARED_ARGUMENT);
 }
 
-DEVICE void solveEndAccelerations(const Arguments* a, int c TEAM_SHARED_PARAMETER) {
-    solveAccelerations(a, c, 1, muOf(a) TEAM_SHARED);
+DEVICE void solveEndAccelerations(const Arguments* a, int c SHARED_PARAMETER) {
+    solveAccelerations(a, c, 1, muOf(a) SHARED_ARGUMENT);
 }

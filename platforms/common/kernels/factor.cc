@@ -28,7 +28,7 @@ DEVICE void assemblePLACE(const Arguments* a, int c, GLOBAL const mixed* gradien
         f.pivot[k] = a->rowIsLeaf[row] ? invertPLACE(diagonal, diagonal, k, singular) : diagonal;
     }
     const int firstEntry = a->entryStart[c];
-    for (int e = firstEntry + TEAM_MEMBER; isWanted && e < a->entryStart[c + 1]; e += TEAM_SIZE) {
+    for (int e = firstEntry + THREAD_IN_GROUP; isWanted && e < a->entryStart[c + 1]; e += THREAD_GROUP_SIZE) {
         mixed lower = 0, upper = 0;
         for (int m = a->couplingStart[e]; m < a->couplingStart[e + 1]; m++) {
             const int2 slots = a->couplingSlots[m]; // of the entry's row, and of its column
@@ -49,7 +49,7 @@ DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLe
     int begin = isAny ? a->levelTargetStart[firstLevel] : 0, end = isAny ? ends[firstLevel] : 0;
     for (int level = firstLevel; level < lastLevel - 1; level++) {
         const int nextBegin = a->levelTargetStart[level + 1], nextEnd = ends[level + 1]; // not after the barrier
-        for (int n = begin + TEAM_MEMBER; n < end; n += TEAM_SIZE) {
+        for (int n = begin + THREAD_IN_GROUP; n < end; n += THREAD_GROUP_SIZE) {
             const int target = a->updateTarget[n], lastSource = a->updateStart[n + 1];
             NUMBER first = 0, second = 0;
             for (int m = a->updateStart[n]; m < lastSource; m++) {
@@ -75,7 +75,7 @@ DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLe
         }
         begin = nextBegin;
         end = nextEnd;
-        TEAM_SYNC
+        THREAD_GROUP_SYNC
     }
 }
 
@@ -86,33 +86,33 @@ DEVICE void substitutePLACE(const Arguments* a, int firstLevel, int lastLevel, F
     int begin = isAny ? a->levelEntryStart[lastLevel - 1] : 0, end = isAny ? a->levelEntryStart[lastLevel] : 0;
     for (int level = lastLevel - 1; level > firstLevel; level--) {
         const int nextBegin = a->levelEntryStart[level - 1];
-        for (int n = begin + TEAM_MEMBER; n < end; n += TEAM_SIZE) {
+        for (int n = begin + THREAD_IN_GROUP; n < end; n += THREAD_GROUP_SIZE) {
             const int4 entry = tripleOf(a->levelEntry[n]); // and its column, which is the earlier row, and its row
             f.x[entry.y] -= f.upper[entry.x] * f.pivot[entry.z] * f.x[entry.z];
         }
         end = begin;
         begin = nextBegin;
-        TEAM_SYNC
+        THREAD_GROUP_SYNC
     }
 }
 
 /** change <- A^-1 change with a new factor of A, or with the one at hand.
  *  @return the first row whose pivot vanished: `change` is worth nothing then; or NO_ROW */
 DEVICE int correctPLACE(const Arguments* a, int c, GLOBAL const mixed* gradients, bool factorizes, bool isWanted,
-                        FactorPLACE f TEAM_SHARED_PARAMETER) {
+                        FactorPLACE f SHARED_PARAMETER) {
     const int firstLevel = a->levelStart[c], lastLevel = isWanted ? a->levelStart[c + 1] : firstLevel;
     int singular = NO_ROW;
     EACH_ROW(row) if (isWanted)
         f.x[row - a->rowStart[c]] = a->change[row];
     assemblePLACE(a, c, gradients, isWanted && factorizes, f, &singular);
-    TEAM_SYNC
+    THREAD_GROUP_SYNC
     eliminatePLACE(a, c, firstLevel, lastLevel, factorizes, f, &singular);
     substitutePLACE(a, firstLevel, lastLevel, f);
-    singular = leastOf(singular TEAM_SHARED);
+    singular = leastOf(singular SHARED_ARGUMENT);
     EACH_ROW(row) if (isWanted) {
         const int k = row - a->rowStart[c];
         a->change[row] = f.x[k] * f.pivot[k];
     }
-    TEAM_SYNC
+    THREAD_GROUP_SYNC
     return singular == NO_ROW ? NO_ROW : a->rowStart[c] + singular;
 }

@@ -19,12 +19,12 @@ KERNEL void sumKineticEnergy(GLOBAL const mixed4* velm, GLOBAL mixed* sums, int 
     }
 }
 
-/** One block. The chain has two places, which steps take in turns: one that fails leaves the last good one's.
- *  @param chain        [2][2 length] positions and velocities of each turn
+/** One block. The chain has two buffers, which steps write alternately: one that fails leaves the last good one's.
+ *  @param chain        [2][2 length] positions and velocities of each buffer
  *  @param isFirstHalf  whether the chain is still where the step before left it
  *  @param factor       [1] of the velocities */
 KERNEL void propagateHeatBath(GLOBAL const mixed* sums, GLOBAL mixed* chain, GLOBAL mixed* factor,
-                              GLOBAL const mixed* weights, int numWeights, int numSubsteps, int length, int turn,
+                              GLOBAL const mixed* weights, int numWeights, int numSubsteps, int length, int buffer,
                               int isFirstHalf, mixed degreesOfFreedom, mixed kT, mixed frequency, mixed time,
                               GLOBAL int* failure, int launch, int failureCode) {
     LOCAL mixed sum[BLOCK_SIZE];
@@ -39,10 +39,10 @@ KERNEL void propagateHeatBath(GLOBAL const mixed* sums, GLOBAL mixed* chain, GLO
     mixed ratio = 0;
     for (int n = 0; n < BLOCK_SIZE; n++)
         ratio = ratio + sum[n] / (degreesOfFreedom * kT);
-    GLOBAL mixed* eta = chain + 2 * length * turn;
+    GLOBAL mixed* eta = chain + 2 * length * buffer;
     if (isFirstHalf)
         for (int n = 0; n < 2 * length; n++)
-            eta[n] = chain[2 * length * (1 - turn) + n];
+            eta[n] = chain[2 * length * (1 - buffer) + n];
     const mixed scale = propagateChain(eta, eta + length, length, ratio, degreesOfFreedom, frequency, time, numSubsteps,
                                        weights, numWeights);
     factor[0] = scale;

@@ -4,7 +4,7 @@
 // core/constraints/Jacobian.h: start and current gradients are stored by slot, bond vectors at the start too (a row's last is not
 // used). evaluateCustom() is written by the host, a case for every expression.
 
-enum { DISTANCE, ANGLE, DIHEDRAL, STRAIGHT, LINEAR, CENTROID, EXPRESSION };
+enum { DISTANCE, ANGLE, DIHEDRAL, LINEAR_ANGLE, AFFINE_POSITION, CENTROID, EXPRESSION };
 
 /** What a solve is of. Responses: accelerations by constraint forces alone. */
 enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES };
@@ -40,7 +40,7 @@ DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
 }
 
 /** Position of a slot's particle that does not jump where OpenMM wraps it into the periodic box. */
-DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, Moment box) {
+DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box) {
     const int i = a->slotParticle[slot];
     const int4 cell = a->cellOffsets[i];
     return positionOf(a, i) - ((mixed) cell.x) * box.a - ((mixed) cell.y) * box.b - ((mixed) cell.z) * box.c;
@@ -116,8 +116,8 @@ DEVICE void storeGradients(GLOBAL mixed* gradients, int first, int size, const m
 DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
     if (kind == EXPRESSION)
-        return evaluateCustom(a, row, isDisplaced, momentOf(a, time), gradients);
-    if (kind == CENTROID || kind == LINEAR) {
+        return evaluateCustom(a, row, isDisplaced, stepStateOf(a, time), gradients);
+    if (kind == CENTROID || kind == AFFINE_POSITION) {
         // sum_s w_s b_s, with the weights of bond vectors: b_s = x_s - x_(s+1)
         mixed3 sum = make_mixed3(0, 0, 0);
         for (int s = first; s < first + size - 1; s++) {
@@ -128,12 +128,12 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
         }
         mixed3 along;
         mixed q;
-        if (kind == LINEAR) {
+        if (kind == AFFINE_POSITION) {
             along = load3(a->rowDirection, row);
             q = dot(along, sum);
         } else {
             if (a->rowPeriodic[row])
-                sum = minimumImage(sum, momentOf(a, time));
+                sum = minimumImage(sum, stepStateOf(a, time));
             q = sqrt(dot(sum, sum));
             along = (1 / q) * sum;
         }
@@ -160,7 +160,7 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
     else {
         if (!isDisplaced)
             store3(a->rowDirection, row, perpendicular(b[0] + b[1], a->rowForm[row]));
-        q = straightCoordinate(b, load3(a->rowDirection, row), G);
+        q = linearAngleCoordinate(b, load3(a->rowDirection, row), G);
         a->rowFolded[row] = !(dot(b[0], b[1]) > 0);
     }
     storeGradients(gradients, first, size, G);
@@ -171,19 +171,19 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
  *  @return whether the row has a gradient there */
 DEVICE bool startRow(const Arguments* a, int row, mixed time) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), last = FIRST_SLOT(row + 1) - 1;
-    const Moment moment = momentOf(a, time);
+    const StepState stepState = stepStateOf(a, time);
     if (kind != EXPRESSION)
         for (int s = first; s < last; s++) {
             mixed3 b = positionOf(a, a->slotParticle[s]) - positionOf(a, a->slotParticle[s + 1]);
             if (a->rowPeriodic[row] && kind != CENTROID)
-                b = minimumImage(b, moment);
+                b = minimumImage(b, stepState);
             if (kind == CENTROID)
-                b = unwrappedPosition(a, s, moment) - unwrappedPosition(a, s + 1, moment);
+                b = unwrappedPosition(a, s, stepState) - unwrappedPosition(a, s + 1, stepState);
             store3(a->startBond, STORED_AT(s), b);
         }
     const mixed q = evaluateRow(a, row, false, time, a->startGradient);
     a->rowValue[row] = q;
-    a->rowRateOffset[row] = kind == EXPRESSION ? customRate(a, row, moment) : -a->rowRate[row];
+    a->rowRateOffset[row] = kind == EXPRESSION ? customRate(a, row, stepState) : -a->rowRate[row];
     const mixed size = diagonalOf(a, row, a->startGradient);
     return fabs(size + q) < INFINITE_ERROR && (size > 0 || kind != EXPRESSION);
 }
@@ -206,10 +206,10 @@ DEVICE mixed rateOf(const Arguments* a, int row, int what) {
 /** J-dot v of a row at the start, for velocities times a scale. */
 DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
-    if (kind == LINEAR)
+    if (kind == AFFINE_POSITION)
         return 0;
     if (kind == EXPRESSION)
-        return customCurvature(a, row, scale, momentOf(a, a->time));
+        return customCurvature(a, row, scale, stepStateOf(a, a->time));
     mixed3 b[3], V[3];
     if (kind == CENTROID) {
         b[0] = V[0] = make_mixed3(0, 0, 0);
@@ -218,7 +218,7 @@ DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
             V[0] = V[0] + (scale * a->slotWeight[s]) * (velocityOf(a, s) - velocityOf(a, s + 1));
         }
         if (a->rowPeriodic[row])
-            b[0] = minimumImage(b[0], momentOf(a, a->time));
+            b[0] = minimumImage(b[0], stepStateOf(a, a->time));
         return distanceCurvature(b, V);
     }
     for (int s = 0; s < size - 1; s++) {
@@ -228,7 +228,7 @@ DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
     return kind == DISTANCE   ? distanceCurvature(b, V)
            : kind == ANGLE    ? angleCurvature(b, V)
            : kind == DIHEDRAL ? dihedralCurvature(b, V)
-                              : straightCurvature(b, V, load3(a->rowDirection, row));
+                              : linearAngleCurvature(b, V, load3(a->rowDirection, row));
 }
 
 /** v^T H v alone: what is even in v, less what does not depend on it. */
@@ -241,5 +241,5 @@ DEVICE bool hasTurned(const Arguments* a, int row) {
     const int kind = KIND_OF(row);
     if (kind == DISTANCE || kind == CENTROID || kind == EXPRESSION)
         return !(diagonalOf(a, row, a->gradient) > PIVOT_THRESHOLD * diagonalOf(a, row, a->startGradient));
-    return kind == STRAIGHT && a->rowFolded[row];
+    return kind == LINEAR_ANGLE && a->rowFolded[row];
 }

@@ -113,7 +113,7 @@ DEVICE int secondSIZE(const ClusterSIZE* c, int k) {
 
 DEVICE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
     const int4 type = a->smallTypes[a->smallClusterType[cluster]];
-    const Moment moment = momentOf(a, 0);
+    const StepState stepState = stepStateOf(a, 0);
     c->firsts = type.x;
     c->seconds = type.y;
 #pragma unroll
@@ -121,7 +121,7 @@ DEVICE void loadBondsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
         const int first = particleSIZE(a, c, firstSIZE(c, k)), second = particleSIZE(a, c, secondSIZE(c, k));
         c->b[k] = positionOf(a, first) - positionOf(a, second);
         if ((type.z >> k) & 1)
-            c->b[k] = minimumImage(c->b[k], moment);
+            c->b[k] = minimumImage(c->b[k], stepState);
         STARTSIZE(c, k) = sqrt(dot(c->b[k], c->b[k]));
     }
 #pragma unroll

@@ -81,7 +81,7 @@ DEVICE bool hasFailed(const Arguments* a) {
 /** Write how a cluster's solve ended where the host finds it.
  *  @param particle  first one of the row reported: its number as users know it says later which molecule it was */
 DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report report, int particle) {
-    const int place = (a->turn * NUM_REPORTS + stage) * a->numClusters + cluster;
+    const int place = (a->bufferIndex * NUM_REPORTS + stage) * a->numClusters + cluster;
     mixed2 errorAndValue;
     errorAndValue.x = report.error;
     errorAndValue.y = report.value;
@@ -95,11 +95,11 @@ DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report repor
 // What users read of a step has two places, which steps take in turns: one that fails leaves what the last good one wrote.
 
 DEVICE GLOBAL mixed* lambdaOf(const Arguments* a) {
-    return a->lambda + a->turn * a->numRows;
+    return a->lambda + a->bufferIndex * a->numRows;
 }
 
 DEVICE GLOBAL mixed* muOf(const Arguments* a) {
-    return a->mu + a->turn * a->numRows;
+    return a->mu + a->bufferIndex * a->numRows;
 }
 
 /** Whether a stage adds to what earlier ones of the step have left here: it is one of several of its kind. */
@@ -148,13 +148,13 @@ DEVICE mixed3 forceOn(const Arguments* a, int i) {
     return make_mixed3(forceOf(a->force[i]), forceOf(a->force[i + n]), forceOf(a->force[i + 2 * n]));
 }
 
-DEVICE Moment momentOf(const Arguments* a, mixed time) {
-    Moment moment;
-    moment.time = a->referenceTime + time;
-    moment.a = make_mixed3(a->boxA.x, a->boxA.y, a->boxA.z);
-    moment.b = make_mixed3(a->boxB.x, a->boxB.y, a->boxB.z);
-    moment.c = make_mixed3(a->boxC.x, a->boxC.y, a->boxC.z);
-    return moment;
+DEVICE StepState stepStateOf(const Arguments* a, mixed time) {
+    StepState stepState;
+    stepState.time = a->referenceTime + time;
+    stepState.a = make_mixed3(a->boxA.x, a->boxA.y, a->boxA.z);
+    stepState.b = make_mixed3(a->boxB.x, a->boxB.y, a->boxB.z);
+    stepState.c = make_mixed3(a->boxC.x, a->boxC.y, a->boxC.z);
+    return stepState;
 }
 
 /** What rounding of stored positions may add to an error. */

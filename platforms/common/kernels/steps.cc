@@ -5,7 +5,7 @@
 
 /** Keep the state at the start of a step: a failed step returns to it, and readings take gradients there. */
 DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
-    const int place = a->turn * a->numParticles + i;
+    const int place = a->bufferIndex * a->numParticles + i;
     a->startPosq[place] = a->posq[i];
 #ifdef USE_MIXED_PRECISION
     a->startCorrection[place] = a->posqCorrection[i];
@@ -57,7 +57,7 @@ DEVICE void shift(const Arguments* a, int i, Particle* p) {
 }
 
 /** v += c */
-DEVICE void becomeTangent(const Arguments* a, int i, Particle* p) {
+DEVICE void addVelocityCorrection(const Arguments* a, int i, Particle* p) {
     p->v = p->v + p->c;
     if (p->w > 0)
         requireFinite(a, i, p->v);
@@ -70,9 +70,9 @@ DEVICE mm_long kineticEnergyOf(const Particle* p) {
 }
 
 /** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. noteHeat() has to follow. */
-DEVICE void exchangeHeat(const Arguments* a, int i, Particle* p) {
-    a->heat[a->turn * a->numParticles + i] =
-        a->heat[(1 - a->turn) * a->numParticles + i] - kineticEnergyOf(p);
+DEVICE void ornsteinUhlenbeck(const Arguments* a, int i, Particle* p) {
+    a->heat[a->bufferIndex * a->numParticles + i] =
+        a->heat[(1 - a->bufferIndex) * a->numParticles + i] - kineticEnergyOf(p);
     if (a->velocityScale == 1) // no friction
         return;
     const mixed3 R = normalNumbers(a->noiseKey0, a->noiseKey1, a->noiseStepLow, a->noiseStepHigh, a->atomIndex[i]);
@@ -81,12 +81,12 @@ DEVICE void exchangeHeat(const Arguments* a, int i, Particle* p) {
 
 /** What the bath has given so far, now that velocities are in the tangent space again. */
 DEVICE void noteHeat(const Arguments* a, int i, Particle* p) {
-    a->heat[a->turn * a->numParticles + i] += kineticEnergyOf(p);
+    a->heat[a->bufferIndex * a->numParticles + i] += kineticEnergyOf(p);
 }
 
 /** The place of a particle's three numbers in velocityChange, at the step at hand. */
 DEVICE int changePlace(const Arguments* a, int i) {
-    return a->turn * a->numParticles + i;
+    return a->bufferIndex * a->numParticles + i;
 }
 
 /** Velocities before the bath less those after it, v1 - v2, with delta = dt/2 (v1 + v2); see

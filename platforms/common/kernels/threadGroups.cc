@@ -1,29 +1,31 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Teams that serve a cluster each: a thread block, for small clusters a single thread, for very large ones all blocks of
-// the launch, a grid. Members of a team share loops over rows, entries and particles; every sum has one member and a
-// fixed order.
+// Thread groups that serve a cluster each: a thread block, for small clusters a single thread, for very large ones all
+// blocks of the launch, a grid. Threads of a group share loops over rows, entries and particles; every sum has one
+// thread and a fixed order.
 //
-// TEAM_MEMBER, TEAM_SIZE, TEAM_SYNC and TEAM_SHARED are what the host compiles this text with. No barrier stands inside
-// an `if`: OpenCL on CPUs would compile all that follows twice. What is not wanted runs through empty loops instead.
+// THREAD_IN_GROUP, THREAD_GROUP_SIZE, THREAD_GROUP_SYNC and SHARED_ARGUMENT are what the host compiles this text with.
+// No barrier stands inside an `if`: OpenCL on CPUs would compile all that follows twice. What is not wanted runs through
+// empty loops instead.
 
-#define EACH_ROW(row) for (int row = a->rowStart[c] + TEAM_MEMBER; row < a->rowStart[c + 1]; row += TEAM_SIZE)
+#define EACH_ROW(row)                                                                                                  \
+    for (int row = a->rowStart[c] + THREAD_IN_GROUP; row < a->rowStart[c + 1]; row += THREAD_GROUP_SIZE)
 #define EACH_PARTICLE(n)                                                                                               \
-    for (int n = a->particleStart[c] + TEAM_MEMBER; n < a->particleStart[c + 1]; n += TEAM_SIZE)
+    for (int n = a->particleStart[c] + THREAD_IN_GROUP; n < a->particleStart[c + 1]; n += THREAD_GROUP_SIZE)
 
 #define NO_ROW 0x7fffffff
 
-#if TEAM_IS_BLOCK
+#if GROUP_IS_BLOCK
 #ifdef __OPENCL_VERSION__
-#define TEAM_BOUNDS __attribute__((reqd_work_group_size(BLOCK_SIZE, 1, 1)))
+#define GROUP_BOUNDS __attribute__((reqd_work_group_size(BLOCK_SIZE, 1, 1)))
 #define DECLARE_NUMBERS LOCAL float numbers[FACTOR_NUMBERS];
-#define TEAM_MINIMUM(place, value) atomic_min(place, value)
+#define GROUP_MINIMUM(place, value) atomic_min(place, value)
 #define GRID_ADD(place, value) atomic_add(place, value)
 #define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
-#define TEAM_BOUNDS __launch_bounds__(BLOCK_SIZE, 512 / BLOCK_SIZE)
+#define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, 512 / BLOCK_SIZE)
 #define DECLARE_NUMBERS extern __shared__ float numbers[];
-#define TEAM_MINIMUM(place, value) atomicMin(place, value)
+#define GROUP_MINIMUM(place, value) atomicMin(place, value)
 #define GRID_ADD(place, value) atomicAdd(place, value)
 #define GRID_FENCE __threadfence();
 #endif
@@ -60,7 +62,7 @@ DEVICE bool isWorse(Report one, Report other) {
 }
 #endif
 
-#if TEAM_IS_GRID
+#if GROUP_IS_GRID
 /** Wait for all threads of the launch: the last block to arrive lets all of them go on. The host has made sure that they
  *  are on the device at the same time. Fences are those of cooperative groups: what any thread wrote before is seen by
  *  all afterwards.
@@ -96,7 +98,7 @@ DEVICE int4 tripleOf(int4 triple) {
 }
 #endif
 
-#if TEAM_IS_BLOCK
+#if GROUP_IS_BLOCK
 /** The report of the worst row, from what each thread of a block has seen. Each gets it. */
 DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
     const int thread = LOCAL_ID;
@@ -118,20 +120,20 @@ DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
 }
 #endif
 
-/** The report of the worst row, from what each member has seen. Every member gets it. */
-DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
-#if TEAM_IS_BLOCK
+/** The report of the worst row, from what each thread has seen. Every thread gets it. */
+DEVICE Report worstOf(Report mine SHARED_PARAMETER) {
+#if GROUP_IS_BLOCK
     mine = worstOfBlock(mine, shared.reports);
 #endif
-#if TEAM_IS_GRID
+#if GROUP_IS_GRID
     const Arguments* a = shared.arguments;
-    TEAM_SYNC
+    THREAD_GROUP_SYNC
     if (LOCAL_ID == 0) {
         a->gridErrors[GROUP_ID].x = mine.error;
         a->gridErrors[GROUP_ID].y = mine.value;
         a->gridRows[GROUP_ID] = make_int4(mine.outcome, mine.iterations, mine.row, 0);
     }
-    TEAM_SYNC
+    THREAD_GROUP_SYNC
     mine = newReport();
     if (LOCAL_ID < NUM_GROUPS) { // there are no more of them than threads
         mine.outcome = a->gridRows[LOCAL_ID].x;
@@ -145,29 +147,29 @@ DEVICE Report worstOf(Report mine TEAM_SHARED_PARAMETER) {
     return mine;
 }
 
-/** The least of what members have, or NO_ROW. Every member gets it. A barrier has to follow before the next one. */
-DEVICE int leastOf(int mine TEAM_SHARED_PARAMETER) {
-#if TEAM_IS_BLOCK
-#if TEAM_IS_GRID
+/** The least of what threads have, or NO_ROW. Every thread gets it. A barrier has to follow before the next one. */
+DEVICE int leastOf(int mine SHARED_PARAMETER) {
+#if GROUP_IS_BLOCK
+#if GROUP_IS_GRID
     const Arguments* a = shared.arguments;
     GLOBAL int* least = a->grid + 2;
 #else
     LOCAL_ARG int* least = shared.least;
 #endif
-    if (TEAM_MEMBER == 0)
+    if (THREAD_IN_GROUP == 0)
         *least = NO_ROW;
-    TEAM_SYNC
+    THREAD_GROUP_SYNC
     if (mine < NO_ROW)
-        TEAM_MINIMUM(least, mine);
-    TEAM_SYNC
+        GROUP_MINIMUM(least, mine);
+    THREAD_GROUP_SYNC
     return *least;
 #else
     return mine;
 #endif
 }
 
-DEVICE void writeTeamReport(const Arguments* a, int stage, int c, Report report) {
-    if (TEAM_MEMBER == 0)
+DEVICE void writeGroupReport(const Arguments* a, int stage, int c, Report report) {
+    if (THREAD_IN_GROUP == 0)
         writeReport(a, stage, a->firstCluster + c, report,
                     report.row < 0 ? -1 : a->slotParticle[FIRST_SLOT(report.row)]);
 }
@@ -178,12 +180,12 @@ DEVICE void addImpulses(const Arguments* a, int c, GLOBAL const mixed* change, b
         const int i = a->clusterParticle[n];
         mixed3 sum = make_mixed3(0, 0, 0);
         mixed w = 0;
-        for (int m = a->meetingStart[n]; m < a->meetingStart[n + 1]; m++) {
-            const int slot = a->meetingSlot[m];
+        for (int m = a->particleSlotStart[n]; m < a->particleSlotStart[n + 1]; m++) {
+            const int slot = a->particleSlot[m];
             sum = sum + change[ROW_OF(slot)] * gradientAt(a->startGradient, slot);
             w = inverseMassOf(a, slot);
         }
         store3(a->impulse, i, load3(a->impulse, i) + w * sum);
     }
-    TEAM_SYNC
+    THREAD_GROUP_SYNC
 }

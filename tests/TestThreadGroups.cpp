@@ -22,11 +22,11 @@ Simulation after20Steps(const Setup& setup, bool inBlocks) {
     return s;
 }
 
-class BlockTeams : public testing::TestWithParam<Setup> {};
+class ThreadGroups : public testing::TestWithParam<Setup> {};
 
 } // namespace
 
-TEST_P(BlockTeams, DoAsSingleThreadsDo) {
+TEST_P(ThreadGroups, DoAsSingleThreadsDo) {
     const double rounding = std::max(precisionOf(std::get<0>(GetParam())).position, 1e-12);
     Simulation inBlocks = after20Steps(GetParam(), true), alone = after20Steps(GetParam(), false);
     EXPECT_LT(distance(inBlocks.positions(), alone.positions()), 20 * rounding);
@@ -34,7 +34,7 @@ TEST_P(BlockTeams, DoAsSingleThreadsDo) {
     EXPECT_GT(distance(inBlocks.positions(), toVectors(findSystem("chain").positions)), 1e-3);
 }
 
-TEST_P(BlockTeams, RepeatBitForBit) {
+TEST_P(ThreadGroups, RepeatBitForBit) {
     const Simulation first = after20Steps(GetParam(), true), second = after20Steps(GetParam(), true);
     EXPECT_EQ(distance(first.positions(), second.positions()), 0);
     EXPECT_EQ(distance(first.velocities(), second.velocities()), 0);
@@ -53,5 +53,5 @@ static std::vector<Setup> someSetups() {
     return setups;
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, BlockTeams, testing::ValuesIn(someSetups()),
+INSTANTIATE_TEST_SUITE_P(Platforms, ThreadGroups, testing::ValuesIn(someSetups()),
                          [](const auto& info) { return nameOf(info.param); });

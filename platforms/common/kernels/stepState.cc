@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What all constraints share at one moment, and minimum images in its box: core/basics/Box.h as kernel text.
+// The time and the box of a step, which all constraints share, and minimum images in it: core/basics/Box.h as kernel
+// text.
 
 typedef struct {
     mixed time;      // ps
     mixed3 a, b, c;  // box vectors in OpenMM's reduced form, nm; all zero without a box
-} Moment;
+} StepState;
 
-DEVICE mixed3 minimumImage(mixed3 r, Moment moment) {
-    const mixed3 a = moment.a, b = moment.b, c = moment.c;
+DEVICE mixed3 minimumImage(mixed3 r, StepState stepState) {
+    const mixed3 a = stepState.a, b = stepState.b, c = stepState.c;
     if (2 * fabs(r.x) < a.x && 2 * fabs(r.y) < b.y && 2 * fabs(r.z) < c.z)
         return r; // as below, without three divisions: nearly all bonds are here
     const mixed rounding = (mixed) 0.5;
@@ -18,8 +19,8 @@ DEVICE mixed3 minimumImage(mixed3 r, Moment moment) {
 }
 
 /** The same where there may be no box. */
-DEVICE mixed3 nearestImage(mixed3 r, Moment moment) {
-    if (moment.a.x > 0)
-        return minimumImage(r, moment);
+DEVICE mixed3 nearestImage(mixed3 r, StepState stepState) {
+    if (stepState.a.x > 0)
+        return minimumImage(r, stepState);
     return r;
 }
