@@ -5,6 +5,7 @@
 
 #include "Box.h"
 #include "CustomCoordinate.h"
+#include "Kinds.h"
 #include "Real3.h"
 #include <algorithm>
 #include <cmath>
@@ -13,16 +14,6 @@
 #include <vector>
 
 namespace ConstraintPlugin {
-
-/** Which coordinate q of its particles a constraint holds at its target. */
-enum class CoordinateKind {
-    Distance,    ///< of two particles
-    Angle,       ///< at the second of three particles, between 0 and pi
-    Dihedral,    ///< of four particles
-    LinearAngle, ///< one of the two components of the bend of three particles on a line: an angle of pi has no gradient
-    AffinePosition, ///< a component of r_a - sum_b C_ab r_b: a place in a rigid body
-    Custom          ///< sigma as an object gives it: a CustomCoordinate
-};
 
 /** Number of particles of a coordinate; 0 if it may be any. */
 inline int numParticlesOf(CoordinateKind kind) {

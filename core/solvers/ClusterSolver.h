@@ -8,16 +8,6 @@
 
 namespace ConstraintPlugin {
 
-/** How a solve ended. */
-enum class Outcome {
-    Converged,
-    NotConverged, ///< iterations exhausted
-    Singular,     ///< a pivot vanished: constraints depend on each other here, or a bond turned by 90 degrees
-    NotFinite,    ///< a coordinate is not a number, or infinite
-    Inconsistent, ///< a dependent or immovable constraint does not hold where all others do
-    NoGradient    ///< a constraint has no gradient at the start, or a zero one
-};
-
 /** What a solve reports; row is the worst or the failing one, error its error in units of the tolerance. */
 struct ClusterReport {
     Outcome outcome = Outcome::Converged;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "CommonRattleNoseHooverStep.h"
+#include "FailureCodes.h"
 #include "openmm/common/ContextSelector.h"
 
 using namespace OpenMM;
@@ -38,7 +39,7 @@ void CommonRattleNoseHooverStep::takeStep(ContextImpl& context, const Constraint
 }
 
 void CommonRattleNoseHooverStep::propagateHeatBath(const ConstraintIntegrator& integrator, bool isFirstHalf) {
-    const int anyParticle = program->tables().numClusters(); // codes of particles begin there
+    const int anyParticle = codeOfParticle(0, program->tables().numClusters());
     chainOnDevice->propagate(bath, 0.5 * integrator.getStepSize(), isFirstHalf, bufferNow,
                              program->arguments["failure"], nextLaunch++, anyParticle);
 }

@@ -3,6 +3,7 @@
 // What the host learns of steps: failures, and what users read.
 #include "CommonStepKernel.h"
 #include "ConstraintErrors.h"
+#include "FailureCodes.h"
 #include "openmm/common/ContextSelector.h"
 #include <numeric>
 
@@ -10,9 +11,6 @@ using namespace OpenMM;
 using namespace std;
 
 namespace ConstraintPlugin {
-
-/** An outcome that only kernels know: see kernels/state.cc. */
-static constexpr int drifted = 7;
 
 static double timeAfter(double start, int steps, double dt) {
     for (int i = 0; i < steps; i++)
@@ -77,9 +75,11 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     const ConstraintSet& set = solver->getSet();
     SolveReport report;
     ConstraintPlugin::Stage stage = ConstraintPlugin::Stage::Positions;
-    if (code >= tables.numClusters() + numParticles()) {
-        const int n = code - tables.numClusters() - numParticles(), numRedundant = (int) tables.redundant.size(),
-                  place = 2 * buffer * numRedundant + n;
+    const int numClusters = tables.numClusters(), numRedundant = (int) tables.redundant.size(),
+              firstParticle = codeOfParticle(0, numClusters),
+              firstRedundant = codeOfRedundant(0, 0, numRedundant, numClusters, numParticles());
+    if (code >= firstRedundant) {
+        const int n = code - firstRedundant, place = 2 * buffer * numRedundant + n;
         if (n >= numRedundant)
             stage = ConstraintPlugin::Stage::Velocities;
         const vector<double> errors = program->arguments.download("redundantErrors");
@@ -89,26 +89,27 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         report.value = errors[2 * place + 1];
         if (scheme.isExplicit)
             throwDrift(report, integrator);
-    } else if (code >= tables.numClusters()) {
-        const int particle = order.atomIndex[code - tables.numClusters()];
+    } else if (code >= firstParticle) {
+        const int particle = order.atomIndex[code - firstParticle];
         throwNotFinite("position or velocity", particle);
     } else {
         const vector<double> errors = program->arguments.download("reportErrors");
         vector<int> rows(program->arguments["reportRows"].getSize() * 4);
         program->arguments["reportRows"].download(rows.data());
         program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // the next failure is another one's
-        for (int slot : {1, 2, 0}) { // in the order of the stages in a step
-            const int place = (buffer * numReports + slot) * tables.numClusters() + code;
-            if (rows[4 * place] == (int) Outcome::Converged)
+        // in the order of the stages in a step
+        for (StepSolve solve : {StepSolve::Velocities, StepSolve::HeatedVelocities, StepSolve::Positions}) {
+            const int place = (buffer * numStepSolves + (int) solve) * numClusters + code;
+            if (rows[4 * place] == (int) DeviceOutcome::Converged)
                 continue;
-            stage = slot == 0 && !scheme.isExplicit ? ConstraintPlugin::Stage::Positions
-                                                    : ConstraintPlugin::Stage::Velocities;
+            stage = solve == StepSolve::Positions && !scheme.isExplicit ? ConstraintPlugin::Stage::Positions
+                                                                        : ConstraintPlugin::Stage::Velocities;
             report.outcome = (Outcome) rows[4 * place];
             report.iterations = rows[4 * place + 1];
             report.constraint = constraintOf(rows[4 * place + 2], rows[4 * place + 3]);
             report.maxError = errors[2 * place];
             report.value = errors[2 * place + 1];
-            if (rows[4 * place] == drifted)
+            if (rows[4 * place] == (int) DeviceOutcome::Drifted)
                 throwDrift(report, integrator);
             break;
         }
@@ -193,14 +194,14 @@ void CommonStepKernel::refreshReading() const {
     const vector<double> errors = program->arguments.download("reportErrors");
     vector<int> rows(program->arguments["reportRows"].getSize() * 4);
     program->arguments["reportRows"].download(rows.data());
-    const int first = buffer * numReports * tables.numClusters();
+    const int first = buffer * numStepSolves * tables.numClusters();
     const auto note = [&](double error, int constraint) {
         if (error >= summary.maxError || summary.worstConstraint < 0) {
             summary.maxError = error;
             summary.worstConstraint = listedIndex(solver->getSet(), constraint);
         }
     };
-    for (int place = first; place < first + 3 * tables.numClusters(); place++) {
+    for (int place = first; place < first + (int) StepSolve::Projection * tables.numClusters(); place++) {
         if (rows[4 * place + 2] < 0 || rows[4 * place + 1] == 0)
             continue; // this integrator has no such stage
         summary.iterations = max(summary.iterations, rows[4 * place + 1]);

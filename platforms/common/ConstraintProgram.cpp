@@ -52,17 +52,6 @@ string define(const string& name, const string& value) {
 
 } // namespace
 
-vector<int> StageText::reports() const {
-    vector<int> result;
-    for (const string& step : steps)
-        if (isSolve(step))
-            result.push_back(step.compare(0, 7, "project") == 0                                 ? 3
-                             : step == "solveHeatedVelocities" || step == "solveVelocitySpread" ? 2
-                             : step == "solveVelocities" || step == "solveEndAccelerations"     ? 1
-                                                                                                : 0);
-    return result;
-}
-
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages)
     : arguments(device.context()), device(device), cc(device.context()),
@@ -144,8 +133,8 @@ void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageTe
     arguments.poolMixedZeros("workRate", 2 * numRows);
     arguments.addMixed("work", zeros(2 * 2 * (int) t.movingRows.size()), 2);
     arguments.addMixed("velocityChange", zeros(take("noteVelocityChange") ? 2 * 3 * numParticles : 1));
-    arguments.addMixed("reportErrors", zeros(2 * 2 * numReports * t.numClusters()), 2);
-    arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numReports * t.numClusters(), 4)), 4);
+    arguments.addMixed("reportErrors", zeros(2 * 2 * numStepSolves * t.numClusters()), 2);
+    arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numStepSolves * t.numClusters(), 4)), 4);
     arguments.addMixed("redundantErrors", zeros(2 * 2 * 2 * (int) t.redundant.size()), 2);
     arguments.addInts("failure", {noFailure, noFailure});
     arguments.addMixed("rowTarget", t.rowTarget); // at the reference time
@@ -247,9 +236,10 @@ string ConstraintProgram::commonText() const {
     return define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
-           define("NO_FAILURE", to_string(noFailure)) + define("NUM_REPORTS", to_string(numReports)) +
-           arguments.definition() + ConstraintKernelSources::stepState + ConstraintKernelSources::coordinates +
-           ConstraintKernelSources::functions + ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
+           define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::kinds +
+           ConstraintKernelSources::failureCodes + ConstraintKernelSources::stepState +
+           ConstraintKernelSources::coordinates + ConstraintKernelSources::functions +
+           ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {
@@ -357,7 +347,7 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
     const bool onlyDistances = std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
                                            [](int kind) { return kind == (int) RowKind::Distance; });
     string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
-                  define("BLOCK_SIZE", to_string(group.blockSize)) +
+                  define("BLOCK_SIZE", to_string(group.blockSize)) + define("MOST_THREADS", to_string(mostThreads)) +
                   define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
                                             : isBlock ? "((int) LOCAL_ID)"
                                                       : "0") +

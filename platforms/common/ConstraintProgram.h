@@ -14,14 +14,7 @@ namespace ConstraintPlugin {
 struct StageText {
     std::string name;
     std::vector<std::string> steps;
-
-    /** Where the solves write their reports, in order; see writeReport(). */
-    std::vector<int> reports() const;
 };
-
-/** Solves of a step write their reports apart: of positions, velocities, velocities fresh from the heat bath, and of
- *  projections. */
-constexpr int numReports = 4;
 
 /** Launches of a run of steps are numbered, each step's from a multiple of this on: projections, then the stages, of
  *  which thousands of geodesic steps may have many. */

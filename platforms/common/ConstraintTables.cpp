@@ -51,7 +51,7 @@ double couplingOf(const ConstraintSet& set, int k, int l) {
 
 RowKind kindOf(const ConstraintSet& set, const Constraint& c) {
     if (c.kind != CoordinateKind::Custom)
-        return (RowKind) c.kind;
+        return (RowKind) c.kind; // the same list
     return dynamic_cast<const CentroidDistance*>(set.custom[c.form].get()) != nullptr ? RowKind::Centroid
                                                                                       : RowKind::Expression;
 }

@@ -13,9 +13,6 @@ namespace ConstraintPlugin {
  *  (kernels/smallClusters.cc). */
 constexpr int maxSmallCluster = 8, mostInRegisters = 3;
 
-/** Kinds of rows, as kernels/rows.cc numbers them. */
-enum class RowKind { Distance, Angle, Dihedral, LinearAngle, AffinePosition, Centroid, Expression };
-
 /** What serves a general cluster. */
 enum class ThreadGroupKind { Thread, Block, Grid };
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What follows the solves of a step: checks of constraints that were not solved, and work.
+// What follows the solves of a step: checks of redundant constraints, which were not solved, and work.
 
 /** What errors of solved constraints may add up to in one that depends on them. */
 DEVICE mixed summedTolerance(const Arguments* a) {
     return 20 * a->innerTolerance;
 }
 
-/** Write the error of a constraint that was only checked, in the position (0) or the velocity stage (1), where the host
+/** Write the error of a redundant constraint, in the position (0) or the velocity stage (1), where the host
  *  finds it. What the rounding of stored positions or velocities may add is none of the solve's.
  *  @return whether the constraint holds */
 DEVICE bool writeRedundantError(const Arguments* a, int stage, int n, mixed error, mixed rounding, mixed value,
@@ -17,6 +17,10 @@ DEVICE bool writeRedundantError(const Arguments* a, int stage, int n, mixed erro
     result.y = value;
     a->redundantErrors[(2 * a->bufferIndex + stage) * a->numRedundant + n] = result;
     return result.x <= tolerance;
+}
+
+DEVICE void failRedundant(const Arguments* a, int stage, int n) {
+    fail(a, codeOfRedundant(n, stage, a->numRedundant, a->numClusters, a->numParticles));
 }
 
 /** Constraints that depend on others have to hold where the others do. */
@@ -35,8 +39,9 @@ KERNEL void checkPositions(PARAMETERS) {
         const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, time));
         const mixed sigma = residualOf(a, row, a->rowValue[row], time);
         const mixed error = errorOf(a, row, sigma, time, a->startGradient);
-        if (!writeRedundantError(a, 0, n, error, slack, a->rowValue[row], max(a->threshold, summedTolerance(a))))
-            fail(a, a->numClusters + a->numParticles + n);
+        const mixed tolerance = max(a->threshold, summedTolerance(a));
+        if (!writeRedundantError(a, StepSolve_Positions, n, error, slack, a->rowValue[row], tolerance))
+            failRedundant(a, StepSolve_Positions, n);
     }
 }
 
@@ -55,8 +60,8 @@ KERNEL void checkVelocities(PARAMETERS) {
         }
         const mixed error = errorOf(a, row, rate, a->time, a->startGradient) * a->timeScale;
         const mixed slack = a->velocityRounding * largest * a->timeScale * inverseScaleOf(a, row, a->time);
-        if (!writeRedundantError(a, 1, n, error, slack, rate, summedTolerance(a)))
-            fail(a, a->numClusters + a->numParticles + a->numRedundant + n);
+        if (!writeRedundantError(a, StepSolve_Velocities, n, error, slack, rate, summedTolerance(a)))
+            failRedundant(a, StepSolve_Velocities, n);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Clusters of any size and kind, a thread group each. Arrays are in global memory, but for a block's factor if that fits into
-// its shared memory.
+// Clusters of any size and kind, a thread group each. Arrays are in global memory, but for a block's factor if that fits
+// into its shared memory.
 
 /** Residual of a row in one or another stage, and its error. */
 DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed timeScale, mixed* error, mixed* value) {
@@ -23,16 +23,18 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
  *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
-    bool isDone = !isWanted || report->outcome != CONVERGED;
+    bool isDone = !isWanted || report->outcome != Outcome_Converged;
     const bool isWarm = a->warmStart && what < ACCELERATIONS && multipliers != a->projection; // of a step
-    GLOBAL const mixed* ofLastStep = (what == POSITIONS ? lambdaOf(a) : muOf(a)) + (1 - 2 * a->bufferIndex) * a->numRows;
+    GLOBAL const mixed* ofThisStep = what == POSITIONS ? lambdaOf(a) : muOf(a);
+    GLOBAL const mixed* ofLastStep = ofThisStep + (1 - 2 * a->bufferIndex) * a->numRows;
     EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = isWarm ? ofLastStep[row] : 0;
     addImpulses(a, c, ofLastStep, isWarm && !isDone);
     for (int iteration = 1; !isDone; iteration++) {
         Report mine = newReport();
         for (int colour = a->colourStart[c]; colour < a->colourStart[c + 1]; colour++) {
-            for (int n = a->colourRowStart[colour] + THREAD_IN_GROUP; n < a->colourRowStart[colour + 1]; n += THREAD_GROUP_SIZE) {
+            for (int n = a->colourRowStart[colour] + THREAD_IN_GROUP; n < a->colourRowStart[colour + 1];
+                 n += THREAD_GROUP_SIZE) {
                 const int row = a->colourRow[n];
                 mixed error, value;
                 const mixed r = residual(a, row, what, time, timeScale, &error, &value);
@@ -40,14 +42,14 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                 GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
                 const mixed denominator = diagonalOf(a, row, gradients);
                 const mixed atStart = diagonalOf(a, row, a->startGradient);
-                if (mine.outcome == CONVERGED && (!(fabs(denominator) > PIVOT_THRESHOLD * atStart) ||
+                if (mine.outcome == Outcome_Converged && (!(fabs(denominator) > PIVOT_THRESHOLD * atStart) ||
                                                   (what == POSITIONS && hasTurned(a, row)))) {
-                    mine.outcome = SINGULAR;
+                    mine.outcome = Outcome_Singular;
                     mine.row = row;
                     mine.error = error;
                     mine.value = value;
                 }
-                const mixed change = mine.outcome == CONVERGED ? -r / denominator : 0;
+                const mixed change = mine.outcome == Outcome_Converged ? -r / denominator : 0;
                 multipliers[row] += change;
                 for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++) {
                     const mixed w = inverseMassOf(a, s);
@@ -60,7 +62,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         }
         *report = worstOf(mine SHARED_ARGUMENT);
         const bool isLast = iteration >= a->maxIterations;
-        const bool isChecked = report->outcome == CONVERGED && (isLast || report->error <= tolerance);
+        const bool isChecked = report->outcome == Outcome_Converged && (isLast || report->error <= tolerance);
         // Correcting one row has moved its neighbours since they were looked at.
         mine = newReport();
         EACH_ROW(row) if (isChecked) {
@@ -72,9 +74,9 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         if (isChecked)
             *report = mine;
         report->iterations = iteration;
-        if (isChecked && isLast && report->outcome == CONVERGED && report->error > tolerance)
-            report->outcome = NOT_CONVERGED;
-        isDone = report->outcome != CONVERGED || (isChecked && report->error <= tolerance);
+        if (isChecked && isLast && report->outcome == Outcome_Converged && report->error > tolerance)
+            report->outcome = Outcome_NotConverged;
+        isDone = report->outcome != Outcome_Converged || (isChecked && report->error <= tolerance);
     }
 }
 #else
@@ -110,11 +112,12 @@ DEVICE FactorGlobal globalFactor(const Arguments* a, int c) {
  *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
-    const bool isSolved = isWanted && report->outcome == CONVERGED;
+    const bool isSolved = isWanted && report->outcome == Outcome_Converged;
     GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
     const int mostIterations = what < ACCELERATIONS ? a->maxIterations : MOST_LINEAR_ITERATIONS;
     bool isDone = !isSolved, hasFactor = false;
-    bool isShared = 2 * (a->rowStart[c + 1] - a->rowStart[c] + a->entryStart[c + 1] - a->entryStart[c]) <= FACTOR_NUMBERS;
+    const int numRows = a->rowStart[c + 1] - a->rowStart[c], numEntries = a->entryStart[c + 1] - a->entryStart[c];
+    bool isShared = 2 * (numRows + numEntries) <= FACTOR_NUMBERS;
     mixed lastError = INFINITE_ERROR;
     EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = 0;
@@ -128,9 +131,10 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         *report = worstOf(mine SHARED_ARGUMENT);
         report->iterations = iteration;
         // At least one correction: errors left below the tolerance would be off to the same side step after step.
-        isDone = report->outcome != CONVERGED || report->error == 0 || (report->error <= tolerance && iteration > 0);
+        isDone = report->outcome != Outcome_Converged || report->error == 0 ||
+                 (report->error <= tolerance && iteration > 0);
         if (!isDone && iteration == mostIterations) {
-            report->outcome = NOT_CONVERGED;
+            report->outcome = Outcome_NotConverged;
             isDone = true;
         }
         if (FALLS_BACK && isShared && report->error > 0.1f * lastError)
@@ -139,7 +143,8 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         const bool factorizes = what == POSITIONS || !hasFactor;
         int singular = NO_ROW;
 #if HAS_SHARED
-        singular = correctShared(a, c, gradients, factorizes, !isDone && isShared, sharedFactor(a, c, shared) SHARED_ARGUMENT);
+        singular = correctShared(a, c, gradients, factorizes, !isDone && isShared,
+                                 sharedFactor(a, c, shared) SHARED_ARGUMENT);
 #endif
 #if HAS_GLOBAL
         singular = min(singular, correctGlobal(a, c, gradients, factorizes, !isDone && !isShared,
@@ -147,7 +152,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
 #endif
         const bool isCorrected = !isDone && singular == NO_ROW;
         if (singular != NO_ROW && !(FALLS_BACK && isShared)) {
-            report->outcome = SINGULAR;
+            report->outcome = Outcome_Singular;
             report->row = singular;
             isDone = true;
         }
@@ -160,14 +165,14 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     }
     // Where a constraint has turned, the solution found is another root.
     Report turned = newReport();
-    EACH_ROW(row) if (what == POSITIONS && isSolved && report->outcome == CONVERGED && turned.outcome == CONVERGED &&
-                      hasTurned(a, row)) {
+    EACH_ROW(row) if (what == POSITIONS && isSolved && report->outcome == Outcome_Converged &&
+                      turned.outcome == Outcome_Converged && hasTurned(a, row)) {
         turned = *report;
-        turned.outcome = SINGULAR;
+        turned.outcome = Outcome_Singular;
         turned.row = row;
     }
     turned = worstOf(turned SHARED_ARGUMENT);
-    if (turned.outcome != CONVERGED)
+    if (turned.outcome != Outcome_Converged)
         *report = turned;
 }
 #endif
@@ -177,9 +182,9 @@ DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
     Report mine = newReport();
     EACH_PARTICLE(n) store3(a->impulse, a->clusterParticle[n], make_mixed3(0, 0, 0));
     EACH_ROW(row) {
-        if (!startRow(a, row, a->time) && mine.outcome == CONVERGED) {
-            mine.outcome = KIND_OF(row) == EXPRESSION && fabs(a->rowValue[row]) < INFINITE_ERROR ? NO_GRADIENT
-                                                                                                   : NOT_FINITE;
+        if (!startRow(a, row, a->time) && mine.outcome == Outcome_Converged) {
+            const bool hasValue = fabs(a->rowValue[row]) < INFINITE_ERROR;
+            mine.outcome = KIND_OF(row) == RowKind_Expression && hasValue ? Outcome_NoGradient : Outcome_NotFinite;
             mine.row = row;
             mine.value = a->rowValue[row];
         }
@@ -191,8 +196,9 @@ DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
 DEVICE void solvePositions(const Arguments* a, int c SHARED_PARAMETER) {
     Report report = startCluster(a, c SHARED_ARGUMENT);
     EACH_ROW(row) a->workRate[row] = a->rowRateOffset[row];
-    solveCluster(a, c, POSITIONS, a->time + a->driftTime, 1, a->innerTolerance, lambdaOf(a), true, &report SHARED_ARGUMENT);
-    writeGroupReport(a, 0, c, report);
+    solveCluster(a, c, POSITIONS, a->time + a->driftTime, 1, a->innerTolerance, lambdaOf(a), true,
+                 &report SHARED_ARGUMENT);
+    writeGroupReport(a, StepSolve_Positions, c, report);
 }
 
 /** Errors at the start, and whether any is above the threshold plus what rounding of positions adds. */
@@ -211,8 +217,8 @@ DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated SHARED_PA
     }
     Report report = worstOf(mine SHARED_ARGUMENT);
     *isViolated = worstOf(excess SHARED_ARGUMENT).error > 0;
-    if (report.outcome == CONVERGED && report.error > a->farOff)
-        report.outcome = FAR_OFF; // for the host
+    if (report.outcome == Outcome_Converged && report.error > a->farOff)
+        report.outcome = Outcome_FarOff; // for the host
     return report;
 }
 
@@ -220,10 +226,10 @@ DEVICE void projectPositions(const Arguments* a, int c SHARED_PARAMETER) {
     bool isViolated = false;
     Report report = startCluster(a, c SHARED_ARGUMENT);
     const Report before = measureStart(a, c, &isViolated SHARED_ARGUMENT);
-    if (report.outcome == CONVERGED)
+    if (report.outcome == Outcome_Converged)
         report = before;
     solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection, isViolated, &report SHARED_ARGUMENT);
-    writeGroupReport(a, 3, c, report);
+    writeGroupReport(a, StepSolve_Projection, c, report);
 }
 
 DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
@@ -232,13 +238,13 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
     EACH_ROW(row) a->offset[row] = a->rowRateOffset[row];
     THREAD_GROUP_SYNC
     Report mine = newReport();
-    EACH_ROW(row) if (onlyIfViolated && report.outcome == CONVERGED) {
+    EACH_ROW(row) if (onlyIfViolated && report.outcome == Outcome_Converged) {
         mixed error, value;
         residual(a, row, VELOCITIES, a->time, a->timeScale, &error, &value);
         note(&mine, row, error, value);
     }
     const Report before = worstOf(mine SHARED_ARGUMENT);
-    if (report.outcome == CONVERGED)
+    if (report.outcome == Outcome_Converged)
         report = before;
     const bool isViolated = !onlyIfViolated || before.error > a->tolerance;
     solveCluster(a, c, VELOCITIES, a->time, a->timeScale, a->innerTolerance, multipliers, isViolated,
@@ -249,14 +255,14 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
 DEVICE void solveVelocities(const Arguments* a, int c SHARED_PARAMETER) {
     const Report report = solveRates(a, c, muOf(a), false SHARED_ARGUMENT);
     EACH_ROW(row) a->workRate[a->numRows + row] = a->rowRateOffset[row];
-    writeGroupReport(a, 1, c, report);
+    writeGroupReport(a, StepSolve_Velocities, c, report);
 }
 
 /** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
  *  those of the first solve: another correction would be an impulse in the middle of the drift. */
 DEVICE void solveHeatedVelocities(const Arguments* a, int c SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->projection, a->velocityScale == 1 SHARED_ARGUMENT);
-    writeGroupReport(a, 2, c, report);
+    writeGroupReport(a, StepSolve_HeatedVelocities, c, report);
 }
 
 /** What constraints answer to the change of velocities in the bath, as ConstraintSolver::solveVelocitySpread(), with
@@ -271,13 +277,13 @@ DEVICE void solveVelocitySpread(const Arguments* a, int c SHARED_PARAMETER) {
     largest = worstOf(largest SHARED_ARGUMENT);
     const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
     solveCluster(a, c, RESPONSES, a->time, timeScale, LINEAR_TOLERANCE, a->projection, true, &report SHARED_ARGUMENT);
-    if (report.outcome != CONVERGED && !(report.outcome == NOT_CONVERGED && report.error < 1e-3f))
-        writeGroupReport(a, 2, c, report);
+    if (report.outcome != Outcome_Converged && !(report.outcome == Outcome_NotConverged && report.error < 1e-3f))
+        writeGroupReport(a, StepSolve_HeatedVelocities, c, report);
 }
 
 DEVICE void projectVelocities(const Arguments* a, int c SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->projection, true SHARED_ARGUMENT);
-    writeGroupReport(a, 3, c, report);
+    writeGroupReport(a, StepSolve_Projection, c, report);
 }
 
 /** J a + J-dot v + 2 alpha J v + beta^2 sigma = 0 for accelerations in `displacement`. */
@@ -299,22 +305,22 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
     const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
     solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers, true, &report SHARED_ARGUMENT);
     // Rounding may keep the error above what was asked for.
-    if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
-        report.outcome = CONVERGED;
-    if (report.outcome == CONVERGED && stage > 0) {
+    if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
+        report.outcome = Outcome_Converged;
+    if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {
         const int iterations = report.iterations;
         report = drift;
         report.iterations = iterations;
         if (!(drift.error <= a->maxDrift))
-            report.outcome = DRIFTED;
+            report.outcome = Outcome_Drifted;
     }
     writeGroupReport(a, stage, c, report);
 }
 
 DEVICE void solveStartAccelerations(const Arguments* a, int c SHARED_PARAMETER) {
-    solveAccelerations(a, c, 0, lambdaOf(a) SHARED_ARGUMENT);
+    solveAccelerations(a, c, StepSolve_Positions, lambdaOf(a) SHARED_ARGUMENT);
 }
 
 DEVICE void solveEndAccelerations(const Arguments* a, int c SHARED_PARAMETER) {
-    solveAccelerations(a, c, 1, muOf(a) SHARED_ARGUMENT);
+    solveAccelerations(a, c, StepSolve_Velocities, muOf(a) SHARED_ARGUMENT);
 }

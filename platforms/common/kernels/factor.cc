@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Sparse LU of one cluster and a solve with it, by levels of the elimination tree: within a level no row depends on
-// another, so one barrier a level is enough. The host compiles this text for a PLACE, Shared or Global: where (SPACE) and
-// in which precision (NUMBER) factor and right-hand side are kept. Sums are gathered in a fixed order, never scattered.
+// another, so one barrier a level is enough. The host compiles this text for a PLACE, Shared or Global: where
+// (SPACE) and in which precision (NUMBER) factor and right-hand side are kept. Sums are gathered in a fixed order,
+// never scattered.
 
 /** A = L D U in place: entries of `lower` are L D, those of `upper` D U. Rows and entries count from the cluster's first
  *  one. A row's `pivot` is its diagonal element until its level is reached, then 1 over the pivot. */

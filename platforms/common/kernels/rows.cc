@@ -4,15 +4,13 @@
 // core/constraints/Jacobian.h: start and current gradients are stored by slot, bond vectors at the start too (a row's last is not
 // used). evaluateCustom() is written by the host, a case for every expression.
 
-enum { DISTANCE, ANGLE, DIHEDRAL, LINEAR_ANGLE, AFFINE_POSITION, CENTROID, EXPRESSION };
-
 /** What a solve is of. Responses: accelerations by constraint forces alone. */
 enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES };
 
 // Where all rows that a program solves are distances, kinds and slots are known when it is compiled. Of the two gradients,
 // which are opposite, one is stored, and half of the memory is touched.
 #if ONLY_DISTANCES
-#define KIND_OF(row) DISTANCE
+#define KIND_OF(row) RowKind_Distance
 #define FIRST_SLOT(row) (2 * (row) + SLOT_SHIFT)
 #define ROW_OF(slot) (((slot) - SLOT_SHIFT) >> 1)
 #define STORED_AT(slot) (ROW_OF(slot) + STORE_SHIFT)
@@ -71,13 +69,13 @@ DEVICE mixed targetAt(const Arguments* a, int row, mixed time) {
 /** sigma from q: a dihedral's is wrapped into [-pi, pi]. */
 DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
     const mixed difference = q - targetAt(a, row, time);
-    return KIND_OF(row) == DIHEDRAL ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
+    return KIND_OF(row) == RowKind_Dihedral ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
 }
 
 /** What an error is divided by. */
 DEVICE mixed inverseScaleOf(const Arguments* a, int row, mixed time) {
     const int kind = KIND_OF(row);
-    return kind == DISTANCE || kind == CENTROID ? 1 / targetAt(a, row, time) : a->rowInverseScale[row];
+    return kind == RowKind_Distance || kind == RowKind_Centroid ? 1 / targetAt(a, row, time) : a->rowInverseScale[row];
 }
 
 DEVICE mixed sumOfSquares(const Arguments* a, int row, GLOBAL const mixed* gradients) {
@@ -97,7 +95,7 @@ DEVICE mixed diagonalOf(const Arguments* a, int row, GLOBAL const mixed* gradien
 
 /** Error, in units of the tolerance, of a row whose gradients are given. */
 DEVICE mixed errorOf(const Arguments* a, int row, mixed sigma, mixed time, GLOBAL const mixed* gradients) {
-    return fabs(sigma) * (KIND_OF(row) == EXPRESSION ? 1 / sqrt(sumOfSquares(a, row, gradients))
+    return fabs(sigma) * (KIND_OF(row) == RowKind_Expression ? 1 / sqrt(sumOfSquares(a, row, gradients))
                                                         : inverseScaleOf(a, row, time));
 }
 
@@ -115,9 +113,9 @@ DEVICE void storeGradients(GLOBAL mixed* gradients, int first, int size, const m
  *  @param isDisplaced  whether to take displacements since the start into account */
 DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
-    if (kind == EXPRESSION)
+    if (kind == RowKind_Expression)
         return evaluateCustom(a, row, isDisplaced, stepStateOf(a, time), gradients);
-    if (kind == CENTROID || kind == AFFINE_POSITION) {
+    if (kind == RowKind_Centroid || kind == RowKind_AffinePosition) {
         // sum_s w_s b_s, with the weights of bond vectors: b_s = x_s - x_(s+1)
         mixed3 sum = make_mixed3(0, 0, 0);
         for (int s = first; s < first + size - 1; s++) {
@@ -128,7 +126,7 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
         }
         mixed3 along;
         mixed q;
-        if (kind == AFFINE_POSITION) {
+        if (kind == RowKind_AffinePosition) {
             along = load3(a->rowDirection, row);
             q = dot(along, sum);
         } else {
@@ -151,11 +149,11 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
             b[s] = b[s] + (displacementOf(a, first + s) - displacementOf(a, first + s + 1));
     }
     mixed q;
-    if (kind == DISTANCE)
+    if (kind == RowKind_Distance)
         q = distanceCoordinate(b, G);
-    else if (kind == ANGLE)
+    else if (kind == RowKind_Angle)
         q = angleCoordinate(b, G);
-    else if (kind == DIHEDRAL)
+    else if (kind == RowKind_Dihedral)
         q = dihedralCoordinate(b, G);
     else {
         if (!isDisplaced)
@@ -172,20 +170,20 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
 DEVICE bool startRow(const Arguments* a, int row, mixed time) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), last = FIRST_SLOT(row + 1) - 1;
     const StepState stepState = stepStateOf(a, time);
-    if (kind != EXPRESSION)
+    if (kind != RowKind_Expression)
         for (int s = first; s < last; s++) {
             mixed3 b = positionOf(a, a->slotParticle[s]) - positionOf(a, a->slotParticle[s + 1]);
-            if (a->rowPeriodic[row] && kind != CENTROID)
+            if (a->rowPeriodic[row] && kind != RowKind_Centroid)
                 b = minimumImage(b, stepState);
-            if (kind == CENTROID)
+            if (kind == RowKind_Centroid)
                 b = unwrappedPosition(a, s, stepState) - unwrappedPosition(a, s + 1, stepState);
             store3(a->startBond, STORED_AT(s), b);
         }
     const mixed q = evaluateRow(a, row, false, time, a->startGradient);
     a->rowValue[row] = q;
-    a->rowRateOffset[row] = kind == EXPRESSION ? customRate(a, row, stepState) : -a->rowRate[row];
+    a->rowRateOffset[row] = kind == RowKind_Expression ? customRate(a, row, stepState) : -a->rowRate[row];
     const mixed size = diagonalOf(a, row, a->startGradient);
-    return fabs(size + q) < INFINITE_ERROR && (size > 0 || kind != EXPRESSION);
+    return fabs(size + q) < INFINITE_ERROR && (size > 0 || kind != RowKind_Expression);
 }
 
 /** J v of a row at the start, with v what a solve is of; with what constraints add. */
@@ -206,12 +204,12 @@ DEVICE mixed rateOf(const Arguments* a, int row, int what) {
 /** J-dot v of a row at the start, for velocities times a scale. */
 DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
-    if (kind == AFFINE_POSITION)
+    if (kind == RowKind_AffinePosition)
         return 0;
-    if (kind == EXPRESSION)
+    if (kind == RowKind_Expression)
         return customCurvature(a, row, scale, stepStateOf(a, a->time));
     mixed3 b[3], V[3];
-    if (kind == CENTROID) {
+    if (kind == RowKind_Centroid) {
         b[0] = V[0] = make_mixed3(0, 0, 0);
         for (int s = first; s < first + size - 1; s++) {
             b[0] = b[0] + a->slotWeight[s] * load3(a->startBond, s);
@@ -225,9 +223,9 @@ DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
         b[s] = load3(a->startBond, STORED_AT(first + s));
         V[s] = scale * (velocityOf(a, first + s) - velocityOf(a, first + s + 1));
     }
-    return kind == DISTANCE   ? distanceCurvature(b, V)
-           : kind == ANGLE    ? angleCurvature(b, V)
-           : kind == DIHEDRAL ? dihedralCurvature(b, V)
+    return kind == RowKind_Distance   ? distanceCurvature(b, V)
+           : kind == RowKind_Angle    ? angleCurvature(b, V)
+           : kind == RowKind_Dihedral ? dihedralCurvature(b, V)
                               : linearAngleCurvature(b, V, load3(a->rowDirection, row));
 }
 
@@ -239,7 +237,7 @@ DEVICE mixed quadraticCurvatureOf(const Arguments* a, int row) {
 /** Whether a gradient has turned by 90 degrees or more since the start: beyond lies another root. */
 DEVICE bool hasTurned(const Arguments* a, int row) {
     const int kind = KIND_OF(row);
-    if (kind == DISTANCE || kind == CENTROID || kind == EXPRESSION)
+    if (kind == RowKind_Distance || kind == RowKind_Centroid || kind == RowKind_Expression)
         return !(diagonalOf(a, row, a->gradient) > PIVOT_THRESHOLD * diagonalOf(a, row, a->startGradient));
-    return kind == LINEAR_ANGLE && a->rowFolded[row];
+    return kind == RowKind_LinearAngle && a->rowFolded[row];
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Clusters of SIZE distances that do not move in time: one thread each. This text is compiled once for every size that
-// occurs; with SIZE 0 it serves particles without constraints.
+// Clusters of SIZE distances that do not move in time: one thread each. This text is compiled once for every size
+// that occurs; with SIZE 0 it serves particles without constraints.
 //
 // Unknowns are impulses kappa_k along the bonds b_k at the start of the step. With w_kl = sum_i (e_ki e_li)/m_i, where
 // e_ki is 1 for the first and -1 for the second particle of row k, differences s_k of whatever is solved for obey
@@ -41,10 +41,11 @@ DEVICE int placeSIZE(int k, int l) {
     return SIZE + i * (2 * SIZE - i + 1) / 2 + j - i;
 }
 
-#define LENGTHSIZE(c, k) (c)->number[STRIDESIZE * (k)]                                         // wanted
-#define WEIGHTSIZE(c, k, l) (c)->number[STRIDESIZE * placeSIZE(k, l)]                          // w_kl
-#define UPPERSIZE(c, k, l) (c)->number[STRIDESIZE * (placeSIZE(k, l) + SIZE * (SIZE + 1) / 2)] // U, inverse pivots
-#define STARTSIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 2) + (k))]                    // |b_k|
+// The numbers: wanted lengths, w_kl, U with inverse pivots, |b_k|, kappa_k.
+#define LENGTHSIZE(c, k) (c)->number[STRIDESIZE * (k)]
+#define WEIGHTSIZE(c, k, l) (c)->number[STRIDESIZE * placeSIZE(k, l)]
+#define UPPERSIZE(c, k, l) (c)->number[STRIDESIZE * (placeSIZE(k, l) + SIZE * (SIZE + 1) / 2)]
+#define STARTSIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 2) + (k))]
 #define KAPPASIZE(c, k) (c)->number[STRIDESIZE * (SIZE * (SIZE + 3) + (k))]
 #endif
 
@@ -247,8 +248,8 @@ DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s) {
 #pragma unroll
             for (int k = 0; k < SIZE; k++) { // where a bond has turned, the solution found is another root
                 const mixed start = STARTSIZE(c, k);
-                if (report.outcome == CONVERGED && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * start * start)) {
-                    report.outcome = SINGULAR;
+                if (report.outcome == Outcome_Converged && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * start * start)) {
+                    report.outcome = Outcome_Singular;
                     report.row = c->firstRow + k;
                 }
             }
@@ -259,7 +260,7 @@ DEVICE Report solveLengthsSIZE(const Arguments* a, ClusterSIZE* c, mixed3* s) {
 #else
         const int failed = eliminateSIZE(c, s, x);
         if (failed >= 0) {
-            report.outcome = SINGULAR;
+            report.outcome = Outcome_Singular;
             report.row = c->firstRow + failed;
             return report;
         }
@@ -296,7 +297,7 @@ DEVICE Report solveLinearSIZE(ClusterSIZE* c, mixed3* s, const mixed* offset, mi
         sweepSIZE(c, s, true, offset);
 #else
         if (failed >= 0) {
-            report.outcome = SINGULAR;
+            report.outcome = Outcome_Singular;
             report.row = c->firstRow + failed;
             return report;
         }
@@ -329,7 +330,7 @@ DEVICE void solvePositionsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) 
         s[k] = c->b[k] + findSIZE(a, c, firstSIZE(c, k)).d - findSIZE(a, c, secondSIZE(c, k)).d;
     const Report report = solveLengthsSIZE(a, c, s);
     finishSIZE(a, c, lambdaOf(a));
-    writeReportSIZE(a, c, 0, cluster, report);
+    writeReportSIZE(a, c, StepSolve_Positions, cluster, report);
 }
 
 /** Solve positions where they are off by more than the threshold; elsewhere they stay as they are. */
@@ -348,12 +349,12 @@ UNROLL_PARTICLES
     for (int i = 0; i <= SIZE; i++)
         if (INDEXSIZE(a, c, i) >= 0)
             largest = max(largest, largestComponent(positionOf(a, INDEXSIZE(a, c, i))));
-    if (report.outcome == CONVERGED && report.error > a->farOff)
-        report.outcome = FAR_OFF; // for the host
-    if (report.outcome == CONVERGED && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
+    if (report.outcome == Outcome_Converged && report.error > a->farOff)
+        report.outcome = Outcome_FarOff; // for the host
+    if (report.outcome == Outcome_Converged && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
         report = solveLengthsSIZE(a, c, s);
     finishSIZE(a, c, a->projection);
-    writeReportSIZE(a, c, 3, cluster, report);
+    writeReportSIZE(a, c, StepSolve_Projection, cluster, report);
 }
 
 DEVICE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, GLOBAL mixed* multipliers,
@@ -378,13 +379,14 @@ DEVICE Report solveVelocityDifferencesSIZE(const Arguments* a, ClusterSIZE* c, G
 
 /** Find kappa with b_k.(v_i - v_j + ...) = 0. */
 DEVICE void solveVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReportSIZE(a, c, 1, cluster, solveVelocityDifferencesSIZE(a, c, muOf(a), false));
+    writeReportSIZE(a, c, StepSolve_Velocities, cluster, solveVelocityDifferencesSIZE(a, c, muOf(a), false));
 }
 
 /** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
  *  those of the first solve: another correction would be an impulse in the middle of the drift. */
 DEVICE void solveHeatedVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReportSIZE(a, c, 2, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, a->velocityScale == 1));
+    const Report report = solveVelocityDifferencesSIZE(a, c, a->projection, a->velocityScale == 1);
+    writeReportSIZE(a, c, StepSolve_HeatedVelocities, cluster, report);
 }
 
 /** For work, which constraints that do not move do not do. */
@@ -392,7 +394,7 @@ DEVICE void solveVelocitySpreadSIZE(const Arguments* a, ClusterSIZE* c, int clus
 }
 
 DEVICE void projectVelocitiesSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    writeReportSIZE(a, c, 3, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, true));
+    writeReportSIZE(a, c, StepSolve_Projection, cluster, solveVelocityDifferencesSIZE(a, c, a->projection, true));
 }
 
 /** Find kappa with J a + J-dot v + 2 alpha J v + beta^2 sigma = 0, for accelerations in d. */
@@ -414,24 +416,24 @@ DEVICE void solveAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int clust
     Report report = solveLinearSIZE(c, s, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
                                     ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
     // Rounding may keep the error above what was asked for.
-    if (report.outcome == NOT_CONVERGED && report.error < LINEAR_ROUNDING)
-        report.outcome = CONVERGED;
+    if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
+        report.outcome = Outcome_Converged;
     finishSIZE(a, c, multipliers);
     const Report drift = measureSIZE(c);
-    if (report.outcome == CONVERGED && stage > 0) {
+    if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {
         report.row = drift.row;
         report.error = drift.error;
         report.value = drift.value;
-        report.outcome = drift.error <= a->maxDrift ? CONVERGED : DRIFTED;
+        report.outcome = drift.error <= a->maxDrift ? Outcome_Converged : Outcome_Drifted;
     }
     writeReportSIZE(a, c, stage, cluster, report);
 }
 
 DEVICE void solveStartAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    solveAccelerationsSIZE(a, c, cluster, 0, lambdaOf(a));
+    solveAccelerationsSIZE(a, c, cluster, StepSolve_Positions, lambdaOf(a));
 }
 
 DEVICE void solveEndAccelerationsSIZE(const Arguments* a, ClusterSIZE* c, int cluster) {
-    solveAccelerationsSIZE(a, c, cluster, 1, muOf(a));
+    solveAccelerationsSIZE(a, c, cluster, StepSolve_Velocities, muOf(a));
 }
 #endif

@@ -14,7 +14,15 @@ typedef struct {
     mixed w;  // 1/amu, 0 for an immovable particle
 } Particle;
 
-enum { CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE, INCONSISTENT, NO_GRADIENT, FAR_OFF, DRIFTED };
+#define ENUMERATOR(name) RowKind_##name,
+enum { ROW_KINDS(ENUMERATOR) };
+#undef ENUMERATOR
+#define ENUMERATOR(name) Outcome_##name,
+enum { DEVICE_OUTCOMES(ENUMERATOR) };
+#undef ENUMERATOR
+#define ENUMERATOR(name) StepSolve_##name,
+enum { STEP_SOLVES(ENUMERATOR) numStepSolves };
+#undef ENUMERATOR
 
 /** How the solve of one cluster ended. */
 typedef struct {
@@ -25,7 +33,7 @@ typedef struct {
 
 DEVICE Report newReport() {
     Report report;
-    report.outcome = CONVERGED;
+    report.outcome = Outcome_Converged;
     report.iterations = 0;
     report.row = -1;
     report.error = 0;
@@ -36,10 +44,10 @@ DEVICE Report newReport() {
 /** Take a row's error into a report, which keeps the largest; one that is not finite stays. */
 DEVICE void note(Report* report, int row, mixed error, mixed value) {
     const bool isFinite = error < INFINITE_ERROR; // false for NaN
-    if (report->outcome == NOT_FINITE || (report->row >= 0 && isFinite && error <= report->error))
+    if (report->outcome == Outcome_NotFinite || (report->row >= 0 && isFinite && error <= report->error))
         return;
     if (!isFinite)
-        report->outcome = NOT_FINITE;
+        report->outcome = Outcome_NotFinite;
     report->row = row;
     report->error = error;
     report->value = value;
@@ -49,11 +57,11 @@ DEVICE void note(Report* report, int row, mixed error, mixed value) {
  *  the tolerance would be off to the same side step after step. */
 DEVICE bool isOver(Report* report, int iteration, mixed tolerance, int maxIterations) {
     report->iterations = iteration;
-    if (report->outcome != CONVERGED || report->error == 0 || (report->error <= tolerance && iteration > 0))
+    if (report->outcome != Outcome_Converged || report->error == 0 || (report->error <= tolerance && iteration > 0))
         return true;
     if (iteration < maxIterations)
         return false;
-    report->outcome = NOT_CONVERGED;
+    report->outcome = Outcome_NotConverged;
     return true;
 }
 
@@ -79,20 +87,22 @@ DEVICE bool hasFailed(const Arguments* a) {
 }
 
 /** Write how a cluster's solve ended where the host finds it.
+ *  @param solve     a StepSolve
  *  @param particle  first one of the row reported: its number as users know it says later which molecule it was */
-DEVICE void writeReport(const Arguments* a, int stage, int cluster, Report report, int particle) {
-    const int place = (a->bufferIndex * NUM_REPORTS + stage) * a->numClusters + cluster;
+DEVICE void writeReport(const Arguments* a, int solve, int cluster, Report report, int particle) {
+    const int place = (a->bufferIndex * numStepSolves + solve) * a->numClusters + cluster;
     mixed2 errorAndValue;
     errorAndValue.x = report.error;
     errorAndValue.y = report.value;
     a->reportErrors[place] = errorAndValue;
     a->reportRows[place] = make_int4(report.outcome, report.iterations, report.row,
                                     particle < 0 ? -1 : a->atomIndex[particle]);
-    if (report.outcome != CONVERGED)
+    if (report.outcome != Outcome_Converged)
         fail(a, cluster);
 }
 
-// What users read of a step has two places, which steps take in turns: one that fails leaves what the last good one wrote.
+// What users read of a step has two buffers, which steps write alternately: one that fails leaves what the last good
+// one wrote.
 
 DEVICE GLOBAL mixed* lambdaOf(const Arguments* a) {
     return a->lambda + a->bufferIndex * a->numRows;
@@ -133,7 +143,7 @@ DEVICE mixed largestComponent(mixed3 x) {
 /** Fail where a coordinate of a particle is NaN or infinite: a sum, unlike a maximum, keeps NaN. */
 DEVICE void requireFinite(const Arguments* a, int i, mixed3 x) {
     if (!(fabs(x.x) + fabs(x.y) + fabs(x.z) < INFINITE_ERROR))
-        fail(a, a->numClusters + i);
+        fail(a, codeOfParticle(i, a->numClusters));
 }
 
 /** A force of OpenMM's fixed-point numbers, which end at 2^31 kJ/mol/nm. NaN and infinity become one of the ends, to

@@ -23,7 +23,7 @@
 #define GRID_ADD(place, value) atomic_add(place, value)
 #define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
-#define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, 512 / BLOCK_SIZE)
+#define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, MOST_THREADS / BLOCK_SIZE)
 #define DECLARE_NUMBERS extern __shared__ float numbers[];
 #define GROUP_MINIMUM(place, value) atomicMin(place, value)
 #define GRID_ADD(place, value) atomicAdd(place, value)
@@ -53,7 +53,7 @@ typedef struct {
 
 /** Whether a report is worse than another. Of those that failed, the one of the first row counts. */
 DEVICE bool isWorse(Report one, Report other) {
-    const bool oneIsBad = one.outcome != CONVERGED, otherIsBad = other.outcome != CONVERGED;
+    const bool oneIsBad = one.outcome != Outcome_Converged, otherIsBad = other.outcome != Outcome_Converged;
     if (oneIsBad != otherIsBad)
         return oneIsBad;
     if (one.row < 0 || other.row < 0)
@@ -168,9 +168,9 @@ DEVICE int leastOf(int mine SHARED_PARAMETER) {
 #endif
 }
 
-DEVICE void writeGroupReport(const Arguments* a, int stage, int c, Report report) {
+DEVICE void writeGroupReport(const Arguments* a, int solve, int c, Report report) {
     if (THREAD_IN_GROUP == 0)
-        writeReport(a, stage, a->firstCluster + c, report,
+        writeReport(a, solve, a->firstCluster + c, report,
                     report.row < 0 ? -1 : a->slotParticle[FIRST_SLOT(report.row)]);
 }
 

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Numbers that C++ and kernels share, each list written once. C++ makes scoped enums of them (Kinds.h), kernels plain
+// ones, whose names begin with the enum's: RowKind::Angle is RowKind_Angle there (kernels/state.cc).
+
+/** Which coordinate q of its particles a constraint holds at its target.
+ *  Distance: of two particles. Angle: at the second of three particles, between 0 and pi. Dihedral: of four particles.
+ *  LinearAngle: one of the two components of the bend of three particles on a line, since an angle of pi has no
+ *  gradient. AffinePosition: a component of r_a - sum_b C_ab r_b, a place in a rigid body. */
+#define COORDINATE_KINDS(KIND) KIND(Distance) KIND(Angle) KIND(Dihedral) KIND(LinearAngle) KIND(AffinePosition)
+
+/** The same for kernels, which know two kinds of CustomCoordinate. */
+#define ROW_KINDS(KIND) COORDINATE_KINDS(KIND) KIND(Centroid) KIND(Expression)
+
+/** How a solve ended.
+ *  NotConverged: iterations exhausted. Singular: a pivot vanished, because constraints depend on each other here, or a
+ *  bond turned by 90 degrees. NotFinite: a coordinate is not a number, or infinite. Inconsistent: a dependent or
+ *  immovable constraint does not hold where all others do. NoGradient: a constraint has no gradient at the start, or a
+ *  zero one. */
+#define OUTCOMES(OUTCOME)                                                                                              \
+    OUTCOME(Converged) OUTCOME(NotConverged) OUTCOME(Singular) OUTCOME(NotFinite) OUTCOME(Inconsistent)                \
+    OUTCOME(NoGradient)
+
+/** On devices also FarOff: positions are too far off for the device, and the host projects them. Drifted: an explicit
+ *  constraint force did not hold a constraint within its bound. */
+#define DEVICE_OUTCOMES(OUTCOME) OUTCOMES(OUTCOME) OUTCOME(FarOff) OUTCOME(Drifted)
+
+/** Solves of a step on a device write their reports apart: of positions, of velocities, of velocities fresh from the
+ *  heat bath, and of projections. An explicit constraint force writes the accelerations at the step's start and at its
+ *  end to the first two. */
+#define STEP_SOLVES(SOLVE) SOLVE(Positions) SOLVE(Velocities) SOLVE(HeatedVelocities) SOLVE(Projection)

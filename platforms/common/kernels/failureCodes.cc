@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What failed in a launch, as one number: first the clusters by their numbers, then particles, then redundant
+// constraints in the position stage (0) and in the velocity stage (1). This one text is C++ (FailureCodes.h) and kernel
+// text.
+
+DEVICE int codeOfParticle(int particle, int numClusters) {
+    return numClusters + particle;
+}
+
+DEVICE int codeOfRedundant(int n, int stage, int numRedundant, int numClusters, int numParticles) {
+    return numClusters + numParticles + stage * numRedundant + n;
+}
