@@ -4,11 +4,13 @@
 // Expressions as kernel text, compiled and run by OpenMM's OpenCL platform. The referee: LeptonCoordinate itself.
 #include "CentroidDistance.h"
 #include "LeptonCoordinate.h"
+#include "TextMarkers.h"
 #include "lepton/Exception.h"
 #include "lepton/ExpressionTreeNode.h"
 #include "lepton/Parser.h"
 #include "support/DeviceContext.h"
 #include "support/Expressions.h"
+#include "support/Platforms.h"
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -69,13 +71,13 @@ std::string readText(const std::string& path) {
 
 /** Calls the functions of a coordinate at all points. */
 const char* const checkText = R"(
-KERNEL void checkNAME(GLOBAL const mixed* x, GLOBAL const mixed* v, GLOBAL const mixed* parameters,
+KERNEL void check$NAME$(GLOBAL const mixed* x, GLOBAL const mixed* v, GLOBAL const mixed* parameters,
                       GLOBAL const mixed* globals, GLOBAL const mixed* tables, GLOBAL const mixed* moments,
                       GLOBAL mixed* results, int numPoints) {
     for (int point = GLOBAL_ID; point < numPoints; point += GLOBAL_SIZE) {
-        mixed3 ownX[NUM], ownV[NUM], gradient[NUM];
-        for (int p = 0; p < NUM; p++) {
-            const int first = 3 * (NUM * point + p);
+        mixed3 ownX[$SIZE$], ownV[$SIZE$], gradient[$SIZE$];
+        for (int p = 0; p < $SIZE$; p++) {
+            const int first = 3 * ($SIZE$ * point + p);
             ownX[p] = make_mixed3(x[first], x[first + 1], x[first + 2]);
             ownV[p] = make_mixed3(v[first], v[first + 1], v[first + 2]);
         }
@@ -85,11 +87,11 @@ KERNEL void checkNAME(GLOBAL const mixed* x, GLOBAL const mixed* v, GLOBAL const
         stepState.a = make_mixed3(m[1], m[2], m[3]);
         stepState.b = make_mixed3(m[4], m[5], m[6]);
         stepState.c = make_mixed3(m[7], m[8], m[9]);
-        GLOBAL mixed* own = results + (3 + 3 * NUM) * point;
-        own[0] = NAME(ownX, parameters, globals, tables, stepState, gradient);
-        own[1] = NAMERate(ownX, parameters, globals, tables, stepState);
-        own[2] = NAMECurvature(ownX, ownV, parameters, globals, tables, stepState);
-        for (int p = 0; p < NUM; p++) {
+        GLOBAL mixed* own = results + (3 + 3 * $SIZE$) * point;
+        own[0] = $NAME$(ownX, parameters, globals, tables, stepState, gradient);
+        own[1] = $NAME$Rate(ownX, parameters, globals, tables, stepState);
+        own[2] = $NAME$Curvature(ownX, ownV, parameters, globals, tables, stepState);
+        for (int p = 0; p < $SIZE$; p++) {
             own[3 + 3 * p] = gradient[p].x;
             own[4 + 3 * p] = gradient[p].y;
             own[5 + 3 * p] = gradient[p].z;
@@ -97,12 +99,6 @@ KERNEL void checkNAME(GLOBAL const mixed* x, GLOBAL const mixed* v, GLOBAL const
     }
 }
 )";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-        text.replace(at, from.size(), to);
-    return text;
-}
 
 struct Case {
     Sigma sigma;
@@ -123,7 +119,7 @@ std::string programOf(const std::vector<Case>& cases) {
                        readText("core/constraints/functions.cc");
     for (const Case& c : cases) {
         text += c.coordinate->kernelText(c.name) + c.coordinate->curvatureKernelText(c.name);
-        text += replaced(replaced(checkText, "NAME", c.name), "NUM", std::to_string(c.sigma.numParticles));
+        text += fillMarkers("check", checkText, {{"NAME", c.name}, {"SIZE", std::to_string(c.sigma.numParticles)}});
     }
     return text;
 }

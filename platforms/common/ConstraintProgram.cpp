@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintProgram.h"
 #include "ConstraintKernelSources.h"
+#include "TextMarkers.h"
 #include <cstdlib>
 #include <list>
 
@@ -19,12 +20,6 @@ constexpr int mostThreads = 512, mostInGrid = 512;
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
-}
-
-string replaced(string text, const string& what, const string& with) {
-    for (size_t i = text.find(what); i != string::npos; i = text.find(what, i + with.size()))
-        text.replace(i, what.size(), with);
-    return text;
 }
 
 /** Threads in a block that serve a small cluster each: local memory limits them, where numbers are kept there. */
@@ -74,10 +69,10 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
                 range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize, group.blockSize,
                 range.first, range.last);
     }
-    const string text = commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) +
-                        ConstraintKernelSources::rows + ConstraintKernelSources::afterwards;
     const ComputeProgram program = cc.compileProgram(
-        replaced(replaced(text, "PARAMETERS", arguments.parameters()), "INITIALIZER", arguments.initializer()));
+        commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) + ConstraintKernelSources::rows +
+        fillMarkers("afterwards", ConstraintKernelSources::afterwards,
+                    {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}}));
     for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
@@ -250,18 +245,19 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     text += define("MOST_IN_REGISTERS", to_string(mostInRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
     const auto unroll = [](int size) { return "#pragma unroll" + string(size > mostInRegisters ? " 1" : ""); };
     for (int size : constraintTables.sizes)
-        text += replaced(replaced(ConstraintKernelSources::smallClusters, "UNROLL_PARTICLES", unroll(size)), "SIZE",
-                         to_string(size));
+        text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
+                            {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
     const int inLocalMemory = smallBlock * (largest > mostInRegisters ? largest * (largest + 4) : 1);
     for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {
+            const string n = to_string(size);
             string steps, ofParticle;
             const auto takeThoseOfParticles = [&] {
-                steps += "\n" + unroll(size) +
-                         "\n    for (int i = 0; i <= SIZE; i++) {\n        const int index = INDEXSIZE(a, &c, i);\n"
-                         "        if (index >= 0) {\n            Particle p = getSIZE(a, &c, i);\n" +
-                         ofParticle + "            putSIZE(a, &c, i, &p);\n        }\n    }\n";
+                steps += "\n" + unroll(size) + "\n    for (int i = 0; i <= " + n +
+                         "; i++) {\n        const int index = INDEX" + n +
+                         "(a, &c, i);\n        if (index >= 0) {\n            Particle p = get" + n + "(a, &c, i);\n" +
+                         ofParticle + "            put" + n + "(a, &c, i, &p);\n        }\n    }\n";
                 ofParticle.clear();
             };
             for (const string& step : stage.steps)
@@ -269,16 +265,14 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
                     ofParticle += "            " + step + "(a, index, &p);\n";
                 else if (size > 0) {
                     takeThoseOfParticles();
-                    steps += "    " + step + "SIZE(a, &c, cluster);\n";
+                    steps += "    " + step + n + "(a, &c, cluster);\n";
                 }
             takeThoseOfParticles();
-            text +=
-                replaced(replaced(replaced(ConstraintKernelSources::smallStage, "STEPS", steps), "STAGE", stage.name),
-                         "SIZE", to_string(size));
-            const string s = to_string(size);
-            choice += "        const int4 group" + s + " = a->smallGroups[" + s + "];\n        if (cluster >= group" +
-                      s + ".x && cluster < group" + s + ".x + group" + s + ".y)\n            run_" + stage.name + s +
-                      "(a, cluster, group" + s + ", numbers + LOCAL_ID);\n";
+            text += fillMarkers("smallStage", ConstraintKernelSources::smallStage,
+                                {{"STEPS", steps}, {"STAGE", stage.name}, {"SIZE", n}});
+            choice += "        const int4 group" + n + " = a->smallGroups[" + n + "];\n        if (cluster >= group" +
+                      n + ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
+                      "(a, cluster, group" + n + ", numbers + LOCAL_ID);\n";
         }
         text += "KERNEL void smallCluster_" + stage.name + "(" + arguments.parameters() +
                 ") {\n    LOCAL volatile mixed numbers[" + to_string(inLocalMemory) +
@@ -361,9 +355,8 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
                   define("SHARED_PARAMETER", isBlock ? ", SharedMemory shared" : "");
     const auto factorText = [](const string& place, const string& space, const string& number,
                                const string& threshold) {
-        return replaced(replaced(replaced(replaced(ConstraintKernelSources::factor, "PLACE", place), "SPACE", space),
-                                 "NUMBER", number),
-                        "THRESHOLD", threshold);
+        return fillMarkers("factor", ConstraintKernelSources::factor,
+                           {{"PLACE", place}, {"SPACE", space}, {"NUMBER", number}, {"THRESHOLD", threshold}});
     };
     text += define("ITERATIVE", range.isIterative ? "1" : "0") + define("HAS_SHARED", hasShared ? "1" : "0") +
             define("HAS_GLOBAL", hasGlobal ? "1" : "0") + define("FALLS_BACK", fallsBack ? "1" : "0") +

@@ -24,8 +24,8 @@ DEVICE void failRedundant(const Arguments* a, int stage, int n) {
 }
 
 /** Constraints that depend on others have to hold where the others do. */
-KERNEL void checkPositions(PARAMETERS) {
-    const Arguments values = INITIALIZER;
+KERNEL void checkPositions($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;
     if (hasFailed(a))
         return;
@@ -45,8 +45,8 @@ KERNEL void checkPositions(PARAMETERS) {
     }
 }
 
-KERNEL void checkVelocities(PARAMETERS) {
-    const Arguments values = INITIALIZER;
+KERNEL void checkVelocities($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;
     if (hasFailed(a))
         return;
@@ -77,8 +77,8 @@ DEVICE void addTo(GLOBAL mixed2* place, mixed term) {
 
 /** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt; apart from it
  *  what they answer to the change of velocities in a bath. */
-KERNEL void addWork(PARAMETERS) {
-    const Arguments values = INITIALIZER;
+KERNEL void addWork($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;
     if (hasFailed(a))
         return;
@@ -92,8 +92,8 @@ KERNEL void addWork(PARAMETERS) {
 }
 
 /** Keep the state as the start of a step, before it is projected. */
-KERNEL void keepState(PARAMETERS) {
-    const Arguments values = INITIALIZER;
+KERNEL void keepState($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;
     if (hasFailed(a))
         return;

@@ -1,32 +1,32 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Sparse LU of one cluster and a solve with it, by levels of the elimination tree: within a level no row depends on
-// another, so one barrier a level is enough. The host compiles this text for a PLACE, Shared or Global: where
-// (SPACE) and in which precision (NUMBER) factor and right-hand side are kept. Sums are gathered in a fixed order,
+// another, so one barrier a level is enough. The host compiles this text for a $PLACE$, Shared or Global: where
+// ($SPACE$) and in which precision ($NUMBER$) factor and right-hand side are kept. Sums are gathered in a fixed order,
 // never scattered.
 
 /** A = L D U in place: entries of `lower` are L D, those of `upper` D U. Rows and entries count from the cluster's first
  *  one. A row's `pivot` is its diagonal element until its level is reached, then 1 over the pivot. */
 typedef struct {
-    SPACE NUMBER *pivot, *x; // [rows]
-    SPACE NUMBER *lower, *upper; // [entries]
-} FactorPLACE;
+    $SPACE$ $NUMBER$ *pivot, *x; // [rows]
+    $SPACE$ $NUMBER$ *lower, *upper; // [entries]
+} Factor$PLACE$;
 
 /** 1 over a pivot, which is noted if it has vanished. */
-DEVICE NUMBER invertPLACE(NUMBER pivot, NUMBER original, int k, int* singular) {
-    if (!(fabs(pivot) > THRESHOLD * fabs(original)) && k < *singular)
+DEVICE $NUMBER$ invert$PLACE$($NUMBER$ pivot, $NUMBER$ original, int k, int* singular) {
+    if (!(fabs(pivot) > $THRESHOLD$ * fabs(original)) && k < *singular)
         *singular = k;
     return 1 / pivot;
 }
 
 /** A = J(gradients) M^-1 J(0)^T in the factor's pattern. */
-DEVICE void assemblePLACE(const Arguments* a, int c, GLOBAL const mixed* gradients, bool isWanted, FactorPLACE f,
+DEVICE void assemble$PLACE$(const Arguments* a, int c, GLOBAL const mixed* gradients, bool isWanted, Factor$PLACE$ f,
                           int* singular) {
     EACH_ROW(row) if (isWanted) {
-        const NUMBER diagonal = diagonalOf(a, row, gradients);
+        const $NUMBER$ diagonal = diagonalOf(a, row, gradients);
         const int k = row - a->rowStart[c];
         a->originalDiagonal[row] = diagonal;
-        f.pivot[k] = a->rowIsLeaf[row] ? invertPLACE(diagonal, diagonal, k, singular) : diagonal;
+        f.pivot[k] = a->rowIsLeaf[row] ? invert$PLACE$(diagonal, diagonal, k, singular) : diagonal;
     }
     const int firstEntry = a->entryStart[c];
     for (int e = firstEntry + THREAD_IN_GROUP; isWanted && e < a->entryStart[c + 1]; e += THREAD_GROUP_SIZE) {
@@ -43,7 +43,7 @@ DEVICE void assemblePLACE(const Arguments* a, int c, GLOBAL const mixed* gradien
 }
 
 /** L D y = x, and with a new matrix its factorization on the way: what rows of a level leave for later ones. */
-DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLevel, bool factorizes, FactorPLACE f,
+DEVICE void eliminate$PLACE$(const Arguments* a, int c, int firstLevel, int lastLevel, bool factorizes, Factor$PLACE$ f,
                            int* singular) {
     const bool isAny = firstLevel < lastLevel;
     GLOBAL const int* ends = factorizes ? a->levelTargetStart + 1 : a->levelDiagonalEnd;
@@ -52,10 +52,10 @@ DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLe
         const int nextBegin = a->levelTargetStart[level + 1], nextEnd = ends[level + 1]; // not after the barrier
         for (int n = begin + THREAD_IN_GROUP; n < end; n += THREAD_GROUP_SIZE) {
             const int target = a->updateTarget[n], lastSource = a->updateStart[n + 1];
-            NUMBER first = 0, second = 0;
+            $NUMBER$ first = 0, second = 0;
             for (int m = a->updateStart[n]; m < lastSource; m++) {
                 const int4 source = tripleOf(a->updateSource[m]); // entries of target's row and column, and their row
-                const NUMBER inverse = f.pivot[source.z], lower = f.lower[source.x];
+                const $NUMBER$ inverse = f.pivot[source.z], lower = f.lower[source.x];
                 first += lower * inverse * f.upper[source.y];
                 second += target < 0 ? lower * inverse * f.x[source.z]
                                      : f.lower[source.y] * inverse * f.upper[source.x];
@@ -67,10 +67,10 @@ DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLe
                 const int k = ~target >> 1;
                 f.x[k] -= second;
                 if (factorizes) {
-                    const NUMBER pivot = f.pivot[k] - first;
+                    const $NUMBER$ pivot = f.pivot[k] - first;
                     const bool isLast = ~target & 1;
                     f.pivot[k] =
-                        isLast ? invertPLACE(pivot, a->originalDiagonal[a->rowStart[c] + k], k, singular) : pivot;
+                        isLast ? invert$PLACE$(pivot, a->originalDiagonal[a->rowStart[c] + k], k, singular) : pivot;
                 }
             }
         }
@@ -82,7 +82,7 @@ DEVICE void eliminatePLACE(const Arguments* a, int c, int firstLevel, int lastLe
 
 /** D U z = y from the last level down, but for the division by pivots: what earlier rows take from those of a level.
  *  No row has two entries in one. */
-DEVICE void substitutePLACE(const Arguments* a, int firstLevel, int lastLevel, FactorPLACE f) {
+DEVICE void substitute$PLACE$(const Arguments* a, int firstLevel, int lastLevel, Factor$PLACE$ f) {
     const bool isAny = firstLevel < lastLevel;
     int begin = isAny ? a->levelEntryStart[lastLevel - 1] : 0, end = isAny ? a->levelEntryStart[lastLevel] : 0;
     for (int level = lastLevel - 1; level > firstLevel; level--) {
@@ -99,16 +99,16 @@ DEVICE void substitutePLACE(const Arguments* a, int firstLevel, int lastLevel, F
 
 /** change <- A^-1 change with a new factor of A, or with the one at hand.
  *  @return the first row whose pivot vanished: `change` is worth nothing then; or NO_ROW */
-DEVICE int correctPLACE(const Arguments* a, int c, GLOBAL const mixed* gradients, bool factorizes, bool isWanted,
-                        FactorPLACE f SHARED_PARAMETER) {
+DEVICE int correct$PLACE$(const Arguments* a, int c, GLOBAL const mixed* gradients, bool factorizes, bool isWanted,
+                        Factor$PLACE$ f SHARED_PARAMETER) {
     const int firstLevel = a->levelStart[c], lastLevel = isWanted ? a->levelStart[c + 1] : firstLevel;
     int singular = NO_ROW;
     EACH_ROW(row) if (isWanted)
         f.x[row - a->rowStart[c]] = a->change[row];
-    assemblePLACE(a, c, gradients, isWanted && factorizes, f, &singular);
+    assemble$PLACE$(a, c, gradients, isWanted && factorizes, f, &singular);
     THREAD_GROUP_SYNC
-    eliminatePLACE(a, c, firstLevel, lastLevel, factorizes, f, &singular);
-    substitutePLACE(a, firstLevel, lastLevel, f);
+    eliminate$PLACE$(a, c, firstLevel, lastLevel, factorizes, f, &singular);
+    substitute$PLACE$(a, firstLevel, lastLevel, f);
     singular = leastOf(singular SHARED_ARGUMENT);
     EACH_ROW(row) if (isWanted) {
         const int k = row - a->rowStart[c];

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: MIT
 /** One stage of a step for the cluster with this number, or for a particle without constraints.
  *  @param number  the thread's share of local memory */
-DEVICE void run_STAGESIZE(const Arguments* a, int cluster, int4 group, volatile LOCAL_ARG mixed* number) {
-    ClusterSIZE c;
+DEVICE void run_$STAGE$$SIZE$(const Arguments* a, int cluster, int4 group, volatile LOCAL_ARG mixed* number) {
+    Cluster$SIZE$ c;
     const int place = cluster - group.x;
     c.firstPlace = group.z + place;
     c.stride = group.y;
-    loadParticlesSIZE(a, &c);
-#if SIZE > 0
-    c.firstRow = group.w + place * SIZE;
-#if SIZE > MOST_IN_REGISTERS
+    loadParticles$SIZE$(a, &c);
+#if $SIZE$ > 0
+    c.firstRow = group.w + place * $SIZE$;
+#if $SIZE$ > MOST_IN_REGISTERS
     c.number = number;
 #endif
-    loadBondsSIZE(a, &c, cluster);
+    loadBonds$SIZE$(a, &c, cluster);
 #endif
-    STEPS
-    storeParticlesSIZE(a, &c);
+    $STEPS$
+    storeParticles$SIZE$(a, &c);
 }
