@@ -1,12 +1,100 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What a program for devices is put together from: the markers in kernel texts.
+// What a program for devices is put together from: its arrays and the memory that they need, the names of its kernels'
+// arguments, and the markers in kernel texts.
+#include "CollectConstraints.h"
+#include "ConstraintProgram.h"
 #include "TextMarkers.h"
+#include "support/DeviceContext.h"
 #include "support/Messages.h"
-#include <gtest/gtest.h>
+#include "support/Mixture.h"
+#include "support/Simulation.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
+
+namespace {
+
+/** How much more memory may be asked for than is taken in the end: small clusters may be of types of their own, and
+ * what the host solves as a dense matrix has a sparse factor on devices. */
+constexpr double largestExcess = 1.5;
+
+struct NamedSet {
+    std::string name;
+    ConstraintSet set;
+};
+
+/** Clusters of every size and shape, many of each, with every kind of constraint, redundant and moving ones. */
+std::vector<NamedSet> someSets() {
+    std::vector<NamedSet> sets;
+    for (const TestSystem& system : systemTable())
+        sets.push_back({system.name,
+                        collectConstraints(*toOpenMM(std::vector<TestSystem>(300, system), Declared::InForce), 1e-4)});
+    for (unsigned seed : {1, 2, 3})
+        sets.push_back({"mixture " + std::to_string(seed), collectConstraints(*drawMixture(seed, false).system, 1e-4)});
+    return sets;
+}
+
+/** The arrays that a bound gives, and those of the tables. */
+struct Both {
+    Both(const ConstraintSolver& solver, bool smallInRegisters)
+        : bound(ArraySizes(solver, smallInRegisters)),
+          real(ArraySizes(ConstraintTables(solver, smallInRegisters, ConstraintTables::ThreadGroups()))) {
+    }
+    DeviceArrays bound, real;
+};
+
+/** Of an OpenCL device, what a program asks. */
+class TestDevice : public Device {
+public:
+    explicit TestDevice(OpenMM::ComputeContext& cc) : cc(cc) {
+    }
+    OpenMM::ComputeContext& context() override {
+        return cc;
+    }
+    std::size_t sharedMemory() override {
+        return 32768;
+    }
+    std::size_t memory() override {
+        return 1 << 30;
+    }
+    int largestBlock() override {
+        return 512;
+    }
+    OpenMM::ComputeProgram compile(const std::string& text, std::size_t, bool) override {
+        return cc.compileProgram(text);
+    }
+
+private:
+    OpenMM::ComputeContext& cc;
+};
+
+class DeviceProgram : public testing::TestWithParam<std::string> {
+protected:
+    DeviceContext device{propertiesOf(GetParam()).at("Precision")};
+};
+
+} // namespace
+
+TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
+    for (const NamedSet& named : someSets())
+        for (Method method : {Method::Automatic, Method::Iterative})
+            for (bool smallInRegisters : {true, false}) {
+                SCOPED_TRACE(named.name + (method == Method::Iterative ? ", iterative" : "") +
+                             (smallInRegisters ? "" : ", in memory"));
+                const Both arrays(ConstraintSolver(named.set, method), smallInRegisters);
+                ASSERT_EQ(arrays.bound.pooled.size(), arrays.real.pooled.size());
+                for (std::size_t i = 0; i < arrays.real.pooled.size(); i++)
+                    EXPECT_GE(arrays.bound.pooled[i].count, arrays.real.pooled[i].count) << arrays.real.pooled[i].name;
+                for (std::size_t i = 0; i < arrays.real.own.size(); i++)
+                    EXPECT_GE(arrays.bound.own[i].count, arrays.real.own[i].count) << arrays.real.own[i].name;
+                const NumberBytes bytes{4, 8};
+                const MemoryNeed bound(arrays.bound, bytes), real(arrays.real, bytes);
+                EXPECT_GE(bound.total, real.total);
+                EXPECT_GE(bound.largestArray, real.largestArray);
+                EXPECT_LE(bound.total, largestExcess * real.total);
+            }
+}
 
 TEST(TextMarkers, AreReplacedWhereverTheyStand) {
     EXPECT_EQ(fillMarkers("test", "solve$SIZE$(BLOCK_SIZE, $SIZE$)$END$", {{"SIZE", "3"}, {"END", "; // $SIZE$"}}),
@@ -22,3 +110,36 @@ TEST(TextMarkers, AreNamedWhereOneIsUnknownOrLeft) {
     expectAll(message("$SIZE$ and $SIZE"), {"factor", "$SIZE"});
     expectAll(message("SIZE"), {"factor", "no marker $SIZE$"});
 }
+
+TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
+    for (const char* name : {"water", "chain", "stars"}) {
+        SCOPED_TRACE(name);
+        const ConstraintSolver solver(toConstraintSet(findSystem(name)), Method::Automatic);
+        const std::vector<StageText> stages = {{"heat", {"ornsteinUhlenbeck", "noteHeat", "noteVelocityChange"}}};
+        TestDevice testDevice(device.compute());
+        ConstraintProgram program(testDevice, solver, true, stages);
+        ArraySizes sizes(solver, true);
+        takeStages(sizes, stages, device.compute());
+        const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.compute()));
+        EXPECT_LE(program.arguments.allocatedBytes(), need.total);
+        EXPECT_GE(largestExcess * program.arguments.allocatedBytes(), need.total);
+    }
+}
+
+TEST_P(DeviceProgram, KnowsTheNamesOfItsArguments) {
+    KernelArguments arguments(device.compute());
+    arguments.addNumber("dt", 0.001);
+    arguments.addNumber("launch", 1);
+    arguments.set("dt", 0.002);
+    expectAll(messageOf([&] { arguments.set("dT", 0.002); }), {"\"dT\"", "mixed"});
+    expectAll(messageOf([&] { arguments.set("dt", 1); }), {"\"dt\"", "int"});
+    expectAll(messageOf([&] { arguments.addNumber("dt", 0.002); }), {"two", "dt"});
+    expectAll(messageOf([&] { arguments["velocities"]; }), {"\"velocities\""});
+    const std::string drift = "/** v dt */\nDEVICE void drift(const Arguments* a, mixed* x) {\n    x[0] += a->dt;\n";
+    EXPECT_EQ(messageOf([&] { arguments.requireKnownIn(drift + "}\n"); }), "");
+    expectAll(messageOf([&] { arguments.requireKnownIn(drift + "    x[0] += a->time;\n}\n"); }),
+              {"function drift", "\"time\""});
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, DeviceProgram, testing::Values("OpenCLSingle", "OpenCLMixed"),
+                         [](const auto& info) { return info.param; });

@@ -58,7 +58,7 @@ CommonStepKernel::~CommonStepKernel() {
 void CommonStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                   const ConstraintSet& constraints) {
     HostedStepKernel::initialize(system, integrator, constraints);
-    requireDeviceMemory(*device, *solver);
+    requireMemory(integrator);
     for (ComputeForceInfo* known : cc.getForceInfos()) // of another integrator in a CompoundIntegrator
         info = info == nullptr ? dynamic_cast<ConstraintForceInfo*>(known) : info;
     if (info == nullptr) {
@@ -92,11 +92,21 @@ void CommonStepKernel::invalidateForces(bool stateToo) {
         stateWasSet = true;
 }
 
+bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) const {
+    return !(integrator.getWarmStart() && solver->getMethod() == Method::Iterative);
+}
+
+void CommonStepKernel::requireMemory(const ConstraintIntegrator& integrator) {
+    ArraySizes sizes(*solver, hasSmallClusters(integrator));
+    takeStages(sizes, stages(), cc);
+    requireDeviceMemory(*device, *solver, sizes);
+}
+
 void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, int step) {
-    const bool inRegisters = !(integrator.getWarmStart() && solver->getMethod() == Method::Iterative);
+    const bool inRegisters = hasSmallClusters(integrator);
     if (program != nullptr && revision == solver->getRevision() && smallInRegisters == inRegisters)
         return;
-    requireDeviceMemory(*device, *solver); // another method has another factor
+    requireMemory(integrator); // another method has another factor
     refreshReading();
     workBefore = reading.work;
     heatBefore = reading.heat;

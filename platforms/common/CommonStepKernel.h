@@ -99,6 +99,9 @@ private:
         int step = -1;
         std::vector<Real3> positions, velocities;
     };
+    /** Whether a thread may solve a small cluster in its registers: warm starts are in memory. */
+    bool hasSmallClusters(const ConstraintIntegrator& integrator) const;
+    void requireMemory(const ConstraintIntegrator& integrator);
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);
     void setStepState();

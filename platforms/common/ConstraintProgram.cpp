@@ -4,7 +4,6 @@
 #include "ConstraintKernelSources.h"
 #include "TextMarkers.h"
 #include <cstdlib>
-#include <list>
 
 using namespace OpenMM;
 using std::string;
@@ -15,8 +14,9 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Threads of the largest block, and blocks in the largest grid: worstOf() has a thread look at each. */
-constexpr int mostThreads = 512, mostInGrid = 512;
+/** Threads of the largest block: worstOf() has one look at each block of a grid. */
+constexpr int mostThreads = 512;
+static_assert(mostInGrid <= mostThreads);
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
@@ -47,32 +47,44 @@ string define(const string& name, const string& value) {
 
 } // namespace
 
+void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const ComputeContext& cc) {
+    const auto take = [&](const char* step) {
+        return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
+            return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
+        });
+    };
+    sizes.hasHeatBath = take("ornsteinUhlenbeck");
+    sizes.hasVelocityChange = take("noteVelocityChange");
+    sizes.hasCorrections = cc.getUseMixedPrecision();
+}
+
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages)
     : arguments(device.context()), device(device), cc(device.context()),
       constraintTables(solver, smallInRegisters, availableThreadGroups()),
       isIterative(solver.getMethod() == Method::Iterative) {
-    addArrays(solver.getSet(), stages);
+    addArguments(stages);
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
-        compile(cc.compileProgram(smallText(stages)), "smallCluster", stages, numSmall, smallBlockSize(t), 0, 0);
+        compile(cc.compileProgram(checked(smallText(stages))), "smallCluster", stages, numSmall, smallBlockSize(t), 0,
+                0);
     for (const ConstraintTables::Range& range : t.ranges) {
         const ThreadGroup group = threadGroupOf(range);
         sharedFactors += group.sharedFactors;
         gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
         const bool isGrid = range.group == ThreadGroupKind::Grid;
         const int blocks = isGrid ? group.blocks : range.last - range.first; // or threads
-        compile(device.compile(generalText(stages, range, group, solver.getSet()), sizeof(float) * group.sharedNumbers,
-                               isGrid),
+        compile(device.compile(checked(generalText(stages, range, group, solver.getSet())),
+                               sizeof(float) * group.sharedNumbers, isGrid),
                 prefixOf(range.group), stages,
                 range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize, group.blockSize,
                 range.first, range.last);
     }
-    const ComputeProgram program = cc.compileProgram(
+    const ComputeProgram program = cc.compileProgram(checked(
         commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) + ConstraintKernelSources::rows +
         fillMarkers("afterwards", ConstraintKernelSources::afterwards,
-                    {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}}));
+                    {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
     for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
@@ -81,147 +93,35 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     constraintTables.releaseRows();
 }
 
-void ConstraintProgram::addArrays(const ConstraintSet& set, const vector<StageText>& stages) {
-    const auto take = [&](const char* step) {
-        return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
-            return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
-        });
-    };
+void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     const ConstraintTables& t = constraintTables;
-    const int numParticles = set.numParticles(), numRows = t.numRows, numAll = t.numAllRows();
-    const int numSlots = (int) t.slotParticle.size(), numEntries = t.entryStart.back();
-    const string mixed4 = "mixed4", real4 = "real4";
-    const auto zeros = [](int n) { return vector<double>(std::max(n, 4)); };
-    std::list<vector<ConstraintTables::Int2>> pairs; // until the pools are finished
-    std::list<vector<ConstraintTables::Int4>> quadruples;
-    // An element is two ints if the first two of three fit into one.
-    const auto poolTriples = [&](const string& name, const vector<ConstraintTables::Int3>& triples) {
-        if (t.hasShortNumbers()) {
-            vector<ConstraintTables::Int2> values;
-            values.reserve(triples.size());
-            for (const auto& [first, second, third] : triples)
-                values.push_back({int((unsigned) first | (unsigned) second << 16), third});
-            arguments.poolInts(name, pairs.emplace_back(std::move(values)));
-        } else {
-            vector<ConstraintTables::Int4> values;
-            values.reserve(triples.size());
-            for (const auto& [first, second, third] : triples)
-                values.push_back({first, second, third, 0});
-            arguments.poolInts(name, quadruples.emplace_back(std::move(values)));
-        }
-    };
-
-    arguments.add("posq", real4, cc.getPosq());
-    arguments.add("posqCorrection", real4, cc.getUseMixedPrecision() ? cc.getPosqCorrection() : cc.getPosq());
-    arguments.add("velm", mixed4, cc.getVelm());
+    arguments.add("posq", "real4", cc.getPosq());
+    arguments.add("posqCorrection", "real4", cc.getUseMixedPrecision() ? cc.getPosqCorrection() : cc.getPosq());
+    arguments.add("velm", "mixed4", cc.getVelm());
     arguments.add("force", "const mm_long", cc.getLongForceBuffer());
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
-    arguments.addLongZeros("heat", take("ornsteinUhlenbeck") ? 2 * numParticles : 1);
+    ArraySizes sizes(t);
+    takeStages(sizes, stages, cc);
+    arguments.add(DeviceArrays(sizes), t);
+    const int nothingFailed[2] = {noFailure, noFailure};
+    arguments["failure"].upload(nothingFailed);
 
-    // what a step leaves behind; what users read of it twice, see `bufferIndex`
-    arguments.addReals("startPosq", 2 * 4 * numParticles, 4);
-    arguments.addReals("startCorrection", cc.getUseMixedPrecision() ? 2 * 4 * numParticles : 4, 4);
-    arguments.addMixed("startVelm", zeros(4 * numParticles), 4);
-    arguments.addMixed("lambda", zeros(2 * numRows));
-    arguments.addMixed("mu", zeros(2 * numRows));
-    arguments.poolMixedZeros("projection", numRows);
-    arguments.poolMixedZeros("workRate", 2 * numRows);
-    arguments.addMixed("work", zeros(2 * 2 * (int) t.movingRows.size()), 2);
-    arguments.addMixed("velocityChange", zeros(take("noteVelocityChange") ? 2 * 3 * numParticles : 1));
-    arguments.addMixed("reportErrors", zeros(2 * 2 * numStepSolves * t.numClusters()), 2);
-    arguments.addInts("reportRows", vector<int>(std::max(2 * 4 * numStepSolves * t.numClusters(), 4)), 4);
-    arguments.addMixed("redundantErrors", zeros(2 * 2 * 2 * (int) t.redundant.size()), 2);
-    arguments.addInts("failure", {noFailure, noFailure});
-    arguments.addMixed("rowTarget", t.rowTarget); // at the reference time
-
-    arguments.poolInts("smallGroups", t.smallGroups);
-    arguments.poolInts("smallParticles", t.smallParticles);
-    arguments.poolInts("smallClusterType", t.smallClusterType);
-    arguments.poolInts("smallTypes", t.smallTypes);
-    arguments.poolMixed("smallNumbers", t.smallNumbers);
-
-    arguments.poolInts("rowStart", t.rowStart);
-    arguments.poolInts("particleStart", t.particleStart);
-    arguments.poolInts("clusterParticle", t.clusterParticle);
-    arguments.poolInts("particleSlotStart", t.particleSlotStart);
-    arguments.poolInts("particleSlot", t.particleSlot);
-    arguments.poolInts("slotStart", t.slotStart);
-    arguments.poolInts("slotParticle", t.slotParticle);
-    arguments.poolInts("slotRow", t.slotRow);
-    arguments.poolMixed("slotWeight", t.slotWeight);
-    arguments.poolMixed("slotInverseMass", t.slotInverseMass);
-    arguments.poolInts("rowKind", t.rowKind);
-    arguments.poolInts("rowForm", t.rowForm);
-    arguments.poolInts("rowPeriodic", t.rowPeriodic);
-    arguments.poolInts("rowFirstParameter", t.rowFirstParameter);
-    arguments.poolMixed("rowRate", t.rowRate);
-    arguments.poolMixed("rowInverseScale", t.rowInverseScale);
-    arguments.poolMixed("rowDirection", t.rowDirection);
-    arguments.poolInts("movingRows", t.movingRows);
-    arguments.poolInts("rowIsLeaf", t.rowIsLeaf);
-    arguments.poolInts("entryStart", t.entryStart);
-    arguments.poolInts("couplingStart", t.couplingStart);
-    arguments.poolInts("couplingSlots", t.couplingSlots);
-    arguments.poolInts("levelStart", t.levelStart);
-    arguments.poolInts("levelTargetStart", t.levelTargetStart);
-    arguments.poolInts("levelDiagonalEnd", t.levelDiagonalEnd);
-    arguments.poolInts("updateTarget", t.updateTarget);
-    arguments.poolInts("updateStart", t.updateStart);
-    poolTriples("updateSource", t.updateSource);
-    arguments.poolInts("levelEntryStart", t.levelEntryStart);
-    poolTriples("levelEntry", t.levelEntry);
-    arguments.poolInts("colourStart", t.colourStart);
-    arguments.poolInts("colourRowStart", t.colourRowStart);
-    arguments.poolInts("colourRow", t.colourRow);
-
-    // what general clusters work on
-    arguments.poolMixedZeros("displacement", 4 * numParticles, 4);
-    arguments.poolMixedZeros("impulse", 3 * numParticles);
-    arguments.poolMixedZeros("startBond", 3 * numSlots);
-    arguments.poolMixedZeros("startGradient", 3 * numSlots);
-    arguments.poolMixedZeros("gradient", 3 * numSlots);
-    arguments.poolMixedZeros("rowValue", numAll);
-    arguments.poolMixedZeros("rowRateOffset", numAll);
-    arguments.poolIntZeros("rowFolded", numAll);
-    arguments.poolMixedZeros("change", numRows);
-    arguments.poolMixedZeros("offset", numRows);
-    arguments.poolMixedZeros("diagonal", numRows);
-    arguments.poolMixedZeros("originalDiagonal", numRows);
-    arguments.poolMixedZeros("lower", numEntries);
-    arguments.poolMixedZeros("upper", numEntries);
-    arguments.poolIntZeros("grid", 4);
-    arguments.poolMixedZeros("gridErrors", 2 * mostInGrid, 2);
-    arguments.poolIntZeros("gridRows", 4 * mostInGrid, 4);
-
-    // expressions
-    vector<double> tables, globals;
-    for (const auto& custom : set.custom) {
-        const vector<double> table = custom->tableData(), values = custom->getGlobals();
-        tables.insert(tables.end(), table.begin(), table.end());
-        globals.insert(globals.end(), values.begin(), values.end());
-    }
-    arguments.poolMixed("customParameters", set.parameters);
-    arguments.addMixed("customGlobals", globals);
-    arguments.poolMixed("customTables", tables);
-    arguments.finishPools();
-    arguments.addInts("cellOffsets", vector<int>(4 * numParticles), 4);
-
-    arguments.set("numParticles", numParticles);
-    arguments.set("paddedNumAtoms", cc.getPaddedNumAtoms());
-    arguments.set("numClusters", t.numClusters());
-    arguments.set("firstCluster", t.numSmallClusters);
-    arguments.set("numRows", numRows);
-    arguments.set("numRedundant", (int) t.redundant.size());
-    arguments.set("numMoving", (int) t.movingRows.size());
+    arguments.addNumber("numParticles", t.numParticles);
+    arguments.addNumber("paddedNumAtoms", cc.getPaddedNumAtoms());
+    arguments.addNumber("numClusters", t.numClusters());
+    arguments.addNumber("firstCluster", t.numSmallClusters);
+    arguments.addNumber("numRows", t.numRows);
+    arguments.addNumber("numRedundant", (int) t.redundant.size());
+    arguments.addNumber("numMoving", (int) t.movingRows.size());
     for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "maxIterations", "warmStart",
                              "addsUp", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
-        arguments.set(name, 0);
+        arguments.addNumber(name, 0);
     for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
                              "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",
                              "velocityScale", "velocityNoise", "lambdaToWork", "muToWork", "spreadToWork"})
-        arguments.set(name, 0.0);
+        arguments.addNumber(name, 0.0);
     for (const char* name : {"boxA", "boxB", "boxC"})
-        arguments.set(name, Vec3());
+        arguments.addNumber(name, Vec3());
 }
 
 string ConstraintProgram::commonText() const {
@@ -442,6 +342,11 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
            function("evaluateCustom", "bool isDisplaced, StepState stepState, GLOBAL mixed* gradients", evaluate) +
            function("customRate", "StepState stepState", rate) +
            function("customCurvature", "mixed scale, StepState stepState", curvature);
+}
+
+const string& ConstraintProgram::checked(const string& text) const {
+    arguments.requireKnownIn(text);
+    return text;
 }
 
 void ConstraintProgram::compile(const ComputeProgram& program, const string& prefix, const vector<StageText>& stages,

@@ -3,7 +3,6 @@
 #ifndef OPENMM_CONSTRAINTS_CONSTRAINT_PROGRAM_H_
 #define OPENMM_CONSTRAINTS_CONSTRAINT_PROGRAM_H_
 
-#include "ConstraintTables.h"
 #include "Device.h"
 #include "KernelArguments.h"
 
@@ -15,6 +14,9 @@ struct StageText {
     std::string name;
     std::vector<std::string> steps;
 };
+
+/** Which arrays the stages of an integrator's step need. */
+void takeStages(ArraySizes& sizes, const std::vector<StageText>& stages, const OpenMM::ComputeContext& cc);
 
 /** Launches of a run of steps are numbered, each step's from a multiple of this on: projections, then the stages, of
  *  which thousands of geodesic steps may have many. */
@@ -66,7 +68,9 @@ private:
     long long sharedNumbers(int blockSize) const;
     /** Blocks that can wait for each other. */
     int cooperatingBlocks() const;
-    void addArrays(const ConstraintSet& set, const std::vector<StageText>& stages);
+    void addArguments(const std::vector<StageText>& stages);
+    /** @return a program's text, if it uses no argument that is not there */
+    const std::string& checked(const std::string& text) const;
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,

@@ -76,12 +76,13 @@ std::vector<double> bondWeights(const ConstraintSet& set, const Constraint& c) {
 
 ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const ThreadGroups& available)
     : smallInRegisters(smallInRegisters), available(available) {
+    numParticles = solver.getSet().numParticles();
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster
     std::vector<int> others;
     for (const Cluster& cluster : graph.clusters)
-        if (!isSmall(set, graph, cluster))
+        if (!smallInRegisters || !isSmall(set, graph, cluster))
             others.insert(others.end(), graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
     for (int k : others)
         for (int p : set.constraints[k].particles)
@@ -92,6 +93,7 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     slotStart.assign(numRows + 1, 0);
     const int before = numRows;
     rowKind.assign(before, 0);
+    rowIsLeaf = rowKind;
     rowForm = rowPeriodic = rowFirstParameter = rowKind;
     rowTarget.assign(before, 0.0);
     rowRate = rowInverseScale = rowTarget;
@@ -109,10 +111,16 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
             redundant.push_back(k);
             addRow(set, k);
         }
+    customParameters = set.parameters;
+    for (const auto& custom : set.custom) {
+        const std::vector<double> table = custom->tableData(), globals = custom->getGlobals();
+        customTables.insert(customTables.end(), table.begin(), table.end());
+        customGlobals.insert(customGlobals.end(), globals.begin(), globals.end());
+    }
 }
 
-bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const {
-    if (!smallInRegisters || cluster.size() > maxSmallCluster)
+bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
+    if (cluster.size() > maxSmallCluster)
         return false;
     std::vector<int> constraints(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
     for (int k : constraints)
@@ -124,7 +132,7 @@ bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& 
 void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken) {
     std::vector<std::vector<std::vector<int>>> bySize(maxSmallCluster + 1); // constraints of each cluster
     for (const Cluster& cluster : graph.clusters)
-        if (isSmall(set, graph, cluster)) {
+        if (smallInRegisters && isSmall(set, graph, cluster)) {
             std::vector<int> constraints(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
             std::sort(constraints.begin(), constraints.end()); // so that equal molecules have equal tables
             bySize[constraints.size()].push_back(std::move(constraints));
@@ -357,7 +365,7 @@ void ConstraintTables::releaseRows() {
     release(smallParticles, smallClusterType, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
             slotRow, slotWeight, slotInverseMass, rowKind, rowForm, rowPeriodic, rowFirstParameter, rowTarget, rowRate,
             rowInverseScale, rowDirection, couplingStart, couplingSlots, rowIsLeaf, updateTarget, updateStart,
-            updateSource, levelEntry, colourRow, placeOf);
+            updateSource, levelEntry, colourRow, customParameters, customTables, placeOf);
 }
 
 void ConstraintTables::addColours(const ConstraintSet& set, int firstRow, int lastRow) {

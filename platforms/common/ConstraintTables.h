@@ -39,6 +39,7 @@ public:
     using Int3 = std::array<int, 3>;
     using Int4 = std::array<int, 4>;
 
+    int numParticles = 0;
     int numSmallClusters = 0;
     int numRows = 0;                 ///< small and general
     std::vector<int> constraintOf;   ///< [numRows + redundant] the constraint of each row
@@ -87,6 +88,9 @@ public:
     // Iterative clusters: rows of one colour share no movable particle.
     std::vector<int> colourStart, colourRowStart, colourRow;
 
+    // Expressions, one after the other: parameters of their constraints, Context parameters, tables of their functions.
+    std::vector<double> customParameters, customGlobals, customTables;
+
     /** What targets are at a time (ps), by row: nm, or rad between -pi and pi. */
     std::vector<double> targetsAt(const ConstraintSet& set, double time) const;
     /** Give back the memory of everything that has an element per row, slot, entry or update, but for constraintOf,
@@ -95,16 +99,14 @@ public:
     int numClusters() const {
         return numSmallClusters + numGeneralClusters;
     }
-    int numAllRows() const {
-        return (int) constraintOf.size();
-    }
     int numRowsOf(int cluster) const {
         return rowStart[cluster + 1] - rowStart[cluster];
     }
-    /** Whether numbers of a cluster's rows and entries are below 2^16. */
+    /** Whether numbers of a cluster's rows and entries fit into 16 bits, since it has no more of either than these. */
+    static constexpr int mostShortNumbers = 1 << 16;
     bool hasShortNumbers() const {
         for (int c = 0; c < numGeneralClusters; c++)
-            if (std::max(numRowsOf(c), numEntriesOf(c)) > 1 << 16)
+            if (std::max(numRowsOf(c), numEntriesOf(c)) > mostShortNumbers)
                 return false;
         return true;
     }
@@ -112,8 +114,10 @@ public:
         return entryStart[cluster + 1] - entryStart[cluster];
     }
 
+    /** Whether a cluster is small where there may be small ones. */
+    static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
+
 private:
-    bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
     ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const;
     bool smallInRegisters;
     ThreadGroups available;

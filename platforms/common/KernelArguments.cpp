@@ -1,56 +1,166 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "KernelArguments.h"
+#include "openmm/OpenMMException.h"
+#include <algorithm>
 
 using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-KernelArguments::Item& KernelArguments::find(const std::string& name, const std::string& type) {
-    const auto [place, isNew] = indices.emplace(name, (int) items.size());
-    if (isNew) {
-        items.emplace_back();
-        items.back().name = name;
-        items.back().type = type;
+namespace {
+
+/** Host memory for what is on its way to the device: it holds no second copy of tables that may fill it. */
+constexpr std::size_t pieceSize = 1 << 20;
+
+/** Write `size` numbers to a place in an array of numbers, piece by piece.
+ *  @param fill  fill(first, last, to) writes the numbers first ... last-1 to a buffer */
+template <class T, class Fill>
+void uploadInPieces(ComputeArray& array, std::size_t place, std::size_t size, Fill fill) {
+    std::vector<T> piece(std::min(pieceSize, size));
+    for (std::size_t first = 0; first < size; first += pieceSize) {
+        const std::size_t last = std::min(first + pieceSize, size);
+        fill(first, last, piece.data());
+        array.uploadSubArray(piece.data(), (int) (place + first), (int) (last - first));
     }
-    return items[place->second];
+}
+
+/** The numbers of a table, width of them an element. An element of three is two if the first two fit into one. */
+template <class T, class To>
+void copyNumbers(const std::vector<T>& table, int, std::size_t first, std::size_t last, To* to) {
+    std::copy(table.begin() + (std::ptrdiff_t) first, table.begin() + (std::ptrdiff_t) last, to);
+}
+
+template <std::size_t N>
+void copyNumbers(const std::vector<std::array<int, N>>& table, int width, std::size_t first, std::size_t last,
+                 int* to) {
+    for (std::size_t n = first; n < last; n++) {
+        const auto& element = table[n / width];
+        const std::size_t component = n % width;
+        if (N == 3 && width == 2)
+            *to++ = component == 0 ? int((unsigned) element[0] | (unsigned) element[1] << 16) : element[N - 1];
+        else
+            *to++ = component < N ? element[component] : 0;
+    }
+}
+
+/** Write what an array begins with: a table's numbers, or zeros. */
+template <class T>
+void uploadValues(const DeviceArray& description, const ConstraintTables& tables, ComputeArray& array,
+                  std::size_t place) {
+    const int width = widthOf(description.type);
+    const auto size = (std::size_t) description.count * width;
+    std::visit(
+        [&](auto member) {
+            if constexpr (std::is_same_v<decltype(member), std::monostate>)
+                uploadInPieces<T>(array, place, size, [](auto...) {});
+            else {
+                const auto& table = tables.*member;
+                using Element = typename std::decay_t<decltype(table)>::value_type;
+                if (table.size() != (std::size_t) description.count * (std::is_arithmetic_v<Element> ? width : 1))
+                    throw OpenMMException("The array " + description.name + " has " + std::to_string(table.size()) +
+                                          " elements in ConstraintTables, and " + std::to_string(description.count) +
+                                          " in DeviceArrays");
+                if constexpr (std::is_same_v<Element, double> != std::is_same_v<T, int>)
+                    uploadInPieces<T>(array, place, size, [&](std::size_t first, std::size_t last, T* to) {
+                        copyNumbers(table, width, first, last, to);
+                    });
+            }
+        },
+        description.values);
+}
+
+/** The name of the function or macro that a place in a text is in. */
+std::string functionAt(const std::string& text, std::size_t place) {
+    std::size_t begin = 0;
+    for (const char* start : {"\nDEVICE ", "\nKERNEL ", "\n#define "}) {
+        const std::size_t found = text.rfind(start, place);
+        if (found != std::string::npos)
+            begin = std::max(begin, found);
+    }
+    const std::size_t end = text.find('(', begin);
+    const std::size_t name = text.find_last_of(" *\n", end);
+    return end == std::string::npos || name == std::string::npos ? "" : text.substr(name + 1, end - name - 1);
+}
+
+bool isOfName(char c) {
+    return c == '_' || std::isalnum((unsigned char) c);
+}
+
+} // namespace
+
+NumberBytes numberBytes(const ComputeContext& cc) {
+    const int real = cc.getUseDoublePrecision() ? sizeof(double) : sizeof(float);
+    return {real, cc.getUseMixedPrecision() ? (int) sizeof(double) : real};
+}
+
+KernelArguments::Item& KernelArguments::addItem(const std::string& name, const std::string& type) {
+    if (!indices.emplace(name, (int) items.size()).second)
+        throw OpenMMException("There are two kernel arguments with the name " + name);
+    items.emplace_back();
+    items.back().name = name;
+    items.back().type = type;
+    return items.back();
+}
+
+KernelArguments::Item& KernelArguments::find(const std::string& name, const std::string& type) {
+    const auto found = indices.find(name);
+    if (found == indices.end() || items[found->second].type != type)
+        throw OpenMMException("The kernels of constraints have no argument \"" + name + "\" of type " + type);
+    return items[found->second];
 }
 
 void KernelArguments::add(const std::string& name, const std::string& type, ArrayInterface& array) {
-    find(name, "GLOBAL " + type + "*").array = &array;
+    addItem(name, "GLOBAL " + type + "*").array = &array;
 }
 
-ComputeArray& KernelArguments::create(const std::string& name, const std::string& type, std::size_t size,
-                                      int elementSize) {
+ComputeArray& KernelArguments::create(const std::string& name, const std::string& type, std::size_t count) {
     auto& array = owned[name];
     array = std::make_unique<ComputeArray>();
-    array->initialize(cc, std::max<std::size_t>(size, 1), elementSize, name); // there are no empty ones
+    array->initialize(cc, std::max<std::size_t>(count, 1), numberBytes(cc).of(type), name); // there are no empty ones
     add(name, type, array->getArray());
     return *array;
 }
 
-static std::string vectorType(const std::string& type, int width) {
-    return width == 1 ? type : type + std::to_string(width);
+void KernelArguments::add(const DeviceArrays& arrays, const ConstraintTables& tables) {
+    for (const DeviceArray& description : arrays.own) {
+        ComputeArray& array = create(description.name, description.type, (std::size_t) description.count);
+        const std::vector<char> zeros(array.getSize() * array.getElementSize());
+        array.upload(zeros.data());
+        if (const auto* table = std::get_if<DeviceArray::Table<double>>(&description.values))
+            upload(description.name, tables.*(*table));
+    }
+    addPools(arrays, tables);
 }
 
-ComputeArray& KernelArguments::addInts(const std::string& name, const std::vector<int>& values, int width) {
-    ComputeArray& array = create(name, vectorType("int", width), values.size() / width, width * (int) sizeof(int));
-    if (!values.empty())
-        array.upload(values.data());
-    return array;
-}
-
-ComputeArray& KernelArguments::addMixed(const std::string& name, const std::vector<double>& values, int width) {
-    const int size = mixedIsDouble() ? sizeof(double) : sizeof(float);
-    ComputeArray& array = create(name, vectorType("mixed", width), values.size() / width, width * size);
-    upload(name, values);
-    return array;
+void KernelArguments::addPools(const DeviceArrays& arrays, const ConstraintTables& tables) {
+    // The list of where parts begin comes first among the ints.
+    std::vector<int> begins;
+    double numInts = alignedInPool((double) arrays.pooled.size()), numMixed = 0;
+    for (const DeviceArray& array : arrays.pooled) {
+        addItem(array.name, "GLOBAL " + array.type + "*").placeInPool = (int) begins.size();
+        double& size = array.type[0] == 'i' ? numInts : numMixed;
+        begins.push_back((int) size);
+        size += alignedInPool(array.count * widthOf(array.type));
+    }
+    ComputeArray &ints = create("intPool", "int", (std::size_t) numInts),
+                 &mixed = create("mixedPool", "mixed", (std::size_t) numMixed);
+    ints.uploadSubArray(begins.data(), 0, (int) begins.size());
+    for (std::size_t i = 0; i < begins.size(); i++) {
+        const DeviceArray& array = arrays.pooled[i];
+        if (array.type[0] == 'i')
+            uploadValues<int>(array, tables, ints, begins[i]);
+        else if (mixedIsDouble())
+            uploadValues<double>(array, tables, mixed, begins[i]);
+        else
+            uploadValues<float>(array, tables, mixed, begins[i]);
+    }
 }
 
 void KernelArguments::upload(const std::string& name, const std::vector<double>& values) {
     if (values.empty())
         return;
-    ComputeArray& array = *owned.at(name);
+    ComputeArray& array = (*this)[name];
     const auto put = [&](const auto& numbers) { // the array may be longer
         const std::size_t bytes = numbers.size() * sizeof(numbers[0]);
         array.uploadSubArray(numbers.data(), 0, (int) (bytes / array.getElementSize()));
@@ -62,7 +172,7 @@ void KernelArguments::upload(const std::string& name, const std::vector<double>&
 }
 
 std::vector<double> KernelArguments::download(const std::string& name) {
-    ComputeArray& array = *owned.at(name);
+    ComputeArray& array = (*this)[name];
     const std::size_t bytes = array.getSize() * array.getElementSize();
     if (mixedIsDouble()) {
         std::vector<double> values(bytes / sizeof(double));
@@ -74,61 +184,31 @@ std::vector<double> KernelArguments::download(const std::string& name) {
     return {values.begin(), values.end()};
 }
 
-ComputeArray& KernelArguments::addLongZeros(const std::string& name, std::size_t size) {
-    ComputeArray& array = create(name, "mm_long", size, sizeof(long long));
-    array.upload(std::vector<long long>(array.getSize()).data());
-    return array;
+ComputeArray& KernelArguments::operator[](const std::string& name) {
+    const auto found = owned.find(name);
+    if (found == owned.end())
+        throw OpenMMException("The kernels of constraints have no array \"" + name + "\" that the host reads");
+    return *found->second;
 }
 
-ComputeArray& KernelArguments::addReals(const std::string& name, std::size_t size, int width) {
-    const int bytes = cc.getUseDoublePrecision() ? sizeof(double) : sizeof(float);
-    return create(name, vectorType("real", width), size / width, width * bytes);
+double KernelArguments::allocatedBytes() const {
+    double bytes = 0;
+    for (const auto& [name, array] : owned)
+        bytes += (double) array->getSize() * array->getElementSize();
+    return bytes;
 }
 
-template <class T>
-void KernelArguments::pool(Pool<T>& pool, const std::string& name, int width, std::size_t size, const T* values) {
-    find(name, "GLOBAL " + vectorType(pool.type, width) + "*").placeInPool = (int) poolBegins.size();
-    pool.parts.push_back({(int) poolBegins.size(), pool.size, size, values});
-    poolBegins.push_back((int) pool.size);
-    pool.size += (size + 3) / 4 * 4; // aligned for vectors of four
+void KernelArguments::addNumber(const std::string& name, int value) {
+    addItem(name, "int").intValue = value;
 }
 
-template void KernelArguments::pool(Pool<int>&, const std::string&, int, std::size_t, const int*);
-template void KernelArguments::pool(Pool<double>&, const std::string&, int, std::size_t, const double*);
-
-/** Part by part, and each in pieces: the host holds no second copy of tables that may fill the device. */
-template <class T>
-void KernelArguments::uploadParts(const Pool<T>& pool, ComputeArray& array) {
-    constexpr std::size_t piece = 1 << 20;
-    std::vector<T> values(std::min(piece, pool.size));
-    std::vector<float> floats;
-    for (const auto& part : pool.parts)
-        for (std::size_t first = 0; first < part.size; first += piece) {
-            const std::size_t size = std::min(piece, part.size - first), place = part.begin + first;
-            const T* const from = part.values == nullptr ? values.data() : part.values + first;
-            if (array.getElementSize() == sizeof(T)) {
-                array.uploadSubArray(from, (int) place, (int) size);
-                continue;
-            }
-            floats.assign(from, from + size);
-            array.uploadSubArray(floats.data(), (int) place, (int) size);
-        }
+void KernelArguments::addNumber(const std::string& name, double value) {
+    addItem(name, "mixed").mixedValue.x = value;
 }
 
-void KernelArguments::finishPools() {
-    // The list of beginnings comes first among the ints.
-    const std::size_t header = (poolBegins.size() + 3) / 4 * 4;
-    intPool.size += header;
-    for (auto& part : intPool.parts) {
-        part.begin += header;
-        poolBegins[part.placeInBegins] += (int) header;
-    }
-    intPool.parts.push_back({0, 0, poolBegins.size(), poolBegins.data()});
-    const int mixedSize = mixedIsDouble() ? sizeof(double) : sizeof(float);
-    uploadParts(intPool, create("intPool", "int", intPool.size, sizeof(int)));
-    uploadParts(mixedPool, create("mixedPool", "mixed", mixedPool.size, mixedSize));
-    intPool.parts.clear();
-    mixedPool.parts.clear();
+void KernelArguments::addNumber(const std::string& name, const Vec3& value) {
+    addItem(name, "mixed4");
+    set(name, value);
 }
 
 void KernelArguments::set(const std::string& name, int value) {
@@ -141,6 +221,20 @@ void KernelArguments::set(const std::string& name, double value) {
 
 void KernelArguments::set(const std::string& name, const Vec3& value) {
     find(name, "mixed4").mixedValue = mm_double4(value[0], value[1], value[2], 0);
+}
+
+void KernelArguments::requireKnownIn(const std::string& text) const {
+    for (std::size_t i = text.find("a->"); i != std::string::npos; i = text.find("a->", i + 1)) {
+        if (i > 0 && isOfName(text[i - 1]))
+            continue;
+        std::size_t end = i + 3;
+        while (end < text.size() && isOfName(text[end]))
+            end++;
+        const std::string name = text.substr(i + 3, end - i - 3);
+        if (indices.count(name) == 0)
+            throw OpenMMException("The kernel function " + functionAt(text, i) + " uses the argument \"" + name +
+                                  "\", which was not added");
+    }
 }
 
 std::string KernelArguments::definition() const {

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "DeviceArrays.h"
+#include <algorithm>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Numbers of all expressions of a set: their tables and Context parameters. */
+void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
+    sizes.customParameters = (double) set.parameters.size();
+    for (const auto& custom : set.custom) {
+        sizes.customGlobals += (double) custom->getGlobalNames().size();
+        sizes.customTables += (double) custom->tableData().size();
+    }
+}
+
+} // namespace
+
+ArraySizes::ArraySizes(const ConstraintTables& t)
+    : particles(t.numParticles), smallClusters(t.numSmallClusters), smallPlaces((double) t.smallParticles.size()),
+      smallTypes((double) t.smallTypes.size()), smallNumbers((double) t.smallNumbers.size()), rows(t.numRows),
+      redundant((double) t.redundant.size()), moving((double) t.movingRows.size()),
+      generalClusters(t.numGeneralClusters), clusterParticles((double) t.clusterParticle.size()),
+      particleSlots((double) t.particleSlot.size()), slots((double) t.slotParticle.size()),
+      entries((double) t.levelEntry.size()), couplings((double) t.couplingSlots.size()),
+      levels((double) t.levelDiagonalEnd.size()), targets((double) t.updateTarget.size()),
+      updates((double) t.updateSource.size()), colours((double) t.colourRowStart.size() - 1),
+      colourRows((double) t.colourRow.size()), customParameters((double) t.customParameters.size()),
+      customGlobals((double) t.customGlobals.size()), customTables((double) t.customTables.size()),
+      hasShortNumbers(t.hasShortNumbers()) {
+}
+
+ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
+    const ConstraintSet& set = solver.getSet();
+    const ConstraintGraph& graph = solver.getGraph();
+    particles = set.numParticles();
+    rows = graph.numRows();
+    redundant = (double) solver.getChecked().size();
+    countCustom(set, *this);
+    for (const Constraint& c : set.constraints)
+        moving += set.isMoving(c);
+    for (int k : solver.getChecked())
+        slots += set.constraints[k].size();
+    std::vector<char> isTaken(set.numParticles(), 0);
+    for (const Cluster& cluster : graph.clusters) {
+        const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, graph, cluster);
+        const double n = cluster.size();
+        for (int row = cluster.begin; row < cluster.end; row++)
+            for (int p : set.constraints[graph.rows[row]].particles) {
+                const bool isMovable = set.inverseMass[p] > 0;
+                clusterParticles += !isSmall && isMovable && !isTaken[p];
+                particleSlots += !isSmall && isMovable;
+                if (isSmall || isMovable)
+                    isTaken[p] = 1;
+            }
+        if (isSmall) { // of a type of its own, perhaps
+            smallClusters++;
+            smallPlaces += n + 1;
+            smallTypes++;
+            smallNumbers += n * (n + 3) / 2;
+            continue;
+        }
+        generalClusters++;
+        slots += graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
+        double clusterEntries = 0;
+        if (cluster.kind == ClusterSolverKind::Iterative) {
+            colours += n; // at most
+            colourRows += n;
+        } else if (cluster.factor >= 0) {
+            const SymbolicFactor& factor = graph.factors[cluster.factor];
+            clusterEntries = (double) factor.entryRow.size();
+            updates += clusterEntries + (double) factor.numUpdates;
+            levels += factor.numLevels;
+        } else { // a factor that is made later, as full as a dense one at most
+            clusterEntries = n * (n - 1) / 2;
+            updates += clusterEntries + n * (n - 1) * (n - 2) / 6;
+            levels += n;
+        }
+        if (cluster.kind != ClusterSolverKind::Iterative)
+            couplings += cluster.couplingEnd - cluster.couplingBegin;
+        entries += clusterEntries;
+        hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::mostShortNumbers;
+    }
+    smallPlaces += particles - (double) std::count(isTaken.begin(), isTaken.end(), 1);
+    targets = updates; // at most
+}
+
+DeviceArrays::DeviceArrays(const ArraySizes& n) {
+    using T = ConstraintTables;
+    const double allRows = n.rows + n.redundant, clusters = n.smallClusters + n.generalClusters;
+    const double reports = numStepSolves * clusters;
+    const std::string triple = n.hasShortNumbers ? "int2" : "int4";
+    // The first 2 of a count: buffers, which steps write alternately. A step that fails leaves the last good one's.
+    own = {{"heat", "mm_long", n.hasHeatBath ? 2 * n.particles : 0},
+           {"startPosq", "real4", 2 * n.particles},
+           {"startCorrection", "real4", n.hasCorrections ? 2 * n.particles : 0},
+           {"startVelm", "mixed4", n.particles},
+           {"lambda", "mixed", 2 * n.rows},
+           {"mu", "mixed", 2 * n.rows},
+           {"work", "mixed2", 2 * n.moving}, // of multipliers, and of answers to a heat bath
+           {"velocityChange", "mixed", n.hasVelocityChange ? 2 * 3 * n.particles : 0},
+           {"reportErrors", "mixed2", 2 * reports},
+           {"reportRows", "int4", 2 * reports},
+           {"redundantErrors", "mixed2", 2 * 2 * n.redundant},
+           {"failure", "int", 2},
+           {"rowTarget", "mixed", allRows, &T::rowTarget}, // at the reference time
+           {"customGlobals", "mixed", n.customGlobals, &T::customGlobals},
+           {"cellOffsets", "int4", n.particles}};
+    pooled = {
+        {"projection", "mixed", n.rows},
+        {"workRate", "mixed", 2 * n.rows},
+
+        {"smallGroups", "int4", maxSmallCluster + 1, &T::smallGroups},
+        {"smallParticles", "int", n.smallPlaces, &T::smallParticles},
+        {"smallClusterType", "int", n.smallClusters, &T::smallClusterType},
+        {"smallTypes", "int4", n.smallTypes, &T::smallTypes},
+        {"smallNumbers", "mixed", n.smallNumbers, &T::smallNumbers},
+
+        {"rowStart", "int", n.generalClusters + 1, &T::rowStart},
+        {"particleStart", "int", n.generalClusters + 1, &T::particleStart},
+        {"clusterParticle", "int", n.clusterParticles, &T::clusterParticle},
+        {"particleSlotStart", "int", n.clusterParticles + 1, &T::particleSlotStart},
+        {"particleSlot", "int", n.particleSlots, &T::particleSlot},
+        {"slotStart", "int", allRows + 1, &T::slotStart},
+        {"slotParticle", "int", n.slots, &T::slotParticle},
+        {"slotRow", "int", n.slots, &T::slotRow},
+        {"slotWeight", "mixed", n.slots, &T::slotWeight},
+        {"slotInverseMass", "mixed", n.slots, &T::slotInverseMass},
+        {"rowKind", "int", allRows, &T::rowKind},
+        {"rowForm", "int", allRows, &T::rowForm},
+        {"rowPeriodic", "int", allRows, &T::rowPeriodic},
+        {"rowFirstParameter", "int", allRows, &T::rowFirstParameter},
+        {"rowRate", "mixed", allRows, &T::rowRate},
+        {"rowInverseScale", "mixed", allRows, &T::rowInverseScale},
+        {"rowDirection", "mixed", 3 * allRows, &T::rowDirection},
+        {"movingRows", "int", n.moving, &T::movingRows},
+
+        {"rowIsLeaf", "int", n.rows, &T::rowIsLeaf},
+        {"entryStart", "int", n.generalClusters + 1, &T::entryStart},
+        {"couplingStart", "int", n.entries + 1, &T::couplingStart},
+        {"couplingSlots", "int2", n.couplings, &T::couplingSlots},
+        {"levelStart", "int", n.generalClusters + 1, &T::levelStart},
+        {"levelTargetStart", "int", n.levels + 1, &T::levelTargetStart},
+        {"levelDiagonalEnd", "int", n.levels, &T::levelDiagonalEnd},
+        {"updateTarget", "int", n.targets, &T::updateTarget},
+        {"updateStart", "int", n.targets + 1, &T::updateStart},
+        {"updateSource", triple, n.updates, &T::updateSource},
+        {"levelEntryStart", "int", n.levels + 1, &T::levelEntryStart},
+        {"levelEntry", triple, n.entries, &T::levelEntry},
+        {"colourStart", "int", n.generalClusters + 1, &T::colourStart},
+        {"colourRowStart", "int", n.colours + 1, &T::colourRowStart},
+        {"colourRow", "int", n.colourRows, &T::colourRow},
+
+        // what general clusters work on
+        {"displacement", "mixed4", n.particles},
+        {"impulse", "mixed", 3 * n.particles},
+        {"startBond", "mixed", 3 * n.slots},
+        {"startGradient", "mixed", 3 * n.slots},
+        {"gradient", "mixed", 3 * n.slots},
+        {"rowValue", "mixed", allRows},
+        {"rowRateOffset", "mixed", allRows},
+        {"rowFolded", "int", allRows},
+        {"change", "mixed", n.rows},
+        {"offset", "mixed", n.rows},
+        {"diagonal", "mixed", n.rows},
+        {"originalDiagonal", "mixed", n.rows},
+        {"lower", "mixed", n.entries},
+        {"upper", "mixed", n.entries},
+        {"grid", "int", 4},
+        {"gridErrors", "mixed2", mostInGrid},
+        {"gridRows", "int4", mostInGrid},
+
+        {"customParameters", "mixed", n.customParameters, &T::customParameters},
+        {"customTables", "mixed", n.customTables, &T::customTables},
+    };
+}
+
+int widthOf(const std::string& type) {
+    return type.back() >= '2' && type.back() <= '4' ? type.back() - '0' : 1;
+}
+
+int NumberBytes::of(const std::string& type) const {
+    const bool isInt = type.compare(0, 3, "int") == 0;
+    return widthOf(type) * (isInt               ? (int) sizeof(int)
+                            : type == "mm_long" ? (int) sizeof(long long)
+                            : type[0] == 'r'    ? real
+                                                : mixed);
+}
+
+MemoryNeed::MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes) {
+    const auto note = [&](double count, const std::string& type) {
+        const double size = std::max(count, 1.0) * bytes.of(type); // there are no empty ones
+        total += size;
+        largestArray = std::max(largestArray, size);
+        mostElements = std::max(mostElements, count);
+    };
+    for (const DeviceArray& array : arrays.own)
+        note(array.count, array.type);
+    // The list of where parts begin comes first among the ints.
+    double ints = alignedInPool((double) arrays.pooled.size()), mixed = 0;
+    for (const DeviceArray& array : arrays.pooled)
+        (array.type[0] == 'i' ? ints : mixed) += alignedInPool(array.count * widthOf(array.type));
+    note(ints, "int");
+    note(mixed, "mixed");
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_DEVICE_ARRAYS_H_
+#define OPENMM_CONSTRAINTS_DEVICE_ARRAYS_H_
+
+#include "ConstraintTables.h"
+#include <cmath>
+#include <string>
+#include <variant>
+
+namespace ConstraintPlugin {
+
+/** Blocks of the largest grid. */
+constexpr int mostInGrid = 512;
+
+/** What the lengths of arrays on a device follow from. They are doubles, since bounds may exceed all integers. */
+struct ArraySizes {
+    double particles = 0;
+    double smallClusters = 0, smallPlaces = 0, smallTypes = 0, smallNumbers = 0;
+    double rows = 0; ///< of small and general clusters
+    double redundant = 0, moving = 0;
+    double generalClusters = 0, clusterParticles = 0, particleSlots = 0, slots = 0;
+    double entries = 0, couplings = 0, levels = 0, targets = 0, updates = 0;
+    double colours = 0, colourRows = 0;
+    double customParameters = 0, customGlobals = 0, customTables = 0;
+    bool hasShortNumbers = true;                         ///< see ConstraintTables
+    bool hasHeatBath = false, hasVelocityChange = false; ///< of the integrator's steps
+    bool hasCorrections = false;                         ///< of positions: in mixed precision
+
+    /** Of tables that are made. */
+    explicit ArraySizes(const ConstraintTables& tables);
+    /** At least those of tables that may be made, from the graph alone. @param smallInRegisters  as for the tables */
+    ArraySizes(const ConstraintSolver& solver, bool smallInRegisters);
+};
+
+/** An array that kernels are given. */
+struct DeviceArray {
+    template <class T>
+    using Table = std::vector<T> ConstraintTables::*;
+    using Values = std::variant<std::monostate, Table<int>, Table<double>, Table<ConstraintTables::Int2>,
+                                Table<ConstraintTables::Int3>, Table<ConstraintTables::Int4>>;
+    std::string name;
+    std::string type;   ///< of an element, as kernels know it: "int", "mixed4"
+    double count;       ///< elements
+    Values values = {}; ///< which it begins with; none: zeros
+};
+
+/** All arrays of ConstraintProgram: what is allocated, and what the memory that is needed follows from. */
+struct DeviceArrays {
+    explicit DeviceArrays(const ArraySizes& sizes);
+    std::vector<DeviceArray> own;    ///< arrays of their own, which the host reads or writes again
+    std::vector<DeviceArray> pooled; ///< parts of one array of ints and of one of `mixed`s
+};
+
+/** Bytes of a Context's numbers. */
+struct NumberBytes {
+    int real, mixed;
+    int of(const std::string& type) const; ///< an element, such as an int2
+};
+
+/** How many numbers make an element: 4 of "mixed4". */
+int widthOf(const std::string& type);
+
+/** Where parts of a pool begin: aligned for vectors of four. */
+inline double alignedInPool(double numbers) {
+    return 4 * std::floor((numbers + 3) / 4);
+}
+
+/** Bytes of device memory that arrays take. */
+struct MemoryNeed {
+    MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes);
+    double total = 0, largestArray = 0;
+    double mostElements = 0; ///< of one array
+};
+
+} // namespace ConstraintPlugin
+
+#endif
