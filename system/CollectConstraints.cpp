@@ -154,11 +154,6 @@ void splitLinearAngles(ConstraintSet& set) {
 
 } // namespace
 
-bool declaresConstraints(const Force& force) {
-    return dynamic_cast<const ConstraintForce*>(&force) != nullptr ||
-           dynamic_cast<const CustomConstraintForce*>(&force) != nullptr;
-}
-
 void forEachJoinedGroup(const Force& force, const std::function<void(const std::vector<int>&)>& visit) {
     if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
         forEachListed(*listing, 0, [&](const Constraint& c) { visit(c.particles); });

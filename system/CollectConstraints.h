@@ -11,9 +11,6 @@
 
 namespace ConstraintPlugin {
 
-/** Whether a Force is one of ours, whose constraints an integrator has to solve. */
-bool declaresConstraints(const OpenMM::Force& force);
-
 /** The particles of each constraint and rigid body of such a Force, in turn. */
 void forEachJoinedGroup(const OpenMM::Force& force, const std::function<void(const std::vector<int>&)>& visit);
 
