@@ -58,10 +58,10 @@ TEST(ConstraintSolver, RecoversFromAMisleadingWarmStart) {
     const TestSystem& system = findSystem("chain");
     ConstraintSolver solver(toConstraintSet(system), Method::Iterative);
     solver.setWarmStart(true);
-    ConstraintSolver::Multipliers wild = solver.getMultipliers();
+    Impulses wild = solver.getImpulses();
     for (std::size_t k = 0; k < wild.lambda.size(); k++)
         wild.lambda[k] = k % 2 ? 1e3 : -1e3;
-    solver.setMultipliers(wild);
+    solver.setImpulses(wild);
     const Arrays before = randomOf(system, 0.004, 1);
     Arrays delta = before;
     ASSERT_EQ(solver.solvePositions(system.positions.data(), system.box, delta.data(), 1e-10, 1000).outcome,
@@ -74,18 +74,18 @@ TEST(ConstraintSolver, KeepsMultipliersWhenTheMethodChanges) {
     ConstraintSolver solver(toConstraintSet(system), Method::MatrixInversion);
     Arrays delta = randomOf(system, 0.004, 1);
     solver.solvePositions(system.positions.data(), system.box, delta.data(), 1e-12, 100);
-    const auto before = solver.getMultipliers().lambda;
+    const auto before = solver.getImpulses().lambda;
     solver.setMethod(Method::Iterative); // another order of rows
-    EXPECT_EQ(solver.getMultipliers().lambda, before);
+    EXPECT_EQ(solver.getImpulses().lambda, before);
     EXPECT_GT(std::abs(before[17]), 0);
 }
 
 TEST(ConstraintSolver, RescalesMultipliersOfThePositionStageOnly) {
     ConstraintSolver solver(toConstraintSet(findSystem("CH2")), Method::Iterative);
-    solver.setMultipliers({{1, 2}, {3, 4}});
-    solver.rescaleMultipliers(0.25);
-    EXPECT_EQ(solver.getMultipliers().lambda, (std::vector<double>{0.25, 0.5}));
-    EXPECT_EQ(solver.getMultipliers().mu, (std::vector<double>{3, 4}));
+    solver.setImpulses({{1, 2}, {3, 4}});
+    solver.rescaleImpulses(0.25);
+    EXPECT_EQ(solver.getImpulses().lambda, (std::vector<double>{0.25, 0.5}));
+    EXPECT_EQ(solver.getImpulses().mu, (std::vector<double>{3, 4}));
 }
 
 TEST(ConstraintSolver, AddsTheImpulseThatMovedThePositions) {
@@ -216,7 +216,7 @@ TEST(ConstraintSolver, ReportsAnImmovablePairOfAForceThatDoesNotHold) {
         set.constraints[1].force = -1; // the System's own
         ConstraintSolver ignoring(set, method);
         EXPECT_EQ(ignoring.solvePositions(wrong.data(), Box(), delta.data(), 1e-6, 100).outcome, Outcome::Converged);
-        EXPECT_EQ(ignoring.getMultipliers().lambda, (std::vector<double>{0, 0}));
+        EXPECT_EQ(ignoring.getImpulses().lambda, (std::vector<double>{0, 0}));
     }
 }
 

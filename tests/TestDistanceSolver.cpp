@@ -77,7 +77,7 @@ double farthest(const std::vector<double>& a, const std::vector<double>& b) {
 struct Solution {
     SolveReport position, velocity;
     Arrays delta, impulse, velocities;
-    ConstraintSolver::Multipliers multipliers;
+    Impulses multipliers;
 
     Solution(ConstraintSolver& solver, const Copies& copies, double tolerance, double size = 0.004)
         : delta(copies.random(size, 1)), impulse(delta.size()), velocities(copies.random(1, 2)) {
@@ -85,7 +85,7 @@ struct Solution {
         velocity = solver.solveVelocities(copies.start.data(), copies.box, velocities.data(), 0.002, tolerance, 100);
         position =
             solver.solvePositions(copies.start.data(), copies.box, delta.data(), tolerance, 100, 0.002, impulse.data());
-        multipliers = solver.getMultipliers();
+        multipliers = solver.getImpulses();
     }
 };
 

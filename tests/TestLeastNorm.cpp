@@ -53,7 +53,7 @@ TEST_P(LeastNorm, GivesTheSameForcesWithTheSmallestMultipliers) {
         Random random(5);
         for (int k = 0; k < JT.cols(); k++)
             given.push_back(random.uniform(-1, 1));
-        const std::vector<double> found = leastNorm(solver, given, system.positions.data(), system.box, 10000);
+        const std::vector<double> found = leastNorm(solver, {given}, system.positions.data(), system.box, 10000).values;
         const Vector before = Eigen::Map<const Vector>(given.data(), given.size());
         const Vector after = Eigen::Map<const Vector>(found.data(), found.size());
         EXPECT_LT(apply(JT, after - before).norm(), 1e-9);

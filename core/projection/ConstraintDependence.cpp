@@ -67,7 +67,7 @@ std::vector<double> ConstraintSolver::dependence(const std::vector<int>& constra
 }
 
 SolveReport ConstraintSolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
-                                                  std::vector<double>& multipliers, int maxIterations) {
+                                                  ForceMultipliers& multipliers, int maxIterations) {
     const int bad = setStart(positions, box);
     if (bad >= 0)
         return reportNoGradient(bad, positions);
@@ -79,7 +79,7 @@ SolveReport ConstraintSolver::solveVelocitySpread(const Real3* positions, const 
     }
     std::vector<Real3> accelerations(set.numParticles());
     SolveReport report = solveLinear(offset, largest, accelerations.data(), byRow, maxIterations);
-    multipliers = byConstraint(byRow);
+    multipliers.values = byConstraint(byRow);
     return report;
 }
 

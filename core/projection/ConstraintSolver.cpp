@@ -25,14 +25,14 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std
     redundant = std::move(rank.redundant);
     undecided = std::move(rank.undecided);
     build();
-    forgetMultipliers();
+    forgetImpulses();
 }
 
 void ConstraintSolver::setTaskRunner(std::shared_ptr<TaskRunner> given) {
-    const Multipliers kept = getMultipliers();
+    const Impulses kept = getImpulses();
     runner = std::move(given);
     makeDistances();
-    setMultipliers(kept);
+    setImpulses(kept);
 }
 
 void ConstraintSolver::makeDistances() {
@@ -106,9 +106,9 @@ bool ConstraintSolver::setGlobals(const std::vector<double>& values) {
 }
 
 void ConstraintSolver::rebuild() {
-    const Multipliers kept = getMultipliers();
+    const Impulses kept = getImpulses();
     build();
-    setMultipliers(kept);
+    setImpulses(kept);
 }
 
 void ConstraintSolver::build() {
@@ -171,13 +171,13 @@ void ConstraintSolver::setEndTime(double end) {
     checks->setTime(end);
 }
 
-ConstraintSolver::Multipliers ConstraintSolver::getMultipliers() const {
-    Multipliers result;
-    getMultipliers(result.lambda, result.mu);
+Impulses ConstraintSolver::getImpulses() const {
+    Impulses result;
+    getImpulses(result);
     return result;
 }
 
-void ConstraintSolver::getMultipliers(std::vector<double>& position, std::vector<double>& velocity) const {
+void ConstraintSolver::getImpulses(Impulses& impulses) const {
     const std::vector<double>*byRow = &lambda, *rateByRow = &mu;
     if (hasFastLambda) {
         positionRows = lambda;
@@ -189,24 +189,24 @@ void ConstraintSolver::getMultipliers(std::vector<double>& position, std::vector
         distances->getVelocityMultipliers(velocityRows);
         rateByRow = &velocityRows;
     }
-    sortByConstraint(*byRow, position);
-    sortByConstraint(*rateByRow, velocity);
+    sortByConstraint(*byRow, impulses.lambda);
+    sortByConstraint(*rateByRow, impulses.mu);
 }
 
-void ConstraintSolver::setMultipliers(const Multipliers& m) {
-    forgetMultipliers();
+void ConstraintSolver::setImpulses(const Impulses& impulses) {
+    forgetImpulses();
     for (int row = 0; row < graph->numRows(); row++) {
-        lambda[row] = m.lambda[graph->rows[row]];
-        mu[row] = m.mu[graph->rows[row]];
+        lambda[row] = impulses.lambda[graph->rows[row]];
+        mu[row] = impulses.mu[graph->rows[row]];
     }
 }
 
-void ConstraintSolver::rescaleMultipliers(double factor) {
+void ConstraintSolver::rescaleImpulses(double factor) {
     for (double& l : lambda)
         l *= factor;
 }
 
-void ConstraintSolver::forgetMultipliers() {
+void ConstraintSolver::forgetImpulses() {
     lambda.assign(graph->numRows(), 0.0);
     mu.assign(graph->numRows(), 0.0);
     hasFastLambda = hasFastMu = false;
@@ -379,8 +379,8 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
 }
 
 SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
-                                                 Real3* acceleration, std::vector<double>& multipliers,
-                                                 int maxIterations, const Stabilization& feedback) {
+                                                 Real3* acceleration, ForceMultipliers& multipliers, int maxIterations,
+                                                 const Stabilization& feedback) {
     const int bad = setStart(positions, box);
     if (bad >= 0)
         return reportNoGradient(bad, positions);
@@ -395,7 +395,7 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
         largest = std::max(largest, size * jacobian->inverseScale[row]);
     }
     SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
-    sortByConstraint(byRow, multipliers);
+    sortByConstraint(byRow, multipliers.values);
     return report;
 }
 

@@ -6,6 +6,7 @@
 #include "DistanceSolver.h"
 #include "IterativeSolver.h"
 #include "MatrixInversionSolver.h"
+#include "Multipliers.h"
 #include "RankAnalysis.h"
 #include <functional>
 #include <memory>
@@ -84,10 +85,10 @@ public:
      *  to a.
      *  @param velocity      [numParticles] nm/ps
      *  @param acceleration  [numParticles] nm/ps^2; in: M^-1 F, out: constrained
-     *  @param[out] multipliers  [constraints] kJ/mol per unit of q; 0 for dependent constraints
+     *  @param[out] multipliers  0 for dependent constraints
      *  @return how it went; errors are relative to the largest right-hand side */
     SolveReport solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity, Real3* acceleration,
-                                   std::vector<double>& multipliers, int maxIterations,
+                                   ForceMultipliers& multipliers, int maxIterations,
                                    const Stabilization& feedback = {});
     /** A column of Z^-1 = (J M^-1 J^T)^-1 and b = M^-1 J^T of it.
      *  @param constraint  whose column
@@ -109,10 +110,10 @@ public:
     /** What constraints answer, beyond their answer to the velocities v, where v + w/2 and v - w/2 share a drift:
      *  (J M^-1 J^T) lambda = -1/4 w^T H w, with H the second derivatives of sigma.
      *  @param w  [numParticles] nm/ps
-     *  @param[out] multipliers  [constraints] kJ/mol per unit of q; 0 for dependent constraints
+     *  @param[out] multipliers  0 for dependent constraints
      *  @return how it went; errors are relative to the largest right-hand side */
     SolveReport solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
-                                    std::vector<double>& multipliers, int maxIterations);
+                                    ForceMultipliers& multipliers, int maxIterations);
     /** v^T H v of every constraint that is solved. @return [constraints] */
     std::vector<double> curvatures(const Real3* positions, const Box& box, const Real3* v);
     /** d sigma/dt of every constraint at fixed positions. @return [constraints] */
@@ -169,17 +170,14 @@ public:
         return revision;
     }
     /** Multipliers of the last stages, which a warm start takes up. */
-    struct Multipliers {
-        std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
-    };
-    Multipliers getMultipliers() const;
+    Impulses getImpulses() const;
     /** The same into arrays that keep their memory from step to step. */
-    void getMultipliers(std::vector<double>& position, std::vector<double>& velocity) const;
-    void setMultipliers(const Multipliers& multipliers);
+    void getImpulses(Impulses& impulses) const;
+    void setImpulses(const Impulses& impulses);
     /** Start the next stages from zero. */
-    void forgetMultipliers();
+    void forgetImpulses();
     /** The next position stage has another step size: lambda scales with its square. */
-    void rescaleMultipliers(double factor);
+    void rescaleImpulses(double factor);
 
 private:
     void build();

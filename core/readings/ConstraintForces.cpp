@@ -5,18 +5,18 @@
 
 namespace ConstraintPlugin {
 
-ConstraintForces computeConstraintForces(const ConstraintSet& set, const std::vector<double>& multipliers,
+ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMultipliers& multipliers,
                                          const Real3* positions, const Box& box, double time) {
     ConstraintForces result;
     result.forces.resize(set.numParticles());
     std::vector<int> acting;
-    for (int k = 0; k < (int) multipliers.size(); k++)
-        if (multipliers[k] != 0)
+    for (int k = 0; k < (int) multipliers.values.size(); k++)
+        if (multipliers.values[k] != 0)
             acting.push_back(k);
     Jacobian J(set, acting);
     J.setStart(positions, box, time);
     for (int row = 0; row < J.numRows(); row++) {
-        const double lambda = multipliers[acting[row]];
+        const double lambda = multipliers.values[acting[row]];
         J.addForce(row, lambda, result.forces.data());
         J.addVirial(row, lambda, result.virial.data());
     }

@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_CONSTRAINT_FORCES_H_
 
 #include "ConstraintSet.h"
+#include "Multipliers.h"
 #include <array>
 #include <vector>
 
@@ -15,10 +16,9 @@ struct ConstraintForces {
     std::array<double, 9> virial{}; ///< row-major 3x3, kJ/mol, sum_k lambda_k sum_i r_i (x) grad_i q_k, minimum image
 };
 
-/** @param multipliers  [constraints] lambda, kJ/mol per nm or rad
- *  @param positions    [numParticles] nm: where gradients are taken
- *  @param time         ps, of moving constraints */
-ConstraintForces computeConstraintForces(const ConstraintSet& set, const std::vector<double>& multipliers,
+/** @param positions  [numParticles] nm: where gradients are taken
+ *  @param time       ps, of moving constraints */
+ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMultipliers& multipliers,
                                          const Real3* positions, const Box& box, double time = 0);
 
 } // namespace ConstraintPlugin

@@ -63,8 +63,8 @@ constexpr std::size_t manyDependent = 16;
 
 } // namespace
 
-std::vector<double> leastNorm(ConstraintSolver& solver, std::vector<double> multipliers, const Real3* positions,
-                              const Box& box, int maxIterations) {
+ForceMultipliers leastNorm(ConstraintSolver& solver, ForceMultipliers multipliers, const Real3* positions,
+                           const Box& box, int maxIterations) {
     std::vector<std::vector<int>> dependent = solver.dependentByGroup();
     if (dependent.empty())
         return multipliers;
@@ -72,7 +72,7 @@ std::vector<double> leastNorm(ConstraintSolver& solver, std::vector<double> mult
     std::size_t rounds = 0;
     for (std::size_t g = 0; g < groups.size(); g++) {
         if (dependent[g].size() > manyDependent) {
-            projectOntoColumns(solver.getSet(), groups[g], positions, box, solver.getTime(), multipliers);
+            projectOntoColumns(solver.getSet(), groups[g], positions, box, solver.getTime(), multipliers.values);
             dependent[g].clear();
         }
         rounds = std::max(rounds, dependent[g].size());
@@ -89,7 +89,7 @@ std::vector<double> leastNorm(ConstraintSolver& solver, std::vector<double> mult
     }
     for (std::size_t g = 0; g < groups.size(); g++)
         if (!dependent[g].empty())
-            project({null.begin(), null.begin() + dependent[g].size()}, groups[g], multipliers);
+            project({null.begin(), null.begin() + dependent[g].size()}, groups[g], multipliers.values);
     return multipliers;
 }
 

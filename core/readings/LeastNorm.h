@@ -12,10 +12,9 @@ namespace ConstraintPlugin {
  *
  *  Every dependent row d is J_d = sum_k a_k J_k, which gives a null vector n of J^T with n_d = 1, n_k = -a_k, and
  *  lambda' = lambda - N (N^T N)^-1 N^T lambda.
- *  @param multipliers  [constraints]
- *  @param positions    [numParticles] nm: where gradients were taken */
-std::vector<double> leastNorm(ConstraintSolver& solver, std::vector<double> multipliers, const Real3* positions,
-                              const Box& box, int maxIterations);
+ *  @param positions  [numParticles] nm: where gradients were taken */
+ForceMultipliers leastNorm(ConstraintSolver& solver, ForceMultipliers multipliers, const Real3* positions,
+                           const Box& box, int maxIterations);
 
 } // namespace ConstraintPlugin
 

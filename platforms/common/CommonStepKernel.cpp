@@ -199,7 +199,7 @@ int CommonStepKernel::constraintOf(int row, const Order& order) const {
 }
 
 void CommonStepKernel::uploadMultipliers() {
-    const ConstraintSolver::Multipliers kept = solver->getMultipliers();
+    const Impulses kept = solver->getImpulses();
     const int numRows = program->tables().numRows;
     vector<double> lambda(2 * numRows), mu(2 * numRows); // whichever buffer is next
     for (int row = 0; row < numRows; row++) {

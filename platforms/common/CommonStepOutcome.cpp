@@ -158,19 +158,22 @@ void CommonStepKernel::refreshReading() const {
     const ConstraintTables& tables = program->tables();
     const int buffer = readingBuffer, numRows = tables.numRows;
     const size_t numConstraints = solver->getSet().constraints.size();
-    ConstraintSolver::Multipliers ofStep{vector<double>(numConstraints), vector<double>(numConstraints)};
+    Impulses ofStep{vector<double>(numConstraints), vector<double>(numConstraints)};
     const vector<double> lambda = program->arguments.download("lambda"), mu = program->arguments.download("mu");
     for (int row = 0; row < numRows; row++) {
         const int k = constraintOf(row, *readingFrame.order);
         ofStep.lambda[k] = lambda[buffer * numRows + row];
         ofStep.mu[k] = mu[buffer * numRows + row];
     }
-    solver->setMultipliers(ofStep);
-    for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
-        lambda *= readingDrifts;
-    reading.multipliers.swap(ofStep.lambda);
-    reading.velocityMultipliers.swap(ofStep.mu);
-    scaleMultipliers(readingStepSize);
+    solver->setImpulses(ofStep);
+    if (scheme.isExplicit) { // the device keeps forces there
+        reading.multipliers.values.swap(ofStep.lambda);
+        reading.velocityMultipliers.values.swap(ofStep.mu);
+    } else {
+        for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
+            lambda *= readingDrifts;
+        scheme.toForces(ofStep, readingStepSize, reading.multipliers, reading.velocityMultipliers);
+    }
     reading.positions = startPositions(readingFrame, buffer);
     reading.endPositions = reading.positions;
     if (!tables.redundant.empty()) {

@@ -14,12 +14,12 @@ namespace ConstraintPlugin {
 /** The fields of a record in their order, for writing and for reading alike. */
 template <class Exchange>
 void HostedStepKernel::CheckpointRecord::exchange(const Exchange& field) {
-    field(multipliers.lambda);
-    field(multipliers.mu);
+    field(impulses.lambda);
+    field(impulses.mu);
     field(stepSize);
     field(fingerprint);
-    field(reading.multipliers);
-    field(reading.velocityMultipliers);
+    field(reading.multipliers.values);
+    field(reading.velocityMultipliers.values);
     field(reading.positions);
     field(reading.endPositions);
     field(reading.box);
@@ -44,10 +44,10 @@ uint64_t HostedStepKernel::fingerprintOf(const Real3* x, const Real3* v, const B
 
 void HostedStepKernel::createCheckpoint(ostream& stream) const {
     completeReading();
-    CheckpointRecord record{solver->getMultipliers(), lastStepSize, lastStateFingerprint(), reading, summary};
+    CheckpointRecord record{solver->getImpulses(), lastStepSize, lastStateFingerprint(), reading, summary};
     ostringstream bytes;
     writeText(bytes, getName());
-    write(bytes, record.multipliers.lambda.size());
+    write(bytes, record.impulses.lambda.size());
     write(bytes, reading.globals.size());
     record.exchange([&](const auto& field) { write(bytes, field); });
     ostringstream own;
@@ -73,7 +73,7 @@ void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
                               to_string(solver->getSet().constraints.size()) + ".");
     const vector<double> none(numConstraints);
     CheckpointRecord record{{none, none}, 0, 0, reading, {}}; // its sizes are what is read
-    record.reading.multipliers = record.reading.velocityMultipliers = none;
+    record.reading.multipliers = record.reading.velocityMultipliers = {none};
     record.reading.globals.resize(numGlobals);
     record.reading.velocityChange.clear();
     record.exchange([&](auto& field) { read(bytes, field); });
@@ -87,7 +87,7 @@ void HostedStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
         forgetLastState();
         return;
     }
-    solver->setMultipliers(record.multipliers);
+    solver->setImpulses(record.impulses);
     lastStepSize = record.stepSize;
     loadedFingerprint = record.fingerprint;
     reading = std::move(record.reading);

@@ -31,7 +31,7 @@ static bool couldNotStart(const SolveReport& report) {
 
 SolveReport HostedStepKernel::solveAtOnce(const ConstraintIntegrator& integrator, vector<Real3>& x, const Box& now) {
     vector<Real3> shift(numParticles());
-    solver->forgetMultipliers();
+    solver->forgetImpulses();
     SolveReport report = solver->solvePositions(x.data(), now, shift.data(), integrator.getConstraintTolerance(),
                                                 integrator.getMaxIterations());
     if (report.outcome == Outcome::Converged)

@@ -90,11 +90,11 @@ bool HostedStepKernel::projectPositions(ContextImpl& context, const ConstraintIn
     const double threshold = reach == Reach::Staged ? tolerance : projectionThreshold(integrator);
     const bool violated = !(before.maxError <= threshold + roundingSlack(x));
     if (violated) {
-        const auto kept = solver->getMultipliers(); // those of a step, no start for a projection
+        const auto kept = solver->getImpulses(); // those of a step, no start for a projection
         vector<Real3> there = copyOf(x);
         const SolveReport report = reach == Reach::Staged ? solveInStages(context, integrator, there, now)
                                                           : solveAnyhow(integrator, there, now);
-        solver->setMultipliers(kept);
+        solver->setImpulses(kept);
         if (reach == Reach::Bounded)
             refuseFarOff(integrator, before, report, copyOf(x), there, now);
         if (report.outcome != Outcome::Converged)
@@ -197,10 +197,10 @@ bool HostedStepKernel::projectTangent(ContextImpl& context, const ConstraintInte
     // A state that a step left is not changed, though it be off by what steps on this platform leave.
     if (before.maxError <= max(integrator.getConstraintTolerance(), smallestTolerance()))
         return false;
-    const auto kept = solver->getMultipliers();
-    solver->forgetMultipliers();
+    const auto kept = solver->getImpulses();
+    solver->forgetImpulses();
     solveVelocities(context, integrator, x, v);
-    solver->setMultipliers(kept);
+    solver->setImpulses(kept);
     return true;
 }
 

@@ -22,29 +22,13 @@ void HostedStepKernel::noteStep(double startTime, double endTime, const Box& box
     frozen.reset();
 }
 
-void HostedStepKernel::scaleMultipliers(double dt) const {
-    if (scheme.isExplicit)
-        return;
-    vector<double>&start = reading.multipliers, &end = reading.velocityMultipliers;
-    const double position = dt > 0 ? scheme.positionFactor / (dt * dt) : 0,
-                 velocity = dt > 0 ? scheme.velocityFactor / dt : 0;
-    for (size_t k = 0; k < start.size(); k++) {
-        start[k] *= position;
-        end[k] *= velocity;
-        if (scheme.solvesVelocitiesFirst) {
-            start[k] += end[k];
-            end[k] = 0;
-        }
-    }
-}
-
 void HostedStepKernel::completeReading() const {
     refreshReading();
     if (reading.velocityChange.empty())
         return;
     const WithGlobals then(*solver, reading.globals);
     solver->setTime(reading.time);
-    vector<double> rest;
+    ForceMultipliers rest;
     const SolveReport report = solver->solveVelocitySpread(reading.positions.data(), reading.box,
                                                            reading.velocityChange.data(), rest, 4 * maxIterations);
     // a small part of what is read, and the matrix is the velocity stage's: a thousandth of it is enough
@@ -54,8 +38,8 @@ void HostedStepKernel::completeReading() const {
                         {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, reading.time,
                          lastStepSize, solverDescription(), isServedIteratively(solver->getGraph(), report.constraint),
                          describeFallbacks(solver->getGraph())});
-    for (size_t k = 0; k < rest.size(); k++)
-        reading.multipliers[k] += rest[k];
+    for (size_t k = 0; k < rest.values.size(); k++)
+        reading.multipliers.values[k] += rest.values[k];
     reading.velocityChange.clear();
 }
 
@@ -64,12 +48,12 @@ void HostedStepKernel::addWork(const Real3* end, double dt) {
         return;
 
     // lambda_k d xi_k0/dt, and d sigma/dt = -d xi_k0/dt
-    auto power = [&](const vector<double>& multipliers, const Real3* x, double time) {
+    auto power = [&](const ForceMultipliers& multipliers, const Real3* x, double time) {
         solver->setTime(time);
         const vector<double> derivative = solver->timeDerivatives(x, reading.box);
         double sum = 0;
-        for (size_t k = 0; k < multipliers.size(); k++)
-            sum -= multipliers[k] * derivative[k];
+        for (size_t k = 0; k < derivative.size(); k++)
+            sum -= multipliers.values[k] * derivative[k];
         return sum;
     };
     const auto powerAtStart = [&] { return power(reading.multipliers, reading.positions.data(), reading.time); };
@@ -85,12 +69,13 @@ void HostedStepKernel::addWork(const Real3* end, double dt) {
         reading.work += dt * atStart;
 }
 
-vector<double> HostedStepKernel::listed(const vector<double>& multipliers) const {
+vector<double> HostedStepKernel::listed(const ForceMultipliers& multipliers) const {
     const ConstraintSet& set = solver->getSet();
-    vector<double> result(multipliers.begin(), multipliers.begin() + set.numListed);
-    for (size_t k = set.numListed; k < multipliers.size(); k++) // both components of a bend
+    const vector<double>& all = multipliers.values;
+    vector<double> result(all.begin(), all.begin() + set.numListed);
+    for (size_t k = set.numListed; k < all.size(); k++) // both components of a bend
         if (set.constraints[k].owner >= 0)
-            result[set.constraints[k].owner] = hypot(result[set.constraints[k].owner], multipliers[k]);
+            result[set.constraints[k].owner] = hypot(result[set.constraints[k].owner], all[k]);
     return result;
 }
 
@@ -154,7 +139,7 @@ vector<double> HostedStepKernel::computeMultipliers(ContextImpl& context, const 
     const Real3* x = positions(context);
     const SolverSummary ofLastStep = summary;
     projectTangent(context, integrator, x, v.data());
-    vector<double> multipliers;
+    ForceMultipliers multipliers;
     solveAccelerations(context, integrator, x, v.data(), a.data(), multipliers);
     summary = ofLastStep;
     return listed(leastNorm(*solver, multipliers, x, box(context), maxIterations));

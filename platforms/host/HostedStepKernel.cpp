@@ -20,7 +20,7 @@ void HostedStepKernel::initialize(const System&, const ConstraintIntegrator& int
     if (!solver->getUndecided().empty())
         throwProblem(undecidedRank(constraints, solver->getUndecided()));
     lastStepSize = integrator.getStepSize();
-    reading.multipliers.assign(constraints.constraints.size(), 0.0);
+    reading.multipliers.values.assign(constraints.constraints.size(), 0.0);
     reading.velocityMultipliers = reading.multipliers;
     reading.positions.assign(numParticles(), Real3());
     reading.endPositions = reading.positions;
@@ -77,7 +77,7 @@ void HostedStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
     const double dt = integrator.getStepSize();
     if (dt != lastStepSize) {
         if (lastStepSize > 0)
-            solver->rescaleMultipliers((dt * dt) / (lastStepSize * lastStepSize));
+            solver->rescaleImpulses((dt * dt) / (lastStepSize * lastStepSize));
         lastStepSize = dt;
     }
 }
@@ -134,7 +134,7 @@ void HostedStepKernel::solveVelocities(ContextImpl& context, const ConstraintInt
 }
 
 void HostedStepKernel::solveAccelerations(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                                          const Real3* v, Real3* a, vector<double>& multipliers,
+                                          const Real3* v, Real3* a, ForceMultipliers& multipliers,
                                           const Stabilization& feedback) {
     targetTime = currentTime(context);
     solver->setTime(targetTime);
@@ -212,7 +212,7 @@ void HostedStepKernel::noteRotation(SolveReport& report, const Real3* x, const R
 }
 
 void HostedStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
-    solver->forgetMultipliers();
+    solver->forgetImpulses();
     summary.converged = false;
     summary.iterations = report.iterations;
     summary.maxError = report.maxError;

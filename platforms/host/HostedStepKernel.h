@@ -135,10 +135,9 @@ protected:
     /** Velocity stage at positions x. Throws where it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);
-    /** Accelerations (nm/ps^2) at positions x with velocities v; in: without constraints. Throws where it fails.
-     *  @param[out] multipliers  [constraints] */
+    /** Accelerations (nm/ps^2) at positions x with velocities v; in: without constraints. Throws where it fails. */
     void solveAccelerations(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
-                            const Real3* v, Real3* acceleration, std::vector<double>& multipliers,
+                            const Real3* v, Real3* acceleration, ForceMultipliers& multipliers,
                             const Stabilization& feedback = {});
     /** @throws OpenMMException if constraints drifted beyond the bound of an integrator that is explicit */
     void checkDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
@@ -152,12 +151,9 @@ protected:
      *  positions x with velocities v. */
     void noteRotation(SolveReport& report, const Real3* x, const Real3* v, const Box& box, double duration) const;
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
-    /** A step succeeded: what is read from now on is its, the rest by scaleMultipliers(), reading.positions and
-     *  reading.endPositions, now or in refreshReading(). */
+    /** A step succeeded: what is read from now on is its, the rest of
+     *  `reading` now or in refreshReading(). */
     void noteStep(double startTime, double endTime, const Box& box);
-    /** Make forces of `reading`'s multipliers, which are the solver's of both stages; nothing is to be done where they
-     *  are explicit, forces at the start and at the end. */
-    void scaleMultipliers(double dt) const;
     /** Add the work of moving constraints in the step that was noted, its multipliers and positions read. The heat of
      *  the step takes the opposite of what the velocities' change in a heat bath adds to it.
      *  @param end  positions [numParticles] at its end */
@@ -177,7 +173,7 @@ protected:
 
     /** What users read of the last good step. */
     struct Reading {
-        std::vector<double> multipliers, velocityMultipliers; // [constraints], as forces
+        ForceMultipliers multipliers, velocityMultipliers; // of the position and the velocity stage
         /** [numParticles] velocities before a heat bath in the middle of the drift less those after it, as long as what
          *  that adds is not in the multipliers; else empty */
         std::vector<Real3> velocityChange;
@@ -210,7 +206,7 @@ private:
     class WithGlobals;
     /** What a checkpoint holds besides OpenMM's own. */
     struct CheckpointRecord {
-        ConstraintSolver::Multipliers multipliers;
+        Impulses impulses;
         double stepSize;
         std::uint64_t fingerprint;
         Reading reading;
@@ -233,7 +229,7 @@ private:
      *  the centripetal term of their mean, and 1/2 |v1|^2 + 1/2 |v2|^2 = |(v1 + v2)/2|^2 + 1/4 |v1 - v2|^2. */
     void completeReading() const;
     /** Multipliers by listed constraint, from those by constraint. */
-    std::vector<double> listed(const std::vector<double>& multipliers) const;
+    std::vector<double> listed(const ForceMultipliers& multipliers) const;
     /** How far velocities are behind the positions (ps). */
     double velocityTimeOffset(const ConstraintIntegrator& integrator) const {
         return scheme.velocityLag * integrator.getStepSize();

@@ -67,6 +67,19 @@ const std::vector<StepScheme>& stepSchemes() {
     return schemes;
 }
 
+void StepScheme::toForces(const Impulses& impulses, double dt, ForceMultipliers& multipliers,
+                          ForceMultipliers& velocityMultipliers) const {
+    const double perLambda = dt > 0 ? positionFactor / (dt * dt) : 0, perMu = dt > 0 ? velocityFactor / dt : 0;
+    const std::size_t count = impulses.lambda.size();
+    multipliers.values.resize(count);
+    velocityMultipliers.values.resize(count);
+    for (std::size_t k = 0; k < count; k++) {
+        const double ofPositions = impulses.lambda[k] * perLambda, ofVelocities = impulses.mu[k] * perMu;
+        multipliers.values[k] = solvesVelocitiesFirst ? ofPositions + ofVelocities : ofPositions;
+        velocityMultipliers.values[k] = solvesVelocitiesFirst ? 0 : ofVelocities;
+    }
+}
+
 const StepScheme& stepSchemeOf(const std::string& kernelName) {
     for (const StepScheme& scheme : stepSchemes())
         if (scheme.kernelName == kernelName)

@@ -3,6 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_STEP_SCHEME_H_
 #define OPENMM_CONSTRAINTS_STEP_SCHEME_H_
 
+#include "Multipliers.h"
 #include <string>
 #include <vector>
 
@@ -23,15 +24,21 @@ struct StepScheme {
     /** How far velocities are behind the positions, in steps. */
     double velocityLag;
     KineticEnergy kineticEnergy;
-    /** Multipliers of the stages as forces: lambda * positionFactor / dt^2 and mu * velocityFactor / dt. */
+    /** As forces, impulses of the stages are lambda * positionFactor / dt^2 and mu * velocityFactor / dt. */
     double positionFactor, velocityFactor;
     /** Whether the velocity stage is at the start of the step, where it shares the force with the position stage. */
     bool solvesVelocitiesFirst;
     /** Whether the impulse of a step is half of the force at its start and half of that at its end. */
     bool hasTwoHalves;
-    /** Whether the constraint force is explicit: multipliers are forces already, those at the start and at the end of
-     *  the step, and the factors do not apply; the constraints may drift as far as getMaxDrift(). */
+    /** Whether the constraint force is explicit: a step solves for forces, those at its start and at its end, and has
+     * no impulses; the constraints may drift as far as getMaxDrift(). */
     bool isExplicit;
+
+    /** Read the impulses of a step as forces: the only way from one to the other.
+     *  @param dt               ps, the step size
+     *  @param[out] multipliers, velocityMultipliers  what users read; arrays keep their memory from step to step */
+    void toForces(const Impulses& impulses, double dt, ForceMultipliers& multipliers,
+                  ForceMultipliers& velocityMultipliers) const;
 };
 
 /** One for each integrator. */

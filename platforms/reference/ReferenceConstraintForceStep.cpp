@@ -38,7 +38,7 @@ void ReferenceConstraintForceStep::takeStep(ContextImpl& context, const Constrai
 
 std::vector<Real3> ReferenceConstraintForceStep::accelerations(ContextImpl& context,
                                                                const ConstraintIntegrator& integrator, const Real3* v,
-                                                               std::vector<double>& multipliers) {
+                                                               ForceMultipliers& multipliers) {
     Stabilization feedback;
     asExplicit(integrator).getStabilization(feedback.alpha, feedback.beta);
     const Real3* f = stepForces(context, integrator);

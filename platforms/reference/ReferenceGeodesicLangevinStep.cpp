@@ -11,7 +11,8 @@ void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const Constra
     const double end = currentTime(context) + integrator.getStepSize();
     Real3* v = velocities(context);
     noteGradientPositions(context);
-    impulses.assign(solver->getSet().constraints.size(), 0.0);
+    impulses.lambda.assign(solver->getSet().constraints.size(), 0.0);
+    impulses.mu = impulses.lambda; // the sum over the step
 
     halfKick(context, integrator, v);          // B
     glide(context, integrator, v);             // A
@@ -38,12 +39,12 @@ void ReferenceGeodesicLangevinStep::glide(ContextImpl& context, const Constraint
         // RATTLE without a force: r += h v + c, v += c/h, and back to the tangent space there
         for (int i = 0; i < numParticles(); i++)
             delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i];
-        solver->forgetMultipliers();
+        solver->forgetImpulses();
         HostedStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
         addDisplacement(context, delta.data());
-        const auto lambda = solver->getMultipliers().lambda;
-        for (size_t c = 0; c < impulses.size(); c++)
-            impulses[c] += h > 0 ? lambda[c] / h : 0;
+        const Impulses ofDrift = solver->getImpulses();
+        for (size_t c = 0; c < impulses.mu.size(); c++)
+            impulses.mu[c] += h > 0 ? ofDrift.lambda[c] / h : 0;
         setTime(context, currentTime(context) + h);
         returnToTangent(context, integrator, v);
     }
@@ -51,11 +52,11 @@ void ReferenceGeodesicLangevinStep::glide(ContextImpl& context, const Constraint
 
 void ReferenceGeodesicLangevinStep::returnToTangent(ContextImpl& context, const ConstraintIntegrator& integrator,
                                                     Real3* v) {
-    solver->forgetMultipliers();
+    solver->forgetImpulses();
     solveVelocities(context, integrator, positions(context), v);
-    const auto mu = solver->getMultipliers().mu;
-    for (size_t c = 0; c < impulses.size(); c++)
-        impulses[c] += mu[c];
+    const Impulses ofReturn = solver->getImpulses();
+    for (size_t c = 0; c < impulses.mu.size(); c++)
+        impulses.mu[c] += ofReturn.mu[c];
 }
 
 } // namespace ConstraintPlugin

@@ -35,10 +35,10 @@ void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const Constr
     // sample of the Maxwell distribution in the tangent space. Left to LangevinMiddle's position stage, which moves
     // over half a step what the velocities have along gradients but takes it for a whole one, half of it would stay in
     // them.
-    const auto ofTheKick = solver->getMultipliers(); // what is read, and where a warm start begins
-    solver->forgetMultipliers();
+    const auto ofTheKick = solver->getImpulses(); // what is read, and where a warm start begins
+    solver->forgetImpulses();
     solveVelocities(context, integrator, positions(context), v);
-    solver->setMultipliers(ofTheKick);
+    solver->setImpulses(ofTheKick);
     heatOfStep += kineticEnergy(v) - before;
 }
 

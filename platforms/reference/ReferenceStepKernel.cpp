@@ -160,8 +160,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         unchanged = {true, true};
         keepForces(context);
         noteStep(startTime, lastGood.time, lastGood.box);
-        getStepMultipliers(reading.multipliers, reading.velocityMultipliers);
-        scaleMultipliers(integrator.getStepSize());
+        readMultipliers(integrator.getStepSize());
         reading.velocityChange.swap(velocityChange);
         addWork(positions(context), integrator.getStepSize());
         reading.heat += heatOfStep;

@@ -29,9 +29,13 @@ public:
 protected:
     /** One time step from a state on the constraints. May throw at any point: the caller restores the state. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    /** What the last step applied, as HostedStepKernel::scaleMultipliers() takes it. */
-    virtual void getStepMultipliers(std::vector<double>& position, std::vector<double>& velocity) const {
-        solver->getMultipliers(position, velocity);
+    /** Read what the step at hand applied. */
+    virtual void readMultipliers(double dt) {
+        solver->getImpulses(impulses);
+        readImpulses(dt);
+    }
+    void readImpulses(double dt) {
+        scheme.toForces(impulses, dt, reading.multipliers, reading.velocityMultipliers);
     }
 
     // These point at the Context's own arrays.
@@ -67,6 +71,7 @@ protected:
     std::vector<Real3> delta;          ///< [numParticles] nm, displacement in this step
     double heatOfStep = 0;             ///< kJ/mol, what a heat bath has given in this step
     std::vector<Real3> velocityChange; ///< of this step, as Reading has it
+    Impulses impulses;                 ///< of this step
 
 private:
     struct Snapshot {

@@ -67,9 +67,9 @@ public:
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    void getStepMultipliers(std::vector<double>& position, std::vector<double>& velocity) const override {
-        position.assign(impulses.size(), 0.0);
-        velocity = impulses;
+    /** Of the sum of all solves but those that answer random velocities. */
+    void readMultipliers(double dt) override {
+        readImpulses(dt);
     }
 
 private:
@@ -78,7 +78,6 @@ private:
     /** A: free motion on the constraints over dt/2, along a geodesic. */
     void glide(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
-    std::vector<double> impulses; // [constraints] of the step, those that answer random velocities left out
 };
 
 /** Velocity Verlet with RATTLE between two halves of a Nose-Hoover chain (RattleNoseHooverIntegrator.h). */
@@ -119,16 +118,16 @@ public:
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    void getStepMultipliers(std::vector<double>& start, std::vector<double>& end) const override {
-        start = atStart;
-        end = atEnd;
+    void readMultipliers(double) override {
+        reading.multipliers = atStart;
+        reading.velocityMultipliers = atEnd;
     }
 
 private:
     /** Accelerations at the Context's positions with velocities v, constraint forces included. */
     std::vector<Real3> accelerations(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
-                                     const Real3* v, std::vector<double>& multipliers);
-    std::vector<double> atStart, atEnd; // [constraints] multipliers
+                                     const Real3* v, ForceMultipliers& multipliers);
+    ForceMultipliers atStart, atEnd;
 };
 
 } // namespace ConstraintPlugin
