@@ -27,13 +27,26 @@ bool isInRange(const Constraint& c, double time) {
 
 } // namespace
 
-void requireTargetsInRange(const ConstraintSet& set, double time) {
+void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time) {
+    for (int k = 0; k < (int) set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        if (set.hasLengthScale(c) && c.periodic && c.force >= 0 && c.targetAt(time) > box.halfWidth())
+            throwProblem(problemOf(set, "box", {k},
+                                   describeConstraint(set, k) + ": its distance " + std::to_string(c.targetAt(time)) +
+                                       " nm exceeds half the shortest width of the periodic box, " +
+                                       std::to_string(box.halfWidth()) + " nm.",
+                                   "Use a larger box.", c.targetAt(time), box.halfWidth()));
+    }
+}
+
+void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time) {
     for (int k = 0; k < set.numListed; k++)
         if (const Constraint& c = set.constraints[k]; c.rate != 0 && !isInRange(c, time)) {
             const double target = c.targetAt(time);
             throwProblem(problemOf(set, "moving", {k}, describeMotion(set, k, time) + ".", remedyForMotion(set, k),
                                    target, c.kind == CoordinateKind::Angle && target > 0 ? M_PI : 0));
         }
+    requireLengthsInBox(set, box, time);
 }
 
 int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize) {

@@ -11,9 +11,11 @@ namespace ConstraintPlugin {
 
 /** Targets that a rate moves have a range: a length stays positive, an angle between 0 and pi. */
 
-/** @throws ConstraintException naming a listed constraint whose target is out of its range, or no number, at a time
- * (ps) */
-void requireTargetsInRange(const ConstraintSet& set, double time);
+/** @throws ConstraintException naming a length whose minimum image does not fit into a box at a time (ps) */
+void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time);
+
+/** @throws ConstraintException naming that, or a listed constraint whose target is out of its range, or no number */
+void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time);
 
 /** Find what moves towards the end of its range and is so close to it that no step may get any closer: particles that
  *  cross the end sideways within a step leave no solution there, and constraints that are coupled to it fail, too.

@@ -8,6 +8,18 @@
 
 namespace ConstraintPlugin {
 
+double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, const Real3* v, const Box& box,
+                    double duration) {
+    if (constraint < 0 || set.constraints[constraint].kind != CoordinateKind::Distance)
+        return 0;
+    const Constraint& c = set.constraints[constraint];
+    const int i = c.particles[0], j = c.particles[1];
+    const auto velocityOf = [&](int p) { return set.inverseMass[p] > 0 ? v[p] : Real3(); };
+    const Real3 between = x[i] - x[j], b = c.periodic ? box.minimumImage(between) : between,
+                turning = cross(b, velocityOf(i) - velocityOf(j));
+    return duration * std::sqrt(dot(turning, turning)) / dot(b, b); // |b x v|/|b|^2: its angular velocity
+}
+
 ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std::move(given)), method(method) {
     for (int k = 0; k < (int) set.constraints.size(); k++)
         if (set.isMovable(set.constraints[k]) && !set.constraints[k].isReplaced)

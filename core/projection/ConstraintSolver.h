@@ -25,6 +25,11 @@ struct SolveReport {
     std::vector<Real3> places; ///< where isOfStart: positions of its particles
 };
 
+/** By how much (rad) a constrained distance would turn freely over a duration (ps) from positions x with velocities v,
+ *  [numParticles]; 0 for constraints of other kinds and for -1. */
+double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, const Real3* v, const Box& box,
+                    double duration);
+
 /** Baumgarte's feedback on what violates the constraints: J a + J-dot v + 2 alpha J v + beta^2 sigma = 0. */
 struct Stabilization {
     double alpha = 0, beta = 0; ///< 1/ps

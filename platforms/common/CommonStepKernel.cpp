@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "CommonStepKernel.h"
-#include "ConstraintErrors.h"
 #include "ConstraintForceInfo.h"
 #include "DeviceMemory.h"
+#include "MovingTargets.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
@@ -45,7 +45,7 @@ public:
 
 CommonStepKernel::CommonStepKernel(const string& name, const Platform& platform, ContextImpl& context,
                                    unique_ptr<Device> device)
-    : HostedStepKernel(name, platform), device(std::move(device)), cc(this->device->context()), owner(context) {
+    : HostStepKernel(name, platform), device(std::move(device)), cc(this->device->context()), owner(context) {
 }
 
 CommonStepKernel::~CommonStepKernel() {
@@ -57,7 +57,7 @@ CommonStepKernel::~CommonStepKernel() {
 
 void CommonStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                   const ConstraintSet& constraints) {
-    HostedStepKernel::initialize(system, integrator, constraints);
+    HostStepKernel::initialize(system, integrator, constraints);
     requireMemory(integrator);
     for (ComputeForceInfo* known : cc.getForceInfos()) // of another integrator in a CompoundIntegrator
         info = info == nullptr ? dynamic_cast<ConstraintForceInfo*>(known) : info;
@@ -80,7 +80,7 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
 }
 
 void CommonStepKernel::setTargets(const ConstraintSet& constraints) {
-    HostedStepKernel::setTargets(constraints);
+    HostStepKernel::setTargets(constraints);
     info->take(constraints);
     stateWasSet = true;
     cc.invalidateMolecules(info, false, true);
@@ -108,8 +108,8 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
         return;
     requireMemory(integrator); // another method has another factor
     refreshReading();
-    workBefore = reading.work;
-    heatBefore = reading.heat;
+    workBefore = record->reading.work;
+    heatBefore = record->reading.heat;
     vector<StageText> all = stages();
     all.push_back(projectPositionsStage);
     all.push_back(projectVelocitiesStage);
@@ -124,19 +124,20 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
 
 void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     KernelArguments& numbers = program->arguments;
-    const double floor = smallestTolerance();
-    const double tolerance = max(integrator.getConstraintTolerance(), floor), dt = integrator.getStepSize();
+    const ProjectionSettings settings = projectionSettings(integrator);
+    const double tolerance = settings.reachedTolerance(), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
-    numbers.set("threshold", projectionThreshold(integrator));
+    numbers.set("threshold", settings.threshold());
     // Errors of the solved ones add up in the dependent ones, which have to hold as well: see summedTolerance().
     const bool hasDependent = !program->tables().redundant.empty();
-    numbers.set("innerTolerance", hasDependent ? max({0.05 * tolerance, 1e-15, floor}) : tolerance);
+    numbers.set("innerTolerance",
+                hasDependent ? max({0.05 * tolerance, 1e-15, settings.smallestTolerance}) : tolerance);
     numbers.set("maxIterations", integrator.getMaxIterations());
     numbers.set("warmStart", integrator.getWarmStart() ? 1 : 0);
     numbers.set("dt", dt);
     numbers.set("driftTime", driftTime(integrator));
-    numbers.set("timeScale", velocityTimeScale(integrator));
-    numbers.set("rounding", 8 * positionEpsilon());
+    numbers.set("timeScale", settings.timeScale);
+    numbers.set("rounding", 8 * settings.positionEpsilon);
     numbers.set("velocityRounding", isSinglePrecision() ? 1e-6 : 1e-14);
     numbers.set("farOff", farOff);
     if (solver->getGlobals() != globalsOnDevice) {
@@ -276,7 +277,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         prepare(context, integrator);
     }
     if (solver->moves()) {
-        checkMovingTargets(deviceBox(), currentTime(context) + integrator.getStepSize());
+        requireTargetsInRange(solver->getSet(), deviceBox(), currentTime(context) + integrator.getStepSize());
         if (currentTime(context) != endTime)
             stateWasSet = true;
     }
@@ -298,7 +299,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     program->arguments.set("bufferIndex", bufferNow);
     if (!sameBox(deviceBox(), forceBox)) {
         activity = "step " + to_string(cc.getStepCount() + 1);
-        checkPeriodicLengths(deviceBox(), currentTime(context));
+        requireLengthsInBox(solver->getSet(), deviceBox(), currentTime(context));
     }
     if (isTouched()) {
         program->launchAfterwards("keepState", numParticles(), nextLaunch);
@@ -322,7 +323,7 @@ bool CommonStepKernel::isTouched() const {
 void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "the projection before step " + to_string(cc.getStepCount() + 1);
     const bool isKnown = isStateOfCheckpoint(context);
-    resetSummary();
+    record->resetSummary();
     const Real3 *x = positions(context), *v = velocities(context);
     given = {step, {x, x + numParticles()}, {v, v + numParticles()}};
     try {

@@ -4,7 +4,7 @@
 #define OPENMM_CONSTRAINTS_COMMON_STEP_KERNEL_H_
 
 #include "ConstraintProgram.h"
-#include "HostedStepKernel.h"
+#include "HostStepKernel.h"
 
 namespace ConstraintPlugin {
 
@@ -14,7 +14,7 @@ class ConstraintForceInfo;
  *  failure is recorded there, stops all later launches, and is read when the steps of a run have been launched.
  *  States that users set are projected on the host, others that may be off the constraints (a barostat's) on the
  *  device. A derived class is one integrator's step. */
-class CommonStepKernel : public HostedStepKernel {
+class CommonStepKernel : public HostStepKernel {
 public:
     CommonStepKernel(const std::string& name, const OpenMM::Platform& platform, OpenMM::ContextImpl& context,
                      std::unique_ptr<Device> device);

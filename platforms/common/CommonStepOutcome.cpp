@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 // What the host learns of steps: failures, and what users read.
 #include "CommonStepKernel.h"
-#include "ConstraintErrors.h"
 #include "FailureCodes.h"
+#include "StateErrors.h"
 #include "openmm/common/ContextSelector.h"
 #include <numeric>
 
@@ -66,7 +66,7 @@ void CommonStepKernel::noteSteps(int count, const RunStart& start, const Constra
     readingStepSize = dt;
     readingDrifts = numDrifts(integrator);
     readingIsStale = true;
-    noteStep(time, time + dt, readingFrame.box);
+    record->noteStep(time, time + dt, readingFrame.box);
 }
 
 void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
@@ -91,7 +91,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
             throwDrift(report, integrator);
     } else if (code >= firstParticle) {
         const int particle = order.atomIndex[code - firstParticle];
-        throwNotFinite("position or velocity", particle);
+        throwProblem(notFinite(set, "position or velocity", particle, activity));
     } else {
         const vector<double> errors = program->arguments.download("reportErrors");
         vector<int> rows(program->arguments["reportRows"].getSize() * 4);
@@ -120,7 +120,8 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         for (int p : set.constraints[report.constraint].particles)
             report.places.push_back(x[p]);
         if (stage == ConstraintPlugin::Stage::Positions)
-            noteRotation(report, x, velocities(context), box(context), driftTime(integrator));
+            report.rotation =
+                freeRotation(set, report.constraint, x, velocities(context), box(context), driftTime(integrator));
     }
     fail(report, stage, integrator);
 }
@@ -166,6 +167,7 @@ void CommonStepKernel::refreshReading() const {
         ofStep.mu[k] = mu[buffer * numRows + row];
     }
     solver->setImpulses(ofStep);
+    StepReading& reading = record->reading;
     if (scheme.isExplicit) { // the device keeps forces there
         reading.multipliers.values.swap(ofStep.lambda);
         reading.velocityMultipliers.values.swap(ofStep.mu);
@@ -192,31 +194,25 @@ void CommonStepKernel::refreshReading() const {
     reading.heat = heatBefore + heatSince(buffer) - ofSpread;
     reading.velocityChange = velocityChange(buffer);
 
-    summary = SolverSummary();
-    summary.converged = true;
+    record->summary = SolverSummary();
     const vector<double> errors = program->arguments.download("reportErrors");
     vector<int> rows(program->arguments["reportRows"].getSize() * 4);
     program->arguments["reportRows"].download(rows.data());
     const int first = buffer * numStepSolves * tables.numClusters();
-    const auto note = [&](double error, int constraint) {
-        if (error >= summary.maxError || summary.worstConstraint < 0) {
-            summary.maxError = error;
-            summary.worstConstraint = listedIndex(solver->getSet(), constraint);
-        }
-    };
     for (int place = first; place < first + (int) StepSolve::Projection * tables.numClusters(); place++) {
         if (rows[4 * place + 2] < 0 || rows[4 * place + 1] == 0)
             continue; // this integrator has no such stage
+        SolverSummary& summary = record->summary;
         summary.iterations = max(summary.iterations, rows[4 * place + 1]);
-        note(errors[2 * place], constraintOf(rows[4 * place + 2], *readingFrame.order));
+        record->note(errors[2 * place], constraintOf(rows[4 * place + 2], *readingFrame.order));
     }
     const int numRedundant = (int) tables.redundant.size();
     if (numRedundant == 0)
         return;
     const vector<double> redundantErrors = program->arguments.download("redundantErrors");
     for (int n = 0; n < 2 * numRedundant; n++) // of both stages; zero where there is none
-        note(redundantErrors[2 * (2 * buffer * numRedundant + n)],
-             constraintOf(numRows + n % numRedundant, *readingFrame.order));
+        record->note(redundantErrors[2 * (2 * buffer * numRedundant + n)],
+                     constraintOf(numRows + n % numRedundant, *readingFrame.order));
 }
 
 } // namespace ConstraintPlugin

@@ -67,7 +67,7 @@ void CommonStepKernel::setVelocities(ContextImpl& context, const Real3* v) {
 }
 
 string CommonStepKernel::solverDescription() const {
-    string text = HostedStepKernel::solverDescription();
+    string text = HostStepKernel::solverDescription();
     if (program != nullptr && program->numSharedFactors() > 0)
         text += ", " + to_string(program->numSharedFactors()) + " in shared memory";
     if (program != nullptr && program->numGridClusters() > 0)
@@ -99,14 +99,14 @@ uint64_t CommonStepKernel::lastStateFingerprint() const {
     if (stateWasSet)
         return 0;
     const Real3* x = positions(owner);
-    return fingerprintOf(x, velocities(owner), box(owner), currentTime(owner));
+    return fingerprintOf(numParticles(), x, velocities(owner), box(owner), currentTime(owner));
 }
 
 void CommonStepKernel::forgetLastState() {
     stateWasSet = true;
     readingIsStale = false;
-    workBefore = reading.work;
-    heatBefore = reading.heat;
+    workBefore = record->reading.work;
+    heatBefore = record->reading.heat;
     if (program != nullptr) {
         ComputeArray& heat = program->arguments["heat"];
         heat.upload(vector<long long>(heat.getSize()).data());

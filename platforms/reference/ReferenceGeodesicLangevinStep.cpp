@@ -40,7 +40,7 @@ void ReferenceGeodesicLangevinStep::glide(ContextImpl& context, const Constraint
         for (int i = 0; i < numParticles(); i++)
             delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i];
         solver->forgetImpulses();
-        HostedStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
+        HostStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
         addDisplacement(context, delta.data());
         const Impulses ofDrift = solver->getImpulses();
         for (size_t c = 0; c < impulses.mu.size(); c++)

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ReferenceStepKernel.h"
+#include "MovingTargets.h"
 #include "openmm/reference/ReferencePlatform.h"
 #include <cstring>
 
@@ -11,14 +12,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-static_assert(sizeof(Real3) == sizeof(Vec3), "arrays of Vec3 are handed to core as arrays of Real3");
-
 ReferencePlatform::PlatformData& data(ContextImpl& context) {
     return *(ReferencePlatform::PlatformData*) context.getPlatformData();
-}
-
-Real3* asReal3(vector<Vec3>& v) {
-    return reinterpret_cast<Real3*>(v.data());
 }
 
 bool sameBits(const void* a, const void* b, size_t bytes) {
@@ -29,7 +24,7 @@ bool sameBits(const void* a, const void* b, size_t bytes) {
 
 void ReferenceStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                      const ConstraintSet& constraints) {
-    HostedStepKernel::initialize(system, integrator, constraints);
+    HostStepKernel::initialize(system, integrator, constraints);
     solver->setTaskRunner(runner);
     delta.resize(numParticles());
 }
@@ -120,7 +115,7 @@ void ReferenceStepKernel::keepForces(ContextImpl& context) {
 
 void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
     for (int i = 0; i < steps; i++) {
-        resetSummary();
+        record->resetSummary();
         const string step = "step " + to_string(data(context).stepCount + 1);
         activity = "the projection before " + step;
         bool isGivenBack = false; // where the step fails: a state with new parameters, bit for bit
@@ -140,7 +135,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         const Snapshot& start = isGivenBack ? beforeProjection : takeStart(context);
         try {
             if (solver->moves())
-                checkMovingTargets(start.box, start.time + integrator.getStepSize());
+                requireTargetsInRange(solver->getSet(), start.box, start.time + integrator.getStepSize());
             activity = "the projection before " + step;
             projectStart(context, integrator, isOfAStep);
             activity = step;
@@ -155,15 +150,15 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         data(context).stepCount++;
         stepsTaken++;
         const double startTime = start.time;
-        reading.positions.swap(gradientsAtStart ? lastGood.positions : gradientPositions);
+        record->reading.positions.swap(gradientsAtStart ? lastGood.positions : gradientPositions);
         take(context, lastGood);
         unchanged = {true, true};
         keepForces(context);
-        noteStep(startTime, lastGood.time, lastGood.box);
+        record->noteStep(startTime, lastGood.time, lastGood.box);
         readMultipliers(integrator.getStepSize());
-        reading.velocityChange.swap(velocityChange);
-        addWork(positions(context), integrator.getStepSize());
-        reading.heat += heatOfStep;
+        record->reading.velocityChange.swap(velocityChange);
+        record->addWork(positions(context), integrator.getStepSize());
+        record->reading.heat += heatOfStep;
     }
 }
 
@@ -210,8 +205,8 @@ void ReferenceStepKernel::projectStart(ContextImpl& context, const ConstraintInt
 void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator,
                                          Real3* displacement, Real3* velocity) {
     noteGradientPositions(context);
-    HostedStepKernel::solvePositions(context, integrator, positions(context), displacement, velocity,
-                                     integrator.getStepSize());
+    HostStepKernel::solvePositions(context, integrator, positions(context), displacement, velocity,
+                                   integrator.getStepSize());
 }
 
 void ReferenceStepKernel::addDisplacement(ContextImpl& context, const Real3* displacement) {
@@ -232,12 +227,13 @@ void ReferenceStepKernel::movePositions(ContextImpl& context, const ConstraintIn
 
 void ReferenceStepKernel::refreshReading() const {
     if (!lastGood.positions.empty())
-        reading.endPositions = lastGood.positions;
+        record->reading.endPositions = lastGood.positions;
 }
 
 uint64_t ReferenceStepKernel::lastStateFingerprint() const {
     const Snapshot& s = lastGood;
-    return s.positions.empty() ? 0 : fingerprintOf(s.positions.data(), s.velocities.data(), s.box, s.time);
+    return s.positions.empty() ? 0
+                               : fingerprintOf(numParticles(), s.positions.data(), s.velocities.data(), s.box, s.time);
 }
 
 } // namespace ConstraintPlugin

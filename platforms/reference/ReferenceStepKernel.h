@@ -3,7 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_REFERENCE_STEP_KERNEL_H_
 #define OPENMM_CONSTRAINTS_REFERENCE_STEP_KERNEL_H_
 
-#include "HostedStepKernel.h"
+#include "HostStepKernel.h"
 
 namespace ConstraintPlugin {
 
@@ -13,11 +13,11 @@ namespace ConstraintPlugin {
  *  Nothing here relies on being told of changes: forces kept, and the state taken as being on the constraints, are
  *  those whose positions, velocities and box are still there bit for bit. One function compares them, once before a
  * step takes anything for granted, and once more at the head of step(n), before barostats and others come to it. */
-class ReferenceStepKernel : public HostedStepKernel {
+class ReferenceStepKernel : public HostStepKernel {
 public:
     /** @param runner  of the fast solvers; null: the readable ones solve everything */
     ReferenceStepKernel(const std::string& name, const OpenMM::Platform& platform, std::shared_ptr<TaskRunner> runner)
-        : HostedStepKernel(name, platform), runner(std::move(runner)) {
+        : HostStepKernel(name, platform), runner(std::move(runner)) {
     }
     void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                     const ConstraintSet& constraints) override;
@@ -29,13 +29,13 @@ public:
 protected:
     /** One time step from a state on the constraints. May throw at any point: the caller restores the state. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    /** Read what the step at hand applied. */
+    /** Read what the step at hand applied into the record. */
     virtual void readMultipliers(double dt) {
         solver->getImpulses(impulses);
         readImpulses(dt);
     }
     void readImpulses(double dt) {
-        scheme.toForces(impulses, dt, reading.multipliers, reading.velocityMultipliers);
+        scheme.toForces(impulses, dt, record->reading.multipliers, record->reading.velocityMultipliers);
     }
 
     // These point at the Context's own arrays.
@@ -70,7 +70,7 @@ protected:
 
     std::vector<Real3> delta;          ///< [numParticles] nm, displacement in this step
     double heatOfStep = 0;             ///< kJ/mol, what a heat bath has given in this step
-    std::vector<Real3> velocityChange; ///< of this step, as Reading has it
+    std::vector<Real3> velocityChange; ///< of this step, as StepReading has it
     Impulses impulses;                 ///< of this step
 
 private:

@@ -119,8 +119,8 @@ public:
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void readMultipliers(double) override {
-        reading.multipliers = atStart;
-        reading.velocityMultipliers = atEnd;
+        record->reading.multipliers = atStart;
+        record->reading.velocityMultipliers = atEnd;
     }
 
 private:

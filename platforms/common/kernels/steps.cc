@@ -90,7 +90,7 @@ DEVICE int changePlace(const Arguments* a, int i) {
 }
 
 /** Velocities before the bath less those after it, v1 - v2, with delta = dt/2 (v1 + v2); see
- *  HostedStepKernel::completeReading(). */
+ *  StepRecord::complete(). */
 DEVICE void noteVelocityChange(const Arguments* a, int i, Particle* p) {
     const mixed perTime = a->dt > 0 ? 2 / a->dt : 0;
     store3(a->velocityChange, changePlace(a, i), perTime * p->d - 2 * p->v);

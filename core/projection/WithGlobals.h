@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef OPENMM_CONSTRAINTS_WITH_GLOBALS_H_
-#define OPENMM_CONSTRAINTS_WITH_GLOBALS_H_
+#ifndef CONSTRAINTS_CORE_WITH_GLOBALS_H_
+#define CONSTRAINTS_CORE_WITH_GLOBALS_H_
 
-#include "HostedStepKernel.h"
+#include "ConstraintSolver.h"
 
 namespace ConstraintPlugin {
 
-class HostedStepKernel::WithGlobals {
+/** Context parameters in a solver's expressions have other values for as long as this lives. */
+class WithGlobals {
 public:
     /** @param values  as ConstraintSolver::getGlobals(); of another number, they are those of no step: none changes */
     WithGlobals(ConstraintSolver& solver, const std::vector<double>& values)

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "Projector.h"
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** How far one solve may take a particle where bonds are to stay whole (nm): it goes in a straight line. */
+constexpr double farthestAtOnce = 0.01;
+
+double largestComponent(const Real3& r) {
+    return std::max({std::abs(r.x), std::abs(r.y), std::abs(r.z)});
+}
+
+struct Move {
+    int particle = -1;
+    double distance = 0; // nm
+};
+
+Move farthestMove(const std::vector<Real3>& from, const std::vector<Real3>& to) {
+    Move farthest;
+    for (std::size_t i = 0; i < from.size(); i++) {
+        const Real3 way = to[i] - from[i];
+        const double distance = std::sqrt(dot(way, way));
+        if (distance > farthest.distance)
+            farthest = {(int) i, distance};
+    }
+    return farthest;
+}
+
+/** Whether positions were not finite, at one place or without a gradient before a solve, rather than on its way. */
+bool couldNotStart(const SolveReport& report) {
+    return report.outcome == Outcome::NoGradient || (report.outcome == Outcome::NotFinite && report.iterations == 0);
+}
+
+/** How far the particles of a constraint are off, roughly (nm). Where a surface should be is not known to be anywhere.
+ */
+double lengthOfError(const ConstraintSet& set, const SolveReport& report, double time) {
+    constexpr double arm = 0.1; // of an angle
+    const Constraint& c = set.constraints[report.constraint];
+    if (set.hasLengthScale(c))
+        return std::abs(report.value - c.targetAt(time));
+    return c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral ? arm * report.maxError : 0;
+}
+
+} // namespace
+
+Projection Projector::projectPositions(const ProjectionSettings& settings, Real3* x, const Box& box, double time,
+                                       Reach reach) {
+    Projection result;
+    if (findUnresolved(settings, x, result))
+        return result;
+    solver.setTime(time);
+    if (!rankChecked)
+        solver.chooseIndependent(x, box);
+    result.before = solver.measurePositions(x, box);
+    const double threshold = reach == Reach::Staged ? settings.tolerance : settings.threshold();
+    std::vector<Real3> there;
+    const Real3* end = x;
+    if (!(result.before.maxError <= threshold + roundingSlack(settings, x))) {
+        there.assign(x, x + solver.getSet().numParticles());
+        goThere(settings, there, box, reach, result);
+        if (result.outcome != Projection::Outcome::Projected)
+            return result;
+        end = there.data();
+    }
+    const RankAnalysis rank = checkRank(end, box);
+    if (rank.isSingular()) {
+        result.outcome = Projection::Outcome::Singular;
+        result.rank = rank;
+    } else
+        std::copy(there.begin(), there.end(), x);
+    return result;
+}
+
+void Projector::goThere(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box, Reach reach,
+                        Projection& result) {
+    const std::vector<Real3> start = x;
+    const Impulses kept = solver.getImpulses(); // those of a step, no start for a projection
+    result.outcome = Projection::Outcome::Projected;
+    result.report =
+        reach == Reach::Staged ? solveInStages(settings, x, box, result) : solveAnyhow(settings, x, box, result);
+    solver.setImpulses(kept);
+    if (result.outcome != Projection::Outcome::Projected)
+        return;
+    bool isTooFar;
+    if (result.report.outcome == Outcome::Converged) {
+        const Move farthest = farthestMove(start, x);
+        result.particle = farthest.particle;
+        result.distance = farthest.distance;
+        isTooFar = farthest.distance > settings.maxMove;
+    } else {
+        result.outcome = Projection::Outcome::Failed;
+        result.distance = lengthOfError(solver.getSet(), result.before, solver.getTime());
+        // What no way leads to (NaN, particles at one place, contradictions) is not a matter of distance.
+        isTooFar = result.distance > settings.maxMove && result.report.outcome != Outcome::Inconsistent &&
+                   !couldNotStart(result.report);
+    }
+    if (reach == Reach::Bounded && isTooFar)
+        result.outcome = Projection::Outcome::TooFar;
+}
+
+SolveReport Projector::solveAtOnce(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box) {
+    std::vector<Real3> shift(x.size());
+    solver.forgetImpulses();
+    const SolveReport report =
+        solver.solvePositions(x.data(), box, shift.data(), settings.tolerance, settings.maxIterations);
+    if (report.outcome == Outcome::Converged)
+        for (std::size_t i = 0; i < x.size(); i++)
+            x[i] += shift[i];
+    return report;
+}
+
+SolveReport Projector::solveAnyhow(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
+                                   Projection& result) {
+    const SolveReport direct = solveAtOnce(settings, x, box);
+    if (direct.outcome == Outcome::Converged || couldNotStart(direct))
+        return direct;
+    // The gradients of the start do not lead back to the constraints: renew them.
+    std::vector<Real3> closer = x;
+    const SolveReport second = solver.approach(closer.data(), box, settings.tolerance, settings.maxIterations);
+    if (second.outcome == Outcome::Converged) {
+        x = closer;
+        return second;
+    }
+    result.rank = solver.checkRank(x.data(), box);
+    if (result.rank.isSingular())
+        result.outcome = Projection::Outcome::Singular;
+    return direct;
+}
+
+SolveReport Projector::solveInStages(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
+                                     Projection& result) {
+    std::vector<Real3> there = x;
+    SolveReport report = solveAtOnce(settings, there, box);
+    const bool isNear = report.outcome == Outcome::Converged && farthestMove(x, there).distance <= farthestAtOnce;
+    if (!isNear && !couldNotStart(report)) {
+        StagedProjection stages(solver.getSet(), solver.getGraph().rows, heldPairs(), x.data(), box, solver.getTime());
+        if (!stages.holdsAny())
+            return solveAnyhow(settings, x, box, result);
+        there = x;
+        if (!stages.run(there.data())) {
+            result.progress = stages.progress();
+            report = solver.measurePositions(there.data(), box);
+            report.outcome = Outcome::NotConverged;
+            return report;
+        }
+        report = solveAtOnce(settings, there, box); // what is left, and what depends on others
+    }
+    x = there;
+    return report;
+}
+
+Projection Projector::projectVelocities(const ProjectionSettings& settings, const Real3* x, Real3* v, const Box& box,
+                                        double time) {
+    Projection result;
+    if (findUnresolved(settings, x, result))
+        return result;
+    solver.setTime(time);
+    result.before = solver.measureVelocities(x, box, v, settings.timeScale);
+    if (result.before.maxError <= settings.reachedTolerance())
+        return result;
+    const Impulses kept = solver.getImpulses();
+    solver.forgetImpulses();
+    std::vector<Real3> tangent(v, v + solver.getSet().numParticles());
+    result.report = solveVelocities(settings, x, tangent.data(), box, time);
+    solver.setImpulses(kept);
+    if (result.report.outcome == Outcome::Converged) {
+        result.outcome = Projection::Outcome::Projected;
+        std::copy(tangent.begin(), tangent.end(), v);
+    } else
+        result.outcome = Projection::Outcome::Failed;
+    return result;
+}
+
+SolveReport Projector::solveVelocities(const ProjectionSettings& settings, const Real3* x, Real3* v, const Box& box,
+                                       double time) {
+    solver.setTime(time);
+    SolveReport report =
+        solver.solveVelocities(x, box, v, settings.timeScale, settings.tolerance, settings.maxIterations);
+    if (report.outcome == Outcome::Inconsistent) {
+        double fastest = 0;
+        for (int i = 0; i < solver.getSet().numParticles(); i++)
+            fastest = std::max(fastest, largestComponent(v[i]));
+        const double slack = roundingSlack(settings, x) * fastest * settings.timeScale / shortestScale();
+        if (report.maxError <= settings.tolerance + slack)
+            report.outcome = Outcome::Converged;
+    }
+    return report;
+}
+
+RankAnalysis Projector::checkRank(const Real3* x, const Box& box) {
+    if (rankChecked)
+        return {};
+    RankAnalysis rank = solver.checkRank(x, box);
+    rankChecked = !rank.isSingular();
+    return rank;
+}
+
+double Projector::roundingSlack(const ProjectionSettings& settings, const Real3* x) const {
+    double largest = 0;
+    for (const Constraint& c : solver.getSet().constraints)
+        for (int particle : c.particles) {
+            const double size = largestComponent(x[particle]);
+            largest = std::isinf(size) ? largest : std::max(largest, size); // else any error would pass as rounding
+        }
+    return 8 * settings.positionEpsilon * largest / shortestScale();
+}
+
+/** The smallest of what errors are relative to, nm or rad. */
+double Projector::shortestScale() const {
+    double shortest = std::numeric_limits<double>::max();
+    for (const Constraint& c : solver.getSet().constraints)
+        shortest = std::min(shortest, solver.getSet().scale(c));
+    return shortest;
+}
+
+bool Projector::findUnresolved(const ProjectionSettings& settings, const Real3* x, Projection& result) const {
+    const ConstraintSet& set = solver.getSet();
+    for (std::size_t k = 0; k < set.constraints.size(); k++)
+        for (int p : set.constraints[k].particles) {
+            const double rounding = settings.positionEpsilon * largestComponent(x[p]);
+            if (!(rounding > set.scale(set.constraints[k])) ||
+                std::isinf(rounding)) // NaN and infinity are the solver's
+                continue;
+            result.outcome = Projection::Outcome::Unresolved;
+            result.constraint = (int) k;
+            result.particle = p;
+            result.distance = rounding;
+            return true;
+        }
+    return false;
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// A Context's state, which someone else left, is returned to the constraints.
+#include "HostStepKernel.h"
+#include "MovingTargets.h"
+#include "StateErrors.h"
+#include "WithGlobals.h"
+#include "openmmconstraints/ConstraintForceIntegrator.h"
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+ProjectionSettings HostStepKernel::projectionSettings(const ConstraintIntegrator& integrator) const {
+    ProjectionSettings settings;
+    settings.tolerance = integrator.getConstraintTolerance();
+    settings.smallestTolerance = smallestTolerance();
+    if (scheme.isExplicit)
+        settings.maxDrift = dynamic_cast<const ConstraintForceIntegrator&>(integrator).getMaxDrift();
+    settings.maxIterations = integrator.getMaxIterations();
+    if (integrator.getStepSize() > 0)
+        settings.timeScale = integrator.getStepSize();
+    settings.maxMove = integrator.getMaxProjection();
+    settings.positionEpsilon = positionEpsilon();
+    return settings;
+}
+
+void HostStepKernel::requireDone(const Projection& projection, Stage stage, const Real3* x, const Box& box,
+                                 const ConstraintIntegrator& integrator) {
+    const ConstraintSet& set = solver->getSet();
+    switch (projection.outcome) {
+    case Projection::Outcome::Kept:
+        return;
+    case Projection::Outcome::Projected:
+        record->note(projection.report);
+        return;
+    case Projection::Outcome::Unresolved:
+        throwProblem(unresolvedPosition(set, projection, x, activity));
+    case Projection::Outcome::Singular:
+        throwSingularSet(set, projection.rank);
+    case Projection::Outcome::TooFar:
+        throwProblem(farOff(set, projection, x, box, targetTime, integrator.getMaxProjection(), activity));
+    case Projection::Outcome::Failed:
+        if (projection.progress >= 0)
+            activity += ", which came " + to_string((int) (100 * projection.progress)) +
+                        " % of the way with bonds and angles held";
+        fail(projection.report, stage, integrator);
+    }
+}
+
+Projection HostStepKernel::projectPositions(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
+                                            Reach reach) {
+    const Box now = box(context);
+    targetTime = currentTime(context);
+    requireTargetsInRange(solver->getSet(), now, targetTime);
+    const Projection projection =
+        projector->projectPositions(projectionSettings(integrator), x, now, targetTime, reach);
+    requireDone(projection, Stage::Positions, x, now, integrator);
+    return projection;
+}
+
+Projection HostStepKernel::projectTangent(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                          Real3* v) {
+    const Box now = box(context);
+    targetTime = currentTime(context);
+    const Projection projection = projector->projectVelocities(projectionSettings(integrator), x, v, now, targetTime);
+    requireDone(projection, Stage::Velocities, x, now, integrator);
+    return projection;
+}
+
+double HostStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                               Reach reach) {
+    vector<Real3> x = copyOf(positions(context));
+    const Projection projection = projectPositions(context, integrator, x.data(), reach);
+    if (projection.outcome == Projection::Outcome::Projected) {
+        setPositions(context, x.data());
+        context.computeVirtualSites();
+    }
+    metParameters = solver->getGlobals();
+    return projection.distance;
+}
+
+void HostStepKernel::projectContextVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    vector<Real3> v = copyOf(velocities(context));
+    const Projection projection = projectTangent(context, integrator, positions(context), v.data());
+    if (projection.outcome == Projection::Outcome::Projected)
+        setVelocities(context, v.data());
+}
+
+void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
+                                  bool velocitiesKnown, bool isOfAStep) {
+    positionsKnown &= projector->isRankChecked();
+    if (!positionsKnown)
+        projectContextPositions(context, integrator, isOfAStep ? Reach::Unbounded : Reach::Bounded);
+    if (scheme.constrainsVelocities && !(positionsKnown && velocitiesKnown))
+        projectContextVelocities(context, integrator);
+}
+
+double HostStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    beginRequest(context, integrator, "the projection of the positions");
+    const double farthest = projectContextPositions(context, integrator, Reach::Staged);
+    context.computeVirtualSites(); // also where no constraint was violated
+    return farthest;
+}
+
+void HostStepKernel::applyVelocityConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    beginRequest(context, integrator, "the projection of the velocities");
+    projectContextVelocities(context, integrator);
+}
+
+void HostStepKernel::projectVelocities(ContextImpl& context, const ConstraintIntegrator& integrator, vector<Vec3>& v) {
+    beginRequest(context, integrator, "the projection of the velocities");
+    // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
+    vector<Real3> x = copyOf(positions(context));
+    projectPositions(context, integrator, x.data(), Reach::Unbounded);
+    projectTangent(context, integrator, x.data(), asReal3(v));
+}
+
+double HostStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    requireProjected(context, integrator);
+    if (scheme.kineticEnergy == StepScheme::KineticEnergy::Plain)
+        return kineticEnergy(velocities(context));
+
+    const double shift =
+        scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected ? velocityTimeOffset(integrator) : 0;
+    vector<Vec3> v(numParticles());
+    copy_n(velocities(context), numParticles(), asReal3(v));
+    if (shift != 0) {
+        const Real3* f = forces(context, integrator);
+        for (int i = 0; i < numParticles(); i++)
+            asReal3(v)[i] += (shift * inverseMass[i]) * f[i];
+    }
+    const SolverSummary ofLastStep = lastStep().summary;
+    projectVelocities(context, integrator, v);
+    record->summary = ofLastStep;
+    return kineticEnergy(asReal3(v));
+}
+
+// ---- Context parameters --------------------------------------------------------------------------------------------
+
+vector<double> HostStepKernel::parameters(ContextImpl& context) const {
+    vector<double> values;
+    for (const string& name : solver->getGlobalNames())
+        values.push_back(context.getParameter(name));
+    return values;
+}
+
+void HostStepKernel::requireProjected(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const vector<double> now = parameters(context);
+    if (now == metParameters)
+        return;
+    const WithGlobals present(*solver, now);
+    const ConstraintSet& set = solver->getSet();
+    vector<int> dependent;
+    for (size_t k = 0; k < set.constraints.size(); k++)
+        if (set.dependsOnGlobals(set.constraints[k]))
+            dependent.push_back((int) k);
+    const Real3* x = positions(context);
+    const SolveReport report = solver->measurePositions(dependent, x, box(context), currentTime(context));
+    const ProjectionSettings settings = projectionSettings(integrator);
+    const double bound = settings.threshold() + projector->roundingSlack(settings, x);
+    if (!(report.maxError <= bound))
+        throwProblem(offParameter(set, report, {solver->getGlobalNames(), now, metParameters}, bound));
+    metParameters = now;
+}
+
+} // namespace ConstraintPlugin

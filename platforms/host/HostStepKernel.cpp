@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "HostStepKernel.h"
+#include "BlueMoon.h"
+#include "CheckpointIO.h"
+#include "ClusterReport.h"
+#include "HeldPairs.h"
+#include "LeastNorm.h"
+#include "MovingTargets.h"
+#include "StateErrors.h"
+#include "openmm/OpenMMException.h"
+#include "openmm/System.h"
+#include <sstream>
+
+using namespace OpenMM;
+using namespace std;
+
+namespace ConstraintPlugin {
+
+void HostStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
+                                const ConstraintSet& constraints) {
+    inverseMass = constraints.inverseMass;
+    solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
+    if (!solver->getUndecided().empty())
+        throwProblem(undecidedRank(constraints, solver->getUndecided()));
+    projector = make_unique<Projector>(*solver, [&system] { return collectHeldPairs(system); });
+    record = make_unique<StepRecord>(scheme, *solver, integrator.getStepSize());
+    takeSettings(integrator);
+    metParameters = solver->getGlobals(); // the Context's defaults: positions are not there yet
+}
+
+void HostStepKernel::setTargets(const ConstraintSet& constraints) {
+    lastStep().freeze();
+    if (!solver->setTargets(constraints))
+        throw OpenMMException("updateParametersInContext: particles or the number of constraints changed, or which "
+                              "of them are straight or flat. Only distances, angles, dihedrals, shapes and parameters "
+                              "may change; otherwise call Context.reinitialize(True).");
+    projector->forgetRank();
+    forgetLastState();
+}
+
+Box HostStepKernel::box(ContextImpl& context) const {
+    Vec3 v[3];
+    context.getPeriodicBoxVectors(v[0], v[1], v[2]);
+    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
+}
+
+double HostStepKernel::currentTime(ContextImpl& context) const {
+    return context.getTime();
+}
+
+string HostStepKernel::solverDescription() const {
+    return describeSolver(solver->getGraph());
+}
+
+void HostStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
+    solver->setMethod((Method) integrator.getSolver());
+    solver->setWarmStart(integrator.getWarmStart());
+    record->maxIterations = integrator.getMaxIterations();
+    record->setStepSize(integrator.getStepSize());
+}
+
+void HostStepKernel::prepare(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    takeSettings(integrator);
+    solver->setTime(currentTime(context));
+    if (solver->setGlobals([&](const string& name) { return context.getParameter(name); })) {
+        refreshReading();
+        forgetLastState();
+    }
+}
+
+void HostStepKernel::beginRequest(ContextImpl& context, const ConstraintIntegrator& integrator, const char* name) {
+    refreshReading();
+    prepare(context, integrator);
+    activity = name;
+}
+
+double HostStepKernel::kineticEnergy(const Real3* v) const {
+    double energy = 0;
+    for (int i = 0; i < numParticles(); i++)
+        if (inverseMass[i] > 0)
+            energy += 0.5 * dot(v[i], v[i]) / inverseMass[i];
+    return energy;
+}
+
+// ---- stages of a step ----------------------------------------------------------------------------------------------
+
+void HostStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                    Real3* displacement, Real3* velocity, double duration) {
+    requireFinite(displacement, "displacement");
+    solver->setTime(currentTime(context));
+    targetTime = solver->getTime() + duration;
+    SolveReport report = solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
+                                                integrator.getMaxIterations(), duration, velocity);
+    if (report.outcome != Outcome::Converged) {
+        report.rotation = freeRotation(solver->getSet(), report.constraint, x, velocity, box(context), duration);
+        fail(report, Stage::Positions, integrator);
+    }
+    record->note(report);
+}
+
+void HostStepKernel::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                     Real3* velocity) {
+    targetTime = currentTime(context);
+    const SolveReport report =
+        projector->solveVelocities(projectionSettings(integrator), x, velocity, box(context), targetTime);
+    if (report.outcome != Outcome::Converged)
+        fail(report, Stage::Velocities, integrator);
+    record->note(report);
+}
+
+void HostStepKernel::solveAccelerations(ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
+                                        const Real3* v, Real3* a, ForceMultipliers& multipliers,
+                                        const Stabilization& feedback) {
+    targetTime = currentTime(context);
+    solver->setTime(targetTime);
+    const SolveReport report =
+        solver->solveAccelerations(x, box(context), v, a, multipliers, integrator.getMaxIterations(), feedback);
+    if (report.outcome != Outcome::Converged)
+        fail(report, Stage::Velocities, integrator);
+}
+
+void HostStepKernel::checkDrift(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    solver->setTime(currentTime(context));
+    const SolveReport drift = solver->measurePositions(positions(context), box(context));
+    record->note(drift);
+    if (!(drift.maxError <= projectionSettings(integrator).maxDrift))
+        throwDrift(drift, integrator);
+}
+
+void HostStepKernel::throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const {
+    throwProblem(tooMuchDrift(solver->getSet(), drift, projectionSettings(integrator).maxDrift, activity));
+}
+
+void HostStepKernel::requireFinite(const Real3* v, const char* what) const {
+    bool areFinite = true; // without a way out of the loop, several at once
+    for (int i = 0; i < numParticles(); i++)
+        areFinite &= std::abs(v[i].x + v[i].y + v[i].z) <= numeric_limits<double>::max();
+    if (areFinite)
+        return;
+    for (int i = 0; i < numParticles(); i++)
+        if (!isfinite(v[i].x + v[i].y + v[i].z))
+            throwProblem(notFinite(solver->getSet(), what, i, activity));
+}
+
+void HostStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
+    solver->forgetImpulses();
+    record->noteFailure(report);
+    throwSolveError(solver->getSet(), report,
+                    {stage, activity, integrator.getConstraintTolerance(), projectionSettings(integrator).timeScale,
+                     targetTime, integrator.getStepSize(), solverDescription(),
+                     isServedIteratively(solver->getGraph(), report.constraint), describeFallbacks(solver->getGraph()),
+                     endingTargetOf(report, integrator)});
+}
+
+int HostStepKernel::endingTargetOf(const SolveReport& report, const ConstraintIntegrator& integrator) const {
+    if (!solver->moves() || report.constraint < 0 || report.outcome == Outcome::Inconsistent)
+        return -1;
+    for (const vector<int>& group : solver->groups())
+        if (find(group.begin(), group.end(), report.constraint) != group.end())
+            return findEndingTarget(solver->getSet(), group, targetTime, integrator.getStepSize());
+    return -1;
+}
+
+// ---- what users read -----------------------------------------------------------------------------------------------
+
+SolverSummary HostStepKernel::getSummary() const {
+    SolverSummary now = lastStep().summary;
+    now.tolerance = smallestTolerance();
+    now.solver = solverDescription();
+    now.clusters = (int) solver->getGraph().clusters.size();
+    now.note = describeFallbacks(solver->getGraph());
+    now.fitDeviation = solver->getSet().fitDeviation;
+    now.fittedConstraint = solver->getSet().fittedConstraint;
+    return now;
+}
+
+void HostStepKernel::getConstraintForces(vector<Vec3>& forces, vector<Vec3>& virial) const {
+    const ConstraintForces computed = lastStep().forces();
+    forces.clear();
+    for (const Real3& f : computed.forces)
+        forces.emplace_back(f.x, f.y, f.z);
+    virial.clear();
+    for (int i = 0; i < 3; i++)
+        virial.emplace_back(computed.virial[3 * i], computed.virial[3 * i + 1], computed.virial[3 * i + 2]);
+}
+
+vector<double> HostStepKernel::computeMultipliers(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    requireProjected(context, integrator);
+    beginRequest(context, integrator, "computeMultipliers()");
+    const double shift = velocityTimeOffset(integrator);
+    const Real3* f = forces(context, integrator);
+    vector<Real3> v = copyOf(velocities(context)), a(numParticles());
+    for (int i = 0; i < numParticles(); i++) {
+        a[i] = inverseMass[i] * f[i];
+        v[i] += shift * a[i];
+    }
+    const Real3* x = positions(context);
+    const SolverSummary ofLastStep = record->summary;
+    projectTangent(context, integrator, x, v.data());
+    ForceMultipliers multipliers;
+    solveAccelerations(context, integrator, x, v.data(), a.data(), multipliers);
+    record->summary = ofLastStep;
+    return listedMultipliers(solver->getSet(),
+                             leastNorm(*solver, multipliers, x, box(context), integrator.getMaxIterations()));
+}
+
+void HostStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                     const vector<int>& coordinates, vector<double>& multipliers,
+                                     vector<double>& corrections, double& logZ) {
+    if (solver->moves())
+        throw OpenMMException("computeBlueMoon: constraints that move in time have no ensemble of their own; set their "
+                              "rates to zero.");
+    const vector<double> all = computeMultipliers(context, integrator);
+    multipliers.clear();
+    for (int k : coordinates)
+        multipliers.push_back(all[k]);
+    const BlueMoon terms = ConstraintPlugin::computeBlueMoon(*solver, coordinates, positions(context), box(context),
+                                                             integrator.getMaxIterations());
+    corrections = terms.corrections;
+    logZ = terms.logZ;
+}
+
+// ---- checkpoints ---------------------------------------------------------------------------------------------------
+
+bool HostStepKernel::isStateOfCheckpoint(ContextImpl& context) {
+    if (loadedFingerprint == 0)
+        return false;
+    const Real3* x = positions(context);
+    const Box now = box(context);
+    const vector<double>& globals = record->reading.globals;
+    const bool same =
+        loadedFingerprint == fingerprintOf(numParticles(), x, velocities(context), now, currentTime(context)) &&
+        globals == parameters(context);
+    if (same) {
+        const RankAnalysis rank = projector->checkRank(x, now);
+        if (rank.isSingular())
+            throwSingularSet(solver->getSet(), rank);
+        metParameters = globals;
+    }
+    loadedFingerprint = 0;
+    return same;
+}
+
+void HostStepKernel::createCheckpoint(ostream& stream) const {
+    const SavedStep saved = lastStep().save(lastStateFingerprint());
+    ostringstream bytes, own;
+    writeText(bytes, getName());
+    write(bytes, saved.impulses.lambda.size());
+    write(bytes, saved.reading.globals.size());
+    saved.write(bytes);
+    writeOwn(own);
+    writeSealed(stream, own.str().empty() ? checkpointVersion : checkpointVersionWithOwn, bytes.str() + own.str());
+}
+
+void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
+    invalidateForces(true); // OpenMM has read its own part, even if this one fails
+    int version = 0;
+    istringstream bytes(readSealed(stream, version));
+    const bool isOtherStep = readText(bytes) != getName();
+    size_t numConstraints, numGlobals;
+    read(bytes, numConstraints);
+    read(bytes, numGlobals);
+    if (isOtherStep && !systemMayDiffer)
+        throw OpenMMException(string("loadCheckpoint: the checkpoint was written by another integrator") +
+                              checkpointRemedy);
+    const bool differs = numConstraints != solver->getSet().constraints.size();
+    if (differs && !systemMayDiffer)
+        throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
+                              to_string(numConstraints) + " constraints, this one has " +
+                              to_string(solver->getSet().constraints.size()) + ".");
+    const SavedStep saved = SavedStep::read(bytes, numParticles(), numConstraints, numGlobals);
+    if (version == checkpointVersion)
+        readUnsealedOwn(stream);
+    else if (!isOtherStep)
+        readOwn(bytes);
+    if (differs || isOtherStep) { // nothing that was solved then applies now
+        record->reading.work = saved.reading.work;
+        record->reading.heat = saved.reading.heat;
+    } else {
+        record->restore(saved);
+        loadedFingerprint = saved.fingerprint;
+    }
+    forgetLastState();
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "StateErrors.h"
+#include "ConstraintErrors.h"
+#include <sstream>
+
+namespace ConstraintPlugin {
+
+ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection& projection, const Real3* x,
+                                     const std::string& activity) {
+    const auto [constraint, particle, rounding] =
+        std::tuple(projection.constraint, projection.particle, projection.distance);
+    std::ostringstream out;
+    out << describeParticle(set, particle) << " is at (" << x[particle].x << ", " << x[particle].y << ", "
+        << x[particle].z << ") nm in " << activity << ": so far out, positions of this precision are rounded by "
+        << rounding << " nm, too much for " << describeConstraint(set, constraint) << ".";
+    return problemOf(set, "rounding", {constraint}, out.str(),
+                     "correct its position, or move all particles closer to the origin.", rounding,
+                     set.scale(set.constraints[constraint]));
+}
+
+namespace {
+
+/** "is 0.31 nm, not 0.1 nm", "is 118 degrees from its value". */
+std::string describeError(const ConstraintSet& set, const SolveReport& report, double time) {
+    std::ostringstream out;
+    const Constraint& c = set.constraints[report.constraint];
+    if (set.hasLengthScale(c))
+        out << "is " << report.value << " nm, not " << c.targetAt(time) << " nm";
+    else if (c.kind == CoordinateKind::Custom)
+        out << "is " << report.maxError << " nm from where it should be";
+    else if (c.kind == CoordinateKind::AffinePosition)
+        out << "has another shape";
+    else
+        out << "is " << report.maxError * 180 / M_PI << " degrees from its value";
+    return out.str();
+}
+
+/** What may have put a constraint far off. */
+enum class Cause { Unknown, StartTime, MissingImage };
+
+Cause causeOf(const ConstraintSet& set, const SolveReport& report, double time, const Real3* x, const Box& box) {
+    const Constraint& c = set.constraints[report.constraint];
+    const auto error = [&](double value, double target) { return std::abs(wrapResidual(c.kind, value - target)); };
+    if (c.rate != 0 && error(report.value, c.target) < error(report.value, c.targetAt(time)))
+        return Cause::StartTime;
+    if (c.kind == CoordinateKind::Distance && !c.periodic) {
+        const Real3 image = box.minimumImage(x[c.particles[0]] - x[c.particles[1]]);
+        if (error(std::sqrt(dot(image, image)), c.target) < 0.5 * error(report.value, c.target))
+            return Cause::MissingImage;
+    }
+    return Cause::Unknown;
+}
+
+std::string remedyOf(Cause cause, bool isConverged) {
+    if (cause == Cause::MissingImage)
+        return "Its particles are in different copies of the periodic box: call "
+               "setUsesPeriodicBoundaryConditions(True) on the ConstraintForce, or make molecules whole.";
+    return std::string(cause == Cause::StartTime ? "Its rate counts from its start time: let it start now, with "
+                                                   "startTime=context.getTime(). "
+                                                 : "") +
+           "Call integrator.applyConstraints() to go there in stages, or openmmconstraints.minimize(context), which "
+           "goes there and minimizes (OpenMM's minimizer does not know ConstraintForces)" +
+           (isConverged ? "; setMaxProjection() lets a step do it in one go." : ".");
+}
+
+} // namespace
+
+ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
+                         double time, double bound, const std::string& activity) {
+    const SolveReport& before = projection.before;
+    const bool isConverged = projection.particle >= 0;
+    std::ostringstream out;
+    out.precision(3);
+    out << describeConstraint(set, before.constraint) << " " << describeError(set, before, time) << ": " << activity;
+    if (isConverged)
+        out << " would move " << describeParticle(set, projection.particle) << " by " << projection.distance
+            << " nm, farther than setMaxProjection() allows (" << bound << " nm)";
+    else
+        out << " does not get there in one go";
+    out << ".";
+    const Cause cause = causeOf(set, before, time, x, box);
+    return problemOf(set, cause == Cause::MissingImage ? "minimum-image" : "far-off", {before.constraint}, out.str(),
+                     remedyOf(cause, isConverged), projection.distance, bound);
+}
+
+ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
+                            const std::string& activity) {
+    return {"not-finite",
+            {},
+            {particle},
+            ConstraintProblem::none,
+            ConstraintProblem::none,
+            "The " + what + " of " + describeParticle(set, particle) + " would become NaN or infinite in " + activity +
+                ". Its force, velocity or position is not finite.",
+            "look for overlapping particles, minimize the energy (openmmconstraints.minimize(context)), or "
+            "reduce the step size."};
+}
+
+ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drift, double bound,
+                               const std::string& activity) {
+    std::ostringstream out;
+    out << "The constraints drifted beyond the bound " << bound << " in " << activity << ": "
+        << describeConstraint(set, drift.constraint) << " has the value " << drift.value << ", an error of "
+        << drift.maxError << ".";
+    return problemOf(set, "drift", {drift.constraint}, out.str(),
+                     "stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
+                     "setMaxDrift(), call applyConstraints() now and then, or use RattleIntegrator, which does not "
+                     "drift.",
+                     drift.maxError, bound);
+}
+
+ConstraintProblem offParameter(const ConstraintSet& set, const SolveReport& report, const GlobalValues& globals,
+                               double bound) {
+    const auto& [names, now, met] = globals;
+    std::ostringstream out;
+    out << "The positions do not meet a Context parameter that has changed: ";
+    for (std::size_t i = 0; i < names.size(); i++)
+        if (i >= met.size() || now[i] != met[i]) {
+            out << "\"" << names[i] << "\" is " << now[i];
+            if (i < met.size())
+                out << ", they were projected with " << met[i];
+            break;
+        }
+    out << ". " << describeConstraint(set, report.constraint) << " is off by " << report.maxError
+        << " nm, so energies and forces here are not those of the constrained system.";
+    return problemOf(
+        set, "off-parameter", {report.constraint}, out.str(),
+        "call integrator.applyConstraints() after context.setParameter(). Exchanges of states between values of such "
+        "a parameter cannot do that: let them exchange temperatures, or other Forces' parameters.",
+        report.maxError, bound);
+}
+
+} // namespace ConstraintPlugin

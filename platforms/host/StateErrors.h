@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_STATE_ERRORS_H_
+#define OPENMM_CONSTRAINTS_STATE_ERRORS_H_
+
+#include "ProblemReport.h"
+#include "Projector.h"
+
+namespace ConstraintPlugin {
+
+// What is wrong with a state, as a record. `activity` is what was being done: "step 1041", "the projection of the
+// positions". What is wrong with a solve is in ConstraintErrors.h.
+
+/** Of Projection::Outcome::Unresolved. @param x  [numParticles] nm */
+ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection& projection, const Real3* x,
+                                     const std::string& activity);
+
+/** Of Projection::Outcome::TooFar.
+ *  @param x      [numParticles] nm, as given
+ *  @param time   ps, of the targets
+ *  @param bound  nm, of setMaxProjection() */
+ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
+                         double time, double bound, const std::string& activity);
+
+/** @param what  "velocity", "displacement", ... */
+ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
+                            const std::string& activity);
+
+/** Of steps with an explicit constraint force. @param bound  of setMaxDrift() */
+ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drift, double bound,
+                               const std::string& activity);
+
+/** A value of each Context parameter that constraints depend on. */
+struct GlobalValues {
+    std::vector<std::string> names;
+    std::vector<double> now, met; ///< met: those with which the positions last met the constraints
+};
+ConstraintProblem offParameter(const ConstraintSet& set, const SolveReport& report, const GlobalValues& globals,
+                               double bound);
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "StepRecord.h"
+#include "CheckpointIO.h"
+#include "ClusterReport.h"
+#include "ConstraintErrors.h"
+#include "LeastNorm.h"
+#include "WithGlobals.h"
+
+using namespace std;
+
+namespace ConstraintPlugin {
+
+StepRecord::StepRecord(const StepScheme& scheme, ConstraintSolver& solver, double stepSize)
+    : scheme(scheme), solver(solver), stepSize(stepSize) {
+    reading.multipliers.values.assign(solver.getSet().constraints.size(), 0.0);
+    reading.velocityMultipliers = reading.multipliers;
+    reading.positions.assign(solver.getSet().numParticles(), Real3());
+    reading.endPositions = reading.positions;
+}
+
+// ---- while a step is taken -----------------------------------------------------------------------------------------
+
+void StepRecord::resetSummary() {
+    summary.iterations = 0;
+    summary.maxError = 0;
+    summary.worstConstraint = -1;
+}
+
+void StepRecord::note(const SolveReport& report) {
+    summary.converged = true;
+    summary.iterations = max(summary.iterations, report.iterations);
+    if (report.constraint >= 0)
+        note(report.maxError, report.constraint);
+}
+
+void StepRecord::note(double error, int constraint) {
+    if (error >= summary.maxError || summary.worstConstraint < 0) {
+        summary.maxError = error;
+        summary.worstConstraint = listedIndex(solver.getSet(), constraint);
+    }
+}
+
+void StepRecord::noteFailure(const SolveReport& report) {
+    summary.converged = false;
+    summary.iterations = report.iterations;
+    summary.maxError = report.maxError;
+    summary.worstConstraint = listedIndex(solver.getSet(), report.constraint);
+}
+
+void StepRecord::noteStep(double startTime, double endTime, const Box& box) {
+    reading.time = startTime;
+    reading.endTime = endTime;
+    reading.box = box;
+    reading.globals = solver.getGlobals();
+    frozen.reset();
+}
+
+void StepRecord::addWork(const Real3* end, double dt) {
+    if (!solver.moves())
+        return;
+
+    // lambda_k d xi_k0/dt, and d sigma/dt = -d xi_k0/dt
+    auto power = [&](const ForceMultipliers& multipliers, const Real3* x, double time) {
+        solver.setTime(time);
+        const vector<double> derivative = solver.timeDerivatives(x, reading.box);
+        double sum = 0;
+        for (size_t k = 0; k < derivative.size(); k++)
+            sum -= multipliers.values[k] * derivative[k];
+        return sum;
+    };
+    const auto powerAtStart = [&] { return power(reading.multipliers, reading.positions.data(), reading.time); };
+    if (!reading.velocityChange.empty()) {
+        reading.heat += dt * powerAtStart();
+        complete();
+        reading.heat -= dt * powerAtStart();
+    }
+    const double atStart = powerAtStart();
+    if (scheme.hasTwoHalves)
+        reading.work += 0.5 * dt * (atStart + power(reading.velocityMultipliers, end, reading.endTime));
+    else
+        reading.work += dt * atStart;
+}
+
+void StepRecord::setStepSize(double dt) {
+    if (dt == stepSize)
+        return;
+    if (stepSize > 0)
+        solver.rescaleImpulses((dt * dt) / (stepSize * stepSize));
+    stepSize = dt;
+}
+
+// ---- what users read -----------------------------------------------------------------------------------------------
+
+/** Add to the multipliers what the change of velocities in a heat bath asks of them: half of the drift has the
+ *  velocities v1 before the bath and half v2 after it, so that the position stage answers the centripetal term of their
+ *  mean, and 1/2 |v1|^2 + 1/2 |v2|^2 = |(v1 + v2)/2|^2 + 1/4 |v1 - v2|^2. */
+void StepRecord::complete() {
+    if (reading.velocityChange.empty())
+        return;
+    const WithGlobals then(solver, reading.globals);
+    solver.setTime(reading.time);
+    ForceMultipliers rest;
+    const SolveReport report = solver.solveVelocitySpread(reading.positions.data(), reading.box,
+                                                          reading.velocityChange.data(), rest, 4 * maxIterations);
+    // a small part of what is read, and the matrix is the velocity stage's: a thousandth of it is enough
+    const bool isClose = report.outcome == Outcome::NotConverged && report.maxError < 1e-3;
+    if (report.outcome != Outcome::Converged && !isClose)
+        throwSolveError(solver.getSet(), report,
+                        {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, reading.time,
+                         stepSize, describeSolver(solver.getGraph()),
+                         isServedIteratively(solver.getGraph(), report.constraint),
+                         describeFallbacks(solver.getGraph())});
+    for (size_t k = 0; k < rest.values.size(); k++)
+        reading.multipliers.values[k] += rest.values[k];
+    reading.velocityChange.clear();
+}
+
+vector<double> listedMultipliers(const ConstraintSet& set, const ForceMultipliers& multipliers) {
+    const vector<double>& all = multipliers.values;
+    vector<double> result(all.begin(), all.begin() + set.numListed);
+    for (size_t k = set.numListed; k < all.size(); k++) // both components of a bend
+        if (set.constraints[k].owner >= 0)
+            result[set.constraints[k].owner] = hypot(result[set.constraints[k].owner], all[k]);
+    return result;
+}
+
+vector<double> StepRecord::multipliers() {
+    if (frozen != nullptr)
+        return frozen->multipliers;
+    complete();
+    const WithGlobals then(solver, reading.globals);
+    solver.setTime(reading.time);
+    return listedMultipliers(
+        solver.getSet(), leastNorm(solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations));
+}
+
+vector<double> StepRecord::velocityMultipliers() {
+    if (frozen != nullptr)
+        return frozen->velocityMultipliers;
+    const WithGlobals then(solver, reading.globals);
+    solver.setTime(reading.endTime);
+    return listedMultipliers(solver.getSet(), leastNorm(solver, reading.velocityMultipliers,
+                                                        reading.endPositions.data(), reading.box, maxIterations));
+}
+
+ConstraintForces StepRecord::forces() {
+    if (frozen != nullptr)
+        return frozen->forces;
+    complete();
+    const WithGlobals then(solver, reading.globals);
+    return computeConstraintForces(solver.getSet(), reading.multipliers, reading.positions.data(), reading.box,
+                                   reading.time);
+}
+
+void StepRecord::freeze() {
+    if (frozen == nullptr)
+        frozen = make_unique<Frozen>(Frozen{multipliers(), velocityMultipliers(), forces()});
+}
+
+// ---- checkpoints ---------------------------------------------------------------------------------------------------
+
+SavedStep StepRecord::save(uint64_t fingerprint) {
+    complete();
+    return {solver.getImpulses(), stepSize, fingerprint, reading, summary};
+}
+
+void StepRecord::restore(SavedStep saved) {
+    solver.setImpulses(saved.impulses);
+    stepSize = saved.stepSize;
+    reading = std::move(saved.reading);
+    summary = saved.summary;
+    frozen.reset();
+}
+
+/** Visit the fields of a saved step in their order, for writing and for reading alike. */
+template <class Saved, class Exchange>
+static void exchange(Saved& saved, const Exchange& field) {
+    field(saved.impulses.lambda);
+    field(saved.impulses.mu);
+    field(saved.stepSize);
+    field(saved.fingerprint);
+    field(saved.reading.multipliers.values);
+    field(saved.reading.velocityMultipliers.values);
+    field(saved.reading.positions);
+    field(saved.reading.endPositions);
+    field(saved.reading.box);
+    field(saved.reading.time);
+    field(saved.reading.endTime);
+    field(saved.reading.work);
+    field(saved.reading.heat);
+    field(saved.reading.globals);
+    field(saved.summary.converged);
+    field(saved.summary.iterations);
+    field(saved.summary.maxError);
+    field(saved.summary.worstConstraint);
+}
+
+void SavedStep::write(ostream& stream) const {
+    exchange(*this, [&](const auto& field) { ConstraintPlugin::write(stream, field); });
+}
+
+SavedStep SavedStep::read(istream& stream, size_t numParticles, size_t numConstraints, size_t numGlobals) {
+    SavedStep saved;
+    for (vector<double>* perConstraint : {&saved.impulses.lambda, &saved.impulses.mu, &saved.reading.multipliers.values,
+                                          &saved.reading.velocityMultipliers.values})
+        perConstraint->resize(numConstraints);
+    saved.reading.positions.resize(numParticles);
+    saved.reading.endPositions.resize(numParticles);
+    saved.reading.globals.resize(numGlobals);
+    exchange(saved, [&](auto& field) { ConstraintPlugin::read(stream, field); });
+    return saved;
+}
+
+uint64_t fingerprintOf(int numParticles, const Real3* x, const Real3* v, const Box& box, double time) {
+    uint64_t hash = hashOf(x, numParticles * sizeof(Real3));
+    hash = hashOf(v, numParticles * sizeof(Real3), hash);
+    hash = hashOf(&box, sizeof(Box), hash);
+    hash = hashOf(&time, sizeof(double), hash);
+    return hash;
+}
+
+} // namespace ConstraintPlugin
