@@ -12,7 +12,7 @@
 #include "openmm/MonteCarloMembraneBarostat.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/VerletIntegrator.h"
-#include "openmmconstraints/ConstraintIntegrator.h"
+#include "openmmconstraints/Integrators.h"
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -207,10 +207,11 @@ void checkForces(const System& system, const ConstraintSet& set, const ProblemRe
     checkScalingOfParticles(system, set, report);
 }
 
-static const char* const useInstead =
-    "Use an integrator of openmm-constraints (RattleIntegrator, ShakeIntegrator, "
-    "RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintForceIntegrator), or "
-    "remove these Forces.";
+#define NAME(integrator) ", " #integrator
+static const std::string useInstead = "Use an integrator of openmm-constraints (" +
+                                      std::string(CONSTRAINT_INTEGRATORS(NAME)).substr(2) +
+                                      "), or remove these Forces.";
+#undef NAME
 
 ConstraintProblem wrongIntegrator(const std::string& which) {
     return {"integrator",

@@ -4,16 +4,12 @@
 #define OPENMM_CONSTRAINTS_H_
 
 #include "openmmconstraints/ConstraintForce.h"
-#include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/ConstraintProblem.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/Diagnosis.h"
+#include "openmmconstraints/Integrators.h"
 #include "openmmconstraints/MoveConstraints.h"
-#include "openmmconstraints/RattleIntegrator.h"
-#include "openmmconstraints/RattleLangevinIntegrator.h"
-#include "openmmconstraints/RattleNoseHooverIntegrator.h"
-#include "openmmconstraints/ShakeIntegrator.h"
 #include "openmmconstraints/SolverSummary.h"
 
 #endif

@@ -3,7 +3,6 @@
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "Settings.h"
 #include "openmm/OpenMMException.h"
-#include "openmmconstraints/ConstraintKernels.h"
 #include <cmath>
 #include <sstream>
 
@@ -39,7 +38,7 @@ void ConstraintForceIntegrator::setMaxDrift(double drift) {
 }
 
 string ConstraintForceIntegrator::getStepKernelName() const {
-    return IntegrateConstraintForceStepName;
+    return "IntegrateConstraintForceStep";
 }
 
 } // namespace ConstraintPlugin

@@ -7,7 +7,6 @@
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/ContextImpl.h"
-#include "openmmconstraints/ConstraintKernels.h"
 #include <cmath>
 #include <random>
 
@@ -51,7 +50,7 @@ double RattleLangevinIntegrator::getHeat() const {
 }
 
 string RattleLangevinIntegrator::getStepKernelName() const {
-    return numGeodesicSteps > 0 ? IntegrateGeodesicLangevinStepName : IntegrateRattleLangevinStepName;
+    return numGeodesicSteps > 0 ? "IntegrateGeodesicLangevinStep" : "IntegrateRattleLangevinStep";
 }
 
 void RattleLangevinIntegrator::initialize(ContextImpl& context) {

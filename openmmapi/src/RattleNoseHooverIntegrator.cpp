@@ -8,7 +8,6 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/reference/SimTKOpenMMRealType.h"
 #include "openmm/serialization/SerializationNode.h"
-#include "openmmconstraints/ConstraintKernels.h"
 #include <cmath>
 
 using namespace OpenMM;
@@ -57,7 +56,7 @@ void RattleNoseHooverIntegrator::setCollisionFrequency(double newFrequency) {
 }
 
 string RattleNoseHooverIntegrator::getStepKernelName() const {
-    return IntegrateRattleNoseHooverStepName;
+    return "IntegrateRattleNoseHooverStep";
 }
 
 void RattleNoseHooverIntegrator::checkSupported(const ConstraintSet& constraints, const ProblemReport& report) const {

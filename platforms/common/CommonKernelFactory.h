@@ -7,6 +7,7 @@
 #include "CommonSteps.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
+#include "openmmconstraints/Integrators.h"
 
 namespace ConstraintPlugin {
 
@@ -19,18 +20,11 @@ public:
         // All that we need lives on the first device, whatever the number of devices that compute forces.
         auto device =
             std::make_unique<PlatformDevice>(*static_cast<PlatformData*>(context.getPlatformData())->contexts[0]);
-        if (name == IntegrateRattleStepName)
-            return new CommonRattleStep(name, platform, context, std::move(device));
-        if (name == IntegrateShakeStepName)
-            return new CommonShakeStep(name, platform, context, std::move(device));
-        if (name == IntegrateRattleLangevinStepName)
-            return new CommonRattleLangevinStep(name, platform, context, std::move(device));
-        if (name == IntegrateGeodesicLangevinStepName)
-            return new CommonGeodesicLangevinStep(name, platform, context, std::move(device));
-        if (name == IntegrateRattleNoseHooverStepName)
-            return new CommonRattleNoseHooverStep(name, platform, context, std::move(device));
-        if (name == IntegrateConstraintForceStepName)
-            return new CommonConstraintForceStep(name, platform, context, std::move(device));
+#define CREATE(step)                                                                                                   \
+    if (name == "Integrate" #step "Step")                                                                              \
+        return new Common##step##Step(name, platform, context, std::move(device));
+        CONSTRAINT_STEPS(CREATE)
+#undef CREATE
         throw OpenMM::OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
     /** Add the kernels to the platform of that name. No error where OpenMM has none: its library may be there and find

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include "StepScheme.h"
 #include "openmm/OpenMMException.h"
-#include "openmmconstraints/ConstraintKernels.h"
+#include "openmmconstraints/Integrators.h"
 
 namespace ConstraintPlugin {
 
-static StepScheme rattle() {
+namespace {
+
+// Named as in CONSTRAINT_STEPS.
+
+StepScheme Rattle() {
     StepScheme s{};
-    s.kernelName = IntegrateRattleStepName;
     s.constrainsVelocities = true;
     s.hasTwoHalves = true;
     s.positionFactor = 2; // lambda/dt and mu are impulses over half a step
@@ -16,18 +19,16 @@ static StepScheme rattle() {
     return s;
 }
 
-static StepScheme shake() {
+StepScheme Shake() {
     StepScheme s{};
-    s.kernelName = IntegrateShakeStepName;
     s.velocityLag = 0.5;
     s.kineticEnergy = StepScheme::KineticEnergy::ShiftedProjected;
     s.positionFactor = 1; // the impulse lambda/dt over the step; there is no velocity stage
     return s;
 }
 
-static StepScheme rattleLangevin() {
+StepScheme RattleLangevin() {
     StepScheme s{};
-    s.kernelName = IntegrateRattleLangevinStepName;
     s.velocityLag = 0.5;
     s.kineticEnergy = StepScheme::KineticEnergy::Projected;
     s.solvesVelocitiesFirst = true;
@@ -36,9 +37,8 @@ static StepScheme rattleLangevin() {
     return s;
 }
 
-static StepScheme geodesicLangevin() {
+StepScheme GeodesicLangevin() {
     StepScheme s{};
-    s.kernelName = IntegrateGeodesicLangevinStepName;
     s.constrainsVelocities = true;
     s.solvesVelocitiesFirst = true;
     s.positionFactor = 1; // impulses over the step, from all of its solves but those that answer random velocities
@@ -46,24 +46,29 @@ static StepScheme geodesicLangevin() {
     return s;
 }
 
-static StepScheme rattleNoseHoover() {
-    StepScheme s = rattle(); // between scalings of the velocities, which change neither positions nor multipliers
-    s.kernelName = IntegrateRattleNoseHooverStepName;
-    return s;
+StepScheme RattleNoseHoover() {
+    return Rattle(); // between scalings of the velocities, which change neither positions nor multipliers
 }
 
-static StepScheme constraintForce() {
+StepScheme ConstraintForce() {
     StepScheme s{};
-    s.kernelName = IntegrateConstraintForceStepName;
     s.constrainsVelocities = true;
     s.hasTwoHalves = true;
     s.isExplicit = true;
     return s;
 }
 
+StepScheme named(const std::string& kernelName, StepScheme scheme) {
+    scheme.kernelName = kernelName;
+    return scheme;
+}
+
+} // namespace
+
 const std::vector<StepScheme>& stepSchemes() {
-    static const std::vector<StepScheme> schemes = {
-        rattle(), shake(), rattleLangevin(), geodesicLangevin(), rattleNoseHoover(), constraintForce()};
+#define SCHEME(step) named("Integrate" #step "Step", step()),
+    static const std::vector<StepScheme> schemes = {CONSTRAINT_STEPS(SCHEME)};
+#undef SCHEME
     return schemes;
 }
 

@@ -41,10 +41,10 @@ struct StepScheme {
                   ForceMultipliers& velocityMultipliers) const;
 };
 
-/** One for each integrator. */
+/** One for each time step of CONSTRAINT_STEPS. */
 const std::vector<StepScheme>& stepSchemes();
 
-/** @param kernelName  IntegrateRattleStepName, ...
+/** @param kernelName  "IntegrateRattleStep", ...
  *  @throws OpenMMException if there is no such integrator */
 const StepScheme& stepSchemeOf(const std::string& kernelName);
 

@@ -5,6 +5,7 @@
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/reference/ReferencePlatform.h"
+#include "openmmconstraints/Integrators.h"
 
 using namespace OpenMM;
 
@@ -25,18 +26,11 @@ static std::shared_ptr<TaskRunner> makeRunner(const Platform& platform, ContextI
 class ReferenceKernelFactory : public KernelFactory {
 public:
     KernelImpl* createKernelImpl(std::string name, const Platform& platform, ContextImpl& context) const override {
-        if (name == IntegrateRattleStepName)
-            return new ReferenceRattleStep(name, platform, makeRunner(platform, context));
-        if (name == IntegrateShakeStepName)
-            return new ReferenceShakeStep(name, platform, makeRunner(platform, context));
-        if (name == IntegrateRattleLangevinStepName)
-            return new ReferenceRattleLangevinStep(name, platform, makeRunner(platform, context));
-        if (name == IntegrateGeodesicLangevinStepName)
-            return new ReferenceGeodesicLangevinStep(name, platform, makeRunner(platform, context));
-        if (name == IntegrateRattleNoseHooverStepName)
-            return new ReferenceRattleNoseHooverStep(name, platform, makeRunner(platform, context));
-        if (name == IntegrateConstraintForceStepName)
-            return new ReferenceConstraintForceStep(name, platform, nullptr); // no stage of it is for distances alone
+#define CREATE(step)                                                                                                   \
+    if (name == "Integrate" #step "Step")                                                                              \
+        return new Reference##step##Step(name, platform, makeRunner(platform, context));
+        CONSTRAINT_STEPS(CREATE)
+#undef CREATE
         throw OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
 };

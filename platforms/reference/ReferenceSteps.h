@@ -114,7 +114,11 @@ private:
 /** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */
 class ReferenceConstraintForceStep : public ReferenceStepKernel {
 public:
-    using ReferenceStepKernel::ReferenceStepKernel;
+    /** Without the fast solvers: no stage of it is for distances alone. */
+    ReferenceConstraintForceStep(const std::string& name, const OpenMM::Platform& platform,
+                                 const std::shared_ptr<TaskRunner>&)
+        : ReferenceStepKernel(name, platform, nullptr) {
+    }
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;

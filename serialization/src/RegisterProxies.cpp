@@ -5,8 +5,7 @@
 #include "OwnSettings.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
-#include "openmmconstraints/RattleIntegrator.h"
-#include "openmmconstraints/ShakeIntegrator.h"
+#include "openmmconstraints/Integrators.h"
 #include <typeinfo>
 
 using namespace ConstraintPlugin;
@@ -21,9 +20,7 @@ static void registerIntegrator(const std::string& name) {
 extern "C" __attribute__((constructor)) void registerConstraintSerializationProxies() {
     SerializationProxy::registerProxy(typeid(ConstraintForce), new ConstraintForceProxy());
     SerializationProxy::registerProxy(typeid(CustomConstraintForce), new CustomConstraintForceProxy());
-    registerIntegrator<RattleIntegrator>("RattleIntegrator");
-    registerIntegrator<ShakeIntegrator>("ShakeIntegrator");
-    registerIntegrator<RattleLangevinIntegrator>("RattleLangevinIntegrator");
-    registerIntegrator<RattleNoseHooverIntegrator>("RattleNoseHooverIntegrator");
-    registerIntegrator<ConstraintForceIntegrator>("ConstraintForceIntegrator");
+#define REGISTER(integrator) registerIntegrator<integrator>(#integrator);
+    CONSTRAINT_INTEGRATORS(REGISTER)
+#undef REGISTER
 }

@@ -222,11 +222,9 @@ Raises TypeError if it is something else.";
     }
 }
 %castable(ConstraintIntegrator, Integrator)
-%castable(RattleIntegrator, Integrator)
-%castable(ShakeIntegrator, Integrator)
-%castable(RattleLangevinIntegrator, Integrator)
-%castable(RattleNoseHooverIntegrator, Integrator)
-%castable(ConstraintForceIntegrator, Integrator)
+%include "openmmconstraints/Integrators.h" // the list; the classes below
+#define CASTABLE(integrator) %castable(integrator, Integrator)
+CONSTRAINT_INTEGRATORS(CASTABLE)
 
 // ---- the headers -----------------------------------------------------------------------------------------------
 
@@ -310,11 +308,7 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 complete(
     ConstraintForce,
     CustomConstraintForce,
-    RattleIntegrator,
-    ShakeIntegrator,
-    RattleLangevinIntegrator,
-    RattleNoseHooverIntegrator,
-    ConstraintForceIntegrator,
+    *ConstraintIntegrator.__subclasses__(),
     records=(SolverSummary, ClusterInfo),
 )
 %}

@@ -63,13 +63,6 @@ public:
     virtual void loadCheckpoint(std::istream& stream, bool systemMayDiffer) = 0;
 };
 
-inline const std::string IntegrateRattleStepName = "IntegrateRattleStep";
-inline const std::string IntegrateShakeStepName = "IntegrateShakeStep";
-inline const std::string IntegrateRattleLangevinStepName = "IntegrateRattleLangevinStep";
-inline const std::string IntegrateGeodesicLangevinStepName = "IntegrateGeodesicLangevinStep";
-inline const std::string IntegrateRattleNoseHooverStepName = "IntegrateRattleNoseHooverStep";
-inline const std::string IntegrateConstraintForceStepName = "IntegrateConstraintForceStep";
-
 } // namespace ConstraintPlugin
 
 #endif

@@ -23,7 +23,9 @@ public:
     }
 
 protected:
-    std::string getStepKernelName() const override;
+    std::string getStepKernelName() const override {
+        return "IntegrateRattleStep";
+    }
 };
 
 } // namespace ConstraintPlugin

@@ -23,7 +23,9 @@ public:
     }
 
 protected:
-    std::string getStepKernelName() const override;
+    std::string getStepKernelName() const override {
+        return "IntegrateShakeStep";
+    }
     double getVelocityTimeOffset() const override {
         return 0.5 * getStepSize();
     }
