@@ -5,9 +5,9 @@
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
 #include "LeptonCoordinate.h"
+#include "ListedCoordinates.h"
 #include "SystemChecks.h"
 #include "SystemConstraints.h"
-#include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include <map>
 
@@ -20,33 +20,21 @@ namespace {
 /** visit(constraint) for the distances, angles and dihedrals of a Force in turn. */
 template <class Visit>
 void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
-    int p1, p2, p3, p4;
-    double target;
-    auto add = [&](CoordinateKind kind, std::initializer_list<int> particles, int index, double rate,
-                   double startTime) {
-        Constraint c;
-        c.kind = kind;
-        c.particles = particles;
-        c.target = target;
-        c.periodic = force.usesPeriodicBoundaryConditions();
-        c.force = forceIndex;
-        c.index = index;
-        c.rate = rate;
-        c.startTime = startTime;
-        visit(std::move(c));
-    };
-    for (int i = 0; i < force.getNumDistances(); i++) {
-        force.getDistanceParameters(i, p1, p2, target);
-        add(CoordinateKind::Distance, {p1, p2}, i, force.getDistanceRate(i), force.getDistanceStartTime(i));
-    }
-    for (int i = 0; i < force.getNumAngles(); i++) {
-        force.getAngleParameters(i, p1, p2, p3, target);
-        add(CoordinateKind::Angle, {p1, p2, p3}, i, force.getAngleRate(i), force.getAngleStartTime(i));
-    }
-    for (int i = 0; i < force.getNumDihedrals(); i++) {
-        force.getDihedralParameters(i, p1, p2, p3, p4, target);
-        add(CoordinateKind::Dihedral, {p1, p2, p3, p4}, i, force.getDihedralRate(i), force.getDihedralStartTime(i));
-    }
+    ListedCoordinates::forEachKind(force, [&](CoordinateKind kind, const auto& coordinates) {
+        for (std::size_t i = 0; i < coordinates.size(); i++) {
+            const ListedCoordinates::Coordinate& given = coordinates[i];
+            Constraint c;
+            c.kind = kind;
+            c.particles.assign(given.particles.begin(), given.particles.begin() + numParticlesOf(kind));
+            c.target = given.value;
+            c.periodic = force.usesPeriodicBoundaryConditions();
+            c.force = forceIndex;
+            c.index = (int) i;
+            c.rate = given.motion.rate;
+            c.startTime = given.motion.startTime;
+            visit(std::move(c));
+        }
+    });
 }
 
 /** A distance of centres of mass, whose particles may be in both groups. Virtual sites have no mass and take no part.
@@ -251,7 +239,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     std::size_t number = system.getNumConstraints();
     for (int f = 0; f < system.getNumForces(); f++)
         if (const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f)))
-            number += force->getNumDistances() + force->getNumAngles() + force->getNumDihedrals();
+            ListedCoordinates::forEachKind(*force, [&](CoordinateKind, const auto& list) { number += list.size(); });
     set.constraints.reserve(number);
     const SystemConstraints* const moved = findSystemConstraints(system);
     for (int i = 0; i < (moved != nullptr ? moved->getNumDistances() : system.getNumConstraints()); i++) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintForceProxy.h"
+#include "ListedCoordinates.h"
 #include "NameList.h"
 #include "StrictNode.h"
-#include "openmmconstraints/ConstraintForce.h"
 #include <algorithm>
 #include <memory>
 
@@ -16,6 +16,20 @@ static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4;
 
 static double readStartTime(const SerializationNode& node) {
     return node.hasProperty("startTime") ? readProperty<double>(node, "startTime") : 0;
+}
+
+// <Distances><Distance p1="0" p2="1" d="0.1" rate="0"/></Distances>; of angles, the value is "a".
+
+static std::string listName(CoordinateKind kind) {
+    return std::string(traitsOf(kind).method) + "s";
+}
+
+static std::string particleName(int place) {
+    return "p" + std::to_string(place + 1);
+}
+
+static const char* valueName(CoordinateKind kind) {
+    return traitsOf(kind).isAngle ? "a" : "d";
 }
 
 /** Many pairs of particles as one text of "0 1 1 2", for one property instead of a million nodes. */
@@ -55,40 +69,16 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
     node.setIntProperty("forceGroup", force.getForceGroup());
     node.setStringProperty("name", force.getName());
     node.setBoolProperty("usesPeriodic", force.usesPeriodicBoundaryConditions());
-    SerializationNode& distances = node.createChildNode("Distances");
-    for (int i = 0; i < force.getNumDistances(); i++) {
-        int particle1, particle2;
-        double distance;
-        force.getDistanceParameters(i, particle1, particle2, distance);
-        SerializationNode& child = distances.createChildNode("Distance");
-        child.setIntProperty("p1", particle1).setIntProperty("p2", particle2).setDoubleProperty("d", distance);
-        writeMotion(child, force.getDistanceRate(i), force.getDistanceStartTime(i));
-    }
-    SerializationNode& angles = node.createChildNode("Angles");
-    for (int i = 0; i < force.getNumAngles(); i++) {
-        int particle1, particle2, particle3;
-        double angle;
-        force.getAngleParameters(i, particle1, particle2, particle3, angle);
-        SerializationNode& child = angles.createChildNode("Angle");
-        child.setIntProperty("p1", particle1)
-            .setIntProperty("p2", particle2)
-            .setIntProperty("p3", particle3)
-            .setDoubleProperty("a", angle);
-        writeMotion(child, force.getAngleRate(i), force.getAngleStartTime(i));
-    }
-    SerializationNode& dihedrals = node.createChildNode("Dihedrals");
-    for (int i = 0; i < force.getNumDihedrals(); i++) {
-        int particle1, particle2, particle3, particle4;
-        double angle;
-        force.getDihedralParameters(i, particle1, particle2, particle3, particle4, angle);
-        SerializationNode& child = dihedrals.createChildNode("Dihedral");
-        child.setIntProperty("p1", particle1)
-            .setIntProperty("p2", particle2)
-            .setIntProperty("p3", particle3)
-            .setIntProperty("p4", particle4)
-            .setDoubleProperty("a", angle);
-        writeMotion(child, force.getDihedralRate(i), force.getDihedralStartTime(i));
-    }
+    ListedCoordinates::forEachKind(force, [&](CoordinateKind kind, const auto& coordinates) {
+        SerializationNode& list = node.createChildNode(listName(kind));
+        for (const ListedCoordinates::Coordinate& c : coordinates) {
+            SerializationNode& child = list.createChildNode(traitsOf(kind).method);
+            for (int p = 0; p < numParticlesOf(kind); p++)
+                child.setIntProperty(particleName(p), c.particles[p]);
+            child.setDoubleProperty(valueName(kind), c.value);
+            writeMotion(child, c.motion.rate, c.motion.startTime);
+        }
+    });
     SerializationNode& centroidDistances = node.createChildNode("CentroidDistances");
     for (int i = 0; i < force.getNumCentroidDistances(); i++) {
         std::vector<int> groups[2];
@@ -124,18 +114,15 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     force->setForceGroup(readProperty<int>(node, "forceGroup"));
     force->setName(node.getStringProperty("name"));
     force->setUsesPeriodicBoundaryConditions(readProperty<bool>(node, "usesPeriodic"));
-    for (const SerializationNode& distance : node.getChildNode("Distances").getChildren())
-        force->addDistance(readProperty<int>(distance, "p1"), readProperty<int>(distance, "p2"),
-                           readProperty<double>(distance, "d"), readProperty<double>(distance, "rate"),
-                           readStartTime(distance));
-    for (const SerializationNode& angle : node.getChildNode("Angles").getChildren())
-        force->addAngle(readProperty<int>(angle, "p1"), readProperty<int>(angle, "p2"), readProperty<int>(angle, "p3"),
-                        readProperty<double>(angle, "a"), readProperty<double>(angle, "rate"), readStartTime(angle));
-    for (const SerializationNode& dihedral : node.getChildNode("Dihedrals").getChildren())
-        force->addDihedral(readProperty<int>(dihedral, "p1"), readProperty<int>(dihedral, "p2"),
-                           readProperty<int>(dihedral, "p3"), readProperty<int>(dihedral, "p4"),
-                           readProperty<double>(dihedral, "a"), readProperty<double>(dihedral, "rate"),
-                           readStartTime(dihedral));
+    ListedCoordinates::forEachKind(*force, [&](CoordinateKind kind, auto& coordinates) {
+        for (const SerializationNode& child : node.getChildNode(listName(kind)).getChildren()) {
+            ListedCoordinates::Coordinate c{{}, readProperty<double>(child, valueName(kind)),
+                                            {readProperty<double>(child, "rate"), readStartTime(child)}};
+            for (int p = 0; p < numParticlesOf(kind); p++)
+                c.particles[p] = readProperty<int>(child, particleName(p));
+            coordinates.push_back(c);
+        }
+    });
     for (const SerializationNode& child : node.getChildNode("CentroidDistances").getChildren()) {
         std::vector<int> groups[2];
         for (const SerializationNode& particle : child.getChildren())

@@ -6,6 +6,7 @@
 #include "openmm/Context.h"
 #include "openmm/Force.h"
 #include "openmm/Vec3.h"
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -374,21 +375,13 @@ private:
     struct Motion {
         double rate, startTime;
     };
-    struct Distance {
-        int particle1, particle2;
-        double distance;
+    /** A distance, an angle or a dihedral, of its first two, three or four particles. */
+    struct Coordinate {
+        std::array<int, 4> particles;
+        double value; // nm or rad
         Motion motion;
     };
-    struct Angle {
-        int particle1, particle2, particle3;
-        double angle;
-        Motion motion;
-    };
-    struct Dihedral {
-        int particle1, particle2, particle3, particle4;
-        double angle;
-        Motion motion;
-    };
+    friend struct ListedCoordinates;
     struct CentroidDistance {
         std::vector<int> particles1, particles2;
         double distance;
@@ -398,9 +391,7 @@ private:
         std::vector<int> particles;
         std::vector<OpenMM::Vec3> positions;
     };
-    std::vector<Distance> distances;
-    std::vector<Angle> angles;
-    std::vector<Dihedral> dihedrals;
+    std::vector<Coordinate> distances, angles, dihedrals;
     std::vector<CentroidDistance> centroidDistances;
     std::vector<Body> bodies;
     std::vector<std::string> particleNames;
