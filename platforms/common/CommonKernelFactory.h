@@ -34,9 +34,8 @@ public:
             OpenMM::Platform& platform = OpenMM::Platform::getPlatform(i);
             if (platform.getName() != platformName)
                 continue;
-            auto* factory = new CommonKernelFactory();     // the platform owns it
-            for (const StepScheme& scheme : stepSchemes()) // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
-                platform.registerKernelFactory(scheme.kernelName, factory);
+            for (const StepScheme& scheme : stepSchemes()) // the platform owns them
+                platform.registerKernelFactory(scheme.kernelName, new CommonKernelFactory());
         }
     }
 };

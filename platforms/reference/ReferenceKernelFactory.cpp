@@ -46,9 +46,7 @@ extern "C" void registerKernelFactories() {
         Platform& platform = Platform::getPlatform(i);
         if (dynamic_cast<ReferencePlatform*>(&platform) == nullptr)
             continue;
-        auto* factory = new ConstraintPlugin::ReferenceKernelFactory(); // the platforms own it, one each
-        // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
-        for (const ConstraintPlugin::StepScheme& scheme : ConstraintPlugin::stepSchemes())
-            platform.registerKernelFactory(scheme.kernelName, factory);
+        for (const ConstraintPlugin::StepScheme& scheme : ConstraintPlugin::stepSchemes()) // the platform owns them
+            platform.registerKernelFactory(scheme.kernelName, new ConstraintPlugin::ReferenceKernelFactory());
     }
 }
