@@ -277,9 +277,7 @@ std::string Writer::differences(const std::string& letter, const std::vector<std
 
 std::string Writer::pointFunction(const PointFunction::Meaning& meaning, const std::vector<int>& order,
                                   const std::vector<std::string>& arguments) {
-    const std::string kind = meaning.kind == CoordinateKind::Distance ? "distance"
-                             : meaning.kind == CoordinateKind::Angle  ? "angle"
-                                                                      : "dihedral";
+    const std::string kind = traitsOf(meaning.kind).name;
     const int numPoints = numParticlesOf(meaning.kind), numBonds = numPoints - 1;
     const std::vector<std::string> points(arguments.begin(), arguments.begin() + 3 * numPoints);
     const std::string bonds = differences("b", points, takesImages);

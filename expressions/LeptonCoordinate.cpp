@@ -12,6 +12,7 @@
 #include "openmm/OpenMMException.h"
 #include "openmm/internal/CustomCompoundBondForceImpl.h"
 #include "openmm/reference/ReferenceTabulatedFunction.h"
+#include <deque>
 #include <functional>
 #include <set>
 
@@ -77,7 +78,7 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
     }
     // As in OpenMM, a table of such a name gives way.
     const Box* const images = force.usesPeriodicBoundaryConditions() ? &box : nullptr;
-    for (CoordinateKind kind : {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral}) {
+    for (CoordinateKind kind : listedKinds) {
         const PointFunction::Meaning meaning{kind, PointFunction::Result::Value};
         const std::string name = PointFunction::nameOf(meaning);
         functions[name] = std::make_unique<PointFunction>(meaning, images);
@@ -89,10 +90,9 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
 /** Before OpenMM parses and optimizes it: see ExpressionChecks.h. */
 void checkExpression(const std::string& expression, std::map<std::string, Lepton::CustomFunction*> functions) {
     checkLength(expression);
-    Lepton::PlaceholderFunction distance(2), angle(3), dihedral(4); // of particles, not of points
-    functions["distance"] = &distance;
-    functions["angle"] = &angle;
-    functions["dihedral"] = &dihedral;
+    std::deque<Lepton::PlaceholderFunction> ofParticles; // not of points
+    for (CoordinateKind kind : listedKinds)
+        functions[traitsOf(kind).name] = &ofParticles.emplace_back(numParticlesOf(kind));
     const ParsedExpression parsed = Lepton::Parser::parse(expression, functions);
     checkConstants(parsed);
     checkDerivative(parsed);

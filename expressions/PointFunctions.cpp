@@ -24,9 +24,7 @@ void toBonds(int numBonds, const double* x, Real3* bonds) {
 } // namespace
 
 std::string PointFunction::nameOf(const Meaning& meaning) {
-    const std::string name = meaning.kind == CoordinateKind::Distance ? "pointdistance"
-                             : meaning.kind == CoordinateKind::Angle  ? "pointangle"
-                                                                      : "pointdihedral";
+    const std::string name = std::string("point") + traitsOf(meaning.kind).name;
     // With a space, so that no expression can mention it.
     return (meaning.result == Result::Value  ? ""
             : meaning.result == Result::Rate ? "rate of "
@@ -35,7 +33,7 @@ std::string PointFunction::nameOf(const Meaning& meaning) {
 }
 
 std::optional<PointFunction::Meaning> PointFunction::find(const std::string& name) {
-    for (CoordinateKind kind : {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral})
+    for (CoordinateKind kind : listedKinds)
         for (Result result : {Result::Value, Result::Rate, Result::Curvature})
             if (name == nameOf({kind, result}))
                 return Meaning{kind, result};

@@ -51,8 +51,8 @@ Found findTargetProblem(const ConstraintSet& set, int k) {
             << nearlyStraight << " rad: closer, it has no usable gradient.";
         return problem(c.target, c.target > 1 ? M_PI - nearlyStraight : nearlyStraight);
     }
-    if (c.kind == CoordinateKind::Dihedral && !std::isfinite(c.target)) {
-        why << "the dihedral " << c.target << " rad is not a number.";
+    if (traitsOf(c.kind).range == Range::FullTurn && !std::isfinite(c.target)) {
+        why << "the " << traitsOf(c.kind).name << " " << c.target << " rad is not a number.";
         return problem(c.target);
     }
     return {};

@@ -38,11 +38,6 @@ std::string listParticles(const ConstraintSet& set, const std::vector<int>& part
     return out.str();
 }
 
-/** Angles and dihedrals; unlike an expression's, their gradient is missing only where particles lie on a line. */
-bool isAngular(const Constraint& c) {
-    return c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral;
-}
-
 std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
     switch (report.outcome) {
     case Outcome::Converged:
@@ -56,7 +51,7 @@ std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
     case Outcome::Inconsistent:
         return "a constraint that depends on others, or joins immovable particles, does not hold";
     case Outcome::NoGradient:
-        if (isAngular(set.constraints[report.constraint]))
+        if (isAngular(set.constraints[report.constraint].kind))
             return "the " + std::string(nameOf(set.constraints[report.constraint].kind)) +
                    " below has no gradient where it starts, because three neighbours of its particles lie exactly on a "
                    "straight line";
@@ -128,7 +123,7 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                "particles depend on each other in this geometry: reduce the step size, " +
                std::string(minimizeFirst) + ", or remove a constraint of the set.";
     case Outcome::NoGradient:
-        if (isAngular(set.constraints[report.constraint]))
+        if (isAngular(set.constraints[report.constraint].kind))
             return "move " + describeParticle(set, set.constraints[report.constraint].particles[1]) +
                    " off the line, by 0.001 nm to the side where it shall be, and set the positions again.";
         return "move the particles away from this place (the centre of a sphere, the apex of a cone, a kink), or write "
@@ -154,31 +149,19 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
 
 const char* nameOf(CoordinateKind kind) {
     switch (kind) {
-    case CoordinateKind::Distance:
-        return "distance";
-    case CoordinateKind::Angle:
-        return "angle";
-    case CoordinateKind::Dihedral:
-        return "dihedral";
     case CoordinateKind::LinearAngle:
         return "straight angle";
     case CoordinateKind::AffinePosition:
         return "rigid body";
     case CoordinateKind::Custom:
         return "centroid distance";
+    default:
+        return traitsOf(kind).name;
     }
-    return "";
 }
 
 const char* unitOf(CoordinateKind kind) {
-    switch (kind) {
-    case CoordinateKind::Angle:
-    case CoordinateKind::Dihedral:
-    case CoordinateKind::LinearAngle:
-        return "rad";
-    default:
-        return "nm";
-    }
+    return isAngular(kind) || kind == CoordinateKind::LinearAngle ? "rad" : "nm";
 }
 
 std::string describeConstraint(const ConstraintSet& set, int constraint) {

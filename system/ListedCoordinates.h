@@ -15,7 +15,7 @@ struct ListedCoordinates {
     /** visit(kind, coordinates) for each kind in turn. */
     template <class Force, class Visit>
     static void forEachKind(Force& force, Visit visit) {
-#define VISIT(Name, name, numParticles) visit(CoordinateKind::Name, force.name##s);
+#define VISIT(Name, name, numParticles, range) visit(CoordinateKind::Name, force.name##s);
         LISTED_COORDINATES(VISIT)
 #undef VISIT
     }

@@ -9,20 +9,24 @@ namespace ConstraintPlugin {
 
 namespace {
 
+/** What moves is a length, in a Custom coordinate that of centroids, or an angle. */
+Range rangeOf(const Constraint& c) {
+    return c.kind == CoordinateKind::Custom ? Range::Length : traitsOf(c.kind).range;
+}
+
 /** How far a target is from the end of its range that its rate leads to, negative beyond; infinite where there is none.
  */
 double distanceToEnd(const Constraint& c, double time) {
     const double target = c.targetAt(time);
-    const bool isAngle = c.kind == CoordinateKind::Angle;
-    if (c.rate == 0 || c.kind == CoordinateKind::Dihedral || (c.rate > 0 && !isAngle))
-        return std::numeric_limits<double>::infinity();
-    return c.rate < 0 ? target : M_PI - target;
+    if (c.rate < 0 && rangeOf(c) != Range::FullTurn)
+        return target;
+    return c.rate > 0 && rangeOf(c) == Range::HalfTurn ? M_PI - target : std::numeric_limits<double>::infinity();
 }
 
 bool isInRange(const Constraint& c, double time) {
     const double target = c.targetAt(time);
-    const bool isAngle = c.kind == CoordinateKind::Angle, isDihedral = c.kind == CoordinateKind::Dihedral;
-    return std::isfinite(target) && (isDihedral || (target > 0 && (!isAngle || target < M_PI)));
+    return std::isfinite(target) &&
+           (rangeOf(c) == Range::FullTurn || (target > 0 && (rangeOf(c) != Range::HalfTurn || target < M_PI)));
 }
 
 } // namespace
@@ -44,7 +48,7 @@ void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time
         if (const Constraint& c = set.constraints[k]; c.rate != 0 && !isInRange(c, time)) {
             const double target = c.targetAt(time);
             throwProblem(problemOf(set, "moving", {k}, describeMotion(set, k, time) + ".", remedyForMotion(set, k),
-                                   target, c.kind == CoordinateKind::Angle && target > 0 ? M_PI : 0));
+                                   target, rangeOf(c) == Range::HalfTurn && target > 0 ? M_PI : 0));
         }
     requireLengthsInBox(set, box, time);
 }
@@ -58,7 +62,7 @@ int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, do
     int ending = -1;
     for (int k : among) {
         const Constraint& c = set.constraints[k];
-        const double largest = c.kind == CoordinateKind::Angle ? largestAngle : largestLength,
+        const double largest = rangeOf(c) == Range::HalfTurn ? largestAngle : largestLength,
                      part = distanceToEnd(c, time) / std::max(largest, steps * std::abs(c.rate) * stepSize);
         if (part < closest) {
             closest = part;
@@ -76,18 +80,15 @@ std::string describeMotion(const ConstraintSet& set, int constraint, double time
     out << describeConstraint(set, constraint) << " would be " << c.targetAt(time) << " " << unit << " at " << time
         << " ps: it is " << c.target << " " << unit << " at its startTime, " << c.startTime << " ps, and changes by "
         << c.rate << " " << unit << "/ps. It has to "
-        << (c.kind == CoordinateKind::Dihedral ? "be a number"
-            : c.kind == CoordinateKind::Angle  ? "stay between 0 and pi"
-                                               : "stay positive");
+        << (rangeOf(c) == Range::FullTurn   ? "be a number"
+            : rangeOf(c) == Range::HalfTurn ? "stay between 0 and pi"
+                                            : "stay positive");
     return out.str();
 }
 
 std::string remedyForMotion(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
-    const std::string name = c.kind == CoordinateKind::Dihedral   ? "Dihedral"
-                             : c.kind == CoordinateKind::Angle    ? "Angle"
-                             : c.kind == CoordinateKind::Distance ? "Distance"
-                                                                  : "CentroidDistance";
+    const std::string name = c.kind == CoordinateKind::Custom ? "CentroidDistance" : traitsOf(c.kind).method;
     return "take fewer steps, or call set" + name + "Rate(" + std::to_string(c.index) +
            ", rate, startTime) with others and updateParametersInContext(context).";
 }

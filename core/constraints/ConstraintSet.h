@@ -17,25 +17,13 @@ namespace ConstraintPlugin {
 
 /** Number of particles of a coordinate; 0 if it may be any. */
 inline int numParticlesOf(CoordinateKind kind) {
-    switch (kind) {
-    case CoordinateKind::Distance:
-        return 2;
-    case CoordinateKind::Angle:
-    case CoordinateKind::LinearAngle:
-        return 3;
-    case CoordinateKind::Dihedral:
-        return 4;
-    case CoordinateKind::AffinePosition:
-    case CoordinateKind::Custom:
-        return 0;
-    }
-    return 0;
+    return traitsOf(kind).numParticles;
 }
 
-/** sigma from q - target: a dihedral's is wrapped into [-pi, pi]. */
+/** sigma from q - target: in [-pi, pi] where multiples of 2 pi make no difference. */
 inline double wrapResidual(CoordinateKind kind, double difference) {
     constexpr double turn = 6.283185307179586477;
-    return kind == CoordinateKind::Dihedral ? std::remainder(difference, turn) : difference;
+    return traitsOf(kind).range == Range::FullTurn ? std::remainder(difference, turn) : difference;
 }
 
 /** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. One that was refused keeps its place, without

@@ -158,7 +158,7 @@ private:
         double target, rate, startTime;
     };
     bool isSpecial(int row) const {
-        return kind[row] > CoordinateKind::Dihedral;
+        return !isListed(kind[row]);
     }
     /** Whether errors are |sigma|/|grad sigma|, nm. */
     bool isExpression(int row) const {
@@ -186,10 +186,11 @@ private:
     template <class F>
     double forPlainSize(int row, F f) const {
         switch (kind[row]) {
-        case CoordinateKind::Angle:
-            return f(Size<3>());
-        case CoordinateKind::Dihedral:
-            return f(Size<4>());
+#define CASE(Name, name, numParticles, range)                                                                          \
+    case CoordinateKind::Name:                                                                                         \
+        return f(Size<numParticles>());
+            LISTED_COORDINATES(CASE)
+#undef CASE
         default:
             return f(Size<2>());
         }

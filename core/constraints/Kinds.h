@@ -8,10 +8,13 @@
 
 namespace ConstraintPlugin {
 
-#define ENUMERATOR(name) name,
+#define KIND(Name, name, numParticles, range) Name,
 /** Custom: sigma as an object gives it, a CustomCoordinate. */
-enum class CoordinateKind { COORDINATE_KINDS(ENUMERATOR) Custom };
-enum class RowKind { ROW_KINDS(ENUMERATOR) };
+enum class CoordinateKind { COORDINATE_KINDS(KIND) Custom };
+enum class RowKind { ROW_KINDS(KIND) };
+#undef KIND
+#define ENUMERATOR(name) name,
+enum class Range { RANGES(ENUMERATOR) };
 enum class Outcome { OUTCOMES(ENUMERATOR) };
 enum class DeviceOutcome { DEVICE_OUTCOMES(ENUMERATOR) };
 enum class StepSolve { STEP_SOLVES(ENUMERATOR) };
@@ -19,6 +22,36 @@ enum class StepSolve { STEP_SOLVES(ENUMERATOR) };
 #define COUNT(name) +1
 constexpr int numStepSolves = STEP_SOLVES(COUNT);
 #undef COUNT
+
+/** What is to be known of a kind of coordinate besides its equations. */
+struct CoordinateTraits {
+    const char* method; ///< "Dihedral", as in addDihedral()
+    const char* name;   ///< "dihedral", as in messages and expressions
+    int numParticles;   ///< 0 if it may be any
+    Range range;
+};
+constexpr CoordinateTraits coordinateTraits[] = {
+#define KIND(Name, name, numParticles, range) {#Name, #name, numParticles, Range::range},
+    COORDINATE_KINDS(KIND){"Custom", "custom", 0, Range::Other}
+#undef KIND
+};
+inline constexpr const CoordinateTraits& traitsOf(CoordinateKind kind) {
+    return coordinateTraits[(int) kind];
+}
+
+/** Distance, Angle, ...: what users list. */
+constexpr CoordinateKind listedKinds[] = {
+#define KIND(Name, name, numParticles, range) CoordinateKind::Name,
+    LISTED_COORDINATES(KIND)
+#undef KIND
+};
+constexpr bool isListed(CoordinateKind kind) {
+    return (int) kind < (int) (sizeof(listedKinds) / sizeof(listedKinds[0]));
+}
+/** Angles and dihedrals. */
+constexpr bool isAngular(CoordinateKind kind) {
+    return traitsOf(kind).range == Range::HalfTurn || traitsOf(kind).range == Range::FullTurn;
+}
 
 } // namespace ConstraintPlugin
 

@@ -19,16 +19,15 @@ using std::sqrt;
 #undef DEVICE
 } // namespace plain
 
-/** q of a distance, an angle or a dihedral from its bond vectors, and G = dq/db. */
+/** q of what users list from its bond vectors, and G = dq/db. Others take more than bond vectors: Jacobian.cpp. */
 inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
     switch (kind) {
-    case CoordinateKind::Distance:
-        return plain::distanceCoordinate(bonds, G);
-    case CoordinateKind::Angle:
-        return plain::angleCoordinate(bonds, G);
-    case CoordinateKind::Dihedral:
-        return plain::dihedralCoordinate(bonds, G);
-    default: // LinearAngle, AffinePosition and Custom take more than bond vectors: Jacobian.cpp
+#define CASE(Name, name, numParticles, range)                                                                          \
+    case CoordinateKind::Name:                                                                                         \
+        return plain::name##Coordinate(bonds, G);
+        LISTED_COORDINATES(CASE)
+#undef CASE
+    default:
         return 0.0;
     }
 }
@@ -36,12 +35,11 @@ inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
 /** d^2 q/dt^2 where its bond vectors change at constant rates. */
 inline double coordinateCurvature(CoordinateKind kind, const Real3* bonds, const Real3* rates) {
     switch (kind) {
-    case CoordinateKind::Distance:
-        return plain::distanceCurvature(bonds, rates);
-    case CoordinateKind::Angle:
-        return plain::angleCurvature(bonds, rates);
-    case CoordinateKind::Dihedral:
-        return plain::dihedralCurvature(bonds, rates);
+#define CASE(Name, name, numParticles, range)                                                                          \
+    case CoordinateKind::Name:                                                                                         \
+        return plain::name##Curvature(bonds, rates);
+        LISTED_COORDINATES(CASE)
+#undef CASE
     default:
         return 0.0;
     }

@@ -3,14 +3,24 @@
 // Numbers that C++ and kernels share, each list written once. C++ makes scoped enums of them (Kinds.h), kernels plain
 // ones, whose names begin with the enum's: RowKind::Angle is RowKind_Angle there (kernels/state.cc).
 
+/** Which values a coordinate takes.
+ *  Length: positive (nm). HalfTurn: between 0 and pi (rad). FullTurn: any multiple of 2 pi may be added (rad). */
+#define RANGES(RANGE) RANGE(Length) RANGE(HalfTurn) RANGE(FullTurn) RANGE(Other)
+
+/** What users list by ConstraintForce::add<Name>(): KIND(Name, name, number of particles, range). coordinates.cc has its
+ *  equations, <name>Coordinate and <name>Curvature, as functions of the bond vectors between its particles.
+ *  Distance: of two particles. Angle: at the second of three particles. Dihedral: of four particles. */
+#define LISTED_COORDINATES(KIND)                                                                                       \
+    KIND(Distance, distance, 2, Length) KIND(Angle, angle, 3, HalfTurn) KIND(Dihedral, dihedral, 4, FullTurn)
+
 /** Which coordinate q of its particles a constraint holds at its target.
- *  Distance: of two particles. Angle: at the second of three particles, between 0 and pi. Dihedral: of four particles.
  *  LinearAngle: one of the two components of the bend of three particles on a line, since an angle of pi has no
- *  gradient. AffinePosition: a component of r_a - sum_b C_ab r_b, a place in a rigid body. */
-#define COORDINATE_KINDS(KIND) KIND(Distance) KIND(Angle) KIND(Dihedral) KIND(LinearAngle) KIND(AffinePosition)
+ *  gradient. AffinePosition: a component of r_a - sum_b C_ab r_b, a place in a rigid body; of any number of particles. */
+#define COORDINATE_KINDS(KIND)                                                                                         \
+    LISTED_COORDINATES(KIND) KIND(LinearAngle, linearAngle, 3, Other) KIND(AffinePosition, affinePosition, 0, Other)
 
 /** The same for kernels, which know two kinds of CustomCoordinate. */
-#define ROW_KINDS(KIND) COORDINATE_KINDS(KIND) KIND(Centroid) KIND(Expression)
+#define ROW_KINDS(KIND) COORDINATE_KINDS(KIND) KIND(Centroid, centroid, 0, Other) KIND(Expression, expression, 0, Other)
 
 /** How a solve ended.
  *  NotConverged: iterations exhausted. Singular: a pivot vanished, because constraints depend on each other here, or a

@@ -294,7 +294,7 @@ SolveReport ConstraintSolver::reportNoGradient(int row, const Real3* positions) 
     const bool isSomewhere = std::all_of(report.places.begin(), report.places.end(),
                                          [](const Real3& x) { return std::isfinite(x.x + x.y + x.z); });
     // Angles and dihedrals have none where three neighbours lie on a line; nor has any q where two are at one place.
-    const bool canBeStraight = c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral;
+    const bool canBeStraight = isAngular(c.kind);
     const bool areApart = std::adjacent_find(report.places.begin(), report.places.end(),
                                              [](const Real3& a, const Real3& b) { return dot(a - b, a - b) == 0; }) ==
                           report.places.end();

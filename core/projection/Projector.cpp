@@ -41,7 +41,7 @@ double lengthOfError(const ConstraintSet& set, const SolveReport& report, double
     const Constraint& c = set.constraints[report.constraint];
     if (set.hasLengthScale(c))
         return std::abs(report.value - c.targetAt(time));
-    return c.kind == CoordinateKind::Angle || c.kind == CoordinateKind::Dihedral ? arm * report.maxError : 0;
+    return isAngular(c.kind) ? arm * report.maxError : 0;
 }
 
 } // namespace

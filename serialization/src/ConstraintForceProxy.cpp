@@ -29,7 +29,7 @@ static std::string particleName(int place) {
 }
 
 static const char* valueName(CoordinateKind kind) {
-    return traitsOf(kind).isAngle ? "a" : "d";
+    return isAngular(kind) ? "a" : "d";
 }
 
 /** Many pairs of particles as one text of "0 1 1 2", for one property instead of a million nodes. */
@@ -73,7 +73,7 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         SerializationNode& list = node.createChildNode(listName(kind));
         for (const ListedCoordinates::Coordinate& c : coordinates) {
             SerializationNode& child = list.createChildNode(traitsOf(kind).method);
-            for (int p = 0; p < numParticlesOf(kind); p++)
+            for (int p = 0; p < traitsOf(kind).numParticles; p++)
                 child.setIntProperty(particleName(p), c.particles[p]);
             child.setDoubleProperty(valueName(kind), c.value);
             writeMotion(child, c.motion.rate, c.motion.startTime);
@@ -118,7 +118,7 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
         for (const SerializationNode& child : node.getChildNode(listName(kind)).getChildren()) {
             ListedCoordinates::Coordinate c{{}, readProperty<double>(child, valueName(kind)),
                                             {readProperty<double>(child, "rate"), readStartTime(child)}};
-            for (int p = 0; p < numParticlesOf(kind); p++)
+            for (int p = 0; p < traitsOf(kind).numParticles; p++)
                 c.particles[p] = readProperty<int>(child, particleName(p));
             coordinates.push_back(c);
         }

@@ -66,10 +66,14 @@ DEVICE mixed targetAt(const Arguments* a, int row, mixed time) {
     return a->rowTarget[row] + a->rowRate[row] * time;
 }
 
-/** sigma from q: a dihedral's is wrapped into [-pi, pi]. */
+/** sigma from q: in [-pi, pi] where multiples of 2 pi make no difference. */
 DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
     const mixed difference = q - targetAt(a, row, time);
-    return KIND_OF(row) == RowKind_Dihedral ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
+    const int kind = KIND_OF(row);
+#define IS_FULL_TURN(Name, name, numParticles, range) || (kind == RowKind_##Name && Range_##range == Range_FullTurn)
+    const bool isFullTurn = false LISTED_COORDINATES(IS_FULL_TURN);
+#undef IS_FULL_TURN
+    return isFullTurn ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
 }
 
 /** What an error is divided by. */
@@ -149,13 +153,12 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
             b[s] = b[s] + (displacementOf(a, first + s) - displacementOf(a, first + s + 1));
     }
     mixed q;
-    if (kind == RowKind_Distance)
-        q = distanceCoordinate(b, G);
-    else if (kind == RowKind_Angle)
-        q = angleCoordinate(b, G);
-    else if (kind == RowKind_Dihedral)
-        q = dihedralCoordinate(b, G);
-    else {
+#define LISTED(Name, name, numParticles, range)                                                                        \
+    if (kind == RowKind_##Name)                                                                                        \
+        q = name##Coordinate(b, G);                                                                                    \
+    else
+    LISTED_COORDINATES(LISTED) {
+#undef LISTED
         if (!isDisplaced)
             store3(a->rowDirection, row, perpendicular(b[0] + b[1], a->rowForm[row]));
         q = linearAngleCoordinate(b, load3(a->rowDirection, row), G);
@@ -223,10 +226,12 @@ DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
         b[s] = load3(a->startBond, STORED_AT(first + s));
         V[s] = scale * (velocityOf(a, first + s) - velocityOf(a, first + s + 1));
     }
-    return kind == RowKind_Distance   ? distanceCurvature(b, V)
-           : kind == RowKind_Angle    ? angleCurvature(b, V)
-           : kind == RowKind_Dihedral ? dihedralCurvature(b, V)
-                              : linearAngleCurvature(b, V, load3(a->rowDirection, row));
+#define LISTED(Name, name, numParticles, range)                                                                        \
+    if (kind == RowKind_##Name)                                                                                        \
+        return name##Curvature(b, V);
+    LISTED_COORDINATES(LISTED)
+#undef LISTED
+    return linearAngleCurvature(b, V, load3(a->rowDirection, row));
 }
 
 /** v^T H v alone: what is even in v, less what does not depend on it. */

@@ -14,8 +14,11 @@ typedef struct {
     mixed w;  // 1/amu, 0 for an immovable particle
 } Particle;
 
-#define ENUMERATOR(name) RowKind_##name,
-enum { ROW_KINDS(ENUMERATOR) };
+#define KIND(Name, name, numParticles, range) RowKind_##Name,
+enum { ROW_KINDS(KIND) };
+#undef KIND
+#define ENUMERATOR(name) Range_##name,
+enum { RANGES(ENUMERATOR) };
 #undef ENUMERATOR
 #define ENUMERATOR(name) Outcome_##name,
 enum { DEVICE_OUTCOMES(ENUMERATOR) };

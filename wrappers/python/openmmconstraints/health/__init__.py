@@ -20,8 +20,9 @@ from openmmconstraints.health.findings import Finding, worst_first
 from openmmconstraints.health.membership import find_membership, is_own_setup_slow
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
+from openmmconstraints.inspection.kinds import BODY
 from openmmconstraints.inspection.labels import atom_name, require_same_size
-from openmmconstraints.inspection.listing import BODY, Listing
+from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
 
 __all__ = ["Finding", "Health", "Vibration", "Violation"]

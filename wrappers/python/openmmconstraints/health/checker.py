@@ -14,7 +14,8 @@ from openmm import unit
 
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.integrators import children_of
-from openmmconstraints.inspection.listing import BODY, Listing
+from openmmconstraints.inspection.kinds import BODY
+from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, _tryStart
 
 #: ps, of the trial's steps where no time step is given.

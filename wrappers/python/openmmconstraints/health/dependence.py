@@ -12,7 +12,8 @@ import numpy as np
 
 from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, REDUNDANT, STRAIGHT, Group
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.inspection.listing import ANGLE, DISTANCE, Listing
+from openmmconstraints.inspection.kinds import ANGLE, DISTANCE
+from openmmconstraints.inspection.listing import Listing
 
 #: Above it, or as near to 0, gradients of constraints are nearly parallel, and solvers need many iterations.
 NEARLY_STRAIGHT = 170.0  # degrees

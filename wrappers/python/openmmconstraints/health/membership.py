@@ -10,7 +10,8 @@ import numpy as np
 import openmm as mm
 
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.inspection.listing import CENTROIDS, DISTANCE, EXPRESSION, Listing, is_ours, is_periodic
+from openmmconstraints.inspection.kinds import CENTROIDS, DISTANCE, EXPRESSION
+from openmmconstraints.inspection.listing import Listing, is_ours, is_periodic
 from openmmconstraints.wrapper import ClusterInfo
 
 #: Constraints of a cluster from which on OpenMM's set-up may be slow.

@@ -13,7 +13,8 @@ from openmmconstraints.health.checker import Diagnosis, Start, Trial
 from openmmconstraints.health.dependence import NEARLY_STRAIGHT
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.bonds import minimum_image
-from openmmconstraints.inspection.listing import DIHEDRAL, Listing
+from openmmconstraints.inspection.kinds import DIHEDRAL
+from openmmconstraints.inspection.listing import Listing
 
 WORST = 5
 #: A constraint whose error at the start is larger (relative, rad or nm) is a finding.

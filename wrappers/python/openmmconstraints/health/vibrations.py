@@ -11,7 +11,8 @@ from math import floor, isfinite, log10, tau
 import numpy as np
 import openmm as mm
 
-from openmmconstraints.inspection.listing import ANGLE, BODY, DISTANCE, Listing
+from openmmconstraints.inspection.kinds import ANGLE, BODY, DISTANCE
+from openmmconstraints.inspection.listing import Listing
 
 _Two = tuple[int, int]
 _Three = tuple[int, int, int]

@@ -13,18 +13,12 @@ import numpy as np
 import openmm as mm
 from openmm import app
 
-from openmmconstraints.inspection.listing import ANGLE, BODY, CENTROIDS, DIHEDRAL, DISTANCE, EXPRESSION, Listing
+from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS
+from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce, _moveAnchoredConstraints
 
 #: The lists of a Force's XML.
-_LISTS = {
-    DISTANCE: "Distances",
-    ANGLE: "Angles",
-    DIHEDRAL: "Dihedrals",
-    CENTROIDS: "CentroidDistances",
-    EXPRESSION: "Constraints",
-    BODY: "RigidBodies",
-}
+_LISTS = {**{kind: f"{name}s" for kind, name in enumerate(METHODS)}, EXPRESSION: "Constraints", BODY: "RigidBodies"}
 
 
 @dataclass(frozen=True)

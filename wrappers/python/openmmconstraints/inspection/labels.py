@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import openmm as mm
 from openmm import app
 
+from openmmconstraints.inspection.kinds import METHODS, constraint_of, number_of
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
 
 MOST_NAMED = 6  # particles of a constraint
@@ -61,27 +62,13 @@ def constraint_particles(system: mm.System, constraint: int) -> list[int]:
     for force in system.getForces():
         if ConstraintForce.isinstance(force):
             force = ConstraintForce.cast(force)
-            kinds = [
-                (force.getNumDistances, force.getDistanceParameters),
-                (force.getNumAngles, force.getAngleParameters),
-                (force.getNumDihedrals, force.getDihedralParameters),
-                (force.getNumCentroidDistances, force.getCentroidDistanceParameters),
-            ]
+            for kind in range(len(METHODS)):
+                if 0 <= index < number_of(force, kind):
+                    return constraint_of(force, kind, index)[0]
+                index -= number_of(force, kind)
         elif CustomConstraintForce.isinstance(force):
             force = CustomConstraintForce.cast(force)
-            kinds = [(force.getNumConstraints, force.getConstraintParameters)]
-        else:
-            continue
-        for number, parameters in kinds:
-            if 0 <= index < number():
-                return _particles(parameters(index))
-            index -= number()
+            if 0 <= index < force.getNumConstraints():
+                return list(force.getConstraintParameters(index)[0])
+            index -= force.getNumConstraints()
     raise IndexError(f"there is no constraint {constraint}")
-
-
-def _particles(parameters: list) -> list[int]:
-    """Indices come first in any list of parameters, one by one or in lists; the target is last."""
-    particles: list[int] = []
-    for entry in parameters[:-1]:
-        particles += [entry] if isinstance(entry, int) else entry
-    return particles

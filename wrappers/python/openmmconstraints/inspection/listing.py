@@ -10,21 +10,23 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints.inspection.kinds import (
+    BODY,
+    DISTANCE,
+    EXPRESSION,
+    METHODS,
+    NOUNS,
+    SIZES,
+    constraint_of,
+    motion_of,
+    number_of,
+)
 from openmmconstraints.inspection.labels import particle_names
 from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
 
-DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
-#: What messages call them, and how many particles one has (0: any number).
-NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "rigid body")
-SIZES = (2, 3, 4, 0, 0, 0)
 #: Rate and start time of a constraint that does not move.
 STILL = (0.0, 0.0)
-
-
-def motion_of(force: ConstraintForce, name: str, index: int) -> tuple[unit.Quantity, unit.Quantity]:
-    """Rate and start time of a constraint: name is "Distance", "Angle", "Dihedral" or "CentroidDistance"."""
-    return getattr(force, f"get{name}Rate")(index), getattr(force, f"get{name}StartTime")(index)
 
 
 class Listing:
@@ -153,18 +155,9 @@ def _number(value) -> float:
 
 def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: _Rows) -> None:
     periodic = force.usesPeriodicBoundaryConditions()
-    for i in range(force.getNumDistances()):
-        *particles, target = force.getDistanceParameters(i)
-        rows.add(DISTANCE, particles, target, motion_of(force, "Distance", i), f, i, periodic)
-    for i in range(force.getNumAngles()):
-        *particles, target = force.getAngleParameters(i)
-        rows.add(ANGLE, particles, target, motion_of(force, "Angle", i), f, i, periodic)
-    for i in range(force.getNumDihedrals()):
-        *particles, target = force.getDihedralParameters(i)
-        rows.add(DIHEDRAL, particles, target, motion_of(force, "Dihedral", i), f, i, periodic)
-    for i in range(force.getNumCentroidDistances()):
-        first, second, target = force.getCentroidDistanceParameters(i)
-        rows.add(CENTROIDS, [*first, *second], target, motion_of(force, "CentroidDistance", i), f, i, periodic)
+    for kind in range(len(METHODS)):
+        for i in range(number_of(force, kind)):
+            rows.add(kind, *constraint_of(force, kind, i), motion_of(force, kind, i), f, i, periodic)
     for i in range(force.getNumRigidBodies()):
         bodies.add(BODY, force.getRigidBodyParameters(i)[0], 0.0, STILL, f, i, periodic)
 

@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""The kinds of constraints that Forces list, and how to read them from a ConstraintForce."""
+
+from __future__ import annotations
+
+from openmm import unit
+
+from openmmconstraints.wrapper import ConstraintForce
+
+DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
+#: What messages call them, and how many particles one has (0: any number).
+NOUNS = ("distance", "angle", "dihedral", "centroid distance", "expression", "rigid body")
+SIZES = (2, 3, 4, 0, 0, 0)
+#: What methods of ConstraintForce call those of its kinds that have a multiplier, in the order of getMultipliers().
+METHODS = ("Distance", "Angle", "Dihedral", "CentroidDistance")
+
+
+def number_of(force: ConstraintForce, kind: int) -> int:
+    """How many constraints of a kind a Force lists: getNumDistances(), ..."""
+    return getattr(force, f"getNum{METHODS[kind]}s")()
+
+
+def constraint_of(force: ConstraintForce, kind: int, index: int) -> tuple[list[int], unit.Quantity]:
+    """Particles and target of a constraint: getDistanceParameters(), ... Those of two groups come one after another."""
+    *entries, target = getattr(force, f"get{METHODS[kind]}Parameters")(index)
+    return [p for entry in entries for p in ([entry] if isinstance(entry, int) else entry)], target
+
+
+def motion_of(force: ConstraintForce, kind: int, index: int) -> tuple[unit.Quantity, unit.Quantity]:
+    """Rate and start time of a constraint: getDistanceRate(), ..."""
+    name = METHODS[kind]
+    return getattr(force, f"get{name}Rate")(index), getattr(force, f"get{name}StartTime")(index)
