@@ -33,7 +33,7 @@ void HostStepKernel::setTargets(const ConstraintSet& constraints) {
     lastStep().freeze();
     if (!solver->setTargets(constraints))
         throw OpenMMException("updateParametersInContext: particles or the number of constraints changed, or which "
-                              "of them are straight or flat. Only distances, angles, dihedrals, shapes and parameters "
+                              "of them are straight or flat. Only lengths, angles, shapes and parameters "
                               "may change; otherwise call Context.reinitialize(True).");
     projector->forgetRank();
     forgetLastState();

@@ -61,3 +61,54 @@ def test_every_folder_of_the_library_is_in_the_tree():
         assert re.search(rf"^(  )?({re.escape(folder)}|{Path(folder).name})/ ", tree, re.MULTILINE) or (
             Path(folder).name == "src" and re.search(rf"^{Path(folder).parent}/ ", tree, re.MULTILINE)
         ), folder
+
+
+SOURCES = ("core", "expressions", "system", "openmmapi", "serialization", "platforms", "wrappers")
+COMMENTS = {
+    ".py": r'""".*?"""|#[^\n]*',
+    ".pyi": r'""".*?"""|#[^\n]*',
+    ".i": r'/\*.*?\*/|//[^\n]*|%feature\("docstring"\).*?";',
+    ".cpp": r"/\*.*?\*/|//[^\n]*",
+    ".cc": r"/\*.*?\*/|//[^\n]*",
+    ".h": r"/\*.*?\*/|//[^\n]*",
+}
+
+
+def files_that_name(pattern: str, *, but: tuple[str, ...] = ()) -> set[str]:
+    """Files of the library whose code, without comments and messages to users, matches a pattern."""
+    found = set()
+    for path in (path for folder in SOURCES for path in (ROOT / folder).rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix in COMMENTS and not any(folder in name for folder in but):
+            code = re.sub(COMMENTS[path.suffix], "", path.read_text(), flags=re.DOTALL)
+            if re.search(pattern, code):
+                found.add(name)
+    return found
+
+
+def files_of_row(what: str) -> set[str]:
+    """The files that a row of ARCHITECTURE.md's table names: each by an end of its path that no other file has."""
+    row = re.search(rf"^\| {re.escape(what)} \| (.*) \|$", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    names = re.findall(r"`([\w/]+\.(?:h|cpp|cc|i|pyi|py))`", row.group(1))
+    paths = [path.relative_to(ROOT).as_posix() for folder in SOURCES for path in (ROOT / folder).rglob("*.*")]
+    found = set()
+    for name in names:
+        matches = [path for path in paths if f"/{path}".endswith(f"/{name}")]
+        assert len(matches) == 1, f"{name}: {matches}"
+        found.update(matches)
+    return found
+
+
+#: Folders of the Python package that run integrators, as a user does.
+USERS = ("/benchmark/", "/demo/", "/run/", "/commands/")
+
+
+def test_the_table_says_what_a_coordinate_takes():
+    """By the example of a dihedral."""
+    assert files_that_name(r"[Dd]ihedral|DIHEDRAL") == files_of_row("a coordinate, as a dihedral")
+
+
+def test_the_table_says_what_an_integrator_takes():
+    named = files_that_name(r"ShakeIntegrator|ShakeStep|\bShake\b", but=USERS)
+    # A step without a stage of its own needs no kernel text.
+    assert named == files_of_row("an integrator, as `ShakeIntegrator`") - {"platforms/common/kernels/steps.cc"}

@@ -8,10 +8,8 @@ import openmm as mm
 
 from openmmconstraints.inspection.errors import UserError
 
-KERNELS = [
-    f"Integrate{name}Step"
-    for name in ("Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "RattleNoseHoover", "ConstraintForce")
-]
+#: Of RattleIntegrator; a platform has the kernels of all integrators or of none.
+KERNEL = "IntegrateRattleStep"
 
 
 def found_platforms() -> dict[str, mm.Platform]:
@@ -21,7 +19,7 @@ def found_platforms() -> dict[str, mm.Platform]:
 
 def supports_plugin(platform: mm.Platform) -> bool:
     """Whether this plugin's integrators run there."""
-    return platform.supportsKernels(KERNELS)
+    return platform.supportsKernels([KERNEL])
 
 
 def choose_platform(name: str | None) -> mm.Platform:
