@@ -70,7 +70,7 @@ const char* const minimizeFirst = "minimize the energy first (openmmconstraints.
 
 /** A bond that turns freely by w dt has the length sqrt(1 + (w dt)^2) afterwards, and impulses along its start give it
  *  its length back only while w dt < 1. What couples with it moves that bound a little. */
-constexpr double mostRotation = 1, muchRotation = 0.7 * mostRotation;
+constexpr double maxRotation = 1, muchRotation = 0.7 * maxRotation;
 
 bool turnsTooFast(const SolveReport& report) {
     return report.rotation > muchRotation &&
@@ -266,7 +266,7 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         if (turnsTooFast(report))
             out << "\nFree particles would turn it by " << report.rotation
                 << " rad in this step. Constraint forces along "
-                << "the bond as it starts can hold it only up to about " << mostRotation
+                << "the bond as it starts can hold it only up to about " << maxRotation
                 << " rad, where it turns by 90 degrees.";
         for (std::size_t s = 0; s < report.places.size(); s++)
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
@@ -280,7 +280,7 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
     throwProblem(problemOf(set, context.ending >= 0 ? "moving" : kindOf(report),
                            about < 0 ? std::vector<int>() : std::vector{about}, out.str(),
                            remedyFor(set, report, context), isTooFast ? report.rotation : report.maxError,
-                           isTooFast ? mostRotation : context.tolerance));
+                           isTooFast ? maxRotation : context.tolerance));
 }
 
 /** "a; b; c": long lists are cut. */

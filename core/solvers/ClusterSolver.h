@@ -12,13 +12,13 @@ namespace ConstraintPlugin {
 enum class Outcome {
     Converged,
     NotConverged, ///< iterations exhausted
-    Singular,     ///< a pivot vanished: constraints depend on each other here, or a bond turned by 90 degrees
-    NotFinite,    ///< a coordinate is not a number, or infinite
-    Inconsistent, ///< a dependent or immovable constraint does not hold where all others do
+    Singular,     ///< a pivot vanished: constraints depend on each other here, or a bond rotated by 90 degrees
+    NotFinite,    ///< a coordinate is NaN or infinite
+    Inconsistent, ///< a dependent or immovable constraint does not hold although all others do
     NoGradient    ///< a constraint has no gradient at the start, or a zero one
 };
 
-/** What a solve reports; row is the worst or the failing one, error its error in units of the tolerance. */
+/** Result of a solve. `row` is the row with the largest error, or the failing one. */
 struct ClusterReport {
     Outcome outcome = Outcome::Converged;
     int iterations = 0;
@@ -35,7 +35,7 @@ struct ClusterReport {
     }
 };
 
-/** What both stages are given. The Jacobian has its start set. */
+/** Input of both stages. setStart() of the Jacobian has been called. */
 struct StageInput {
     Jacobian& jacobian;
     double tolerance;
