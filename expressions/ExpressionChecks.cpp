@@ -177,7 +177,7 @@ void checkLength(const std::string& expression) {
         const double count = countSymbols(equals == std::string::npos ? part : part.substr(equals + 1), meanings);
         if (count > maxSymbols)
             throw OpenMMException("it is too long: it has more than " + std::to_string((int) maxSymbols) +
-                                  " symbols, where each use of a definition counts as all that it stands for");
+                                  " symbols, where each use of an intermediate value counts as its definition");
         if (start == 0)
             return;
         if (equals != std::string::npos)

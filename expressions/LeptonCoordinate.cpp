@@ -105,7 +105,7 @@ LeptonCoordinate::LeptonCoordinate(const CustomConstraintForce& force)
       numPerConstraint(force.getNumPerConstraintParameters()), takesImages(force.usesPeriodicBoundaryConditions()) {
     constexpr int maxParticles = 10'000;
     if (numParticles > maxParticles)
-        refuse("a constraint of " + std::to_string(numParticles) + " particles has too many; " +
+        refuse("a constraint has " + std::to_string(numParticles) + " particles, but at most " +
                std::to_string(maxParticles) + " are possible");
     nameVariables(force);
     parse(force);
