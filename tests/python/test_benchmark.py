@@ -42,7 +42,7 @@ def test_files_and_table(tmp_path):
     assert ("water:2", "Rigid", 1e-5) in built_in_works
     for record in records:
         if record["system"] == "co2:2" and record["solver"] is None:
-            assert record["failure"] == "NaN"  # OpenMM's own algorithm cannot do straight rods
+            assert record["failure"] == "NaN"  # OpenMM's own algorithm cannot solve linear molecules
             assert record["error"] == "NaN"
             assert record["step_ms"] is None
         elif record["solver"] == "MatrixInversion":
