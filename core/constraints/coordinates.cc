@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The coordinates q of constraints, their gradients and curvatures. This file is compiled as C++ (through coordinates.h)
-// and as part of the kernels for OpenCL and CUDA. It only needs mixed, mixed3, DEVICE, dot() and cross().
+// The coordinates q of constraints, their gradients and curvatures. This file is compiled as C++ (through
+// coordinates.h) and as part of the kernels for OpenCL and CUDA. It only needs mixed, mixed3, DEVICE, dot() and cross().
 //
 // A coordinate of n particles is a function of the n-1 bond vectors b_s = x_s - x_(s+1); G_s = dq/db_s. Its curvature
 // is d^2 q(b + t V)/dt^2 at t = 0, where the bond vectors change at the rates V_s; ' and '' stand for d/dt, d^2/dt^2.
