@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""1,000 nitrogen molecules as rigid rods: temperature with 5 degrees of freedom each, and the pressure in two ways.
+"""1,000 rigid nitrogen molecules: the temperature with 5 degrees of freedom each, and the pressure in two ways.
 
-From all atoms, with the virial that the constraints report; and from molecules, as OpenMM's barostat computes it by
-finite differences of the energy. One counts the constraint forces, the other never sees them, and they agree:
+The atomic pressure includes the virial of the constraint forces. The molecular pressure, which OpenMM's barostat
+computes by finite differences of the energy, does not depend on constraint forces. Both agree:
 
     P V = (2/3) K_atoms + (1/3) (sum_i r_i.F_i + tr W)        P V = N k T - V dU/dV of whole molecules
 
@@ -31,8 +31,8 @@ interaction.setCutoffDistance(1.2)
 interaction.setUseSwitchingFunction(True)
 interaction.setSwitchingDistance(1.0)
 interaction.setUseDispersionCorrection(False)
-rods = mc.ConstraintForce()
-rods.setUsesPeriodicBoundaryConditions(True)
+bonds = mc.ConstraintForce()
+bonds.setUsesPeriodicBoundaryConditions(True)
 positions = []
 random = np.random.default_rng(1)
 for i in range(molecules):
@@ -40,13 +40,13 @@ for i in range(molecules):
         system.addParticle(14.007)
         interaction.addParticle(0, 0.331, 0.3078)  # sigma (nm), epsilon (kJ/mol)
     interaction.addException(2 * i, 2 * i + 1, 0, 1, 0)
-    rods.addDistance(2 * i, 2 * i + 1, bond)
+    bonds.addDistance(2 * i, 2 * i + 1, bond)
     middle = edge / 10 * (np.array([i % 10, i // 10 % 10, i // 100]) + 0.5)
     direction = random.normal(size=3)
     half = 0.5 * bond * direction / np.linalg.norm(direction)
     positions += [middle - half, middle + half]
 system.addForce(interaction)
-system.addForce(rods)
+system.addForce(bonds)
 barostat = mm.MonteCarloBarostat(1 * u.bar, temperature, 0)  # frequency 0: only to ask for the pressure
 system.addForce(barostat)
 
@@ -58,8 +58,7 @@ context.setVelocitiesToTemperature(temperature, 1)
 dof = integrator.getNumDegreesOfFreedom()
 print(f"{dof} degrees of freedom, {dof / molecules:g} each")
 integrator.step(1500)
-# With friction, the step-averaged constraint force has its centripetal part too small by half of friction * step size.
-integrator.setFriction(0.2)
+integrator.setFriction(0.2)  # after equilibration, a weak coupling
 
 
 def force_virial() -> float:
@@ -67,7 +66,7 @@ def force_virial() -> float:
     state = context.getState(positions=True)
     x, box = state.getPositions(asNumpy=True), state.getPeriodicBoxVectors()
     energies = []
-    h = 3e-4  # smaller would drown in the rounding of a single-precision energy
+    h = 3e-4  # a smaller difference would be lost in the rounding of a single-precision energy
     for scale in (1 + h, 1 - h):
         context.setPeriodicBoxVectors(*(scale * vector for vector in box))
         context.setPositions(scale * x)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """A bead that slides on a paraboloid without friction: sigma(r) = z - a (x^2 + y^2) = 0.
 
-No force field knows this constraint; one line of CustomConstraintForce states it. The energy is conserved, and the
-force that the surface exerts, read from the multiplier, is the one that a textbook gives:
+One line of CustomConstraintForce defines this constraint. The energy is conserved, and the normal force of the surface,
+computed from the multiplier, equals the analytical one:
 
     lambda = m (g + 2 a |v_xy|^2) / (1 + 4 a^2 (x^2 + y^2)),   N = lambda |grad sigma|
 

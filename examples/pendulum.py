@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A spherical pendulum, a mass on a rod that hangs from a fixed point, against a solution of its ordinary differential
-equation in angles.
+"""A spherical pendulum, compared with a solution of the differential equation for its two angles.
 
-The rod is a distance to a massless particle, which does not move. Halving the time step divides the deviation by four.
+A constrained distance ties the mass to a massless particle, which does not move. Half the time step gives a quarter of
+the deviation.
 
 python examples/pendulum.py [plot.png]
 """
@@ -49,7 +49,7 @@ def simulate(step_size: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact(times: np.ndarray) -> np.ndarray:
-    """The same from theta'' = sin(theta) cos(theta) phi'^2 - (g/l) sin(theta), phi' sin^2(theta) constant."""
+    """Positions from theta'' = sin(theta) cos(theta) phi'^2 - (g/l) sin(theta), with constant phi' sin^2(theta)."""
     momentum = phi_rate0 * np.sin(theta0) ** 2
 
     def derivative(_, y):

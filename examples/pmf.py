@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The free energy along butane's dihedral, from constrained runs on all cores, beside a histogram of free runs.
+"""The free energy along butane's dihedral from constrained runs on all cores, compared with a histogram of free runs.
 
     python pmf.py [pmf.png]
 
-United atoms in vacuum (TraPPE: Martin, Siepmann, J. Phys. Chem. B 102, 2569 (1998), doi 10.1021/jp972543+). Nothing but
-the torsion depends on the dihedral here, so its free energy has to be the torsion's energy, rigid bonds or not.
-Half a minute on two cores, when nothing else runs there.
+United atoms in vacuum (TraPPE: Martin, Siepmann, J. Phys. Chem. B 102, 2569 (1998), doi 10.1021/jp972543+). Only the
+torsion energy depends on the dihedral, so the free energy must equal the torsion energy, with rigid bonds too. The
+script takes half a minute on two idle cores.
 """
 
 import multiprocessing
@@ -53,7 +53,7 @@ def integrator():
 
 
 def free_run(seed, samples=50000, interval=25):
-    """Dihedrals (rad) of a run that nothing holds."""
+    """Dihedrals (rad) of a run in which the dihedral is not constrained."""
     bath = integrator()
     bath.setRandomNumberSeed(seed)
     context = mm.Context(butane(), bath, mm.Platform.getPlatform("Reference"))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Particles that slide freely on surfaces sigma(r) = 0: seven expressions to copy.
+"""Particles that slide without friction on surfaces sigma(r) = 0: seven expressions to copy.
 
-A weak spring to the origin keeps them near. The surfaces do no work: the energy is conserved.
+A weak spring to the origin keeps them near it. The constraint forces do no work, so the energy is conserved.
 
 python examples/surfaces.py [plot.png]
 """
@@ -16,7 +16,7 @@ import openmm.unit as u
 
 import openmmconstraints as mc
 
-SURFACES = {  # name: (expression, parameters, where the particle starts; it is put onto the surface)
+SURFACES = {  # name: (expression, parameters, initial position, which is projected onto the surface)
     "sphere": ("x1^2 + y1^2 + z1^2 - r^2", {"r": 0.5}, (0.3, 0.3, 0.2)),
     "plane": ("nx*x1 + ny*y1 + nz*z1 - d", {"nx": 0.6, "ny": 0.0, "nz": 0.8, "d": 0.1}, (0, 0, 0)),
     "cylinder": ("x1^2 + y1^2 - r^2", {"r": 0.4}, (0.4, 0, -0.5)),

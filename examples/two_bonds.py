@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A molecule of two rigid bonds, 1-2-3: the explicit constraint force beside RATTLE.
+"""A molecule with two rigid bonds, 1-2-3: the explicit constraint force compared with RATTLE.
 
-ConstraintForceIntegrator computes the multipliers from forces and velocities, as if the constraints were one more
-force. That is exact for the force and only as good as the integrator for the lengths: they drift, quadratically in
-time, unless a feedback (Baumgarte) pulls them back. RATTLE solves for the lengths themselves.
+ConstraintForceIntegrator computes the multipliers from forces and velocities and treats the constraint force like any
+other force. The force is exact, but the lengths are only as accurate as the integration: without a feedback term
+(Baumgarte) they drift quadratically in time. RATTLE solves for positions that satisfy the constraints.
 
 python examples/two_bonds.py [plot.png]
 """
@@ -52,7 +52,7 @@ def run(integrator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 drifting = mc.ConstraintForceIntegrator(step_size)
 drifting.setStabilization(0, 0)
-drifting.setMaxDrift(1)  # do not stop it
+drifting.setMaxDrift(1)  # so large that no exception is raised
 stabilized = mc.ConstraintForceIntegrator(step_size)
 rattle = mc.RattleIntegrator(step_size)
 rattle.setConstraintTolerance(1e-10)

@@ -25,11 +25,11 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Lepton takes seconds for an expression of some hundred symbols, and a time that grows with the square. */
-constexpr double mostSymbols = 5'000, mostOfDerivative = 50'000;
+constexpr double maxSymbols = 5'000, maxDerivativeNodes = 50'000;
 /** Parentheses inside parentheses. */
 constexpr int deepest = 1'000;
-/** Of factors that are constant; a double holds little more. */
-constexpr double mostDigits = 300;
+/** Largest sum of the powers of ten of constant factors, near the range of a double. */
+constexpr double maxDigits = 300;
 
 std::string trimmed(const std::string& text) {
     const char* const spaces = " \t\n\v\f\r";
@@ -113,11 +113,11 @@ Part examine(const ExpressionTreeNode& node, const std::function<void(const Expr
     if (const auto* product = dynamic_cast<const Operation::MultiplyConstant*>(&operation))
         factors += digitsOf(product->getValue());
     whole.digits += factors;
-    if (whole.digits > mostDigits)
+    if (whole.digits > maxDigits)
         throw OpenMMException("the constant factors in " + textOf(node) +
                               " are too large or too small: their powers of "
                               "ten add up to more than " +
-                              std::to_string((int) mostDigits));
+                              std::to_string((int) maxDigits));
     return whole;
 }
 
@@ -175,9 +175,9 @@ void checkLength(const std::string& expression) {
         const std::string part = expression.substr(start, end - start);
         const std::size_t equals = start == 0 ? std::string::npos : part.find('=');
         const double count = countSymbols(equals == std::string::npos ? part : part.substr(equals + 1), meanings);
-        if (count > mostSymbols)
-            throw OpenMMException("it is too long: it has more than " + std::to_string((int) mostSymbols) +
-                                  " symbols, where each use of a definition counts as all that it stands for");
+        if (count > maxSymbols)
+            throw OpenMMException("it is too long: it has more than " + std::to_string((int) maxSymbols) +
+                                  " symbols, where each use of an intermediate value counts as its definition");
         if (start == 0)
             return;
         if (equals != std::string::npos)
@@ -191,9 +191,9 @@ void checkConstants(const ParsedExpression& expression) {
 }
 
 void checkDerivative(const ParsedExpression& expression) {
-    if (countNodes(expression.getRootNode()).ofDerivative > mostOfDerivative)
+    if (countNodes(expression.getRootNode()).ofDerivative > maxDerivativeNodes)
         throw OpenMMException("it is too deeply nested: its derivative would have more than " +
-                              std::to_string((int) mostOfDerivative) + " terms");
+                              std::to_string((int) maxDerivativeNodes) + " terms");
 }
 
 ParsedExpression simplified(const ParsedExpression& derivative) {

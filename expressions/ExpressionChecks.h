@@ -8,16 +8,17 @@
 
 namespace ConstraintPlugin {
 
-// Lepton trusts what it is given: a constant that is not a number makes its optimizer run for ever, a long or deep
-// expression exhausts the stack or the memory. All of these throw OpenMMException with what is wrong.
+// Lepton does not check its input: a constant that is NaN makes its optimizer run for ever, and a long or deeply nested
+// expression exhausts the stack or the memory. All of these functions throw OpenMMException with the cause.
 
-/** Before parsing: is it short enough, with each use of a definition counted as all that it stands for? */
+/** Before parsing: check the length of an expression in which each use of a definition is replaced by the definition.
+ */
 void checkLength(const std::string& expression);
-/** After parsing: is every part of it that has no variable a finite number, and is its derivative of a usable size? */
+/** After parsing: check that every constant part is a finite number, and that the derivative is not too large. */
 void checkConstants(const Lepton::ParsedExpression& expression);
 void checkDerivative(const Lepton::ParsedExpression& expression);
 
-/** optimize() of a derivative. Constants in it that are not finite do no harm where they are multiplied by zero. */
+/** optimize() of a derivative. A constant that is not finite is accepted if it is multiplied by zero. */
 Lepton::ParsedExpression simplified(const Lepton::ParsedExpression& derivative);
 
 } // namespace ConstraintPlugin

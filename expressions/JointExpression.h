@@ -12,11 +12,11 @@
 
 namespace ConstraintPlugin {
 
-/** Several expressions of the same variables, evaluated together: what they share, as a function and its derivatives
- *  do, is computed once. Evaluation allocates nothing.
+/** Several expressions of the same variables, evaluated together. Common subexpressions, which a function and its
+ *  derivatives have, are computed once. Evaluation allocates no memory.
  *
- *  Lepton's own CompiledExpression is out of reach for a plugin: the size of that class depends on whether libOpenMM
- * was built with a JIT compiler, and the headers that OpenMM installs do not say. */
+ *  A plugin cannot use Lepton's own CompiledExpression: the size of that class depends on whether libOpenMM was built
+ * with a JIT compiler, and the headers that OpenMM installs do not show this. */
 class JointExpression {
 public:
     /** @param variables  name of every variable, and its index in the values given to evaluate()
@@ -27,12 +27,12 @@ public:
      *  @param[out] results  [expressions] */
     void evaluate(const double* values, double* results);
 
-    /** What evaluate() does, for those who write it down. Places are those of the variables, then of the steps' results
-     *  in turn. */
+    /** One operation of evaluate(), for code generation. Places are numbers of values: first the variables, then the
+     * results of the steps. */
     struct Step {
         std::unique_ptr<Lepton::Operation> operation;
         std::vector<int> arguments; ///< places
-        int result;                 ///< and of what it computes
+        int result;                 ///< place of the result
     };
     const std::vector<Step>& getSteps() const {
         return steps;

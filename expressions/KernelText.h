@@ -18,7 +18,7 @@ public:
         std::vector<double> values;
         int offset; ///< in data()
     };
-    /** @param function  what expressions evaluate; the spline is taken from it */
+    /** @param function  the function as expressions evaluate it, which has the spline */
     void add(const std::string& name, const OpenMM::TabulatedFunction& table, const Lepton::CustomFunction& function);
     const Table& get(const std::string& name) const {
         return tables.at(name);
@@ -31,14 +31,14 @@ private:
     int total = 0;
 };
 
-/** Write expressions as kernel text, one statement a step, so that what they share is computed once.
+/** Write expressions as kernel text, one statement per step, so that common subexpressions are computed once.
  *
- *  The text is OpenCL C and CUDA C++ alike. It stands after platforms/common/kernels/stepState.cc,
+ *  The text is valid OpenCL C and CUDA C++. It stands after platforms/common/kernels/stepState.cc,
  * core/constraints/coordinates.cc and core/constraints/functions.cc, in a function with the arguments `stepState` and
- * `tables`. Every constant is cast to `mixed` on the spot: in single precision no double remains.
- *  @param variables        name of each variable, by its place in the expression; of three in turn that are called
- *                          v.x, v.y, v.z, the vector is v
- *  @param takesImages      whether point functions take minimum images
+ * `tables`. Every constant is cast to `mixed`, so that there is no double in single precision.
+ *  @param variables        name of each variable, by its place in the expression; three consecutive ones with the names
+ *                          v.x, v.y, v.z are the vector v
+ *  @param takesImages      whether point functions use minimum images
  *  @param[out] results     names of the results
  *  @throws OpenMMException if an operation is not known */
 std::string writeKernelText(const JointExpression& expression, const std::vector<std::string>& variables,

@@ -76,7 +76,7 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
             throw OpenMMException("the table of " + name + ": " + error.what());
         }
     }
-    // As in OpenMM, a table of such a name gives way.
+    // As in OpenMM, these functions take precedence over a table of the same name.
     const Box* const images = force.usesPeriodicBoundaryConditions() ? &box : nullptr;
     for (CoordinateKind kind : listedKinds) {
         const PointFunction::Meaning meaning{kind, PointFunction::Result::Value};
@@ -103,10 +103,10 @@ void checkExpression(const std::string& expression, std::map<std::string, Lepton
 LeptonCoordinate::LeptonCoordinate(const CustomConstraintForce& force)
     : expression(force.getExpression()), numParticles(force.getNumParticlesPerConstraint()),
       numPerConstraint(force.getNumPerConstraintParameters()), takesImages(force.usesPeriodicBoundaryConditions()) {
-    constexpr int mostParticles = 10'000;
-    if (numParticles > mostParticles)
-        refuse("a constraint of " + std::to_string(numParticles) + " particles has too many; " +
-               std::to_string(mostParticles) + " are possible");
+    constexpr int maxParticles = 10'000;
+    if (numParticles > maxParticles)
+        refuse("a constraint has " + std::to_string(numParticles) + " particles, but at most " +
+               std::to_string(maxParticles) + " are possible");
     nameVariables(force);
     parse(force);
     for (int i = 0; i < force.getNumGlobalParameters(); i++) {
@@ -313,8 +313,8 @@ void LeptonCoordinate::addInternalVirial(const Real3* x, const double* parameter
                 tensor[i] += factor * component(separations[p], i / 3) * component(gradient[p], i % 3);
         return;
     }
-    // Which images are taken, only the functions in the expression know. Strained together with the box, the images
-    // stay the same: d sigma/d strain by a difference of the fourth order.
+    // Only the functions in the expression know which images they use. If positions and box are strained together, the
+    // images stay the same, so d sigma/d strain is computed by a finite difference of fourth order.
     for (int i = 0; i < 9; i++) {
         auto atStrain = [&](double strain) {
             auto strained = [&](Real3 v) {

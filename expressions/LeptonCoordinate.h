@@ -12,8 +12,8 @@
 
 namespace ConstraintPlugin {
 
-/** sigma of a CustomConstraintForce. Derivatives are symbolic: of the expression by Lepton, of distances, angles and
- *  dihedrals by core's coordinates, of tables by their splines. Not for two threads at once. */
+/** sigma of a CustomConstraintForce, with symbolic derivatives: Lepton differentiates the expression, coordinates.cc
+ * has those of distances, angles and dihedrals, and splines those of tables. It is not thread-safe. */
 class LeptonCoordinate : public CustomCoordinate {
 public:
     /** Global parameters have their defaults until setGlobals() is called.
@@ -67,10 +67,10 @@ private:
     std::vector<double> values;
     std::map<std::string, int> variables; // where each is in `values`
     int timePlace, parameterPlace, ratePlace;
-    Box box; // that functions with minimum images look at
+    Box box; // for functions that use minimum images
 
     Lepton::ParsedExpression parsed;
-    KernelTables tables; // that occur in it
+    KernelTables tables; // those that the expression uses
     std::unique_ptr<JointExpression> sigmaAndGradient, rate, second;
     std::vector<double> results;
 };

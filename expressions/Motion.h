@@ -14,11 +14,11 @@ namespace ConstraintPlugin {
 
 bool isZero(const Lepton::ExpressionTreeNode& node);
 
-/** Variables that change with time: differentiates expressions along their motion. */
+/** Differentiates expressions with respect to time along a motion of their variables. */
 class Motion {
 public:
-    /** @param rates  of those variables that change
-     *  @param box    where point functions take the minimum image; null: nowhere */
+    /** @param rates  rate of each variable that changes
+     *  @param box    for point functions with the minimum image; null: they do not use it */
     Motion(std::map<std::string, Lepton::ExpressionTreeNode> rates, const Box* box)
         : rates(std::move(rates)), box(box) {
     }

@@ -93,7 +93,7 @@ double PointFunction::evaluateDerivative(const double* arguments, const int* ord
     const int numArguments = getNumArguments(), numBonds = numParticlesOf(meaning.kind) - 1;
     const int wanted = (int) (std::find(order, order + numArguments, 1) - order);
     if (meaning.result != Result::Value || std::count(order, order + numArguments, 0) != numArguments - 1)
-        return std::numeric_limits<double>::quiet_NaN(); // nobody asks for these
+        return std::numeric_limits<double>::quiet_NaN(); // these are never used
     const int s = wanted / 3, axis = wanted % 3;         // d/dx_s = d/db_s - d/db_(s-1)
     const Real3* const G = at(arguments).gradient;
     return (s < numBonds ? component(G[s], axis) : 0.0) - (s > 0 ? component(G[s - 1], axis) : 0.0);

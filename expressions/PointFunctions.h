@@ -11,28 +11,29 @@
 
 namespace ConstraintPlugin {
 
-/** pointdistance, pointangle or pointdihedral of expressions: a coordinate q of core as a function of the coordinates
- *  x of its points. OpenMM's own functions of these names say 0 where there is no derivative, and have no second ones.
+/** pointdistance, pointangle or pointdihedral in expressions: a coordinate q of coordinates.cc as a function of the
+ *  coordinates x of its points. OpenMM's own functions of these names return 0 if a derivative does not exist, and have
+ * no second derivatives.
  *
- *  Second derivatives are only ever needed along a motion x(t), so they come as functions of x and its rates x', which
- *  stand behind x in the arguments: q' = G.x' and the curvature C = x'.H.x', of which q'' = C + G.x''. */
+ *  Second derivatives are only needed along a motion x(t). So there are functions of x and its rates x', which follow x
+ * in the arguments: q' = G.x' and the curvature C = x'.H.x', with which q'' = C + G.x''. */
 class PointFunction : public Lepton::CustomFunction {
 public:
     enum class Result { Value, Rate, Curvature };
-    /** What stands in an expression, and what derivatives of it are called. */
+    /** Which function, and which derivative of it. */
     struct Meaning {
         CoordinateKind kind; ///< Distance, Angle or Dihedral
         Result result;
     };
     static std::string nameOf(const Meaning& meaning);
-    /** Nothing if a name is none of these functions'. */
+    /** Nothing if it is not the name of one of these functions. */
     static std::optional<Meaning> find(const std::string& name);
 
-    /** @param box  where the minimum image is taken of the points' differences; null: nowhere */
+    /** @param box  for minimum images of the points' differences; null: they are not used */
     PointFunction(const Meaning& meaning, const Box* box);
     int getNumArguments() const override;
     double evaluate(const double* arguments) const override;
-    /** @param order  by argument; of sum 1, and of a Value only */
+    /** @param order  by argument, with sum 1; for Result::Value only */
     double evaluateDerivative(const double* arguments, const int* order) const override;
     Lepton::CustomFunction* clone() const override {
         return new PointFunction(*this);

@@ -10,8 +10,8 @@
 
 namespace ConstraintPlugin {
 
-/** A continuous tabulated function of one to three arguments: the spline that OpenMM makes of it, with derivatives of
- *  any order (OpenMM's own has first derivatives only). Zero outside the table, unless that is periodic. */
+/** A continuous tabulated function of one to three arguments: the same spline as OpenMM's, with derivatives of any
+ * order (OpenMM's has first derivatives only). It is zero outside the table, unless the table is periodic. */
 class SplineFunction : public Lepton::CustomFunction {
 public:
     /** @return null if the function is none of OpenMM's continuous ones */
@@ -28,7 +28,7 @@ public:
         return new SplineFunction(*this);
     }
 
-    /** What a kernel needs to know as well. */
+    /** Data that kernels need too. */
     struct Table {
         std::vector<int> size; ///< by axis
         std::vector<double> low, high;

@@ -11,10 +11,10 @@ namespace ConstraintPlugin {
 /** Clusters of a graph by shape, the largest first. */
 std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const ConstraintGraph& graph);
 
-/** What serves the clusters of a graph: "MatrixInversion (closed form 3x3, sparse LDLT/LU)". */
+/** The solvers of the clusters of a graph: "MatrixInversion (closed form 3x3, sparse LDLT/LU)". */
 std::string describeSolver(const ConstraintGraph& graph);
 
-/** Whether the Iterative solver serves a constraint. */
+/** Whether a constraint is solved by the Iterative solver. */
 bool isServedIteratively(const ConstraintGraph& graph, int constraint);
 
 /** Which clusters are Iterative because their factors would be too large; empty if none is. */

@@ -16,7 +16,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Where a body comes from: a Force and its index there, or -1 if it was recognized. */
+/** Origin of a body: a Force and its index there, or -1 if it was recognized. */
 struct Origin {
     int force = -1, index = -1;
     bool periodic = false;
@@ -50,8 +50,8 @@ double diameterOf(const RigidBody& body) {
     return largest;
 }
 
-/** Constrain the distances among base particles, except those that are constrained already, and the places of all
- *  other particles. Those of a recognized body stand in for listed constraints of the same particle. */
+/** Constrain the distances among base particles, except those that are constrained already, and place all other
+ * particles relative to them. In a recognized body these constraints replace declared ones of the same particle. */
 void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin, const Box& box,
                 const std::vector<std::pair<int, int>>& constrained) {
     std::map<int, int> listedOf; // by particle
@@ -91,7 +91,8 @@ void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin,
     }
 }
 
-/** Whether a body is a rod held by its bonds and angles of pi alone: as components of bends those are regular. */
+/** Whether a linear body has only bonds and angles of pi: these are regular, because such an angle is two components of
+ * the bend. */
 bool isRegularRod(const ConstraintSet& set, const RigidBody& body) {
     auto count = [&](CoordinateKind kind) {
         return std::count_if(body.constraints.begin(), body.constraints.end(),
@@ -125,17 +126,18 @@ double heightOf(const ConstraintSet& set, const RigidBody& body) {
         const auto product = [&](int i, int j) { return (square[o][i] + square[o][j] - square[i][j]) / 2; };
         const double uu = square[o][a], vv = square[o][b], uv = product(a, b), uw = product(a, top),
                      vw = product(b, top), det = uu * vv - uv * uv;
-        if (!(det > 0)) // straight, or a pair that is held twice leaves another without
+        if (!(det > 0)) // linear, or a pair is constrained twice and another not at all
             return 0;
         smallest = std::min(smallest, square[o][top] - (uw * uw * vv - 2 * uw * vw * uv + vw * vw * uu) / det);
     }
     return smallest > 0 ? std::sqrt(smallest) : 0;
 }
 
-/** Distances among base particles by pair: where bodies share an edge, the first one's length holds for all. */
+/** Distances among base particles by pair. If bodies share an edge, all use the length of the first one. */
 using Edges = std::map<std::pair<int, int>, double>;
 
-/** The body with the lengths that its base gets in fact: rounded lengths give each body slightly different ones. */
+/** The body with the lengths that its base actually has: with rounded lengths, bodies that share an edge have slightly
+ *  different ones. */
 RigidBody withSharedEdges(RigidBody body, Edges& edges) {
     auto edge = [&](int i, int j) {
         const std::pair<int, int> pair = std::minmax(body.base[i], body.base[j]);
@@ -177,7 +179,7 @@ struct Conversion {
     std::vector<int> rows; // constraints that hold the body now
 };
 
-/** Let a body take the place of its constraints, whose targets become those of its shape. */
+/** Replace the constraints of a body. Their targets become those of its shape. */
 Conversion convert(ConstraintSet& set, const RigidBody& body, const Box& box) {
     Conversion conversion;
     std::map<int, Real3> place;
@@ -232,8 +234,8 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
         std::vector<Conversion> conversions;
         for (const RigidBody& body : bodies)
             conversions.push_back(convert(converted, withSharedEdges(body, edges), box));
-        // A fit contradicts what braces the body from outside, which makes it regular, too. Where it changes lengths by
-        // a part e, it moves particles by about sqrt(2 e) of them.
+        // A fit contradicts further constraints that brace the body, which make it regular anyway. If it changes
+        // lengths by a relative e, it moves particles by about sqrt(2 e) times the length.
         constexpr double rounding = 1e-13;
         const double harmless = std::max(0.5 * tolerance * tolerance, rounding);
         std::vector<std::vector<int>> fitted(bodies.size());
@@ -272,7 +274,7 @@ void addRigidBodies(const System& system, ConstraintSet& set, const Box& box, co
         std::vector<Vec3> positions;
     };
     std::vector<Declared> bodies;
-    std::vector<int> numBodies(system.getNumParticles()); // that each particle is in
+    std::vector<int> numBodies(system.getNumParticles()); // number of bodies of each particle
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
         for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
@@ -293,8 +295,8 @@ void addRigidBodies(const System& system, ConstraintSet& set, const Box& box, co
         std::vector<Real3> shape;
         for (const Vec3& x : declared.positions)
             shape.push_back({x[0], x[1], x[2]});
-        // What bodies share is in the base of each: as equal distances their dependence is found, as places in one body
-        // and another it would not be.
+        // Shared particles are base particles of each body. Then the rank analysis finds that their distances are
+        // equal. It would not find that their places in two bodies depend on each other.
         BasePreference preference;
         preference.isShared = [&](int k) { return numBodies[declared.particles[k]] > 1; };
         preference.holdsForLargeWeights = true;

@@ -9,13 +9,13 @@
 
 namespace ConstraintPlugin {
 
-/** Recognize straight and flat sets among the listed constraints and let rigid bodies take their place: the distances
- *  among base particles stay (those that nobody listed are added), all others are marked as replaced, and the targets
- *  of all become those of the fitted shape. The set lists what was recognized. */
+/** Recognize linear and planar sets among the declared constraints and replace them with rigid bodies: the distances
+ * among base particles remain (missing ones are added), all other constraints are marked as replaced, and all targets
+ * become those of the fitted shape. RecognizedSets are added to the set. */
 void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box);
 
 /** Add the rigid bodies of all ConstraintForces of a System.
- *  @param report  gets each whose particles or whose shape are not valid, which is left out */
+ *  @param report  receives each body with invalid particles or shape; such bodies are not added */
 void addRigidBodies(const OpenMM::System& system, ConstraintSet& set, const Box& box, const ProblemReport& report);
 
 } // namespace ConstraintPlugin

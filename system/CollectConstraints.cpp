@@ -37,8 +37,8 @@ void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
     });
 }
 
-/** A distance of centres of mass, whose particles may be in both groups. Virtual sites have no mass and take no part.
- *  Invalid groups leave it without particles, which findGroupProblem() refuses. */
+/** A distance of centres of mass. A particle may be in both groups. Virtual sites have no mass and are omitted. With
+ * invalid groups the constraint has no particles; findGroupProblem() reports it. */
 Constraint centroidDistance(const System& system, ConstraintSet& set, const ConstraintForce& force, int forceIndex,
                             int index) {
     std::vector<int> groups[2];
@@ -124,7 +124,8 @@ void forEachGivenBy(const CustomConstraintForce& force, int forceIndex, Constrai
     }
 }
 
-/** An angle of pi has no gradient: it becomes the two components of the bend, of which the second is listed nowhere. */
+/** An angle of pi has no gradient. It is replaced by two constraints, the components of the bend; the second is not
+ * among the declared constraints. */
 void splitLinearAngles(ConstraintSet& set) {
     for (int k = 0; k < set.numListed; k++) {
         Constraint& c = set.constraints[k];
@@ -167,7 +168,8 @@ void forEachJoinedGroup(const Force& force, const std::function<void(const std::
     }
 }
 
-/** Names of particles, of the first Force that has some; nullptr if none has, or if they are more than the particles.
+/** Names of particles, of the first Force that has some; nullptr if none has, or if there are more names than
+ * particles.
  */
 static std::shared_ptr<const std::vector<std::string>> findNames(const System& system, const ProblemReport& report) {
     for (int f = 0; f < system.getNumForces(); f++) {
@@ -192,7 +194,7 @@ static std::shared_ptr<const std::vector<std::string>> findNames(const System& s
     return nullptr;
 }
 
-/** Bonds that are listed have to join particles of the System. Of each Force, the first that does not is reported. */
+/** Check that bonds join particles of the System. The first invalid bond of each Force is reported. */
 static void checkBonds(const System& system, const ProblemReport& report) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));

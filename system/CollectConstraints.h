@@ -19,7 +19,7 @@ void forEachJoinedGroup(const OpenMM::Force& force, const std::function<void(con
  *  @param tolerance  relative; two lengths given for the same particles may differ by no more
  *  @param report     gets each constraint that has an index out of range, the same particle twice, a virtual site, a
  *                    length that is not positive, a length that the periodic box cannot hold, or lengths that
- *                    contradict each other. What it does not throw at keeps its place in the set, without particles
+ *                    contradict each other. If it does not throw, the constraint stays in the set, without particles
  */
 ConstraintSet collectConstraints(const OpenMM::System& system, double tolerance,
                                  const ProblemReport& report = throwProblem);

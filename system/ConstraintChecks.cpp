@@ -14,7 +14,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Angles (rad) this close to pi are meant to be pi; up to the other limit they are too close to have a gradient. */
+/** Angles (rad) this close to pi count as pi. Angles up to the other limit are too close to pi to have a usable
+ * gradient. */
 constexpr double roundingOfAngles = 1e-4, nearlyStraight = 1e-3;
 
 Found problemWith(const ConstraintSet& set, int k, const char* kind, const std::string& why, const std::string& remedy,
@@ -58,7 +59,7 @@ Found findTargetProblem(const ConstraintSet& set, int k) {
     return {};
 }
 
-/** A particle that is listed twice, or -1. There may be two of them, or a hundred thousand. */
+/** A particle that occurs twice, or -1. The list may have two or a hundred thousand entries. */
 int findRepeated(const std::vector<int>& particles) {
     constexpr std::size_t few = 8;
     if (particles.size() <= few) {
@@ -204,7 +205,7 @@ Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, c
         std::sort(group.begin(), group.end());
         const auto twice = std::adjacent_find(group.begin(), group.end());
         if (twice != group.end())
-            return problem({*twice}, describeParticle(set, *twice) + " is twice in a group.", *twice,
+            return problem({*twice}, describeParticle(set, *twice) + " is listed twice in a group.", *twice,
                            ConstraintProblem::none);
         const bool hasMass = std::any_of(group.begin(), group.end(), [&](int p) {
             return p < 0 || p >= set.numParticles() || set.inverseMass[p] > 0; // indices are checked elsewhere

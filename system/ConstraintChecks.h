@@ -11,26 +11,26 @@
 
 namespace ConstraintPlugin {
 
-/** What is wrong with one constraint by itself. */
+/** A problem of one constraint, if there is one. */
 using Found = std::optional<ConstraintProblem>;
 
 /** Whether an angle (rad) is meant to be pi. */
 bool isLinearAngle(double angle);
 
-/** Leave a constraint out that was refused: it keeps its place, and nothing else. */
+/** Make an invalid constraint ignored: it stays in the list without particles. */
 void leaveOut(ConstraintSet& set, int constraint);
 
-/** Check one constraint by itself, of which the set has the parameters. */
+/** Check one constraint, independently of others. */
 Found findProblem(const OpenMM::System& system, const ConstraintSet& set, int constraint, const Box& box);
 
 /** Check the groups of a centroid distance, which the set does not hold yet: both need particles with mass, each once.
  */
 Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c);
 
-/** A dihedral has no value where three of its particles in turn are held on one line: it is left out. */
+/** Report and ignore dihedrals of which three consecutive particles are constrained to a line: they have no value. */
 void checkDihedrals(ConstraintSet& set, const ProblemReport& report);
 
-/** Lengths that contradict each other: the last of each contradiction, of a ring the longest, is left out. */
+/** Report lengths that contradict each other, and ignore the last of each contradiction, or the longest of a ring. */
 void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& report);
 
 } // namespace ConstraintPlugin

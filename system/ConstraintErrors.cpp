@@ -60,12 +60,13 @@ std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
     return "";
 }
 
-/** Of states that steps ran into; OpenMM's own minimizer leaves the constraints of Forces. */
+/** A remedy for bad states. OpenMM's own minimizer is not recommended, because it violates the constraints of Forces.
+ */
 const char* const minimizeFirst = "minimize the energy first (openmmconstraints.minimize(context))";
 
-/** A bond that turns freely by w dt has the length sqrt(1 + (w dt)^2) afterwards, and impulses along its start give it
- *  its length back only while w dt < 1. What couples with it moves that bound a little. */
-constexpr double mostRotation = 1, muchRotation = 0.7 * mostRotation;
+/** A free bond that rotates by w dt has the relative length sqrt(1 + (w dt)^2) afterwards. Impulses along its initial
+ *  direction can restore its length only if w dt < 1. Coupled constraints change this bound a little. */
+constexpr double maxRotation = 1, muchRotation = 0.7 * maxRotation;
 
 bool turnsTooFast(const SolveReport& report) {
     return report.rotation > muchRotation &&
@@ -93,7 +94,7 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     const bool isOfSystem = report.constraint >= 0 && set.constraints[report.constraint].force < 0;
     if (context.ending >= 0)
-        return remedyForMotion(set, context.ending) + " A smaller step size gets closer to the end.";
+        return remedyForMotion(set, context.ending) + " With a smaller step size it can come closer to the limit.";
     if (turnsTooFast(report)) {
         std::ostringstream out;
         out.precision(2);
@@ -141,7 +142,7 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                (!context.isIterative   ? ""
                 : context.note.empty() ? "choose setSolver(MatrixInversion) for strongly coupled constraints, "
                                        : "couple fewer constraints (" + context.note + "), ") +
-               "raise setMaxIterations(), or check that the lengths can hold together.";
+               "raise setMaxIterations(), or check that the lengths do not contradict each other.";
     }
 }
 
@@ -169,7 +170,7 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
     std::ostringstream out;
     const bool isOfBody = constraint >= set.numListed && c.owner < 0;
     if (isOfBody && c.index < 0)
-        out << "the rigid body that constraints recognized as straight or flat form";
+        out << "the rigid body that replaces a linear or planar set of constraints";
     else if (c.force < 0)
         out << "System constraint " << c.index;
     else if (isExpression(set, c))
@@ -249,21 +250,21 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         if (turnsTooFast(report))
             out << "\nFree particles would turn it by " << report.rotation
                 << " rad in this step. Constraint forces along "
-                << "the bond as it starts can hold it only up to about " << mostRotation
+                << "the bond's direction at the start of the step can hold it only up to about " << maxRotation
                 << " rad, where it turns by 90 degrees.";
         for (std::size_t s = 0; s < report.places.size(); s++)
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
                 << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }
     if (context.ending >= 0)
-        out << "\nThe end of a range is near: " << describeMotion(set, context.ending, context.time)
-            << ", and this close to the end its particles pass it within a step.";
+        out << "\nA target is near the limit of its range: " << describeMotion(set, context.ending, context.time)
+            << ", and this close to the limit its particles cross it within one step.";
     const int about = context.ending >= 0 ? context.ending : report.constraint;
     const bool isTooFast = context.ending < 0 && turnsTooFast(report);
     throwProblem(problemOf(set, context.ending >= 0 ? "moving" : kindOf(report),
                            about < 0 ? std::vector<int>() : std::vector{about}, out.str(),
                            remedyFor(set, report, context), isTooFast ? report.rotation : report.maxError,
-                           isTooFast ? mostRotation : context.tolerance));
+                           isTooFast ? maxRotation : context.tolerance));
 }
 
 /** "a; b; c": long lists are cut. */
@@ -277,14 +278,15 @@ static void writeConstraints(std::ostream& out, const ConstraintSet& set, const 
 
 ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {
     std::ostringstream out;
-    out << "It cannot be told how many of " << constraints.size() << " coupled constraints of "
-        << describeParticles(set, constraints) << " are independent, so neither can the degrees of freedom: at no "
-        << "positions drawn at random a gap of 10^6 separates gradients that depend on the others from gradients that "
-        << "do not. The constraints are: ";
+    out << "It could not be determined how many of " << constraints.size() << " coupled constraints of "
+        << describeParticles(set, constraints)
+        << " are independent, so the number of degrees of freedom is unknown: at "
+        << "no random positions is there a gap of 10^6 between dependent and independent gradients. The constraints "
+           "are: ";
     writeConstraints(out, set, constraints);
     out << ".";
     return problemOf(set, "undecided", constraints, out.str(),
-                     "leave out constraints that hold by the others, or hold rigid parts by "
+                     "remove redundant constraints, or declare rigid parts with "
                      "ConstraintForce.addRigidBody(particles, positions).");
 }
 
@@ -295,12 +297,12 @@ void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
             : analysis.shape == Shape::Flat   ? "flat"
                                               : "special")
         << " set that is singular: its gradients depend on each other in the constrained geometry itself (smallest "
-        << "pivot " << analysis.smallestPivot << "), so no multipliers exist that keep it. The constraints are: ";
+        << "pivot " << analysis.smallestPivot << "), so no multipliers can maintain it. The constraints are: ";
     writeConstraints(out, set, analysis.circuit);
     out << ".";
     throwProblem(problemOf(set, "singular", analysis.circuit, out.str(),
                            "if these particles are rigid, declare them so with ConstraintForce.addRigidBody(particles, "
-                           "positions), or leave out the constraints that only stiffen the bending.",
+                           "positions), or remove the constraints that only restrict the bending.",
                            analysis.smallestPivot, analysis.leastPivot()));
 }
 

@@ -13,15 +13,15 @@ namespace ConstraintPlugin {
 
 ConstraintProblem problemOf(const FactorTooLarge& error);
 
-/** @param activity    what memory did not suffice in
- *  @param what        what it was to hold
- *  @param isOfSolver  whether the Iterative solver would do without */
+/** @param activity    during which memory was exhausted
+ *  @param what        what was to be allocated
+ *  @param isOfSolver  whether only MatrixInversion needs it */
 ConstraintProblem outOfMemory(const char* activity, const std::string& what, bool isOfSolver);
 
 /** "12 constraints among 34 particles" */
 std::string describeSize(const OpenMM::System& system);
 
-/** core knows no OpenMM: what it throws becomes an OpenMMException here. */
+/** Convert exceptions of core, which does not use OpenMM, to OpenMMExceptions. */
 template <class Function>
 auto withOpenMMExceptions(const OpenMM::System& system, const char* activity, Function function)
     -> decltype(function()) {

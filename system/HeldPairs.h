@@ -8,10 +8,9 @@
 
 namespace ConstraintPlugin {
 
-/** Pairs of particles that keep their distance while constraints are taken far: bonds (HarmonicBondForce,
- *  CustomBondForce, ConstraintForce::getBonds()) and the ends of angles (HarmonicAngleForce, CustomAngleForce, two
- *  bonds of ConstraintForce::getBonds()). Virtual sites and pairs of immovable
- *  particles are none. */
+/** Pairs of particles whose distance is kept during a projection from far off: bonds (HarmonicBondForce,
+ * CustomBondForce, ConstraintForce::getBonds()) and second neighbours (HarmonicAngleForce, CustomAngleForce, two bonds
+ * of ConstraintForce::getBonds()), without virtual sites and pairs of immovable particles. */
 std::vector<HeldPair> collectHeldPairs(const OpenMM::System& system);
 
 } // namespace ConstraintPlugin

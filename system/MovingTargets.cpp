@@ -14,8 +14,8 @@ Range rangeOf(const Constraint& c) {
     return c.kind == CoordinateKind::Custom ? Range::Length : traitsOf(c.kind).range;
 }
 
-/** How far a target is from the end of its range that its rate leads to, negative beyond; infinite where there is none.
- */
+/** Distance of a target from the limit of its range in the direction of its rate, negative beyond it; infinite if there
+ * is no limit. */
 double distanceToEnd(const Constraint& c, double time) {
     const double target = c.targetAt(time);
     if (c.rate < 0 && rangeOf(c) != Range::FullTurn)
@@ -54,9 +54,9 @@ void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time
 }
 
 int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize) {
-    // What keeps its angular momentum turns faster and faster as it gets shorter, or straighter: a hydrogen atom fails
-    // at up to 0.03 nm, or 0.3 rad, with a step of 2 fs. Or there are five steps left, of a rate that is faster than
-    // that.
+    // If the angular momentum is conserved, a bond rotates faster as it becomes shorter, and a bend as it becomes
+    // straighter: hydrogen atoms fail at up to 0.03 nm or 0.3 rad with a step of 2 fs. For faster rates the bound is
+    // five steps before the limit.
     constexpr double largestLength = 0.05, largestAngle = 0.5, steps = 5;
     double closest = 1;
     int ending = -1;

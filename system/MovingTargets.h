@@ -9,7 +9,7 @@
 
 namespace ConstraintPlugin {
 
-/** Targets that a rate moves have a range: a length stays positive, an angle between 0 and pi. */
+/** Targets with a rate have a range: a length must be positive, an angle between 0 and pi. */
 
 /** @throws ConstraintException naming a length whose minimum image does not fit into a box at a time (ps) */
 void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time);
@@ -17,11 +17,11 @@ void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time);
 /** @throws ConstraintException naming that, or a listed constraint whose target is out of its range, or no number */
 void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time);
 
-/** Find what moves towards the end of its range and is so close to it that no step may get any closer: particles that
- *  cross the end sideways within a step leave no solution there, and constraints that are coupled to it fail, too.
+/** Find a target that moves towards the limit of its range and is so close to it that the next steps cannot be solved:
+ *  particles that cross the limit within a step have no solution, and coupled constraints then fail too.
  *  @param among  constraints of the cluster that could not be solved
  *  @param time   ps, of the targets
- *  @return the one that is closest to its end, or -1 */
+ *  @return the one closest to its limit, or -1 */
 int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize);
 
 /** "distance 0 of the ConstraintForce with index 2 (particles 4 and 5) would be ... at ... ps: it is ... at its

@@ -8,8 +8,8 @@
 
 namespace ConstraintPlugin {
 
-/** Takes what a check finds, one problem after the other. Where it returns, the check goes on without what is wrong:
- *  Context creation throws the first, diagnose() collects them all. */
+/** Receives the problems that a check finds, one after another. If it returns, the check continues without the invalid
+ *  part. Context creation throws the first problem; diagnose() collects all of them. */
 using ProblemReport = std::function<void(ConstraintProblem)>;
 
 /** The ProblemReport of a Context. @throws ConstraintException */

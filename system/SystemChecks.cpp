@@ -33,7 +33,7 @@ bool removesMotion(const Force& force) {
     return dynamic_cast<const CMMotionRemover*>(&force) != nullptr;
 }
 
-/** Along which axes a Force shifts or scales positions or velocities of everything. */
+/** The axes along which a Force shifts or scales all positions or velocities. */
 Axes shiftedBy(const Force& force) {
     if (removesMotion(force) || dynamic_cast<const MonteCarloBarostat*>(&force) != nullptr ||
         dynamic_cast<const MonteCarloFlexibleBarostat*>(&force) != nullptr)
@@ -52,9 +52,9 @@ int anchorOf(const ConstraintSet& set, const Constraint& c) {
     return massless != c.particles.end() && set.isMovable(c) ? *massless : -1;
 }
 
-/** Along which axes moving all particles of a constraint together, massless ones too or not, changes sigma: somewhere,
- *  of several random places, near the origin and far from it, for the Context parameters' defaults and for other
- *  values. */
+/** The axes along which a translation of all particles of a constraint, with or without massless ones, changes sigma at
+ * any of several random positions, near the origin and far from it, with the default Context parameters or other
+ * values. */
 Axes fixedBy(const ConstraintSet& set, const Constraint& c, bool masslessToo) {
     Axes fixed = {};
     CustomCoordinate& sigma = *set.custom[c.form];
@@ -88,7 +88,7 @@ Axes fixedBy(const ConstraintSet& set, const Constraint& c, bool masslessToo) {
 
 } // namespace
 
-/** A Force that does not go together with constraints: of each, the first of these. */
+/** Report a Force that does not work with a constraint. */
 static void reportCombination(const ConstraintSet& set, size_t constraint, const Force& force,
                               const std::string& cannot, const std::string& why, const std::string& remedy,
                               const ProblemReport& report) {
@@ -96,8 +96,8 @@ static void reportCombination(const ConstraintSet& set, size_t constraint, const
                      force.getName() + cannot + describeConstraint(set, (int) constraint) + why, remedy));
 }
 
-/** A CMMotionRemover takes the velocity of the centre of mass from what a constraint ties to a place. Barostats move
- *  massless particles with their molecules, so anchors are no surprise to them. */
+/** A CMMotionRemover subtracts the velocity of the centre of mass from particles that are tied to a point in space.
+ * Anchors are no problem for barostats, which move massless particles with their molecules. */
 static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, const ProblemReport& report) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
@@ -119,12 +119,11 @@ static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, 
             if (axis == axes.end())
                 continue;
             reportCombination(set, k, force, " cannot be combined with ",
-                              anchor >= 0
-                                  ? ", which ties particles to " + describeParticle(set, anchor) +
-                                        ", which is massless and does not move: it would take their motion away."
-                                  : std::string(", which fixes places in space along ") + "xyz"[*axis] +
-                                        (removes ? ": it would take the motion on the surface away."
-                                                 : ": it would scale positions off the surface."),
+                              anchor >= 0 ? ", which ties particles to " + describeParticle(set, anchor) +
+                                                ", which is massless and does not move: it would remove their motion."
+                                          : std::string(", which fixes places in space along ") + "xyz"[*axis] +
+                                                (removes ? ": it would remove the motion along the surface."
+                                                         : ": it would scale positions off the surface."),
                               remedy, report);
             break;
         }
@@ -156,7 +155,7 @@ static void checkScalingOfParticles(const System& system, const ConstraintSet& s
                               "Leave it at True.", report);
 }
 
-/** By its name: OpenMM's Drude plugin need not be there. */
+/** Recognized by its name, because OpenMM's Drude plugin may not be installed. */
 static void checkDrudeParticles(const System& system, const ProblemReport& report) {
     for (int f = 0; f < system.getNumForces(); f++) {
         const Force& force = system.getForce(f);
@@ -175,7 +174,7 @@ static void checkDrudeParticles(const System& system, const ProblemReport& repor
     }
 }
 
-/** AndersenThermostat beside constraints of Forces; of each Force, the first that joins massive particles. */
+/** AndersenThermostat with constraints of Forces; for each Force the first constraint that joins massive particles. */
 static void checkThermostats(const System& system, const ConstraintSet& set, const ProblemReport& report) {
     const auto isAndersen = [&](int f) {
         return dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr;
@@ -183,7 +182,7 @@ static void checkThermostats(const System& system, const ConstraintSet& set, con
     int thermostat = 0;
     while (thermostat < system.getNumForces() && !isAndersen(thermostat))
         thermostat++;
-    std::set<int> seen = {-1}; // Forces; it knows the System's own constraints
+    std::set<int> seen = {-1}; // Forces; AndersenThermostat accounts for the System's own constraints
     for (size_t k = 0; thermostat < system.getNumForces() && k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
         std::vector<int> massive;
@@ -231,13 +230,13 @@ void checkIntegrator(const Integrator& integrator, const ProblemReport& report) 
     for (int i = 0; compound != nullptr && i < compound->getNumIntegrators(); i++)
         if (!isOurs(compound->getIntegrator(i)))
             report(wrongIntegrator("Integrator " + std::to_string(i) + " of the CompoundIntegrator"));
-    // OpenMM's minimizer on a GPU makes a Context with exactly this one and never steps it: its first step is refused,
-    // see ConstraintForceImpl::updateContextState().
+    // OpenMM's minimizer on a GPU makes a Context with a VerletIntegrator and never calls step(). So a VerletIntegrator
+    // is accepted here, and its first step throws: see ConstraintForceImpl::updateContextState().
     if (compound == nullptr && !isOurs(integrator) && typeid(integrator) != typeid(VerletIntegrator))
         report(wrongIntegrator("The integrator of this Context"));
 }
 
-/** A Force that does not say whether it is periodic throws; such a one decides nothing here. */
+/** Some Forces throw if they are asked whether they are periodic; they count as not periodic. */
 static bool isPeriodic(const Force& force) {
     try {
         return force.usesPeriodicBoundaryConditions();

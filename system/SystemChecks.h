@@ -14,13 +14,13 @@
 
 namespace ConstraintPlugin {
 
-/** Report Forces that would not do with these constraints, or with our integrators, what they are for:
- *  - what shifts or scales all positions where an expression fixes some in space, as a surface does: a CMMotionRemover
- *    would stop the motion along the surface, a barostat would move particles off it and judge the move by energies of
- *    another state;
- *  - a CMMotionRemover where a massless particle anchors massive ones, whose motion it would take away;
- *  - barostats that scale particles one by one, where a constraint joins some;
- *  - AndersenThermostat, which would sample constraints of Forces wrongly;
+/** Report Forces that do not work with these constraints or with our integrators:
+ *  - a CMMotionRemover or a barostat if an expression, such as a surface, is fixed in space: a CMMotionRemover would
+ * stop the motion along the surface, and a barostat would move particles off it and accept moves by the energy of such
+ * a state;
+ *  - a CMMotionRemover if massive particles are tied to an anchor: it would remove their motion;
+ *  - barostats that scale particles one by one, if a constraint joins some of them;
+ *  - AndersenThermostat, which would sample a wrong temperature with constraints of Forces;
  *  - Drude particles, which need a heat bath of their own. */
 void checkForces(const OpenMM::System& system, const ConstraintSet& set, const ProblemReport& report);
 
@@ -33,14 +33,14 @@ ConstraintProblem wrongIntegrator(const std::string& which);
 bool usesPeriodicBoundaries(const OpenMM::System& system);
 Box defaultBox(const OpenMM::System& system);
 
-/** Why a particle cannot take part in a constraint: its index is out of range, or it is a virtual site. The message is
- *  for the end of a sentence that names the constraint. */
+/** Why a particle cannot be constrained: its index is out of range, or it is a virtual site. The message is the end of
+ * a sentence that begins with the constraint. */
 std::optional<ConstraintProblem> whyNotConstrainable(const OpenMM::System& system, int particle);
 
 /** @throws OpenMMException where there is not one position for each particle */
 void requirePositions(const OpenMM::System& system, const std::vector<OpenMM::Vec3>& positions);
 
-/** For a length that the periodic box cannot hold. */
+/** Remedy for a length that the minimum image cannot represent. */
 extern const char* const useLargerBox;
 
 } // namespace ConstraintPlugin

@@ -46,7 +46,7 @@ bool isOwnSetupSlow(const System& system) {
     for (int i = 0; i < system.getNumConstraints(); i++) {
         system.getConstraintParameters(i, p1, p2, length);
         if (std::min(p1, p2) < 0 || std::max(p1, p2) >= system.getNumParticles())
-            return false; // OpenMM will say so
+            return false; // OpenMM reports it
         const int to = root(p1), from = root(p2);
         if (to != from) {
             next[from] = to;

@@ -9,8 +9,8 @@
 
 namespace ConstraintPlugin {
 
-/** A System's own constraints in a copy of it, kept from OpenMM's own solver, whose set-up takes minutes for a cluster
- *  of 10^5. They are collected, and named, as what they stand for. */
+/** A System's own constraints in a copy of the System that has them in a Force instead, because the set-up of OpenMM's
+ * own solver takes minutes for a cluster of 10^5. They are collected and named as System constraints. */
 class SystemConstraints : public ConstraintForce {};
 
 /** @return the Force of a System, or null */
@@ -19,7 +19,7 @@ const SystemConstraints* findSystemConstraints(const OpenMM::System& system);
 /** A copy of a System with SystemConstraints. @throws OpenMMException if a Force cannot be copied */
 std::unique_ptr<OpenMM::System> withoutOwnConstraints(const OpenMM::System& system);
 
-/** Whether OpenMM's own set-up for a System's constraints may be felt: a cluster of a thousand. */
+/** Whether OpenMM's own set-up for a System's constraints takes noticeable time: a cluster of a thousand. */
 bool isOwnSetupSlow(const OpenMM::System& system);
 
 } // namespace ConstraintPlugin

@@ -54,7 +54,7 @@ TEST_P(Coordinate, GradientAgreesWithFiniteDifferences) {
     }
 }
 
-/** The referee of curvatures: sum_s G_s'.V_s, with the gradient's rates of change from numbers that carry theirs. */
+/** Reference for curvatures: sum_s G_s'.V_s, with the gradient's rates of change from dual numbers. */
 template <class Gradient>
 double curvatureByDuals(int numBonds, const Real3* b, const Real3* V, Gradient gradient) {
     Vector3<Dual> moving[maxBonds], G[maxBonds];
@@ -233,7 +233,7 @@ TEST_P(AnglesOn, RigidWaterByAnAngleMovesAsByAThirdDistance) {
 }
 
 TEST_P(AnglesOn, AStartThatIsFarOffIsProjected) {
-    // Gradients at the start do not lead there: they are renewed on the way.
+    // The gradients at the start do not suffice: they have to be recomputed at every iteration.
     std::vector<std::pair<double, double>> targets;
     for (double angle : {0.5, 1.2, 2.0, 2.9})
         for (double dihedral : {-3.0, -1.0, 0.2, 2.0, 3.1})

@@ -76,7 +76,7 @@ enum class How { Distances, SystemDistances, Body };
 
 using Case = std::tuple<How, ConstraintTests::Setup>;
 
-/** Turn a vector, so that no molecule lies along an axis. */
+/** Rotate a vector, so that no molecule lies along an axis. */
 Vec3 turned(const Vec3& r) {
     const double c = std::cos(0.7), s = std::sin(0.7);
     const Vec3 a(c * r[0] - s * r[1], s * r[0] + c * r[1], r[2]);
@@ -232,7 +232,7 @@ TEST_P(BodiesOfRattle, MoveAsARigidBodyDoesAtSecondOrder) {
     }
 }
 
-/** To devices it is all the same where distances are listed. */
+/** Devices do not distinguish where distances are declared. */
 std::vector<Case> casesOf(const std::vector<ConstraintTests::Setup>& setups) {
     std::vector<Case> cases;
     for (How how : {How::Distances, How::SystemDistances, How::Body})
@@ -257,11 +257,11 @@ protected:
     const ConstraintTests::Setup setup = {platform, ConstraintIntegrator::MatrixInversion, "Rattle"};
 };
 
-TEST_P(RigidBodies, RoundedLengthsAreHonestInput) {
+TEST_P(RigidBodies, RoundedLengthsAreAccepted) {
     std::vector<Molecule> some;
     int degreesOfFreedom = 0;
     for (const Molecule& molecule : molecules())
-        // Of acetonitrile's distances from hydrogen three are redundant: rounded, those contradict each other.
+        // Three distances of acetonitrile's hydrogen atoms are redundant. After rounding they contradict each other.
         if (molecule.isSingular && molecule.name != "acetonitrile") {
             some.push_back(molecule);
             degreesOfFreedom += 2 * molecule.degreesOfFreedom;
@@ -275,8 +275,8 @@ TEST_P(RigidBodies, RoundedLengthsAreHonestInput) {
 }
 
 TEST_P(RigidBodies, ThatShareAnEdgeAgreeOnItsLength) {
-    // A hinge of two plates, by lengths rounded to five digits: each plate's fit would give the edge a length of its
-    // own.
+    // Two planar bodies that share an edge, with lengths rounded to five digits: each fit alone would give the edge
+    // another length.
     Vectors x = {{0, 0, 0}, {0, 0.14, 0}, {0.13, 0.02, 0}, {0.12, 0.16, 0}, {0.21, 0.08, 0}};
     for (const Vec3& r : {Vec3(0, 0.03, 0.13), Vec3(0, 0.15, 0.11), Vec3(0, 0.08, 0.2)})
         x.push_back(r + Vec3(0.15 * r[2], 0, 0));

@@ -87,7 +87,7 @@ TEST_P(ExplicitForce, MultipliersAreTheClosedFormOfTwoBondsWithTheSymmetricMatri
         for (int bond : {0, 1})
             EXPECT_NEAR(multipliers[bond], expected[bond], rounding(1e-8) * std::abs(expected[bond]));
     }
-    // The circulating form with a plus sign in the lower left element is another matrix.
+    // Some published derivations have a plus sign in the lower left element, which is another matrix.
     const double wrong = length[0] * (D * b1 - off * b2) / (A * D + off * off);
     EXPECT_GT(std::abs(wrong - expected[0]), 0.01 * std::abs(expected[0]));
 }

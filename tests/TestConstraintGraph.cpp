@@ -123,7 +123,7 @@ TEST(ConstraintGraph, ServesHundredThousandWaters) {
         ASSERT_EQ(cluster.kind, ClusterSolverKind::ClosedForm3);
 }
 
-/** A star of so many bonds that its full factor exceeds the limits: every bond meets every other at the centre. */
+/** A star of so many bonds that its full factor exceeds the limits: all bonds share the centre. */
 static ConstraintSet hugeStar() {
     std::vector<std::pair<int, int>> bonds;
     for (int i = 1; i <= 1000; i++)

@@ -72,7 +72,7 @@ TEST(Contradictions, RingsOfMoreAreFound) {
     Found ring = chain;
     ring.push_back(n - 1);
     EXPECT_EQ(ringIn(set), ring);
-    add(set, 70'000, 70'003, 0.1); // a shorter way
+    add(set, 70'000, 70'003, 0.1); // a shorter path
     EXPECT_EQ(ringIn(set), (Found{70'003, 70'004, n, n - 1}));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Straight and flat sets of distances in company: constraints of other kinds among their particles, and lengths that a
-// fit replaced.
+// Linear and planar sets of distances together with constraints of other kinds among their particles, and lengths that
+// a fit replaced.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include "support/Xml.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Devices go where Reference goes, in a heat bath too: every system of the table, integrator and solver, in each
-// precision.
+// Trajectories on devices agree with those on Reference, in a heat bath too: every system of the table, integrator and
+// solver, in each precision.
 #include "support/Simulation.h"
 #include <map>
 
@@ -18,7 +18,7 @@ struct End {
     Vectors positions, velocities;
 };
 
-/** An explicit constraint force drifts, and stops where that is too far. */
+/** With an explicit constraint force the constraints drift, and a drift beyond the bound throws. */
 double stepSizeOf(const ConstraintTests::Setup& setup) {
     return std::get<2>(setup) == "ConstraintForce" ? 0.0005 : 0.002;
 }

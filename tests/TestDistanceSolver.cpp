@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The fast solver of the CPU platform against the readable one: every shape of cluster, full and half-empty lanes, what
-// it has to leave, and failures.
+// The fast solver of the CPU platform compared with the simple solvers: every shape of cluster, full and half-empty
+// lanes, clusters that it cannot solve, and failures.
 #include "ConstraintSolver.h"
 #include "DistancePattern.h"
 #include "support/DenseOracle.h"

@@ -22,7 +22,7 @@ static Neighbours fromPairs(int n, const std::vector<std::pair<int, int>>& pairs
     return neighbours;
 }
 
-/** Rows of a linear chain: each bond meets the next. */
+/** Rows of a linear chain: each bond shares a particle with the next. */
 static Neighbours path(int n) {
     std::vector<std::pair<int, int>> pairs;
     for (int i = 1; i < n; i++)
@@ -270,7 +270,7 @@ TEST(Elimination, PredictsTheFillThatItRefuses) {
 TEST(Elimination, FindsNoEntryWhereThereIsNone) {
     SymbolicFactor factor;
     ASSERT_TRUE(eliminate(path(3), factor));
-    // The ends go first; they do not meet.
+    // The ends are eliminated first; they are not coupled.
     EXPECT_EQ(factor.findEntry(1, 0), -1);
     EXPECT_GE(factor.findEntry(2, 0), 0);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// sigma of a CustomConstraintForce and its derivatives. The referees: OpenMM's CustomCompoundBondForce for the value
-// and the gradient, differences of those for the time derivative and the curvature.
+// sigma of a CustomConstraintForce and its derivatives. They are compared with OpenMM's CustomCompoundBondForce (value
+// and gradient) and with finite differences of those (time derivative and curvature).
 #include "LeptonCoordinate.h"
 #include "OpenMM.h"
 #include "support/Expressions.h"
@@ -37,7 +37,7 @@ double dot(const Places& a, const Places& b) {
 }
 
 /** What OpenMM makes of an expression as an energy: minus its forces are the gradient. */
-double referee(const Sigma& sigma, const Places& x, const StepState& stepState, Places& gradient) {
+double reference(const Sigma& sigma, const Places& x, const StepState& stepState, Places& gradient) {
     System system;
     auto* force = new CustomCompoundBondForce(sigma.numParticles, sigma.expression);
     std::vector<int> particles;
@@ -101,7 +101,7 @@ TEST_P(Expressions, HaveTheValueAndGradientOfACustomCompoundBondForce) {
     atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places&, const StepState& stepState) {
         Places gradient(x.size()), expected(x.size());
         const double value = sigma.evaluate(x.data(), parameters.data(), stepState, gradient.data());
-        const double expectedValue = referee(GetParam(), x, stepState, expected);
+        const double expectedValue = reference(GetParam(), x, stepState, expected);
         EXPECT_NEAR(value, expectedValue, 1e-12 * (1 + std::abs(value)));
         const Places difference = gradient + -1.0 * expected;
         EXPECT_LT(std::sqrt(dot(difference, difference)), 1e-11 * (1 + std::sqrt(dot(expected, expected))));
@@ -138,7 +138,7 @@ TEST_P(Expressions, HaveATimeDerivativeAndACurvatureAsDifferencesSay) {
 }
 
 TEST_P(Expressions, ArePureFunctions) {
-    // A buffer that is not renewed would show when points are visited in another order.
+    // A buffer that is not updated would show if points are evaluated in another order.
     std::vector<double> first, again;
     const auto collect = [&](std::vector<double>& to, bool twice) {
         atRandomPoints([&](LeptonCoordinate& sigma, const Places& x, const Places& v, const StepState& stepState) {

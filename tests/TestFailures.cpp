@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// A step that fails among many that were asked for at once: on a device the others were launched by then.
+// A failing step among many of one call of step(): on a device the later ones have been launched when it fails.
 #include "support/Messages.h"
 #include "support/ProbeForce.h"
 #include "support/Simulation.h"

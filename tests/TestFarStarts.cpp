@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Starts that are far off the constraints: applyConstraints() goes there in stages, with bonds held.
+// Positions that are far off the constraints: applyConstraints() projects them in stages and keeps bond lengths.
 // tests/python/test_far_starts.py has a real molecule.
 #include "coordinates.h"
 #include "support/Messages.h"

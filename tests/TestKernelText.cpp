@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// Expressions as kernel text, compiled and run by OpenMM's OpenCL platform. The referee: LeptonCoordinate itself.
+// Expressions as kernel text, compiled and run by OpenMM's OpenCL platform and compared with LeptonCoordinate.
 #include "CentroidDistance.h"
 #include "LeptonCoordinate.h"
 #include "TextMarkers.h"
@@ -215,11 +215,11 @@ TEST_P(KernelTextOnDevices, ComputesWhatLeptonCoordinateDoes) {
     }
 }
 
-// Of double precision the text sees no more than of mixed.
+// For the text, double precision does not differ from mixed.
 INSTANTIATE_TEST_SUITE_P(Precisions, KernelTextOnDevices, testing::Values("OpenCLSingle", "OpenCLMixed"),
                          [](const auto& info) { return info.param; });
 
-/** Of a program: what is a number in double precision unless something is done about it. */
+/** Literals of a program that have double precision because they are not cast. */
 std::vector<std::string> doublesIn(const std::string& program) {
     const std::string code = std::regex_replace(program, std::regex("/\\*[^]*?\\*/|//[^\n]*"), "");
     const std::regex floatingPoint("(\\(mixed\\) -?)?\\b[0-9]+(\\.[0-9]*(e[+-]?[0-9]+)?|e[+-]?[0-9]+)");

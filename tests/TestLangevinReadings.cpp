@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// What RattleLangevinIntegrator reads of the centripetal force: all of it, whatever the friction. Half of
-// LangevinMiddle's drift has the velocities before the heat bath and half those after it; the position stage alone
-// answers the square of their mean.
+// RattleLangevinIntegrator reports the whole centripetal force, at any friction. Half of LangevinMiddle's drift has the
+// velocities before the heat bath and half those after it; the position stage alone contains only the centripetal force
+// of their mean.
 #include "support/Langevin.h"
 #include "support/Statistics.h"
 #include <sstream>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Very many constraints, and more than a factor can hold: what is refused, what is served more slowly, and what is
-// said.
+// Very many constraints, and factors that are too large: exceptions, the choice of the slower solver, and messages.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 
@@ -11,7 +10,7 @@ using namespace OpenMM;
 
 namespace {
 
-/** Light particles at 0.3 nm from a heavy one, on a spiral: all rows meet. */
+/** Light particles at 0.3 nm from a heavy one, on a spiral: all rows are coupled. */
 struct Star {
     System system;
     Vectors positions = {Vec3()};
@@ -57,13 +56,13 @@ TEST_P(Limits, AutomaticSaysThatItTookTheSlowerSolver) {
     const std::vector<ClusterInfo> clusters = integrator.getClusters(star.system);
     ASSERT_EQ(clusters.size(), 1u);
     expectAll(clusters[0].note, {"Iterative, which is slower", "1.7e+08 updates"});
-    // Nothing is said where nothing is to be said.
+    // There is no note if no cluster is too large,
     RattleIntegrator other(0.001);
     Star small(8);
     const auto second = makeContext(small.system, other, GetParam());
     EXPECT_EQ(other.getSolverSummary().note, "");
     EXPECT_EQ(other.getClusters(small.system)[0].note, "");
-    // Nor where a user wanted the slower one.
+    // nor if the user selected Iterative.
     other.setSolver(ConstraintIntegrator::Iterative);
     EXPECT_EQ(other.getClusters(star.system)[0].note, "");
 }
@@ -110,7 +109,7 @@ TEST(Million, OneImpossibleLengthIsRefusedByName) {
 }
 
 TEST(Million, DistanceOfTwoLargeGroupsIsHeld) {
-    const int n = 300'000; // seconds; minutes if each particle were compared with all others
+    const int n = 300'000; // takes seconds; it would take minutes if each particle were compared with all others
     System system;
     Vectors positions;
     std::vector<int> groups[2];
@@ -130,7 +129,7 @@ TEST(Million, DistanceOfTwoLargeGroupsIsHeld) {
 }
 
 TEST(Million, ExpressionsWithParametersOfTheirOwnAreHeld) {
-    const int n = 300'000; // seconds; minutes if each copied the parameters of all that follow
+    const int n = 300'000; // takes seconds; it would take minutes if each copied the parameters of all that follow
     System system;
     Vectors positions;
     auto* force = new CustomConstraintForce(1, "z1-a");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What is said where memory does not suffice: this program's operator new, which the libraries use too, refuses large
-// blocks when it is asked to.
+// Exceptions for lack of memory. This program replaces operator new, which the libraries use too, by one that can
+// refuse large blocks.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include <atomic>

@@ -111,7 +111,7 @@ TEST_P(Moving, FollowsItsTargetAtTheContextsTime) {
 }
 
 TEST_P(Moving, FollowsItsTargetFromItsStartTimeOnAfterAMicrosecond) {
-    // In single precision neither the time of a step, nor the target at time 0 had a digit left.
+    // In single precision, neither the time of a step nor the target at time 0 would have a significant digit.
     const double microsecond = 1e6;
     Pulled late(kind, rate, setup, 0.001, microsecond, microsecond), early(kind, rate, setup, 0.001);
     const double start = late.value(late.positions);
@@ -225,11 +225,11 @@ TEST_P(MovingConstraints, StopByNameInTheStepThatWouldLeaveTheirRange) {
 }
 
 TEST_P(MovingConstraints, NameTheEndOfTheirRangeThatTheyNearInSmallSteps) {
-    // Some steps before the end particles turn by more than is left of the length, or of the bend, and no multipliers
-    // hold that; nor does a neighbour in the cluster, which may be what is found to fail.
+    // Some steps before the limit, particles move by more than the remaining length or bend in one step, and no
+    // multipliers can prevent it. A coupled constraint then fails too, and may be the one that is reported as worst.
     struct Case {
         CoordinateKind kind;
-        double limit, left; // left: how close to the end it gets at least
+        double limit, distance; // distance: how close to the limit it gets at least
         std::string name, setter;
     };
     const double now = 1000;
@@ -245,7 +245,7 @@ TEST_P(MovingConstraints, NameTheEndOfTheirRangeThatTheyNearInSmallSteps) {
             const std::string message = messageOf([&] { s.integrator->step(1000000); });
             expectAll(message, {c.name + " of the ConstraintForce with index 3 (particles 0", " would be ", c.setter,
                                 "startTime, 1000 ps", "It has to stay ", "fewer steps"});
-            EXPECT_LT(std::abs(pulled.value(s.positions()) - c.limit), c.left) << message;
+            EXPECT_LT(std::abs(pulled.value(s.positions()) - c.limit), c.distance) << message;
         }
         EXPECT_LE(s.context->getStepCount(), steps);
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// Whose random numbers are whose: every RattleLangevinIntegrator has its own, and leaves OpenMM's alone.
+// Every RattleLangevinIntegrator has its own random numbers and does not change those of OpenMM.
 #include "support/Langevin.h"
 #include <sstream>
 

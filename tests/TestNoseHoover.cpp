@@ -155,7 +155,7 @@ TEST_P(NoseHoover, LeavesASystemWithoutDegreesOfFreedomAtRest) {
 }
 
 TEST_P(NoseHoover, SamplesTheCanonicalEnsembleOfTheDegreesOfFreedomByRank) {
-    // Rigid rods of three atoms: three distances, of which two and a straight line leave five degrees of freedom.
+    // Linear rigid molecules of three atoms with three distances have five degrees of freedom.
     const int molecules = 8, dof = 5 * molecules, samples = isDevice(platform()) ? 400 : 1600;
     auto system = std::make_unique<System>();
     auto* bonds = new ConstraintForce();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// A single coordinate that is NaN or infinite stops a step, whosever it is.
+// A step throws if any single coordinate is NaN or infinite.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Context parameters that constraints depend on: until a projection there are no energies and forces of a state that
-// does not meet a new value.
+// Context parameters that constraints depend on: after a change, asking for energies and forces throws until the
+// positions are projected.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include <sstream>
@@ -99,7 +99,7 @@ TEST_P(Parameters, ThatThePositionsMeetAreAllowed) {
     s.context->setParameter("r", 0.51);
     s.context->setPositions(places(0.51));
     expectAllowed(s);
-    s.context->setParameter("r", 0.5); // what they met before is not what they meet now
+    s.context->setParameter("r", 0.5); // the positions satisfied this value before, but not now
     expectRefused(s);
     s.integrator->applyConstraints();
     const State meeting = s.context->getState(State::Positions | State::Parameters);

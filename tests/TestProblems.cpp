@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What is wrong with a System, as records: all of them by diagnose(), the first in the exception of a Context.
+// Problems of a System as records: diagnose() returns all of them, the exception of a Context has the first.
 #include "support/Simulation.h"
 #include <functional>
 

@@ -35,7 +35,7 @@ static RankAnalysis analyze(const ConstraintSet& set, const Points& points) {
     return analyzeRank(set, allConstraints(set), points.data(), Box(), rankThreshold);
 }
 
-/** What an integrator learns: constraints independent in general, judged at real positions. */
+/** The rank analysis of an integrator: constraints independent at generic positions, examined at actual positions. */
 static RankAnalysis judge(const ConstraintSet& set, const Points& points) {
     ConstraintSolver solver(set, Method::Automatic);
     solver.chooseIndependent(points.data(), Box());
@@ -125,7 +125,7 @@ TEST(GenericRank, EqualsThatOfEigenForRedundantGraphs) {
 
 TEST(GenericRank, RemainsLinearForChainsWithAnglesAndIsExactForLargeRedundantOnes) {
     // Methylene chains with all bonds and angles at a carbon, ten constraints of rank nine: too many for a dense
-    // matrix, and among thousands of pivots some are small by accident at any draw.
+    // matrix, and among thousands of pivots some are small by chance in any draw.
     const int carbons = 3000;
     ConstraintSet set;
     set.inverseMass.assign(3 * carbons, 1.0);
@@ -212,8 +212,8 @@ TEST(Rank, DoesNotDependOnMasses) {
 }
 
 TEST(Rank, ChoosesABaseThatIsIndependentAtRealPositions) {
-    // A square pyramid with all ten distances: nine are independent in general, but the four corners of the base lie
-    // in a plane, so their six distances hold only five.
+    // A square pyramid with all ten distances: nine are independent at generic positions. But the four corners of the
+    // base lie in a plane, so only five of their six distances are independent.
     const Points points{{0, 0, 0}, {0.1, 0, 0}, {0.1, 0.1, 0}, {0, 0.1, 0}, {0.05, 0.05, 0.1}};
     const ConstraintSet set = distances(points, allPairs(5));
     ConstraintSolver solver(set, Method::Automatic);
@@ -351,8 +351,8 @@ TEST(Rank, ThreeDistancesAreJudgedWithAndWithoutAMatrix) {
                 }
             const Matrix unit = J.rowwise().normalized();
             const double determinant = ConstraintTests::determinant(product(unit, unit.transpose()));
-            // With respect to one particle alone a distance has half of it: what is judged there is at most so much
-            // smaller.
+            // The gradient with respect to one particle has half the squared length of the whole gradient of a
+            // distance. So pivots at a particle are smaller by this factor at most.
             EXPECT_GE(analysis.smallestPivot, determinant / 8 - 1e-12);
             EXPECT_LE(analysis.smallestPivot * analysis.smallestPivot, determinant + 1e-12);
             EXPECT_EQ(analysis.smallestPivot < 0.01, !analysis.circuit.empty()) << "which ones has to be told";

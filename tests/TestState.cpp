@@ -234,14 +234,14 @@ TEST_P(States, AndersenThermostatWorksWithSystemConstraints) {
         sum += s.integrator->computeSystemTemperature();
     }
     EXPECT_NEAR(sum / 100, 300, 45);
-    TestSystem turned = chain; // bonds have turned since the start
+    TestSystem turned = chain; // bonds have rotated since the start
     turned.positions = toArrays(s.positions());
     s.integrator->step(1);
     expectOnConstraints(turned, s.positions(), within(1e-10));
 }
 
 TEST_P(States, BarostatKeepsConstraints) {
-    // Five molecules that only a ConstraintForce holds together: they are scaled as molecules.
+    // Five molecules whose atoms are joined only by a ConstraintForce: they are scaled as molecules.
     const TestSystem& water = findSystem("water");
     auto system = std::make_unique<System>();
     auto* constraints = new ConstraintForce();

@@ -12,7 +12,7 @@ using namespace OpenMM;
 
 namespace {
 
-/** Means over time of a function of positions, one for each of many particles, which know nothing of each other. */
+/** Means over time of a function of positions, one for each of many particles that do not interact. */
 std::vector<double> sample(const ConstraintTests::Setup& setup, const std::string& sigma, const Vec3& start,
                            const std::string& energy, const std::function<double(const Vec3&)>& observable) {
     const int n = 1000, count = 12;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// Dynamics on surfaces: the constraint is met as a length, the constraint force is normal to the surface and does no
-// work.
+// Dynamics on surfaces: the distance from the surface is within the tolerance, and the constraint force is normal to
+// the surface and does no work.
 #include "support/Surfaces.h"
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The chain by itself: particles stand for their kinetic energy.
+// The chain alone: the particles are represented by their kinetic energy.
 #include "ThermostatChain.h"
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// One thread steps, another one asks: it gets what is right, or an exception.
+// While one thread calls step(), another one uses the Context: it gets correct values or an exception.
 #include "support/Messages.h"
 #include "support/ProbeForce.h"
 #include "support/Simulation.h"

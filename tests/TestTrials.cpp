@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What a System does from a start: projection and a few steps in a Context of its own.
+// tryStart(): projection of a start and a few steps in a Context of its own.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 

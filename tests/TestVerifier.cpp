@@ -88,7 +88,7 @@ TEST(Verifier, RejectsTorque) {
 }
 
 TEST(Verifier, RejectsCorrectionAlongTheSurface) {
-    // An anchored particle that slides: neither centre of mass nor angular momentum can tell.
+    // An anchored particle that slides: neither the centre of mass nor the angular momentum detects it.
     OneBond bond;
     bond.set.inverseMass[0] = 0;
     const Verifier verifier(bond.set, bond.box, bond.start);

@@ -89,13 +89,13 @@ TEST_P(Virial, IsTheDifferenceOfAtomicAndMolecularScaling) {
         return sum / mass;
     };
     VerletIntegrator unused(0.001);
-    const auto referee = makeContext(*s.system, unused, "Reference");
+    const auto reference = makeContext(*s.system, unused, "Reference");
     auto energy = [&](bool wholeMolecules, double scale) {
         Vectors y = x;
         for (int i = 0; i < n * molecules; i++)
             y[i] = wholeMolecules ? x[i] + centre(x, i / n) * (scale - 1) : x[i] * scale;
-        referee->setPositions(y);
-        return referee->getState(State::Energy).getPotentialEnergy();
+        reference->setPositions(y);
+        return reference->getState(State::Energy).getPotentialEnergy();
     };
     const double h = 1e-5;
     auto virial = [&](bool wholeMolecules) {

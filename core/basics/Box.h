@@ -10,7 +10,8 @@
 
 namespace ConstraintPlugin {
 
-/** A triclinic periodic box in OpenMM's reduced form; without vectors, none: every vector is its own image. */
+/** A triclinic periodic box in OpenMM's reduced form. Without vectors there is no box, and the minimum image of a
+ * vector is the vector itself. */
 struct Box {
     Real3 a, b, c;
 
@@ -19,7 +20,7 @@ struct Box {
     }
     Real3 minimumImage(Real3 r) const {
         if (std::abs(r.x) < 0.5 * a.x && std::abs(r.y) < 0.5 * b.y && std::abs(r.z) < 0.5 * c.z)
-            return r; // as below, without three divisions: nearly all bonds are here
+            return r; // saves the divisions below for nearly all bonds
         if (isEmpty())
             return r;
         r = r - std::floor(r.z / c.z + 0.5) * c;

@@ -10,26 +10,26 @@
 
 namespace ConstraintPlugin {
 
-/** An orthonormal basis of what vectors of one length span, by Gram and Schmidt. */
+/** An orthonormal basis of the span of some vectors, by the Gram-Schmidt method. */
 class OrthonormalBasis {
 public:
     explicit OrthonormalBasis(std::size_t length) : length(length) {
     }
-    /** Orthogonalize v against the basis and take what is left into it, if its squared norm exceeds the threshold.
+    /** Orthogonalize v against the basis and add the remainder to it if its squared norm exceeds the threshold.
      *  @param v  [length], overwritten
      *  @return that squared norm */
     double add(double* v, double threshold) {
-        for (int pass = 0; pass < 2; pass++) // once more for what rounding has left
+        for (int pass = 0; pass < 2; pass++) // the second pass removes rounding errors of the first
             forEach([&](const double* b) {
                 const double along = inner(b, v);
                 for (std::size_t i = 0; i < length; i++)
                     v[i] -= along * b[i];
             });
-        const double left = inner(v, v);
-        if (left > threshold)
+        const double remaining = inner(v, v);
+        if (remaining > threshold)
             for (std::size_t i = 0; i < length; i++)
-                vectors.push_back(v[i] / std::sqrt(left));
-        return left;
+                vectors.push_back(v[i] / std::sqrt(remaining));
+        return remaining;
     }
     double inner(const double* a, const double* b) const {
         return std::inner_product(a, a + length, b, 0.0);

@@ -9,18 +9,18 @@
 
 namespace ConstraintPlugin {
 
-/** Says for what memory did not suffice, and how large that is: std::bad_alloc says nothing. */
+/** Lack of memory. Unlike std::bad_alloc, it contains what was to be allocated and its size. */
 class OutOfMemory : public std::runtime_error {
 public:
     /** @param what        "a factor of ... (0.6 GB)"
-     *  @param isOfSolver  whether the Iterative solver would do without */
+     *  @param isOfSolver  whether only MatrixInversion needs it, so that the Iterative solver can be used instead */
     OutOfMemory(const std::string& what, bool isOfSolver) : std::runtime_error(what), isOfSolver(isOfSolver) {
     }
     const bool isOfSolver;
 };
 
 /** Call a function that allocates.
- *  @param describe  () -> what for
+ *  @param describe  () -> what is allocated
  *  @throws OutOfMemory in place of std::bad_alloc */
 template <class Function, class Describe>
 auto allocating(Describe describe, bool isOfSolver, Function function) -> decltype(function()) {

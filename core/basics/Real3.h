@@ -7,7 +7,7 @@
 
 namespace ConstraintPlugin {
 
-/** A 3-vector; with the names below, coordinates.cc compiles as C++. */
+/** A 3-vector. coordinates.cc uses the functions below if it is compiled as C++. */
 template <class T>
 struct Vector3 {
     T x{}, y{}, z{};

@@ -8,7 +8,7 @@
 
 namespace ConstraintPlugin {
 
-/** A pivot below this fraction of its row's diagonal element means a singular matrix. */
+/** A matrix counts as singular if a pivot is below this fraction of its row's diagonal element. */
 constexpr double pivotThreshold = 1e-12;
 
 /** Solve A x = b in closed form (Cramer's rule). @param A row-major N*N. @param b in: right-hand side, out: x.
@@ -44,7 +44,7 @@ inline bool solveClosedForm<3>(const double* A, double* b) {
     return std::abs(det) > pivotThreshold * std::abs(A[0] * A[4] * A[8]);
 }
 
-/** Row of a singular matrix whose diagonal element is smallest beside the others: where it is weakest. */
+/** Row of a singular matrix whose diagonal element is smallest relative to its other elements. */
 inline int weakestRow(int n, const double* A) {
     int weakest = 0;
     double smallest = 2;

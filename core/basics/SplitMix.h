@@ -7,7 +7,7 @@
 
 namespace ConstraintPlugin {
 
-/** Random numbers that are the same on every machine, and start anywhere at no cost.
+/** Random numbers that are the same on every machine. Creating a generator costs nothing.
  *  Source: Steele, Lea, Flood, ACM SIGPLAN Not. 49 (10), 453 (2014), doi:10.1145/2714064.2660195. */
 class SplitMix {
 public:

@@ -15,7 +15,7 @@
 
 namespace ConstraintPlugin {
 
-/** Number of particles of a coordinate; 0 if it may be any. */
+/** Number of particles of a coordinate; 0 if it can have any number. */
 inline int numParticlesOf(CoordinateKind kind) {
     return traitsOf(kind).numParticles;
 }
@@ -26,22 +26,22 @@ inline double wrapResidual(CoordinateKind kind, double difference) {
     return traitsOf(kind).range == Range::FullTurn ? std::remainder(difference, turn) : difference;
 }
 
-/** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. One that was refused keeps its place, without
- *  particles, and counts for nothing. */
+/** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. An invalid constraint stays in the list
+ * without particles and is ignored. */
 struct Constraint {
     CoordinateKind kind = CoordinateKind::Distance;
     std::vector<int> particles;
     double target = 0;     ///< nm or rad, at startTime; 0 for LinearAngle, AffinePosition and Custom
     bool periodic = false; ///< bond vectors take the minimum image
     int force = -1;        ///< index of its Force in the System, -1: the System itself
-    int index = 0;         ///< its index there; of a rigid body's constraints: the body's, -1 if it was recognized
+    int index = 0;         ///< its index there; for a rigid body's constraints: the body's, -1 if it was recognized
     double rate = 0;       ///< nm/ps or rad/ps
     double startTime = 0;  ///< ps
     int form = -1;         ///< AffinePosition, Custom: index into ConstraintSet::affine, custom. LinearAngle: component
-    int firstParameter = 0;  ///< Custom: its parameters begin there in ConstraintSet::parameters
-    int owner = -1;          ///< of those that nobody listed: which listed constraint they complete; -1: a rigid body
-    int replaces = -1;       ///< of a recognized rigid body's: one of the listed constraints whose place it takes
-    bool isReplaced = false; ///< a rigid body keeps it: checked, not solved
+    int firstParameter = 0;  ///< Custom: where its parameters begin in ConstraintSet::parameters
+    int owner = -1;          ///< if not declared: the declared constraint that it completes; -1: a rigid body's
+    int replaces = -1;       ///< of a recognized rigid body: one of the declared constraints that it replaces
+    bool isReplaced = false; ///< a rigid body replaces it: it is checked, not solved
 
     int size() const {
         return (int) particles.size();
@@ -55,17 +55,18 @@ struct Constraint {
 struct AffineForm {
     Real3 axis;
     std::vector<double> weights; ///< C_ab of the particles after the first, of sum 1
-    double length = 1;           ///< nm, what an error is relative to: the size of the body
+    double length = 1;           ///< nm, the size of the body: errors are relative to it
 };
 
-/** Constraints that were recognized as rigid and straight or flat, and are held as a rigid body. */
+/** Constraints that were recognized as a linear or planar rigid body, which replaces them. */
 struct RecognizedSet {
     std::vector<int> constraints, particles; ///< ascending
     bool isStraight = false;
 };
 
-/** Every constraint of a System, as plain data: System constraints first, then each Force's, in System order; behind
- *  these numListed come those that nobody listed, such as a rigid body's. */
+/** Every constraint of a System, as plain data: first the numListed constraints that users declared (those of the
+ * System, then those of each Force, in System order), then the constraints of rigid bodies and second components of
+ * bends. */
 struct ConstraintSet {
     std::vector<double> inverseMass; ///< [numParticles] 1/amu, 0 for an immovable particle
     std::vector<Constraint> constraints;
@@ -73,23 +74,23 @@ struct ConstraintSet {
     std::vector<AffineForm> affine;
     std::vector<std::shared_ptr<CustomCoordinate>> custom;
     std::vector<double> parameters;                        ///< of all Custom constraints
-    std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or too short: none. null: none at all
-    double fitDeviation = 0;   ///< largest change of a target where a straight or flat fit replaced it, by scale()
-    int fittedConstraint = -1; ///< whose; -1: none was replaced
+    std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or missing: no name. null: no names
+    double fitDeviation = 0;   ///< largest change of a target by a linear or planar fit, relative to scale()
+    int fittedConstraint = -1; ///< the constraint with that change; -1: no target was changed
     std::vector<RecognizedSet> recognized;
 
     int numParticles() const {
         return (int) inverseMass.size();
     }
-    /** What users call a particle; "" if they did not say. */
+    /** The name that users gave to a particle; "" if there is none. */
     std::string nameOf(int particle) const {
         return names != nullptr && particle >= 0 && particle < (int) names->size() ? (*names)[particle] : "";
     }
     bool isMovable(const Constraint& c) const {
         return std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return inverseMass[p] > 0; });
     }
-    /** Whether a constraint counts for nothing: the System's own between massless particles, as OpenMM documents, and
-     *  what was refused. It keeps its place in the order of multipliers, and its multiplier is 0. */
+    /** Whether a constraint is ignored: the System's own constraints between massless particles, as OpenMM documents,
+     * and invalid constraints. It stays in the list of multipliers with a multiplier of 0. */
     bool isIgnored(const Constraint& c) const {
         return c.particles.empty() || (c.force < 0 && c.index >= 0 && !isMovable(c));
     }
@@ -105,8 +106,8 @@ struct ConstraintSet {
     bool hasLengthScale(const Constraint& c) const {
         return c.kind == CoordinateKind::Distance || (c.kind == CoordinateKind::Custom && custom[c.form]->isDistance());
     }
-    /** What an error of a constraint is divided by; an angle's is in radians. An expression's is a length,
-     *  |sigma|/|grad sigma|, and this does not apply. */
+    /** The divisor of a constraint's error: 1 for an angle, whose error is in radians. It is not used for expressions,
+     *  whose error is a length, |sigma|/|grad sigma|. */
     double scale(const Constraint& c) const {
         return hasLengthScale(c) ? c.target : c.kind == CoordinateKind::AffinePosition ? affine[c.form].length : 1.0;
     }

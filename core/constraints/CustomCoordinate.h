@@ -10,9 +10,8 @@
 
 namespace ConstraintPlugin {
 
-/** A constraint sigma(r, t) = 0 that coordinates.cc does not list, as an object: an expression of the user's. It knows
- *  sigma and its derivatives, and nothing of solving. One object serves many constraints, which differ in their
- *  particles and parameters. */
+/** A constraint sigma(r, t) = 0 that is not in coordinates.cc, such as a user's expression. The object computes sigma
+ * and its derivatives. One object serves many constraints, which differ in their particles and parameters. */
 class CustomCoordinate {
 public:
     virtual ~CustomCoordinate() = default;
@@ -32,8 +31,8 @@ public:
     /** Second derivative of sigma along x + s v, t + s: v^T H v + 2 (d grad/dt) v + d^2 sigma/dt^2.
      *  @param v  [numParticles] nm/ps */
     virtual double curvature(const Real3* x, const Real3* v, const double* parameters, const StepState& stepState) = 0;
-    /** Add factor * sum_i r_i (x) d sigma/dx_i to a tensor (row-major 3x3), of a sigma that does not change when all
-     * its particles move together: with separations in the minimum image wherever sigma takes it. */
+    /** Add factor * sum_i r_i (x) d sigma/dx_i to a tensor (row-major 3x3). sigma must be invariant under translation
+     * of all its particles. Separations are minimum images if sigma uses minimum images. */
     virtual void addInternalVirial(const Real3* x, const double* parameters, const StepState& stepState, double factor,
                                    double* tensor) = 0;
     virtual bool dependsOnTime() const = 0;
@@ -46,14 +45,14 @@ public:
 
     /** Names of the Context parameters that sigma depends on. */
     virtual const std::vector<std::string>& getGlobalNames() const = 0;
-    /** @param values  by getGlobalNames(), for all that is asked from now on. @return whether any changed */
+    /** @param values  in the order of getGlobalNames(), used from now on. @return whether any changed */
     virtual bool setGlobals(const std::vector<double>& values) = 0;
     /** Their present values. */
     virtual std::vector<double> getGlobals() const = 0;
-    /** What a person calls it, for error messages: the expression. */
+    /** Its name in error messages: the expression. */
     virtual std::string describe() const = 0;
 
-    /** The same as functions for kernels, in OpenCL C and CUDA C++ alike; empty where they are written by hand.
+    /** The same functions as kernel text that is valid OpenCL C and CUDA C++; empty if they are written by hand.
      *  evaluate() as    mixed NAME(const mixed3* x, GLOBAL const mixed* parameters, GLOBAL const mixed* globals,
      *                              GLOBAL const mixed* tables, StepState stepState, mixed3* gradient)
      *  timeDerivative() as   mixed NAMERate(x, parameters, globals, tables, stepState)
@@ -66,7 +65,7 @@ public:
     virtual std::string curvatureKernelText(const std::string& /*name*/) {
         return "";
     }
-    /** Numbers that those functions look up. */
+    /** Numbers that these functions read from tables. */
     virtual std::vector<double> tableData() const {
         return {};
     }

@@ -81,7 +81,7 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
     int bad = -1;
     for (int row = range.begin; row < range.end; row++) {
         const int first = slotStart[row], size = slotStart[row + 1] - first;
-        Real3* b = bond.data() + (first - row); // there is none in a row of one particle
+        Real3* b = bond.data() + (first - row); // a row of one particle has no bond vector
         const bool isLong = kind[row] == CoordinateKind::Distance && target[row] > box.halfWidth();
         const bool useImage = periodic[row] && !isLong;
         auto takeBonds = [&](int numBonds) {

@@ -13,30 +13,29 @@ namespace ConstraintPlugin {
 
 /** sigma and its gradient for a list of constraints (rows), on flat arrays.
  *
- *  Works on displacements: bond vectors are taken once, at the start of a step and with the minimum image; later ones
- *  differ by the particles' displacements. A row has one slot per particle; slots are numbered over all rows.
- *  Distances, angles and dihedrals have their number of particles known at compile time; what is rarer
- *  (LinearAngle, AffinePosition, Custom) is in Jacobian.cpp. */
+ *  Works on displacements: bond vectors are computed once, at the start of a step and with the minimum image. Later
+ * bond vectors are these plus the displacements of the particles. A row has one slot per particle; slots are numbered
+ * over all rows. Distances, angles and dihedrals have a number of particles known at compile time; less frequent kinds
+ *  (LinearAngle, AffinePosition, Custom) are in Jacobian.cpp. */
 class Jacobian {
 public:
     /** @param rows  the constraint of each row */
     Jacobian(const ConstraintSet& set, const std::vector<int>& rows);
 
-    /** Take positions as the start: bond vectors, grad sigma(0) and d sigma/dt.
+    /** Set the start of a step: compute bond vectors, grad sigma(0) and d sigma/dt.
      *  @param positions  [numParticles] nm
-     *  @param box        for periodic constraints; lengths beyond half its width are taken without images
-     *  @param time       ps, of moving constraints; what is evaluated next is at this time too, unless setTime() is
-     *                    called
-     *  @return -1, or the first row that has no gradient there: its particles are at one place, a NaN is among them, or
-     *          an expression's gradient is zero
+     *  @param box        for periodic constraints; lengths beyond half its width do not use the minimum image
+     *  @param time       ps, of moving constraints; evaluate() uses this time too, unless setTime() is called
+     *  @return -1, or the first row that has no gradient there: its particles have the same position, a position is
+     * NaN, or an expression's gradient is zero
      */
     int setStart(const Real3* positions, const Box& box, double time = 0);
     struct RowRange {
         int begin, end; ///< rows begin ... end-1
     };
-    /** The same of some rows only, all moving ones among them. */
+    /** The same for some rows only. They must include all moving rows. */
     int setStart(const Real3* positions, const Box& box, double time, const std::vector<RowRange>& ranges);
-    /** Evaluate moving constraints at another time (ps) than the start's: that of the end of the step. */
+    /** Evaluate moving constraints at another time (ps) than that of the start, e.g. at the end of the step. */
     void setTime(double time);
     /** Whether any constraint moves. */
     bool moves() const {
@@ -59,7 +58,7 @@ public:
     double residual(int row, double q) const {
         return wrapResidual(kind[row], q - target[row]);
     }
-    /** Error, in units of the tolerance, of a row that was evaluated last with this sigma. */
+    /** Error, in units of the tolerance, of a row whose last evaluation gave this sigma. */
     double error(int row, double sigma) const {
         return std::abs(sigma) * (isExpression(row) ? inverseNorm(row, current) : inverseScale[row]);
     }
@@ -79,9 +78,9 @@ public:
     double diagonal(int row, const Real3* gradients) const {
         return sumSlots(row, [&](int s) { return inverseMass[s] * dot(gradients[s], start[s]); });
     }
-    /** Whether a constraint's gradient has turned by 90 degrees or more since the start: beyond lies another root of a
-     *  length, another sheet of a surface. The gradients of angles and dihedrals turn with their particles, and they
-     *  have no other root; a straight angle's is folded. */
+    /** Whether a constraint's gradient has rotated by 90 degrees or more since the start. Newton's method may then find
+     *  another root: the opposite bond vector, or another sheet of a surface. Angles and dihedrals have no other root,
+     *  although their gradients rotate with the particles; a straight angle has the folded one. */
     bool hasTurned(int row) const {
         switch (kind[row]) {
         case CoordinateKind::Distance:
@@ -93,12 +92,12 @@ public:
             return false;
         }
     }
-    /** Whether a row has a gradient at the start, as an expression may not. */
+    /** Whether a row has a gradient at the start; an expression may have none. */
     bool hasGradient(int row) const {
         const double square = diagonal(row, start.data());
         return square > 0 && std::isfinite(square);
     }
-    /** Take 1/m = 1 for all movable particles: the rank is a matter of geometry. */
+    /** Set 1/m = 1 for all movable particles, because the rank does not depend on masses. */
     void setUnitMasses() {
         for (double& w : inverseMass)
             w = w > 0 ? 1 : 0;
@@ -120,13 +119,13 @@ public:
     /** J-dot v of a row at the start: sigma'' without acceleration, for velocities [numParticles] times a scale; of a
      *  moving constraint with 2 (dJ/dt) v + d^2 sigma/dt^2. */
     double curvature(int row, const Real3* velocity, double scale = 1) const;
-    /** v^T H v alone, with H the second derivatives of sigma: what is even in v, less what does not depend on it. */
+    /** v^T H v alone, with H the second derivatives of sigma: the part of curvature() that is quadratic in v. */
     double quadraticCurvature(int row, const Real3* velocity) const {
         return 0.5 * (curvature(row, velocity, 1) + curvature(row, velocity, -1)) - curvature(row, velocity, 0);
     }
-    /** Add multiplier * sum_i r_i (x) grad_i q of a row at the start to a tensor (row-major 3x3); from the bond
-     * vectors, so that images and the origin do not matter. A Custom row that moving all its particles violates, such
-     * as a surface, depends on the origin: its positions are taken as they are. */
+    /** Add multiplier * sum_i r_i (x) grad_i q of a row at the start to a tensor (row-major 3x3). It is computed from
+     * bond vectors, so it does not depend on images or on the origin. A Custom row that is not invariant under
+     * translation, such as a surface, depends on the origin: it uses the positions themselves. */
     void addVirial(int row, double multiplier, double* tensor) const;
 
     int numRows() const {
@@ -143,7 +142,7 @@ public:
 
 private:
     int setRows(const Real3* positions, const Box& box, const RowRange& range);
-    /** What rows of a rarer kind have besides. */
+    /** Additional data of rows of the less frequent kinds. */
     struct Special {
         Real3 direction;             // LinearAngle: e, perpendicular to the line at the start; AffinePosition: axis
         int component = 0;           // LinearAngle
@@ -170,7 +169,7 @@ private:
     double evaluateSpecial(int row, const Real3* displacement);
     double evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real3* gradient);
     double inverseNorm(int row, const std::vector<Real3>& gradients) const;
-    /** An immovable particle does not move, whatever velocity it was given. */
+    /** The velocity of an immovable particle counts as zero, whatever value it has. */
     Real3 velocityOf(int slot, const Real3* velocity) const {
         return inverseMass[slot] > 0 ? velocity[particle[slot]] : Real3();
     }

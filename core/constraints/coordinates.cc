@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The coordinates q that constraints hold fixed, their gradients and curvatures. This one text is C++ (through
-// coordinates.h) and kernel text for OpenCL and CUDA: mixed, mixed3, DEVICE, dot() and cross() are all it needs.
+// The coordinates q of constraints, their gradients and curvatures. This file is compiled as C++ (through
+// coordinates.h) and as part of the kernels for OpenCL and CUDA. It only needs mixed, mixed3, DEVICE, dot() and cross().
 //
 // A coordinate of n particles is a function of the n-1 bond vectors b_s = x_s - x_(s+1); G_s = dq/db_s. Its curvature
 // is d^2 q(b + t V)/dt^2 at t = 0, where the bond vectors change at the rates V_s; ' and '' stand for d/dt, d^2/dt^2.
@@ -68,8 +68,8 @@ DEVICE mixed dihedralCurvature(const mixed3* b, const mixed3* V) {
                           dot(m1, n) + dot(m, n1), 2 * (dot(halfM2, n) + dot(m1, n1) + dot(m, halfN2)));
 }
 
-/** A component, along a unit vector e, of the bend of three particles that shall lie on a line, the second between the
- *  others: q = e.(b1/|b1| - b2/|b2|), an angle to first order; dq/db1 = (e - (e.u)u)/|b1| with u = b1/|b1|. */
+/** The component along a unit vector e of the bend of three particles, for an angle of pi at the second particle:
+ *  q = e.(b1/|b1| - b2/|b2|), an angle to first order; dq/db1 = (e - (e.u)u)/|b1| with u = b1/|b1|. */
 DEVICE mixed linearAngleCoordinate(const mixed3* b, mixed3 e, mixed3* G) {
     const mixed length0 = sqrt(dot(b[0], b[0])), length1 = sqrt(dot(b[1], b[1]));
     const mixed3 u = (1 / length0) * b[0], w = (1 / length1) * b[1];

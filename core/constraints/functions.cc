@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Functions that expressions are made of and that no language has. As coordinates.cc, this text is C++ (through
-// SplineFunction.cpp) and kernel text for OpenCL and CUDA.
+// Functions of expressions that neither C++ nor OpenCL C provides. Like coordinates.cc, this file is compiled as C++
+// (through SplineFunction.cpp) and as part of the kernels for OpenCL and CUDA.
 
 /** A spline through a table of one to three axes, or a derivative of it; zero outside the table.
  *  @param patches   first axis fastest; each [4^numAxes] coefficients of powers, first axis fastest
@@ -16,7 +16,7 @@ DEVICE mixed spline(GLOBAL const mixed* patches, int numAxes, const mixed* at, c
         if (periodic)
             u = u - floor(u);
         if (!(u >= 0 && u <= 1))
-            return u == u ? 0 : u; // what is not a number stays so
+            return u == u ? 0 : u; // NaN remains NaN
         const int last = size[a] - 2;
         const mixed place = u * (last + 1), perUnit = (last + 1) / (high[a] - low[a]);
         const int interval = (int) place < last ? (int) place : last;
@@ -40,7 +40,7 @@ DEVICE mixed spline(GLOBAL const mixed* patches, int numAxes, const mixed* at, c
     return sum;
 }
 
-/** The place of an argument in a discrete table: rounded, and the nearest end outside. */
+/** The index of an argument in a discrete table: rounded, and limited to the range of the table. */
 DEVICE int discretePlace(mixed x, int size) {
     const mixed place = round(x);
     return place > 0 ? (place < size - 1 ? (int) place : size - 1) : 0;
@@ -57,7 +57,7 @@ DEVICE mixed integerPower(mixed x, int n) {
     return result;
 }
 
-/** x^y for any x. CUDA's fast pow is of positive x only, and OpenMM compiles single precision with it. */
+/** x^y for any x. OpenMM compiles single precision with CUDA's fast pow, which requires positive x. */
 DEVICE mixed power(mixed x, mixed y) {
     if (x > 0 || x != x || y != y)
         return y == 0 ? 1 : pow(x, y);

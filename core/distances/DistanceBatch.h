@@ -17,9 +17,9 @@ struct DistanceCluster {
     std::vector<double> lengths;     ///< [rows] nm, by position in the pattern
 };
 
-/** How the stage of a batch went. */
+/** Result of a stage of a batch. */
 struct BatchReport {
-    bool converged = false; ///< if not, nothing was changed
+    bool converged = false; ///< if not, displacements and velocities are unchanged
     int iterations = 0;
     double maxError = 0; ///< in units of the tolerance
 };
@@ -27,7 +27,7 @@ struct BatchReport {
 struct ThreadWorkspace;
 
 /** Clusters of one pattern that are solved together. sigma is (|s|^2 - L^2)/2, whose gradient is the bond vector
- * itself: no roots. */
+ * itself, so no square roots are needed. */
 class DistanceBatch {
 public:
     virtual ~DistanceBatch() = default;
@@ -36,8 +36,8 @@ public:
      *  @param box       for periodic patterns
      *  @param delta     [all particles] nm
      *  @param velocity  [all particles] nm/ps, or null
-     *  @param perTime   1/ps, what turns displacements into velocities
-     *  @param shared    of the calling thread */
+     *  @param perTime   1/ps, factor from displacements to velocities
+     *  @param shared    workspace of the calling thread */
     virtual BatchReport solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
                                        int maxIterations, Real3* velocity, double perTime, ThreadWorkspace& shared) = 0;
     /** Velocity stage, as ClusterSolver's. */
@@ -54,14 +54,14 @@ public:
     virtual void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
 };
 
-/** What batches of any algorithm hold. */
+/** Data of a batch, for any algorithm. */
 template <class Number>
 class DistanceData {
 public:
     using Traits = LaneTraits<Number>;
     using Vector = typename Traits::Vector;
 
-    /** What equal molecules share besides the pattern. */
+    /** Parameters that equal molecules share. */
     struct Parameters {
         Aligned<Number> inverseMass;   ///< [particles]
         Aligned<Number> firstWeight;   ///< [rows] inverse mass of the first particle
@@ -72,8 +72,8 @@ public:
         double shortest, longest;      ///< L
     };
 
-    /** @param clusters  1 to Traits::width; lanes without one repeat the first
-     *  @param like      of the same pattern, whose parameters are taken where they are equal; may be null */
+    /** @param clusters  1 to Traits::width; unused lanes repeat the first
+     *  @param like      data of the same pattern, whose parameters are shared if they are equal; may be null */
     DistanceData(const DistancePattern& pattern, const std::vector<const DistanceCluster*>& clusters,
                  const DistanceData* like);
 
@@ -81,11 +81,11 @@ public:
     CONSTRAINTS_INLINE Vector load(const Real3* array, int p) const {
         return Traits::load(array, &particle[p * Traits::width]);
     }
-    /** Whether the minimum image represents all lengths; else they are taken without. */
+    /** Whether the minimum image can represent all lengths; otherwise it is not used. */
     bool hasImages(const Box& box) const {
         return parameters->longest <= box.halfWidth();
     }
-    /** How far a bond vector reaches, from which on (1) there may be a shorter image. */
+    /** Size of a bond vector relative to half the box: from 1 on there may be a shorter image. */
     static CONSTRAINTS_INLINE Number reach(const Vector& bond, const Box& box) {
         return Traits::reach(bond, 2 / box.a.x, 2 / box.b.y, 2 / box.c.z);
     }
@@ -106,7 +106,7 @@ public:
                 for (int lane = 0; lane < lanes; lane++)
                     visit(p, lane, i[lane]);
     }
-    /** Displacements, and what they add to velocities (or null), for movable particles begin ... end-1. */
+    /** Store displacements, and add their change to velocities (or null), for movable particles begin ... end-1. */
     CONSTRAINTS_INLINE void storeMoved(const Vector* moved, Real3* delta, Real3* velocity, double perTime, int begin,
                                        int end) const {
         forMovable(begin, end, [=](int p, int lane, int i) CONSTRAINTS_INLINE_LAMBDA {
@@ -128,7 +128,7 @@ public:
     std::vector<int> particle; ///< [particles][width] in the System
 };
 
-/** Multipliers of lengths; while they are solved for, of |s|^2/2. */
+/** Multipliers of lengths; during the solve, of |s|^2/2. */
 template <class Number>
 struct DistanceMultipliers {
     explicit DistanceMultipliers(int rows) : value(rows) {

@@ -57,7 +57,8 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
     const int n = (int) given.size();
     auto length = [&](int k) { return factor.columnStart[k + 1] - factor.columnStart[k]; };
     std::vector<int> partOf;
-    const bool hasImmovable = std::find(movable.begin(), movable.end(), 0) != movable.end(); // parts would share it
+    const bool hasImmovable =
+        std::find(movable.begin(), movable.end(), 0) != movable.end(); // several parts may have it
     if (n >= minSplitRows && !hasImmovable)
         partOf = splitTree(factor, numParts);
     const bool isSplit = !partOf.empty();

@@ -13,9 +13,9 @@ struct LocalPair {
     int first, second;
 };
 
-/** What all clusters of one shape share: which distances meet where, and the symbolic factor of their matrix, its rows
- *  sorted by part, by level and by length of their column. Columns of one level and length are a run: loops over them
- * have a fixed number of rounds, and none needs what another computes. */
+/** Structure that all clusters of one shape share: the particles that distances share, and the symbolic factor of their
+ *  matrix, with rows sorted by part, by level and by length of their column. Columns of one level and length are a run:
+ *  loops over their entries have a fixed length, and the columns do not depend on each other. */
 struct DistancePattern {
     /** @param given   [rows]
      *  @param movable [particles] immovable ones couple nothing
@@ -37,7 +37,7 @@ struct DistancePattern {
         return (int) entryRow.size();
     }
 
-    /** Rows that a thread can work on by itself. */
+    /** Rows that a thread can process independently of others. */
     struct Part {
         int beginRow, endRow;
         int beginRun, endRun;
@@ -53,9 +53,9 @@ struct DistancePattern {
 
     struct Run {
         int begin, end;   ///< columns
-        int length;       ///< entries of each
-        int entry;        ///< the first one's first
-        long long update; ///< and its first update
+        int length;       ///< number of entries of each column
+        int entry;        ///< first entry of the first column
+        long long update; ///< first update of the first column
     };
     /** An element of the matrix that is not zero: two rows that share a movable particle. */
     struct SharedElement {
@@ -75,10 +75,10 @@ struct DistancePattern {
     std::vector<SharedElement> sharedElements;   ///< by entry
     std::vector<SharedParticle> sharedParticles; ///< [sharedElements]
     std::vector<int> updateTarget;               ///< as in SymbolicFactor
-    /** Unions of subtrees of the elimination tree: what one eliminates touches itself and the top, but no other. Empty
-     *  where a cluster is not split. */
+    /** Unions of subtrees of the elimination tree: eliminating the rows of a part changes only this part and the top.
+     * Empty if a cluster is not split. */
     std::vector<Part> parts;
-    Part top; ///< all other rows; they come last
+    Part top; ///< all other rows, which come last: the roots of these subtrees and their ancestors
 };
 
 } // namespace ConstraintPlugin

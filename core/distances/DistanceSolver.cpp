@@ -12,11 +12,11 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Equal clusters of up to so many rows share lanes: all that is worked on then stays in the cache. */
+/** Equal clusters of up to so many rows share lanes: their working set then fits into the cache. */
 constexpr int maxLaneRows = 64;
-/** Fewer equal ones are solved one by one. */
+/** If there are fewer equal clusters, they are solved one by one. */
 constexpr int minLaneClusters = 3;
-/** Rows that are worth handing to another thread. */
+/** Smallest number of rows for another thread. */
 constexpr int minTaskRows = 4000;
 
 bool isFixedDistance(const Constraint& c) {
@@ -102,8 +102,8 @@ private:
     const Constraint& constraintOf(int row) const {
         return set.constraints[graph.rows[row]];
     }
-    /** Particles are numbered as they appear, the one of a first row that appears again in the second coming first; a
-     *  pair's first particle is the one with the smaller number. */
+    /** Number particles by first appearance, except that the particle shared by the first two rows comes first. The
+     * first particle of a pair is the one with the smaller number. */
     Shape shapeOf(const Cluster& cluster) {
         Shape shape;
         auto local = [&](int particle) {
@@ -193,7 +193,7 @@ private:
     Batches& solver;
     const ConstraintSet& set;
     const ConstraintGraph& graph;
-    std::vector<int> localOf; // [all particles] -1: not met in this cluster
+    std::vector<int> localOf; // [all particles] -1: not in this cluster
     std::map<std::vector<int>, int> patternOf;
     std::vector<std::vector<Member>> members; // [patterns][...]
 };
@@ -229,7 +229,7 @@ DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchRep
     for (const Batch& batch : all) {
         const BatchReport& one = batch.*result;
         if (!one.converged) {
-            report.left.insert(report.left.end(), batch.clusters.begin(), batch.clusters.end());
+            report.unsolved.insert(report.unsolved.end(), batch.clusters.begin(), batch.clusters.end());
             continue;
         }
         report.iterations = std::max(report.iterations, one.iterations);
@@ -240,7 +240,7 @@ DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchRep
     }
     if (worst != nullptr)
         report.worst = worstRows(*worst);
-    std::sort(report.left.begin(), report.left.end());
+    std::sort(report.unsolved.begin(), report.unsolved.end());
     return report;
 }
 

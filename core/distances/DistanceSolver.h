@@ -9,8 +9,8 @@
 
 namespace ConstraintPlugin {
 
-/** Both stages for clusters of fixed distances that matrix inversion serves: equal small ones side by side in SIMD
- *  lanes, others by themselves, spread over threads. What it does not solve it leaves as it was, for
+/** Both stages for clusters of fixed distances that are solved by matrix inversion, on several threads. Equal small
+ * clusters are solved together in SIMD lanes, others one by one. Clusters that it cannot solve are left unchanged for
  *  MatrixInversionSolver. Results do not depend on the number of threads. */
 class DistanceSolver {
 public:
@@ -18,18 +18,18 @@ public:
     ~DistanceSolver();
 
     struct Report {
-        std::vector<int> left{}; ///< clusters that were not solved, ascending
+        std::vector<int> unsolved{}; ///< clusters that were not solved, ascending
         int iterations = 0;
         double maxError = 0;      ///< in units of the tolerance
         std::vector<int> worst{}; ///< rows, one of which has this error
     };
-    /** As DistanceBatch's, of all clusters. */
+    /** As in DistanceBatch, for all clusters. */
     Report solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance, int maxIterations,
                           Real3* velocity, double perTime);
     Report solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale, double tolerance,
                            int maxIterations);
 
-    /** Multipliers of the last stages of clusters that were solved. @param[in,out] byRow  [rows], others stay */
+    /** Multipliers of the last stages of solved clusters. @param[in,out] byRow  [rows]; other rows do not change */
     void getPositionMultipliers(std::vector<double>& byRow) const;
     void getVelocityMultipliers(std::vector<double>& byRow) const;
 

@@ -10,15 +10,15 @@
 
 namespace ConstraintPlugin {
 
-// One text serves one cluster (Number = double) and several equal ones side by side (Number = Lanes): compilers turn
-// arithmetic on vector types into what the machine has, whatever its width. All of it is inlined, since how such types
-// are passed to functions differs from machine to machine.
+// The same code serves one cluster (Number = double) and several equal clusters in SIMD lanes (Number = Lanes):
+// compilers translate arithmetic on vector types to the instructions of the machine. All of it is inlined, because the
+// calling convention for such types differs between machines.
 #define CONSTRAINTS_INLINE __attribute__((always_inline)) inline
 
 #define CONSTRAINTS_INLINE_LAMBDA __attribute__((always_inline))
 
-/** Compile a function several times, for x86-64 with SSE2, AVX2 and AVX-512; the loader chooses. Older compilers know
- *  the instruction sets, but not the levels that unite them. */
+/** Compile a function several times, for x86-64 with SSE2, AVX2 and AVX-512; the loader selects one. Older compilers
+ * know the instruction sets, but not the levels x86-64-v3 and v4. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #if __GNUC__ >= 12
 #define CONSTRAINTS_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"), flatten))
@@ -103,7 +103,7 @@ CONSTRAINTS_INLINE Number larger(const Number& a, const Number& b) {
     return a > b ? a : b;
 }
 
-/** What depends on the number of clusters side by side. */
+/** Operations that depend on the number of lanes. */
 template <class Number>
 struct LaneTraits;
 

@@ -43,7 +43,7 @@ bool isOf(const DistancePattern& pattern) {
     return true;
 }
 
-/** Loops of so few rounds are all unrolled: what they index is in registers. */
+/** Loops of so few iterations are unrolled, so that arrays are in registers. */
 #define CONSTRAINTS_UNROLL _Pragma("GCC unroll 8")
 
 template <class Shape>
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    // Compiled for several machines, as no virtual function can be.
+    // Compiled for several instruction sets, which is not possible for virtual functions.
     CONSTRAINTS_CLONES BatchReport positionStage(const Real3* x, const Box& box, Real3* delta, double tolerance,
                                                  int maxIterations, Real3* velocity, double perTime,
                                                  ThreadWorkspace& shared);
@@ -104,7 +104,7 @@ private:
         CONSTRAINTS_UNROLL
         for (int k = 0; k < n; k++)
             reach = larger(data.reach(state.bond[k], box), reach);
-        if (Traits::largest(reach) >= 1) // hardly ever: molecules are whole
+        if (Traits::largest(reach) >= 1) // rare: molecules are usually not split by the box
             for (int k = 0; k < n; k++)
                 state.bond[k] = data.imageOf(state.bond[k], box);
         return data.hasImages(box);
@@ -188,7 +188,7 @@ private:
             report.maxError = Traits::largest(maxError);
             if (!std::isfinite(Traits::sum(sum)))
                 return report;
-            // At least one correction: errors left below the tolerance would be off to the same side step after step.
+            // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
             report.converged = report.maxError == 0 || (report.maxError <= tolerance && report.iterations > 0);
             if (report.converged || report.iterations == maxIterations)
                 return report;
@@ -224,7 +224,7 @@ BatchReport SmallBatch<Shape>::positionStage(const Real3* x, const Box& box, Rea
                        const LanesVector s = state.bond[k] + difference(state, k);
                        const Lanes e = inner(s, s) * data.parameters->inverseSquare[k] - 1;
                        const Lanes relative = 0.5 * e * (1 + e * (0.25 - 0.125 * e));
-                       // A bond that has turned by 90 degrees or more has left for another root.
+                       // If a bond has rotated by 90 degrees or more, the solution may be a wrong root.
                        error[k] = inner(s, state.bond[k]) > Lanes{} ? absolute(relative) : Lanes{} + turned;
                        residual[k] = relative * data.parameters->square[k];
                        gradient[k] = s;

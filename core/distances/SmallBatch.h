@@ -7,9 +7,9 @@
 
 namespace ConstraintPlugin {
 
-/** A batch of the commonest shapes, everything unrolled at compile time: stars of one to four distances (methyl, amine,
- *  ammonium) and the triangle (water). Newton's method for both stages, dense.
- *  @param like  as DistanceData; a batch that this function made of the same pattern, or null
+/** A batch of the most frequent shapes, with loops unrolled at compile time: stars of one to four distances (methyl,
+ * amine, ammonium) and the triangle (water). Newton's method with a dense matrix for both stages.
+ *  @param like  as in DistanceData; a batch that this function made for the same pattern, or null
  *  @return null if the pattern is none of these */
 std::unique_ptr<DistanceBatch> makeSmallBatch(const DistancePattern& pattern,
                                               const std::vector<const DistanceCluster*>& clusters,

@@ -12,12 +12,12 @@ namespace {
 /** Distances of any pattern: one cluster (Number = double), or numLanes equal ones side by side (Number = Lanes).
  *
  *  Both stages begin with the symmetric matrix A_kl = sum_i (1/m_i) grad_i sigma_k . grad_i sigma_l at the start of the
- *  step, factored as L D L^T once and kept for the next stage if that begins at the same positions, as RATTLE's
- * position stage does. With it positions converge linearly (chord Newton). Where many iterations lie ahead, A = L U
- * takes its place, with the gradients sigma_k as they are now: a step of Newton's method. Source: Elber, Ruymgaart,
- * Hess, Eur. Phys. J. Special Topics 200, 211 (2011), doi:10.1140/epjst/e2011-01525-9.
+ *  step. It is factored as L D L^T once and kept for the next stage if that begins at the same positions, as RATTLE's
+ *  position stage does. With this matrix positions converge linearly (chord Newton). If many further iterations are
+ *  expected, A = L U with the present gradients of sigma_k replaces it, as in Newton's method. Source: Elber,
+ * Ruymgaart, Hess, Eur. Phys. J. Special Topics 200, 211 (2011), doi:10.1140/epjst/e2011-01525-9.
  *
- *  A large cluster has parts that threads work on at the same time, and a top that one thread works on between them. */
+ *  A large cluster has parts, which threads process in parallel, and a top, which one thread processes between them. */
 template <class Number>
 class SparseBatch : public DistanceBatch {
 public:
@@ -84,13 +84,13 @@ private:
             phase(Range{0, (int) n});
     }
 
-    /** What a new factor costs, in iterations. */
+    /** Cost of a new factor, in iterations. */
     static constexpr int worthOfFactor = 4;
 
     DistanceData<Number> data;
     SparseFactor<Number> factor{data};
     DistanceMultipliers<Number> lambda, mu;
-    Workspace own; // of a single cluster, which finds its factor there the next time; empty where there are lanes
+    Workspace own; // of a single cluster, whose factor is kept for the next stage; empty if there are several lanes
 };
 
 template <class Number>
@@ -174,7 +174,7 @@ void SparseBatch<Number>::takeBonds(Workspace& work, const Part& part) const {
         reach = larger(data.reach(bond, work.box), reach);
     }
     if (!data.pattern.isPeriodic || Traits::largest(reach) < 1)
-        return; // nearly always: molecules are whole
+        return; // nearly always: molecules are usually not split by the box
     for (int k = part.beginRow; k < part.endRow; k++) {
         work.bond[k] = data.imageOf(work.bond[k], work.box);
         work.square[k] = inner(work.bond[k], work.bond[k]);
@@ -189,7 +189,7 @@ void SparseBatch<Number>::takeGradients(Workspace& work, const Part& part) const
         work.gradient[k] = work.bond[k] + (moved[pairs[k].first] - moved[pairs[k].second]);
 }
 
-/** What follows from a correction x of the multipliers: moved_i += (1/m_i) sum_k x_k grad_i sigma_k. */
+/** Apply a correction x of the multipliers: moved_i += (1/m_i) sum_k x_k grad_i sigma_k. */
 template <class Number>
 void SparseBatch<Number>::applyCorrection(Workspace& work, Number* multiplier, const Part& part) const {
     const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
@@ -233,7 +233,7 @@ typename SparseBatch<Number>::Errors SparseBatch<Number>::evaluate(Workspace& wo
 }
 
 /** Repeat A d lambda = -sigma until no error exceeds the tolerance.
- *  @param toError   what makes an error of sigma/L^2, in units of the tolerance */
+ *  @param toError   factor from sigma/L^2 to the error in units of the tolerance */
 template <class Number>
 template <bool isLinear>
 BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multipliers, double toError,
@@ -254,7 +254,7 @@ BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multi
         report.maxError = toError * all.largest;
         if (!std::isfinite(all.sum))
             return report;
-        // At least one correction: errors left below the tolerance would be off to the same side step after step.
+        // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
         report.converged = report.maxError == 0 || (report.maxError <= tolerance && report.iterations > 0);
         if (report.converged || report.iterations == maxIterations)
             return report;
@@ -284,7 +284,7 @@ double SparseBatch<Number>::farthestSquare(const Workspace& work, Range range) c
     return Traits::largest(farthest);
 }
 
-/** Whether a bond has turned by 90 degrees or more: beyond lies another root. */
+/** Whether a bond has rotated by 90 degrees or more, so that the solution may be a wrong root. */
 template <class Number>
 bool SparseBatch<Number>::isTurned(const Workspace& work, const Part& part) const {
     Number turned{};
@@ -344,7 +344,7 @@ BatchReport SparseBatch<Number>::solveVelocities(const Real3* x, const Box& box,
     if (!prepare(x, box, work, team))
         return {};
     overParticles(team, [&](Range range) { take(velocity, work.moved.data(), range); });
-    // An immovable particle does not move, whatever velocity it was given.
+    // The velocity of an immovable particle counts as zero.
     for (int p = 0; p < pattern.numParticles(); p++)
         if (!pattern.isMovable[p])
             work.moved[p] = Vector{};

@@ -8,23 +8,23 @@
 
 namespace ConstraintPlugin {
 
-/** What a sparse batch works on. */
+/** Workspace of a sparse batch. */
 template <class Number>
 struct SparseWorkspace {
     using Vector = typename LaneTraits<Number>::Vector;
 
-    const void* owner = nullptr;       ///< whose bonds and LDL^T factor these are
-    Aligned<Vector> place;             ///< [particles] nm, where they were taken,
-    Box box;                           ///< and in which box
+    const void* owner = nullptr;       ///< the batch to which these bonds and this LDL^T factor belong
+    Aligned<Vector> place;             ///< [particles] nm, the positions of bonds and factor
+    Box box;                           ///< and the box
     Aligned<Vector> bond;              ///< [rows] nm
-    Aligned<Vector> gradient;          ///< [rows] nm, where a factor was made anew
+    Aligned<Vector> gradient;          ///< [rows] nm, of a later factor
     Aligned<Vector> moved;             ///< [particles] displacement (nm) or velocity (nm/ps)
     Aligned<Number> square;            ///< [rows] |bond|^2
     Aligned<Number> x;                 ///< [rows] residual, then correction of the multipliers
     Aligned<Number> diagonal, inverse; ///< [rows] pivots, and 1/pivots
     Aligned<Number> lower, upper;      ///< [entries] of the factor
 
-    /** What one part has to add to the top. */
+    /** Contributions of one part to the top. */
     struct ToTop {
         Aligned<Number> x, diagonal;  ///< [rows of the top]
         Aligned<Number> lower, upper; ///< [entries of the top]
@@ -32,15 +32,16 @@ struct SparseWorkspace {
     std::vector<ToTop> toTop; ///< [parts]
 };
 
-/** What a thread's batches use in turns: it stays in the cache. */
+/** Workspace that the batches of a thread share, so that it stays in the cache. */
 struct ThreadWorkspace {
     SparseWorkspace<Lanes> lanes;
     TaskRunner* team = nullptr; ///< works on the parts of a large cluster; null: the calling thread does
 };
 
 /** A batch of any pattern: one cluster, or up to numLanes equal ones side by side.
- *  @param useLanes  which of both
- *  @param like      as DistanceData; a batch that this function made of the same pattern in the same way, or null */
+ *  @param useLanes  true: several clusters
+ *  @param like      as in DistanceData; a batch that this function made for the same pattern in the same way, or null
+ */
 std::unique_ptr<DistanceBatch> makeSparseBatch(bool useLanes, const DistancePattern& pattern,
                                                const std::vector<const DistanceCluster*>& clusters,
                                                const DistanceBatch* like);

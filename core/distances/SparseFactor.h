@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <type_traits>
 
-// For SparseBatch.cpp alone: functions that are compiled for several machines have to stay within one file.
+// For SparseBatch.cpp only: functions that are compiled for several instruction sets must be in one file.
 namespace ConstraintPlugin {
 namespace {
 
-/** phase(part) for all of them at the same time. */
+/** Call phase(part) for all parts in parallel. */
 template <class Phase>
 void overParts(const DistancePattern& pattern, TaskRunner* team, Phase phase) {
     const int numParts = (int) pattern.parts.size();
@@ -22,20 +22,20 @@ void overParts(const DistancePattern& pattern, TaskRunner* team, Phase phase) {
         for (int i = 0; i < numParts; i++)
             phase(i);
 }
-/** phase(part) for all of them, and for the top. */
+/** Call phase(part) for all parts and for the top. */
 template <class Phase>
 void everywhere(const DistancePattern& pattern, TaskRunner* team, Phase phase) {
     overParts(pattern, team, [&](int i) { phase(pattern.parts[i]); });
     phase(pattern.top);
 }
-/** What forLength() gives: the length, or 1 where it is not known to the compiler. */
+/** The length given by forLength(), or 1 if it is not known at compile time. */
 template <class Length>
 constexpr int fixedLength = 1;
 template <int length>
 constexpr int fixedLength<std::integral_constant<int, length>> = length > 1 ? length : 1;
 
-/** A_kl = sum_i (1/m_i) gradient_k . bond_l of a pattern, and its factor: L D L^T where the gradients are the bonds,
- * else L U. */
+/** A_kl = sum_i (1/m_i) gradient_k . bond_l of a pattern, and its factor: L D L^T if the gradients are the bonds,
+ * otherwise L U. */
 template <class Number>
 class SparseFactor {
 public:
@@ -68,7 +68,7 @@ private:
     const DistanceData<Number>& data;
 };
 
-/** Call f with the length of a run's columns, known at compile time where it is small. */
+/** Call f with the length of a run's columns, known at compile time if it is small. */
 template <class F>
 CONSTRAINTS_INLINE void forLength(int length, F f) {
     switch (length) {
@@ -148,7 +148,7 @@ bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part, ToTop* t
     if (isPart)
         for (auto* array : {&toTop->diagonal, &toTop->lower, &toTop->upper})
             std::fill(array->begin(), array->end(), zero);
-    // What belongs to the top goes where no other part writes.
+    // Each part has its own contributions to the top, so that parts do not write to the same memory.
     auto diagonalAt = [&](int row) CONSTRAINTS_INLINE_LAMBDA -> Number& {
         return isPart && row >= topRow ? toTop->diagonal[row - topRow] : diagonal[row];
     };

@@ -7,7 +7,7 @@
 
 namespace ConstraintPlugin {
 
-/** Runs tasks 0 ... numTasks-1, each once, several at the same time. This one: all on the calling thread. */
+/** Runs tasks 0 ... numTasks-1, each once, in parallel. The base class runs all of them on the calling thread. */
 class TaskRunner {
 public:
     virtual ~TaskRunner() = default;

@@ -16,7 +16,7 @@ const char* nameOf(ClusterSolverKind kind) {
 }
 
 std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::vector<int>& active) {
-    // Disjoint sets of particles; an immovable particle couples nothing.
+    // Disjoint sets of particles. Constraints that share only an immovable particle are not coupled.
     std::vector<int> parent(set.numParticles());
     std::iota(parent.begin(), parent.end(), 0);
     auto root = [&](int p) {

@@ -11,10 +11,10 @@
 
 namespace ConstraintPlugin {
 
-/** What the user asked for; the same values as ConstraintIntegrator::Solver. */
+/** The solver that the user selected; the same values as ConstraintIntegrator::Solver. */
 enum class Method { Automatic, Iterative, MatrixInversion };
 
-/** What serves one cluster. */
+/** The solver of one cluster. */
 enum class ClusterSolverKind { Iterative, ClosedForm1, ClosedForm2, ClosedForm3, Dense, Sparse };
 constexpr int numClusterSolverKinds = 6;
 
@@ -26,7 +26,7 @@ struct Cluster {
     int couplingBegin = 0, couplingEnd = 0;
     ClusterSolverKind kind = ClusterSolverKind::Iterative;
     int factor = -1;  ///< index into ConstraintGraph::factors, sparse clusters only
-    int refused = -1; ///< index into ConstraintGraph::refused, where a factor would be too large
+    int refused = -1; ///< index into ConstraintGraph::refused if its factor would be too large
 
     int size() const {
         return end - begin;
@@ -41,10 +41,10 @@ struct Coupling {
     int entry; ///< sparse clusters: index into the factor's entries
 };
 
-/** Largest cluster that a dense matrix serves. */
+/** Largest cluster with a dense matrix. */
 constexpr int maxDenseCluster = 10;
 
-/** MatrixInversion was asked for, and the fill of a cluster's factor explodes. */
+/** MatrixInversion was selected, but the factor of a cluster exceeds EliminationLimits. */
 class FactorTooLarge : public std::runtime_error {
 public:
     FactorTooLarge(const std::string& message, std::string remedy, const FillCount& fill)
@@ -52,19 +52,19 @@ public:
     }
     const std::string remedy;
     const FillCount fill;
-    std::vector<int> constraints, particles; ///< of the cluster, ascending: what is listed, what is movable
+    std::vector<int> constraints, particles; ///< of the cluster, ascending: declared constraints, movable particles
 };
 
-/** The structure of a set of constraints: which form a cluster, what serves it, in which order its rows are eliminated.
- *  Knows no platform and no coordinates; built once, read by every solver. */
+/** The structure of a set of constraints: its clusters, the solver of each, and the order in which its rows are
+ * eliminated. It does not depend on platforms or coordinates. It is built once and used by every solver. */
 class ConstraintGraph {
 public:
     /** @param set     all constraints
      *  @param active  indices of the constraints to solve: movable and independent
      *  @param method  which solvers may be chosen
      *  @param maxDense  largest cluster that is not sparse
-     *  @throws FactorTooLarge if MatrixInversion is asked for and a factor's fill explodes
-     *  @throws OutOfMemory if a factor needs more than there is
+     *  @throws FactorTooLarge if method is MatrixInversion and a factor exceeds EliminationLimits
+     *  @throws OutOfMemory if there is not enough memory for a factor
      */
     ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
                     int maxDense = maxDenseCluster);

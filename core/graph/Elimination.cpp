@@ -25,8 +25,8 @@ std::vector<int> chooseRound(const std::vector<int>& remaining, const std::vecto
     degrees.reserve(remaining.size());
     for (int row : remaining)
         degrees.push_back(neighbours[row].size());
-    // Rows of the lowest degree alone, as the ends of a chain, would make many thin rounds; rows of any degree would
-    // make much fill.
+    // Taking only rows of the lowest degree, such as the ends of a chain, would lead to many small rounds. Taking rows
+    // of any degree would lead to much fill.
     const auto low = degrees.begin() + (std::ptrdiff_t)(degrees.size() / 16);
     std::nth_element(degrees.begin(), low, degrees.end());
     const std::size_t limit = std::max<std::size_t>(4, *low + *low / 4);
@@ -59,7 +59,7 @@ void eliminateRow(int row, std::vector<std::vector<int>>& neighbours, std::vecto
 
 /** Rounds of independent sets. @param widest  give up before a row with more neighbours is eliminated
  *  @return [n] position in the elimination -> row; empty where it was given up, or updates exceed the limit */
-std::vector<int> orderByRounds(std::vector<std::vector<int>> neighbours, std::size_t widest, long long mostUpdates) {
+std::vector<int> orderByRounds(std::vector<std::vector<int>> neighbours, std::size_t widest, long long maxUpdates) {
     const int n = (int) neighbours.size();
     std::vector<int> order, remaining(n), blockedInRound(n, -1), merged;
     std::iota(remaining.begin(), remaining.end(), 0);
@@ -69,7 +69,7 @@ std::vector<int> orderByRounds(std::vector<std::vector<int>> neighbours, std::si
         for (int row : chooseRound(remaining, neighbours, blockedInRound, round)) {
             const std::size_t degree = neighbours[row].size();
             updates += (long long) (degree * (degree - 1) / 2);
-            if (degree > widest || updates > mostUpdates)
+            if (degree > widest || updates > maxUpdates)
                 return {};
             order.push_back(row);
             isEliminated[row] = 1;
@@ -124,7 +124,7 @@ bool findColumns(const std::vector<std::vector<int>>& neighbours, std::vector<in
     return true;
 }
 
-/** Find which entry each update of the factorization lands in. */
+/** Find the entry that each update of the factorization changes. */
 void findUpdateTargets(SymbolicFactor& factor) {
     factor.updateTarget.reserve(factor.numUpdates);
     for (int k = 0; k < factor.size(); k++)
@@ -148,10 +148,10 @@ bool orderByDissection(const std::vector<std::vector<int>>& neighbours, const El
     return limits.allow(fill);
 }
 
-/** No row of a tree-like graph has more neighbours when it is eliminated: nothing better is to be found. */
+/** Rows of a tree-like graph have at most so many neighbours when they are eliminated. No other order is then tried. */
 constexpr std::size_t widestOfTrees = 12;
 
-/** What a factorization takes, in multiply-adds: levels are steps that cannot go on at the same time. */
+/** Cost of a factorization in multiply-adds. Levels add to it, because they cannot be computed in parallel. */
 double costOf(const SymbolicFactor& factor) {
     return (double) factor.numUpdates + (double) factor.entryRow.size() + 200.0 * factor.numLevels;
 }
@@ -177,7 +177,7 @@ bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& 
         isFound = orderByDissection(neighbours, limits, order, fill) &&
                   findColumns(neighbours, std::move(order), factor, limits);
         factor.isDissected = true;
-        // Rounds may still be cheaper, and are given up as soon as they are not.
+        // Rounds may still be cheaper. They stop as soon as they are not.
         const long long most = isFound ? factor.numUpdates : limits.updates;
         rounds = orderByRounds(neighbours, neighbours.size(), most);
         SymbolicFactor other;

@@ -29,7 +29,7 @@ struct SymbolicFactor {
     int findEntry(int row, int column) const;
 };
 
-/** Most entries and updates a factor may have; beyond, its fill counts as exploded. */
+/** Largest number of entries and updates of a factor. A larger factor is not made. */
 struct EliminationLimits {
     long long entries = 20'000'000;
     long long updates = 100'000'000;
@@ -38,16 +38,15 @@ struct EliminationLimits {
     }
 };
 
-/** Order and factor a symmetric pattern symbolically, for depth as well as for fill: round after round an independent
- *  set of rows of low degree is eliminated (cyclic reduction, generalized to trees). A tree-like graph of n rows has
- *  O(log n) levels. Where that fills in, as on meshes, tubes and networks, nested dissection takes its place, if it
- * costs less.
+/** Order and factor a symmetric pattern symbolically, with few levels and little fill. Each round eliminates an
+ * independent set of rows of low degree (cyclic reduction, generalized to trees). A tree-like graph of n rows has O(log
+ * n) levels. On meshes, tubes and networks this leads to much fill; nested dissection is used there if it costs less.
  *
  *  @param neighbours  [n][...] rows that share a movable particle with each row, without itself, ascending
  *  @param[out] factor the result
  *  @param[out] fill   its size
- *  @return false if the fill exceeds the limits; the factor is then incomplete, and the fill about what it would be, or
- *          less
+ *  @return false if the fill exceeds the limits; the factor is then incomplete, and `fill` is an estimate or a lower
+ * bound
  */
 bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor, FillCount& fill,
                const EliminationLimits& limits = {});

@@ -78,7 +78,7 @@ FillCount countFill(const std::vector<std::vector<int>>& neighbours, const std::
                 continue;
             largestFirst[row] = first[j];
             length[j]++;
-            if (lastLeaf[row] >= 0) { // counted twice from where both paths meet
+            if (lastLeaf[row] >= 0) { // both paths are counted twice above the point where they join
                 int meeting = lastLeaf[row];
                 while (set[meeting] != meeting)
                     meeting = set[meeting] = set[set[meeting]];

@@ -86,7 +86,7 @@ private:
         return levels;
     }
 
-    /** From a row at one end of a part, as far as looking from the other end shows. */
+    /** Levels from a row at one end of a part, found by searches from alternate ends. */
     Levels longestLevels(int row) {
         Levels levels = levelsFrom(row);
         for (;;) {
@@ -108,7 +108,7 @@ private:
             part[row] = -1;
     }
 
-    /** Divide a connected part by the level that is smallest for what it divides, then refine. */
+    /** Divide a connected part by the level with the best ratio of size to division, then refine it. */
     void separate(const Levels& levels, std::vector<int>& first, std::vector<int>& separator,
                   std::vector<int>& second) {
         std::size_t total = 0, before = 0, chosen = 1;
@@ -142,8 +142,8 @@ private:
             }
     }
 
-    /** Move rows from the separator s into the half a or b; their neighbours in the other half take their place. Pass
-     *  after pass, each row once in a pass, moves that make it grow included as long as better may follow. */
+    /** Move rows from the separator s into the half a or b; their neighbours in the other half join the separator. Each
+     *  pass moves each row at most once. It may enlarge the separator for a limited number of moves. */
     void refine(std::vector<int>& separator, int a, int b, int s, std::size_t sizes[2]) {
         const auto total = (double) (sizes[0] + sizes[1] + separator.size());
         const auto worth = [&](std::size_t length) { // small: few rows that divide evenly

@@ -16,7 +16,7 @@ namespace ConstraintPlugin {
  *  (Ashcraft and Liu, SIAM J. Matrix Anal. Appl. 19, 325 (1998), doi:10.1137/S0895479896302692).
  *
  *  @param neighbours  [n][...] rows that share a movable particle with each row, without itself, ascending
- *  @param widest      give up at a separator of more rows: it is a dense block of the factor
+ *  @param widest      stop if a separator has more rows, because it becomes a dense block of the factor
  */
 struct Dissection {
     explicit Dissection(const std::vector<std::vector<int>>& neighbours,

@@ -9,14 +9,14 @@
 
 namespace ConstraintPlugin {
 
-/** What random numbers are a function of, besides the step and the particle. */
+/** Key of the random numbers, which are a function of the key, the step and the particle. */
 using NoiseKey = std::array<std::uint32_t, 2>;
 
 /** Random bits: Philox4x32-10 (normalNumbers.cc). */
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, const NoiseKey& key);
 
-/** Three independent standard normal numbers for a particle in a step. They end at 6.8: 32 bits have no farther ones.
- */
+/** Three independent standard normal numbers for a particle in a step. Their absolute values are at most 6.8, because
+ * they are made from 32 bits each. */
 Real3 normalNumbers(const NoiseKey& key, std::uint64_t step, int particle);
 
 } // namespace ConstraintPlugin

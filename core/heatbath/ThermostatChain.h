@@ -14,12 +14,12 @@ struct ThermostatChain {
     }
 };
 
-/** What a Nose-Hoover chain acts on, and how it is integrated. */
+/** Parameters of a Nose-Hoover chain: the heat bath, the degrees of freedom, and the integration scheme. */
 struct HeatBath {
     double kT;                   ///< kJ/mol
     double frequency;            ///< 1/ps: masses are N kT/frequency^2 and kT/frequency^2
     int degreesOfFreedom;        ///< N
-    int numSubsteps;             ///< in each of which the chain is taken through the product that `weights` stand for
+    int numSubsteps;             ///< each of which is divided by the Yoshida-Suzuki `weights`
     std::vector<double> weights; ///< yoshidaSuzukiWeights()
 };
 
@@ -30,13 +30,13 @@ struct HeatBath {
  *  @throws std::invalid_argument if it is another */
 std::vector<double> yoshidaSuzukiWeights(int number);
 
-/** Take a chain through a time (ps).
+/** Propagate a chain by a time (ps).
  *  Source: Martyna, Tuckerman, Tobias, Klein, Mol. Phys. 87, 1117 (1996), doi 10.1080/00268979600100761.
  *  @param twiceKineticEnergy  at the beginning (kJ/mol)
- *  @return what all velocities are to be multiplied by; 1 without degrees of freedom */
+ *  @return the factor for all velocities; 1 without degrees of freedom */
 double propagate(ThermostatChain& chain, const HeatBath& bath, double twiceKineticEnergy, double time);
 
-/** What the chain adds to the conserved energy (kJ/mol): sum_j Q_j v_j^2/2 + N kT eta_1 + kT sum_(j>1) eta_j. */
+/** The chain's part of the conserved energy (kJ/mol): sum_j Q_j v_j^2/2 + N kT eta_1 + kT sum_(j>1) eta_j. */
 double energyOf(const ThermostatChain& chain, const HeatBath& bath);
 
 } // namespace ConstraintPlugin

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Normal random numbers as a function of a key and of what they are for, without a state: nobody else's draws change
-// them, and neither threads nor the order of particles do. As coordinates.cc, this text is C++ (through NormalNumbers.cpp)
-// and kernel text for OpenCL and CUDA.
+// Normal random numbers as a function of key, step and particle, without a state. So they do not depend on other draws,
+// on threads or on the order of particles. Like coordinates.cc, this file is compiled as C++ (through
+// NormalNumbers.cpp) and as part of the kernels for OpenCL and CUDA.
 
 /** Philox4x32-10: replace four numbers, a counter, by random bits.
  *  Source: Salmon, Moraes, Dror, Shaw, SC '11, doi 10.1145/2063384.2063405. */
@@ -18,15 +18,15 @@ DEVICE void philox(unsigned int* c, unsigned int key0, unsigned int key1) {
     }
 }
 
-/** The distance from the origin of two independent normal numbers, by Box and Muller. Single precision rounds a uniform
- *  number to 1 at times, whose logarithm a fast one may put on either side of 0. */
+/** The distance from the origin of two independent normal numbers, by the Box-Muller method. In single precision a
+ *  uniform number may be rounded to 1, and a fast logarithm of 1 may be slightly positive or negative: hence fabs(). */
 DEVICE real normalRadius(unsigned int bits) {
     const real u = ((real) bits + 0.5f) * 2.3283064365386963e-10f; // times 2^-32: between 0 and 1
     return sqrt(2 * fabs(log(u)));
 }
 
-/** Their direction, from -1 to 1 in units of pi, for sinpi() and cospi(): sin() and cos() of double precision reduce
- *  large angles, which takes local memory of a GPU's kernel. */
+/** Their direction, from -1 to 1 in units of pi, for sinpi() and cospi(). In double precision sin() and cos() contain
+ *  code for large angles, which uses local memory on GPUs. */
 DEVICE real normalAngle(unsigned int bits) {
     return (real) (int) bits * 4.6566128730773926e-10f; // times 2^-31
 }

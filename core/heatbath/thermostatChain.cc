@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// A Nose-Hoover chain for all degrees of freedom together. As coordinates.cc, this text is C++ (through
-// ThermostatChain.cpp) and kernel text for OpenCL and CUDA.
+// A Nose-Hoover chain for all degrees of freedom together. Like coordinates.cc, this file is compiled as C++ (through
+// ThermostatChain.cpp) and as part of the kernels for OpenCL and CUDA.
 //
 // With masses Q_1 = N kT/w^2 and Q_j = kT/w^2 (w the frequency, N the number of degrees of freedom) the equations of
 // motion need neither kT nor a mass: r = 2K/(N kT), and velocities dx/dt = -v_1 x,
 //   dv_1/dt = w^2 (r - 1) - v_1 v_2,   dv_2/dt = N v_1^2 - w^2 - v_2 v_3,   dv_j/dt = v_(j-1)^2 - w^2 - v_j v_(j+1)
 
-/** v_j through a time, twice `halfTime`, by its own force and by the drag of the next one. */
+/** Propagate v_j by the time 2 * halfTime, under its own force and the drag of the next thermostat. */
 DEVICE void kickThermostat(GLOBAL mixed* v, int length, int j, mixed ratio, mixed degreesOfFreedom, mixed frequency,
                            mixed halfTime) {
     const mixed square = frequency * frequency;
@@ -16,11 +16,11 @@ DEVICE void kickThermostat(GLOBAL mixed* v, int length, int j, mixed ratio, mixe
     v[j] = drag * (drag * v[j] + 2 * halfTime * force);
 }
 
-/** Take a chain through a time in substeps, each a Yoshida-Suzuki product of symmetric ones.
+/** Propagate a chain by a time in substeps, each a Yoshida-Suzuki product of symmetric ones.
  *  @param eta      [length] positions of the chain;  @param v  [length] its velocities (1/ps)
  *  @param ratio    2K/(N kT) at the beginning
  *  @param weights  [numWeights] of sum 1
- *  @return what all particles' velocities are to be multiplied by */
+ *  @return the factor for the velocities of all particles */
 DEVICE mixed propagateChain(GLOBAL mixed* eta, GLOBAL mixed* v, int length, mixed ratio, mixed degreesOfFreedom,
                             mixed frequency, mixed time, int numSubsteps, GLOBAL const mixed* weights,
                             int numWeights) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What is asked of a ConstraintSolver besides its stages: how constraints depend on each other, and terms of the linear
-// equations that readings need.
+// Functions of ConstraintSolver other than the stages: how constraints depend on each other, and terms of the linear
+// equations for readings.
 #include "ConstraintSolver.h"
 #include "IndependentRows.h"
 #include <iterator>
@@ -130,7 +130,7 @@ std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, co
         return UnitRows(J, 0, J.numRows());
     };
     const UnitRows rows = factor(group);
-    if (rows.work() > quickWork) { // as many independent ones as there are, the clearest first
+    if (rows.work() > quickWork) { // as many as are independent, the farthest from the span first
         for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
             std::vector<int> choice = analyzeRank(set, group, positions, box, threshold, time).independent;
             if (choice.size() == present.size())
@@ -143,7 +143,7 @@ std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, co
     if (now.rows.size() == present.size() && now.distance.back() > wellConditioned)
         return present;
     const IndependentRows best = ConstraintPlugin::chooseIndependent(rows);
-    if (best.rows.size() < present.size()) // singular there: checkRank() will say so
+    if (best.rows.size() < present.size()) // singular there: checkRank() reports it
         return present;
     std::vector<int> choice;
     for (std::size_t i = 0; i < present.size(); i++)

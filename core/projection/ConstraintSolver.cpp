@@ -30,7 +30,7 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std
     GenericRank rank;
     try {
         rank = allocating(describeAnalysis, false, [&] { return analyzeGenericRank(set, movable); });
-    } catch (const OutOfMemory& error) { // of a factor that every method needs here
+    } catch (const OutOfMemory& error) { // for a factor that every method needs here
         throw OutOfMemory(error.isOfSolver ? describeAnalysis() + ": " + error.what() : error.what(), false);
     }
     active = std::move(rank.independent);
@@ -242,7 +242,7 @@ SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tol
                 restart[jacobian->particle[s]] = x[jacobian->particle[s]];
         }
         ClusterReport result = solveCluster(solver, cluster, innerTolerance(tolerance));
-        if (isWarm && result.outcome != Outcome::Converged) { // the past may have misled it
+        if (isWarm && result.outcome != Outcome::Converged) { // the last step's multipliers may be a bad start
             for (int s = firstSlot; s < lastSlot; s++)
                 x[jacobian->particle[s]] = restart[jacobian->particle[s]];
             std::fill(multipliers.begin() + cluster.begin, multipliers.begin() + cluster.end, 0.0);
@@ -269,7 +269,7 @@ template <class Error>
 void noteAll(SolveReport& report, const std::vector<int>& constraints, Error error) {
     for (int row = 0; row < (int) constraints.size(); row++) {
         const auto [e, value] = error(row);
-        // The first NaN stays: nothing compares greater.
+        // The first NaN is kept, because no number compares greater.
         if (report.constraint < 0 || e > report.maxError || (std::isnan(e) && !std::isnan(report.maxError))) {
             report.maxError = e;
             report.constraint = constraints[row];
@@ -293,7 +293,8 @@ SolveReport ConstraintSolver::reportNoGradient(int row, const Real3* positions) 
         report.places.push_back(positions[p]);
     const bool isSomewhere = std::all_of(report.places.begin(), report.places.end(),
                                          [](const Real3& x) { return std::isfinite(x.x + x.y + x.z); });
-    // Angles and dihedrals have none where three neighbours lie on a line; nor has any q where two are at one place.
+    // Angles and dihedrals have no gradient if three neighbours lie on a line, and no q has one if two particles
+    // coincide.
     const bool canBeStraight = isAngular(c.kind);
     const bool areApart = std::adjacent_find(report.places.begin(), report.places.end(),
                                              [](const Real3& a, const Real3& b) { return dot(a - b, a - b) == 0; }) ==
@@ -340,17 +341,17 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
         fast = distances->solvePositions(positions, box, delta, innerTolerance(tolerance), maxIterations,
                                          perTime > 0 ? velocity : nullptr, perTime);
     hasFastLambda = distances != nullptr;
-    const int bad = setStart(positions, box, fast.left);
+    const int bad = setStart(positions, box, fast.unsolved);
     if (bad >= 0)
         return reportNoGradient(bad, positions);
     setEndTime(time + duration);
     SolveReport report =
-        solve(fast.left, tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        solve(fast.unsolved, tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
             return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, delta, lambda.data());
         });
     report.iterations = std::max(report.iterations, fast.iterations);
     if (report.outcome == Outcome::Converged) {
-        for (int c : fast.left)
+        for (int c : fast.unsolved)
             for (int row = graph->clusters[c].begin; perTime > 0 && row < graph->clusters[c].end; row++)
                 jacobian->addImpulse(row, lambda[row] * perTime, velocity);
         noteAll(report, checked, [&](int row) { return measure(*checks, row); });
@@ -372,14 +373,15 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
         fast =
             distances->solveVelocities(positions, box, velocity, timeScale, innerTolerance(tolerance), maxIterations);
     hasFastMu = distances != nullptr;
-    const int bad = setStart(positions, box, fast.left);
+    const int bad = setStart(positions, box, fast.unsolved);
     if (bad >= 0)
         return reportNoGradient(bad, positions);
-    SolveReport report = solve(fast.left, tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
-        StageInput input{*jacobian, tol, maxIterations};
-        input.rateOffset = jacobian->moves() ? jacobian->timeDerivative.data() : nullptr;
-        return s.solveVelocities(c, input, timeScale, velocity, mu.data());
-    });
+    SolveReport report =
+        solve(fast.unsolved, tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
+            StageInput input{*jacobian, tol, maxIterations};
+            input.rateOffset = jacobian->moves() ? jacobian->timeDerivative.data() : nullptr;
+            return s.solveVelocities(c, input, timeScale, velocity, mu.data());
+        });
     report.iterations = std::max(report.iterations, fast.iterations);
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) { return measure(*checks, row); });
@@ -421,7 +423,7 @@ SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, dou
             input.rateOffset = offset.data();
             return s.solveVelocities(c, input, timeScale, x, multipliers.data());
         });
-    // Rounding may keep the error above what was asked for; a singular or non-finite system may not pass.
+    // An error slightly above the tolerance because of rounding is accepted; a singular or non-finite system is not.
     if (report.outcome == Outcome::NotConverged && report.maxError < 1e-8)
         report.outcome = Outcome::Converged;
     return report;
@@ -435,13 +437,13 @@ std::vector<double> ConstraintSolver::byConstraint(const std::vector<double>& by
 
 void ConstraintSolver::sortByConstraint(const std::vector<double>& byRow, std::vector<double>& result) const {
     if (graph->numRows() < (int) set.constraints.size())
-        result.assign(set.constraints.size(), 0.0); // what is checked only, has none
+        result.assign(set.constraints.size(), 0.0); // constraints that are only checked have none
     result.resize(set.constraints.size());
     for (int row = 0; row < graph->numRows(); row++)
         result[graph->rows[row]] = byRow[row];
 }
 
-/** How far a particle moves in one iterate of approach() (nm): a bond's length. */
+/** Largest displacement of a particle in one iteration of approach() (nm): the length of a bond. */
 static constexpr double longestStep = 0.1;
 
 SolveReport ConstraintSolver::approach(Real3* x, const Box& box, double tolerance, int maxIterations) {
@@ -460,7 +462,7 @@ SolveReport ConstraintSolver::approach(Real3* x, const Box& box, double toleranc
         double farthest = 0;
         for (const Real3& s : step)
             farthest = std::max(farthest, std::sqrt(dot(s, s)));
-        const double longest = std::min(1.0, longestStep / farthest); // near an extremum of sigma Newton's goes astray
+        const double longest = std::min(1.0, longestStep / farthest); // near an extremum of sigma Newton's step is huge
         auto take = [&](double fraction) {
             for (int i = 0; i < n; i++)
                 next[i] = x[i] + fraction * step[i];

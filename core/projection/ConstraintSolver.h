@@ -13,16 +13,16 @@
 
 namespace ConstraintPlugin {
 
-/** What a solve of all clusters reports. */
+/** Result of a solve of all clusters. */
 struct SolveReport {
     Outcome outcome = Outcome::Converged;
     int iterations = 0;        ///< largest of any cluster
     double maxError = 0;       ///< of the worst (or the failing) constraint, in units of the tolerance
     int constraint = -1;       ///< its index in the ConstraintSet; -1 if there are none
     double value = 0;          ///< its q (position stage) or dsigma/dt (velocity stage)
-    bool isOfStart = false;    ///< value and error are those of the positions at the start, whatever the stage
-    double rotation = 0;       ///< rad, by which it would turn in a step if it were free; 0: no distance, or no step
-    std::vector<Real3> places; ///< where isOfStart: positions of its particles
+    bool isOfStart = false;    ///< whether value and error are those of the initial positions, in either stage
+    double rotation = 0;       ///< rad, by which a free bond would rotate in the step; 0: no distance, or no step
+    std::vector<Real3> places; ///< if isOfStart: positions of its particles
 };
 
 /** By how much (rad) a constrained distance would turn freely over a duration (ps) from positions x with velocities v,
@@ -30,32 +30,31 @@ struct SolveReport {
 double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, const Real3* v, const Box& box,
                     double duration);
 
-/** Baumgarte's feedback on what violates the constraints: J a + J-dot v + 2 alpha J v + beta^2 sigma = 0. */
+/** Baumgarte's feedback on violations of the constraints: J a + J-dot v + 2 alpha J v + beta^2 sigma = 0. */
 struct Stabilization {
     double alpha = 0, beta = 0; ///< 1/ps
 };
 
 /** Solves all constraints of a ConstraintSet, for one or the other stage, on double-precision arrays.
  *
- *  Constraints that depend on others (a duplicate, redundant bracing) are not solved but checked: they have to hold
- *  where the others do. So do those between immovable particles, except the System's own, which are ignored. */
+ *  Redundant constraints (duplicates, additional braces) are not solved but checked: they must hold if the others do.
+ *  Constraints between immovable particles are checked too, except the System's own, which are ignored. */
 class ConstraintSolver {
 public:
-    /** @throws std::runtime_error if the method cannot serve a cluster */
+    /** @throws std::runtime_error if the method cannot solve a cluster */
     ConstraintSolver(ConstraintSet set, Method method);
     void setMethod(Method method);
-    /** Serve clusters of distances by DistanceSolver, on the runner's threads: much faster than the readable solvers,
-     *  which take over whatever it leaves. Results agree within the tolerance. */
+    /** Solve clusters of distances with DistanceSolver, on the runner's threads. It is much faster than the simple
+     * solvers, which solve the other clusters and those that it cannot solve. Results agree within the tolerance. */
     void setTaskRunner(std::shared_ptr<TaskRunner> runner);
     /** Whether the Iterative solver starts from the multipliers of the last stage of the same kind, or from zero. */
     void setWarmStart(bool yes) {
         warmStart = yes;
     }
 
-    /** Take over the targets of a set that differs in nothing else. @return false if it does; nothing is then changed
-     */
+    /** Take the targets of a set that is otherwise equal. @return false if it is not; nothing is then changed */
     bool setTargets(const ConstraintSet& other);
-    /** Set the time (ps) of the states that are given from now on, for moving constraints. */
+    /** Set the time (ps) of the states in later calls, for moving constraints. */
     void setTime(double now) {
         time = now;
     }
@@ -65,7 +64,7 @@ public:
     /** Set the Context parameters that expressions depend on. @param valueOf  (name) -> value
      *  @return whether any changed */
     bool setGlobals(const std::function<double(const std::string&)>& valueOf);
-    /** The same from what getGlobals() gave. */
+    /** The same with the result of getGlobals(). */
     bool setGlobals(const std::vector<double>& values);
     /** Their names and present values, those of each expression in turn. */
     std::vector<std::string> getGlobalNames() const;
@@ -76,14 +75,14 @@ public:
      *  @param delta      [numParticles] nm; in: unconstrained displacement, out: constrained
      *  @param duration   ps until r + delta, where moving constraints have moved on
      *  @param velocity   [numParticles] nm/ps; gets the impulse, v_i += (1/(m_i dt)) sum_k lambda_k grad_i sigma_k(0)
-     *                    (3.9.16), where dt is the duration, unless that is 0. null: nothing does
-     *  @return how it went; unless converged, delta and velocity are of no use */
+     *                    (3.9.16), where dt is the duration, unless that is 0. null: no velocities
+     *  @return the result; unless it converged, delta and velocity are undefined */
     SolveReport solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
                                int maxIterations, double duration = 0, Real3* velocity = nullptr);
     /** Solve sum_i grad_i sigma_k . v_i + d sigma_k/dt = 0.
      *  @param velocity   [numParticles] nm/ps; in: unconstrained, out: constrained
      *  @param timeScale  ps; the error is |d sigma/dt| * timeScale, relative as for positions
-     *  @return how it went; unless converged, velocity is of no use */
+     *  @return the result; unless it converged, velocity is undefined */
     SolveReport solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
                                 double tolerance, int maxIterations);
     /** Instantaneous constraint forces: solve (J M^-1 J^T) lambda = -(J a + J-dot v + feedback) and add M^-1 J^T lambda
@@ -99,7 +98,7 @@ public:
      *  @param constraint  whose column
      *  @param[out] b      [numParticles], zero on input
      *  @param[out] column [constraints], 0 for those that are not solved
-     *  @return false if the constraint is not one that is solved by itself, or Z is singular */
+     *  @return false if the constraint is not solved as a single row, or Z is singular */
     bool solveUnitColumn(int constraint, const Real3* positions, const Box& box, Real3* b, std::vector<double>& column,
                          int maxIterations);
     /** Constraints that are coupled, dependent ones included: [groups][...]. */
@@ -112,8 +111,8 @@ public:
      *  n_d = 1, and n_k = -a_k with J_d = sum_k a_k J_k. */
     std::vector<double> dependence(const std::vector<int>& constraints, const Real3* positions, const Box& box,
                                    int maxIterations);
-    /** What constraints answer, beyond their answer to the velocities v, where v + w/2 and v - w/2 share a drift:
-     *  (J M^-1 J^T) lambda = -1/4 w^T H w, with H the second derivatives of sigma.
+    /** Additional centripetal multipliers if half of a drift has the velocities v + w/2 and half v - w/2, beyond those
+     * for their mean v: (J M^-1 J^T) lambda = -1/4 w^T H w, with H the second derivatives of sigma.
      *  @param w  [numParticles] nm/ps
      *  @param[out] multipliers  0 for dependent constraints
      *  @return how it went; errors are relative to the largest right-hand side */
@@ -127,24 +126,24 @@ public:
     bool moves() const {
         return jacobian->moves() || checks->moves();
     }
-    /** Return positions that are far off to the constraints: Newton's method with gradients renewed at every iterate,
-     * and steps halved until no error grows. For starts only: a step of the dynamics needs the gradients of its start.
+    /** Project positions that are far off: Newton's method with gradients recomputed at every iteration, and steps
+     * halved until no error grows. Only for initial positions: a time step needs the gradients at its start.
      *  @param x  [numParticles] nm, in and out
-     *  @return Converged, or why not: x is then of no use */
+     *  @return the result; unless it converged, x is undefined */
     SolveReport approach(Real3* x, const Box& box, double tolerance, int maxIterations);
     /** Largest error of any constraint, without solving. */
     SolveReport measurePositions(const Real3* positions, const Box& box);
-    /** The same of some constraints only, at a time (ps). Costs nothing but them, and no solve notices. */
+    /** The same for some constraints only, at a time (ps). It does not change the solver. */
     SolveReport measurePositions(const std::vector<int>& constraints, const Real3* positions, const Box& box,
                                  double time) const;
     SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);
-    /** Where constraints depend on each other, choose which to solve by real positions: the best conditioned choice of
-     *  as many as are independent in general. Before this, the choice is one that suits positions in general. */
+    /** Choose which of the redundant constraints to solve at actual positions: the best conditioned choice of as many
+     * as are independent at generic positions. Until then the choice is the one made at generic positions. */
     void chooseIndependent(const Real3* positions, const Box& box);
-    /** Check at real positions, on the constraints, that those solved are independent there: isSingular() if not. */
+    /** Check at actual positions that the solved constraints are independent there; if not, the result isSingular(). */
     RankAnalysis checkRank(const Real3* positions, const Box& box) const;
 
-    /** Constraints of which it cannot be told how many are independent: a reason to refuse them. */
+    /** Constraints whose rank could not be determined; they are not supported. */
     const std::vector<int>& getUndecided() const {
         return undecided;
     }
@@ -166,11 +165,11 @@ public:
     Method getMethod() const {
         return method;
     }
-    /** Constraints that are not solved, because they depend on others, are immovable, or a rigid body keeps them. */
+    /** Constraints that are not solved because they are redundant, immovable, or replaced by a rigid body. */
     const std::vector<int>& getChecked() const {
         return checked;
     }
-    /** Changes whenever the graph, the set or the choice of what is solved does. */
+    /** Changes whenever the graph, the set or the choice of solved constraints changes. */
     int getRevision() const {
         return revision;
     }
@@ -187,11 +186,11 @@ public:
 private:
     void build();
     void rebuild();
-    /** The best conditioned choice of as many of a group's constraints as are solved at present. */
+    /** The best conditioned choice of as many constraints of a group as are solved at present. */
     std::vector<int> chooseAmong(const std::vector<int>& group, const std::vector<int>& present, const Real3* positions,
                                  const Box& box) const;
     void makeDistances();
-    /** Set both Jacobians' start, unless they have it: a velocity stage leaves it for the next position stage.
+    /** Set the start of both Jacobians, unless it is set: the velocity stage and the next position stage have the same.
      *  @return as Jacobian::setStart */
     int setStart(const Real3* positions, const Box& box);
     /** Solve J x + offset = 0 by x += M^-1 J^T multipliers, both by row, to rounding. */
@@ -201,11 +200,11 @@ private:
     void sortByConstraint(const std::vector<double>& byRow, std::vector<double>& result) const;
     SolveReport reportNoGradient(int row, const Real3* positions) const;
     void setEndTime(double end);
-    /** Errors of the solved ones add up in the dependent ones, which have to hold as well. */
+    /** A smaller tolerance if there are redundant constraints, in which errors of the solved ones add up. */
     double innerTolerance(double tolerance) const {
         return checked.empty() ? tolerance : std::max(0.05 * tolerance, 1e-15);
     }
-    /** Set the start of what is solved by the readable solvers, and of the checks. @return as Jacobian::setStart */
+    /** Set the start of clusters that the simple solvers solve, and of the checks. @return as Jacobian::setStart */
     int setStart(const Real3* positions, const Box& box, const std::vector<int>& clusters);
     template <class SolveCluster>
     SolveReport solve(const std::vector<int>& clusters, double tolerance, std::vector<double>& multipliers, Real3* x,
@@ -221,10 +220,10 @@ private:
     bool warmStart = false;
     int revision = 0;
     double time = 0;
-    std::vector<int> movable;                // constraints with a movable particle that no rigid body replaces
+    std::vector<int> movable;                // constraints with a movable particle, not replaced by a rigid body
     std::vector<int> active;                 // the independent ones among them
     std::vector<std::vector<int>> redundant; // groups of which some depend on the others
-    std::vector<int> undecided;              // those whose rank cannot be told
+    std::vector<int> undecided;              // those whose rank could not be determined
     std::vector<int> checked;                // all others, but ignored ones
     std::unique_ptr<ConstraintGraph> graph;
     std::unique_ptr<Jacobian> jacobian; // of the graph's rows
@@ -232,10 +231,10 @@ private:
     IterativeSolver iterative;
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
     std::shared_ptr<TaskRunner> runner;        // null: no distances
-    std::unique_ptr<DistanceSolver> distances; // null: the readable solvers serve all clusters
+    std::unique_ptr<DistanceSolver> distances; // null: the simple solvers solve all clusters
     std::vector<int> everyCluster;
     bool hasFastLambda = false,
-         hasFastMu = false;            // the last stage's multipliers are the DistanceSolver's, where it has them
+         hasFastMu = false;            // whether DistanceSolver has multipliers of the last stage
     std::vector<Real3> startPositions; // of the Jacobians; empty where they have none
     Box startBox;
     double startTime = 0;

@@ -18,12 +18,12 @@ bool isFarOff(const Jacobian& J, int row) {
     return std::abs(J.residual(row, J.startValue(row))) > 0.01 * std::sqrt(squares);
 }
 
-constexpr double firstStage = 0.1, shortestStage = 1e-3; // parts of the way
+constexpr double firstStage = 0.1, shortestStage = 1e-3; // fractions of the change
 constexpr double tolerance = 1e-5;                       // of constraints
-/** Held distances (nm) are met to this; being off by more than the other means that they contradict the constraints. */
+/** Tolerance of held distances (nm), and the error from which on a held distance contradicts the constraints. */
 constexpr double heldTolerance = 1e-6, contradiction = 1e-4;
-/** Iterations after which what still contradicts is given up, and a stage is. */
-constexpr int patience = 12, mostIterations = 60, mostReleases = 8;
+/** Iterations after which contradictory held distances are released; largest numbers of iterations and of releases. */
+constexpr int patience = 12, maxIterations = 60, maxReleases = 8;
 constexpr double longestStep = 0.05; // of a particle in one iteration (nm)
 constexpr double epsilon = 1e-6;
 
@@ -77,7 +77,7 @@ public:
             return false;
         for (int k = 0; k < J.numRows(); k++) {
             const CoordinateKind kind = set.constraints[rows[k].constraint].kind;
-            sigma[k] = wrapResidual(kind, J.startValue(k) - rows[k].start - fraction * rows[k].way);
+            sigma[k] = wrapResidual(kind, J.startValue(k) - rows[k].start - fraction * rows[k].change);
         }
         return std::all_of(sigma.begin(), sigma.end(), [](double s) { return std::isfinite(s); });
     }
@@ -92,7 +92,7 @@ public:
     double worstHeld() const {
         return std::max(worst(Kind::Bond), worst(Kind::SecondNeighbours));
     }
-    /** @return Newton's step for each particle; none where there is no factor */
+    /** @return Newton's step for each particle; null if there is no factor */
     const std::vector<Real3>* solve() {
         std::fill(step.begin(), step.end(), Real3());
         std::vector<double> lambda(J.numRows());
@@ -118,7 +118,7 @@ public:
         }
         return &step;
     }
-    /** The rows without those held distances that are farthest off: of second neighbours, or else bonds. */
+    /** The rows without the held distances that have the largest errors: those of second neighbours, or else bonds. */
     std::vector<Row> withoutWorst() const {
         const Kind kind = worst(Kind::SecondNeighbours) > contradiction ? Kind::SecondNeighbours : Kind::Bond;
         const double bound = 0.9 * worst(kind);
@@ -149,7 +149,7 @@ StagedProjection::StagedProjection(const ConstraintSet& given, const std::vector
     for (int k = 0; k < J.numRows(); k++) {
         rows[k].start = J.startValue(k);
         if (rows[k].kind == Kind::Constraint && isFarOff(J, k))
-            rows[k].way = -J.residual(k, J.startValue(k));
+            rows[k].change = -J.residual(k, J.startValue(k));
     }
 }
 
@@ -184,7 +184,7 @@ std::vector<char> StagedProjection::findMoving(const std::vector<int>& solved, c
 }
 
 void StagedProjection::addHeld(const std::vector<HeldPair>& pairs, const std::vector<char>& moves) {
-    // A distance that is constrained is none to hold, nor is one that an angle changes.
+    // A constrained distance is not held, nor is one that a constrained angle changes.
     std::set<std::pair<int, int>> taken;
     for (const Row& row : rows) {
         const Constraint& c = set.constraints[row.constraint];
@@ -200,7 +200,7 @@ void StagedProjection::addHeld(const std::vector<HeldPair>& pairs, const std::ve
             Constraint c;
             c.particles = {pair.particle1, pair.particle2};
             c.periodic = pair.periodic;
-            c.target = 0.1; // nm; of a length that has a minimum image, and else not asked for
+            c.target = 0.1; // nm; not used, but small enough for the minimum image
             rows.push_back({isBond ? Kind::Bond : Kind::SecondNeighbours, (int) set.constraints.size()});
             set.constraints.push_back(std::move(c));
         }
@@ -221,11 +221,11 @@ bool StagedProjection::run(Real3* x) {
 }
 
 bool StagedProjection::reach(double fraction, Real3* x) {
-    for (int releases = 0; releases <= mostReleases; releases++) {
+    for (int releases = 0; releases <= maxReleases; releases++) {
         std::vector<Real3> now(x, x + set.numParticles());
         Equations equations(set, rows);
         double lastHeld = std::numeric_limits<double>::infinity();
-        for (int iteration = 0; iteration < mostIterations; iteration++) {
+        for (int iteration = 0; iteration < maxIterations; iteration++) {
             if (!equations.measure(now.data(), box, time, fraction))
                 return false;
             const double held = equations.worstHeld();

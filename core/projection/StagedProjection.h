@@ -7,46 +7,46 @@
 
 namespace ConstraintPlugin {
 
-/** Two particles whose distance stays what it is while constraints are taken far. */
+/** Two particles whose distance is kept during a projection from far off. */
 struct HeldPair {
     int particle1, particle2;
-    bool isBond;   ///< else the ends of two bonds, given up before bonds are where constraints contradict them
-    bool periodic; ///< the minimum image is taken
+    bool isBond; ///< otherwise second neighbours, whose distance is released before bonds if constraints contradict it
+    bool periodic; ///< whether the minimum image is used
 };
 
-/** Takes positions that are far off to their constraints in stages: the values of the constraints go on a straight
- *  path from what they are to their targets, dihedrals the shorter way round, while bonds and the distances of
- *  second neighbours stay what they are. In one go, or with nothing held, what a dihedral turns moves along a straight
- *  line: bonds stretch, angles open up to 180 degrees.
+/** Projects positions that are far off onto their constraints in stages: the values of the constraints change linearly
+ *  from their present values to their targets, dihedrals in the shorter direction, while bond lengths and the distances
+ *  of second neighbours are kept. In a single stage, or if no distances are kept, particles that a dihedral rotates
+ * would move along a straight line: bonds would stretch, and angles would open up to 180 degrees.
  *
  *  A stage is solved by Newton's method for sigma of the constraints and tau of the held distances,
  *
  *      dx = M^-1 J^T lambda,   (J M^-1 J^T + epsilon D) lambda = -(sigma, tau),
  *
- *  D the diagonal of J M^-1 J^T for what is held and 0 for constraints. Held distances depend on each other in rings
- * and in planar groups, which leaves J M^-1 J^T singular: with a small epsilon (Levenberg, Q. Appl. Math. 2, 164
- * (1944)) it has a factor L D L^T whatever is held.
+ *  D the diagonal of J M^-1 J^T for held distances and 0 for constraints. Held distances depend on each other in rings
+ * and in planar groups, so J M^-1 J^T is singular. With a small epsilon (Levenberg, Q. Appl. Math. 2, 164 (1944)) it
+ * always has a factor L D L^T.
  *
- *  Only molecules with a constraint that is far off move, and constraints that are off by little are held as they are
- *  there: what is left is for one solve afterwards. */
+ *  Only molecules with a constraint that is far off are moved. Their other constraints keep their present values; a
+ * solve afterwards removes the remaining small errors. */
 class StagedProjection {
 public:
-    /** @param set        its constraints
+    /** @param set        the constraints
      *  @param solved     those to satisfy, independent of each other
      *  @param held       pairs of particles, not necessarily independent of these or of each other
-     *  @param positions  [numParticles] nm, where it starts
+     *  @param positions  [numParticles] nm, initial positions
      *  @param time       ps, of the targets */
     StagedProjection(const ConstraintSet& set, const std::vector<int>& solved, const std::vector<HeldPair>& held,
                      const Real3* positions, const Box& box, double time);
-    /** Whether any pair is held in the molecules that move. */
+    /** Whether a distance is kept in the molecules that are moved. */
     bool holdsAny() const {
         return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.kind != Kind::Constraint; });
     }
-    /** Go there, to 1e-5 (relative for distances, else rad or nm).
-     *  @param x  [numParticles] nm, in: the start; out: where it came
-     *  @return whether that is all the way */
+    /** Project, to an accuracy of 1e-5 (relative for distances, else rad or nm).
+     *  @param x  [numParticles] nm, in: initial positions; out: those after the last successful stage
+     *  @return whether the targets were reached */
     bool run(Real3* x);
-    /** Which part of the way it came, 0 to 1. */
+    /** The fraction of the change that was reached, 0 to 1. */
     double progress() const {
         return done;
     }
@@ -56,15 +56,15 @@ private:
     /** A constraint or a held distance, as a row of J. */
     struct Row {
         Kind kind;
-        int constraint;            ///< in `set`
-        double start = 0, way = 0; ///< value at the start, and how far it goes from there
+        int constraint;               ///< in `set`
+        double start = 0, change = 0; ///< initial value, and difference of the target from it
     };
     class Equations;
     /** Find the molecules with a constraint that is far off, and take their constraints into the rows.
      *  @return [numParticles] whether a particle is in one of them */
     std::vector<char> findMoving(const std::vector<int>& solved, const std::vector<HeldPair>& pairs, const Real3* x);
     void addHeld(const std::vector<HeldPair>& pairs, const std::vector<char>& moves);
-    /** Take x to a part of the way. @return false if that fails; x is then as it was */
+    /** Move x to a fraction of the change. @return false if that fails; x is then unchanged */
     bool reach(double fraction, Real3* x);
 
     ConstraintSet set; // with the held distances behind the constraints

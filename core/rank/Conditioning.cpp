@@ -22,13 +22,13 @@ double normalize(std::vector<double>& v) {
 /** Power iteration: the largest eigenvalue of what multiply(v) applies; v becomes its eigenvector. */
 template <class Multiply>
 double largestEigenvalue(std::vector<double>& v, Multiply multiply) {
-    constexpr int mostIterations = 100;
+    constexpr int maxIterations = 100;
     SplitMix random(v.size());
     for (double& x : v)
         x = random.uniform() - 0.5;
     normalize(v);
     double value = 0;
-    for (int i = 0; i < mostIterations; i++) {
+    for (int i = 0; i < maxIterations; i++) {
         multiply(v);
         const double before = value;
         value = normalize(v);
@@ -40,17 +40,17 @@ double largestEigenvalue(std::vector<double>& v, Multiply multiply) {
 
 /** Of one cluster with a sparse factor. */
 IllConditioned measure(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J) {
-    constexpr double noPivot = 1e-13; // to rounding
+    constexpr double zeroPivot = 1e-13; // to rounding
     const int n = cluster.size();
     SparseMatrix factor(graph.factors[cluster.factor]);
     assembleUnitMatrix(graph, cluster, J, factor);
     const SymbolicFactor& pattern = factor.symbolic;
-    const std::vector<double> lower = factor.lower; // of the matrix, which the factor takes the place of
+    const std::vector<double> lower = factor.lower; // of the matrix, which the factor overwrites
     std::vector<double> pivots, weights(n);
-    factor.factorizeRankRevealing(noPivot, pivots);
+    factor.factorizeRankRevealing(zeroPivot, pivots);
     IllConditioned result;
     const auto weakest = std::min_element(pivots.begin(), pivots.end());
-    if (*weakest > noPivot) {
+    if (*weakest > zeroPivot) {
         const double largest = largestEigenvalue(weights, [&](std::vector<double>& v) {
             std::vector<double> product = v;
             for (int column = 0; column < n; column++)
@@ -64,7 +64,7 @@ IllConditioned measure(const ConstraintGraph& graph, const Cluster& cluster, con
         result.condition =
             largest * largestEigenvalue(weights, [&](std::vector<double>& v) { factor.solve(v.data()); });
     } else {
-        result.condition = 1 / noPivot;
+        result.condition = 1 / zeroPivot;
         weights = factor.dependence((int) (weakest - pivots.begin()));
         normalize(weights);
     }
@@ -85,7 +85,7 @@ std::vector<IllConditioned> findIllConditioned(const ConstraintSet& set, const s
         Jacobian J(set, rest);
         J.setStart(positions, box, time);
         std::vector<int> withGradient;
-        for (int row = 0; row < J.numRows(); row++) // particles at one place have none
+        for (int row = 0; row < J.numRows(); row++) // particles at the same position have none
             if (J.hasGradient(row))
                 withGradient.push_back(rest[row]);
         rest.swap(withGradient);

@@ -8,17 +8,18 @@
 
 namespace ConstraintPlugin {
 
-/** Coupled constraints whose gradients nearly depend on each other. */
+/** Coupled constraints whose gradients are nearly linearly dependent. */
 struct IllConditioned {
     double condition = 1;         ///< of J M^-1 J^T scaled to a unit diagonal; rounding is multiplied by it
-    std::vector<int> constraints; ///< that take part in the combination of gradients which nearly vanishes
+    std::vector<int> constraints; ///< in the linear combination of gradients that is nearly zero
 };
 
-/** Find rings and bracing whose matrix J M^-1 J^T, scaled to a unit diagonal, has a condition number over a bound: the
- *  ratio of its extreme eigenvalues, by power iteration with a sparse factor, accurate where it is large. Trees, chains
- *  and clear rings (peel()) and clusters whose factor would be too large are left out.
+/** Find rings and braced sets for which the condition number of J M^-1 J^T, scaled to a unit diagonal, exceeds a bound.
+ * The condition number is the ratio of the extreme eigenvalues, by power iteration with a sparse factor; it is accurate
+ * if it is large. Trees, chains and well conditioned rings, which peel() removes, and clusters whose factor would be
+ * too large are not examined.
  *
- *  @param independent  constraints to look at, none of which depends on the others in general
+ *  @param independent  constraints to examine, independent at generic positions
  *  @param positions    [numParticles] nm, finite
  *  @param time         ps, of moving constraints
  */

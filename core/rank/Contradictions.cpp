@@ -47,12 +47,12 @@ private:
     std::vector<End> ends;
 };
 
-/** A way of other distances from one end of an edge to the other that is shorter than the edge. */
+/** Finds a path of other distances from one end of an edge to the other that is shorter than the edge. */
 class Shortcut {
 public:
     Shortcut(const ConstraintSet& set, Edges& edges) : set(set), edges(edges) {
     }
-    /** Take no way over a constraint from now on. */
+    /** Ignore a constraint from now on. */
     void leaveOut(int constraint) {
         leftOut.insert(constraint);
     }
@@ -62,11 +62,11 @@ public:
         const bool isSwapped = edges.degree(c.particles[0]) > edges.degree(c.particles[1]);
         const int from = c.particles[isSwapped], to = c.particles[!isSwapped];
         const double longest = (1 - roundingOfLengths) * c.target;
-        int looks = 0;
+        int visits = 0;
         reached = {{from, -1, -1, 0, false}};
         for (int at = 0; at >= 0; at = nearest()) {
             if (reached[at].particle == to)
-                return wayTo(at);
+                return pathTo(at);
             reached[at].isDone = true;
             const int p = reached[at].particle;
             const auto take = [&](int next, int constraint) {
@@ -75,9 +75,9 @@ public:
                 if (length < longest && !isEdge && leftOut.count(constraint) == 0)
                     reach({next, constraint, at, length, false});
             };
-            const bool isHub = edges.degree(p) > mostEnds; // is left to the other end of the edge, if at all
+            const bool isHub = edges.degree(p) > maxDegree; // too many edges: look only for one to the other end
             for (const Edges::End* end = edges.begin(isHub ? to : p); end != edges.end(isHub ? to : p); ++end) {
-                if (++looks > mostLooks)
+                if (++visits > maxVisits)
                     return {};
                 if (!isHub)
                     take(end->particle, end->constraint);
@@ -89,9 +89,9 @@ public:
     }
 
 private:
-    static constexpr int mostLooks = 300, mostEnds = 100;
+    static constexpr int maxVisits = 300, maxDegree = 100;
     struct Place {
-        int particle, constraint, before; // by which it was reached, from which place
+        int particle, constraint, before; // the constraint by which it was reached, and from which entry
         double length;
         bool isDone;
     };
@@ -111,11 +111,11 @@ private:
                 best = i;
         return best;
     }
-    std::vector<int> wayTo(int at) const {
-        std::vector<int> way;
+    std::vector<int> pathTo(int at) const {
+        std::vector<int> path;
         for (; reached[at].before >= 0; at = reached[at].before)
-            way.push_back(reached[at].constraint);
-        return way;
+            path.push_back(reached[at].constraint);
+        return path;
     }
     const ConstraintSet& set;
     Edges& edges;
@@ -137,7 +137,7 @@ std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set,
             if (other->particle != first->particle)
                 first = other;
             const double length = set.constraints[other->constraint].target;
-            if (p < other->particle && // each is seen from both ends
+            if (p < other->particle && // each edge is listed at both ends
                 !(std::abs(set.constraints[first->constraint].target - length) <= tolerance * length))
                 pairs.push_back({first->constraint, other->constraint});
         }

@@ -9,14 +9,14 @@
 
 namespace ConstraintPlugin {
 
-/** Find distances between the same particles whose lengths differ by more than the tolerance (relative). In each pair,
- *  the second differs from the first that is listed. */
+/** Find distances between the same particles whose lengths differ by more than the tolerance (relative). Each pair
+ * contains the first declared constraint of these particles and one that differs from it. */
 std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set, double tolerance);
 
-/** Find distances that close a ring, a triangle at least, of which one is longer than all others together, by more than
- *  rounding; that one is then left out, so that it is in no other ring. Straight ones are rigid bodies
- *  (SingularBodies.cpp). Rings of very many distances, or through particles of very many, may be missed: time is
- * linear.
+/** Find rings of three or more distances that cannot close: one distance exceeds the sum of all others by more than
+ *  rounding. That distance is then ignored, so that it is in no other ring. If the longest distance equals the sum, the
+ * ring is a linear rigid body (SingularBodies.cpp). Rings of very many distances, or through particles with very many
+ *  distances, may not be found, because the search takes linear time.
  *  @return of each ring the constraint indices by length, the longest last */
 std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set);
 

@@ -39,7 +39,7 @@ void placeBodies(const ConstraintSet& set, std::vector<Real3>& positions) {
             along += form.weights[b] * dot(form.axis, positions[c.particles[b + 1]]);
         place += along * form.axis;
     }
-    // That is all, unless bodies share particles. Then all are moved to the closest places that meet the equations.
+    // If bodies share particles, move all of them to the closest positions that satisfy the equations.
     constexpr double rounding = 1e-14; // nm
     for (int pass = 0; pass < 3; pass++) {
         const Jacobian J = unitMasses(set, linear, positions);
@@ -74,7 +74,7 @@ std::vector<Real3> drawPositions(const ConstraintSet& set, int draw) {
 
 namespace {
 
-using Choice = std::optional<std::vector<int>>; // rows, if a gap told them
+using Choice = std::optional<std::vector<int>>; // independent rows, if there is a gap
 
 /** Every row of a matrix that is small enough. */
 Choice chooseDense(const UnitRows& rows) {
@@ -85,26 +85,26 @@ Choice chooseDense(const UnitRows& rows) {
     return std::move(found.rows);
 }
 
-/** The rows of one cluster by sparse LDLT, where J J^T has squared distances for pivots. Among many rows a few have an
- *  accident at any draw: their particles are drawn again, no others.
- *  @param random  for new places of particles, and for probes */
+/** The rows of one cluster by sparse LDLT of J J^T, whose pivots are squared distances. Among many rows a few are
+ * nearly dependent in any draw: only their particles are drawn again.
+ *  @param random  for new positions of particles, and for random vectors */
 Choice chooseSparse(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
                     std::vector<Real3>& positions, SplitMix& random) {
-    constexpr double noPivot = 1e-12, clearPivot = 1e-7;
-    constexpr int mostRounds = 30;
-    for (int round = 0; round < mostRounds; round++) {
+    constexpr double zeroPivot = 1e-12, clearPivot = 1e-7;
+    constexpr int maxRounds = 30;
+    for (int round = 0; round < maxRounds; round++) {
         const Jacobian J = unitMasses(set, graph.rows, positions);
         const UnitRows rows(J, cluster.begin, cluster.end);
         SparseMatrix matrix(graph.factors[cluster.factor]);
         std::vector<double> pivots;
         assembleUnitMatrix(graph, cluster, J, matrix);
-        matrix.factorizeRankRevealing(noPivot, pivots);
+        matrix.factorizeRankRevealing(zeroPivot, pivots);
         std::vector<int> independent, bad;
         std::vector<char> isDependent(cluster.size());
         for (int row = 0; row < cluster.size(); row++)
             if (pivots[row] > clearPivot)
                 independent.push_back(row);
-            else if (pivots[row] > noPivot)
+            else if (pivots[row] > zeroPivot)
                 bad.push_back(row);
             else
                 isDependent[row] = 1;
@@ -143,7 +143,7 @@ Choice chooseSparse(const ConstraintSet& set, const ConstraintGraph& graph, cons
 
 /** Choose among constraints that all have a gradient at some positions.
  *  @param[in,out] result  constraint indices
- *  @return whether a gap told them */
+ *  @return whether there is a gap */
 bool choose(const ConstraintSet& set, const std::vector<int>& constraints, std::vector<Real3>& positions,
             SplitMix& random, std::vector<int>& result) {
     const auto take = [&](const Choice& choice, const int* constraintOf) {
@@ -159,7 +159,7 @@ bool choose(const ConstraintSet& set, const std::vector<int>& constraints, std::
     for (const Cluster& cluster : graph.clusters) {
         const int* const constraintOf = &graph.rows[cluster.begin];
         const UnitRows rows(unitMasses(set, graph.rows, positions), cluster.begin, cluster.end);
-        if (cluster.kind == ClusterSolverKind::Sparse || rows.work() <= mostDenseWork) {
+        if (cluster.kind == ClusterSolverKind::Sparse || rows.work() <= maxDenseWork) {
             const bool isSparse = cluster.kind == ClusterSolverKind::Sparse;
             if (!take(isSparse ? chooseSparse(set, graph, cluster, positions, random) : chooseDense(rows),
                       constraintOf))
@@ -179,13 +179,13 @@ bool choose(const ConstraintSet& set, const std::vector<int>& constraints, std::
     return true;
 }
 
-/** A cluster of what peel() left, and what the draws told of it so far. */
+/** A cluster of the constraints that peel() did not remove, and the results of the draws. */
 struct Core {
     std::vector<int> constraints, independent;
     int agreeing = 0; // draws
 
     /** @param positions  [numParticles] drawn; a few may be drawn again
-     *  @param isLenient  take what has no gradient there, as an expression may not, for independent */
+     *  @param isLenient  count expressions that have no gradient there as independent */
     void judgeAt(const ConstraintSet& set, std::vector<Real3>& positions, SplitMix& random, bool isLenient) {
         std::vector<int> rest, found;
         const Jacobian J = unitMasses(set, constraints, positions);
@@ -204,11 +204,11 @@ struct Core {
 } // namespace
 
 GenericRank analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates) {
-    constexpr int mostDraws = 12;
+    constexpr int maxDraws = 12;
     constexpr double clear = clearDistance * clearDistance;
     GenericRank result;
     std::vector<int> rest = candidates;
-    for (int draw = 0; !rest.empty(); draw++) { // what an accident kept is peeled at the next draw
+    for (int draw = 0; !rest.empty(); draw++) { // a constraint may remain only because of special positions
         Peeling peeling = peel(set, rest, drawPositions(set, draw).data(), Box(), clear);
         result.independent.insert(result.independent.end(), peeling.independent.begin(), peeling.independent.end());
         rest.swap(peeling.rest);
@@ -219,11 +219,11 @@ GenericRank analyzeGenericRank(const ConstraintSet& set, const std::vector<int>&
     for (std::vector<int>& cluster : findClusters(set, rest))
         cores.push_back({std::move(cluster), {}, 0});
     SplitMix random(~std::uint64_t(set.numParticles())); // far from those of the draws
-    for (int draw = 0; draw < mostDraws && !cores.empty(); draw++) {
+    for (int draw = 0; draw < maxDraws && !cores.empty(); draw++) {
         std::vector<Real3> positions = drawPositions(set, draw);
         std::vector<Core> open;
         for (Core& core : cores) {
-            core.judgeAt(set, positions, random, draw >= mostDraws / 2);
+            core.judgeAt(set, positions, random, draw >= maxDraws / 2);
             if (core.agreeing < 2) {
                 open.push_back(std::move(core));
                 continue;

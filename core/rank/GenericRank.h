@@ -8,24 +8,27 @@
 
 namespace ConstraintPlugin {
 
-/** Which constraints are independent at positions in general, where rigid bodies have their shape. */
+/** Which constraints are independent at generic positions, at which rigid bodies have their shape. */
 struct GenericRank {
     std::vector<int> independent; ///< constraint indices, ascending: a full-rank subset
     std::vector<int> dependent;   ///< the rest, ascending, without the undecided
-    /** Coupled constraints some of which depend on the others: which ones to solve is a choice. [groups][...] */
+    /** Coupled constraints some of which depend on the others, so that there is a choice which to solve. [groups][...]
+     */
     std::vector<std::vector<int>> redundant;
-    std::vector<int> undecided; ///< ascending: those whose rank no gap told
+    std::vector<int> undecided; ///< ascending: constraints of clusters whose rank could not be determined
 };
 
-/** Positions in general, the same on every machine, each draw others. Rigid bodies have their shape. */
+/** Random positions, at which rigid bodies have their shape. Each draw gives other positions, the same on every
+ * machine. */
 std::vector<Real3> drawPositions(const ConstraintSet& set, int draw);
 
-/** Find the rank at positions in general: no set of constraints that is independent anywhere is dependent there. It
- *  tells duplicates and redundant bracing from sets that are singular only in their own geometry.
+/** Find the rank at generic positions, which is the largest rank that the constraints have at any positions. It
+ *  distinguishes redundant constraints from sets that are singular only in their own geometry.
  *
- *  What peel() leaves is judged cluster by cluster at positions drawn at random. A draw counts if a gap of 10^6 stands
- *  between the rows that it takes for independent and the others, measured by their distances from the span of those
- *  taken before. Since an accident can only lower the rank, the largest one that two draws agree on is it.
+ *  The constraints that peel() does not remove are examined cluster by cluster at random positions. A draw counts if
+ * there is a gap of 10^6 between independent and other rows, measured by their distances from the span of the rows
+ * chosen before. The result is the largest rank on which two draws agree, because special positions can only lower the
+ * rank.
  *
  *  @param candidates  constraints with at least one movable particle
  */

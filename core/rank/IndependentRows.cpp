@@ -90,8 +90,8 @@ void orthogonalize(const std::vector<Vector>& basis, Vector& v) {
 
 IndependentRows chooseIndependent(const UnitRows& rows) {
     const int m = rows.numRows(), n = rows.numColumns();
-    // Squared distances from the span are known from one row to the next by d^2 -= (row.b)^2, until rounding is seen.
-    // From there on some vectors orthogonal to the span, drawn at random, tell: (row.w)^2 is d^2 on average.
+    // Squared distances from the span are updated from one row to the next by d^2 -= (row.b)^2, until rounding errors
+    // dominate. Then random vectors w orthogonal to the span estimate them: (row.w)^2 is d^2 on average.
     constexpr double exact = 1e-8;
     constexpr int numProbes = 4;
     Vector square(m, 1.0);
@@ -131,13 +131,13 @@ IndependentRows chooseIndependent(const UnitRows& rows) {
             for (int i = 0; i < n; i++)
                 v[i] -= along * b[i];
         }
-        double left = squareOf(v);
-        if (left < 0.5) {
+        double remaining = squareOf(v);
+        if (remaining < 0.5) {
             orthogonalize(basis, v);
-            left = squareOf(v);
+            remaining = squareOf(v);
         }
-        const double distance = std::sqrt(left);
-        if (!(distance > noDistance)) {
+        const double distance = std::sqrt(remaining);
+        if (!(distance > zeroDistance)) {
             result.rest = std::max(distance, std::sqrt(square[best]));
             return result;
         }

@@ -8,7 +8,7 @@
 
 namespace ConstraintPlugin {
 
-/** Gradients of constraints as rows of unit length, of movable particles only. */
+/** Gradients of constraints with respect to movable particles, as rows of unit length. */
 class UnitRows {
 public:
     /** Rows begin ... end-1 of a Jacobian whose start is set, all with a gradient. Columns are the coordinates of their
@@ -22,7 +22,7 @@ public:
     int numColumns() const {
         return 3 * (int) particles.size();
     }
-    /** Those whose coordinates the columns are, ascending. */
+    /** The particles whose coordinates are the columns, ascending. */
     const std::vector<int>& getParticles() const {
         return particles;
     }
@@ -36,24 +36,24 @@ private:
     std::vector<Real3> gradient;
 };
 
-/** Rows that are independent of each other, and how clear that is. */
+/** Rows that are independent of each other, with their distances. */
 struct IndependentRows {
-    std::vector<int> rows;        ///< in the order taken: the one farthest from the span of those before
-    std::vector<double> distance; ///< of each from that span; sine of its angle with it
-    double rest = 0;              ///< about the largest such distance of any other row
+    std::vector<int> rows;        ///< in the order chosen: each is the one farthest from the span of those before
+    std::vector<double> distance; ///< of each row from that span: the sine of its angle with it
+    double rest = 0;              ///< approximately the largest such distance of any other row
 };
 
-/** Distances up to this are zero but for rounding; */
-constexpr double noDistance = 1e-11;
-/** and from here on they are not: the gap between what is taken for dependent and for independent is 10^6. */
+/** Distances up to this count as zero. */
+constexpr double zeroDistance = 1e-11;
+/** Distances from this on count as nonzero: between dependent and independent rows there must be a gap of 10^6. */
 constexpr double clearDistance = 1e-5;
 
-/** UnitRows::work() up to which a sparse factor is not worth its structure, and most that is done without one: some
- * 20 s. */
-constexpr double quickWork = 2e8, mostDenseWork = 3e10;
+/** UnitRows::work() up to which the dense method is faster than a sparse factor, and the largest for which it is used
+ * at all: some 20 s. */
+constexpr double quickWork = 2e8, maxDenseWork = 3e10;
 
-/** Factor rows by Gram and Schmidt with pivoting, each vector orthogonalized until it is orthogonal to rounding (twice
- *  is enough). It sees distances down to rounding, where a factor of J J^T sees only their squares.
+/** Gram-Schmidt method with pivoting; each vector is orthogonalized until it is orthogonal to rounding, which takes two
+ *  passes at most. It resolves distances down to rounding, whereas a factor of J J^T resolves only their squares.
  *  Source: Daniel, Gragg, Kaufman, Stewart, Math. Comput. 30, 772 (1976), doi:10.2307/2005398. */
 IndependentRows chooseIndependent(const UnitRows& rows);
 

@@ -8,7 +8,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-constexpr int mostRows = 3; // no more vectors are independent in space
+constexpr int maxRows = 3; // more vectors in space are dependent
 
 /** Smallest squared distance of up to three vectors from the span of those before, the farthest one first. */
 double smallestPivotOf(Real3* vectors, int count) {
@@ -46,14 +46,14 @@ Peeling peel(const ConstraintSet& set, const std::vector<int>& constraints, cons
         }
     }
     std::partial_sum(end.begin(), end.end(), end.begin());
-    std::vector<int> next(end.begin(), end.end() - 1), left(set.numParticles()), queue;
+    std::vector<int> next(end.begin(), end.end() - 1), remaining(set.numParticles()), queue;
     slots.resize(end.back());
     for (int s = 0; s < (int) J.particle.size(); s++)
         if (J.inverseMass[s] > 0)
             slots[next[J.particle[s]]++] = s;
     for (int p = 0; p < set.numParticles(); p++) {
-        left[p] = end[p + 1] - end[p];
-        if (left[p] > 0 && left[p] <= mostRows)
+        remaining[p] = end[p + 1] - end[p];
+        if (remaining[p] > 0 && remaining[p] <= maxRows)
             queue.push_back(p);
     }
 
@@ -61,8 +61,8 @@ Peeling peel(const ConstraintSet& set, const std::vector<int>& constraints, cons
     std::vector<char> isTaken(J.numRows());
     for (std::size_t i = 0; i < queue.size(); i++) {
         const int p = queue[i];
-        int rows[mostRows], count = 0;
-        Real3 gradients[mostRows];
+        int rows[maxRows], count = 0;
+        Real3 gradients[maxRows];
         for (int e = end[p]; e < end[p + 1]; e++) {
             const int row = rowOf[slots[e]];
             if (isTaken[row])
@@ -79,7 +79,7 @@ Peeling peel(const ConstraintSet& set, const std::vector<int>& constraints, cons
             result.independent.push_back(constraints[rows[k]]);
             for (int s = J.slotStart[rows[k]]; s < J.slotStart[rows[k] + 1]; s++) {
                 const int other = J.particle[s];
-                if (J.inverseMass[s] > 0 && --left[other] <= mostRows && other != p)
+                if (J.inverseMass[s] > 0 && --remaining[other] <= maxRows && other != p)
                     queue.push_back(other);
             }
         }

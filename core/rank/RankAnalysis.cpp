@@ -24,16 +24,16 @@ Shape shapeOf(const std::vector<Real3>& directions) {
     }
     if (norm(normal) < largestBend * dot(directions[0], directions[0]))
         return Shape::Straight;
-    constexpr double mostOffset =
+    constexpr double maxOffset =
         0.5 * largestRoundedHeight; // of two edges that cross, for a tetrahedron of that height
     for (const Real3& d : directions)
-        if (std::abs(dot(normal, d)) > norm(normal) * std::min(largestBend * norm(d), mostOffset))
+        if (std::abs(dot(normal, d)) > norm(normal) * std::min(largestBend * norm(d), maxOffset))
             return Shape::Spatial;
     return Shape::Flat;
 }
 
-/** Whether distances are too many to be independent of each other within a plane. Three distances of a triangle are
- *  not: however close to straight, being flat is nothing that the triangle could lose. */
+/** Whether there are too many distances to be independent within a plane. The three distances of a triangle are not too
+ *  many, however close to linear it is. */
 bool exceedsPlane(const ConstraintSet& set, const std::vector<int>& circuit) {
     std::vector<int> particles;
     for (int k : circuit)
@@ -46,7 +46,7 @@ bool exceedsPlane(const ConstraintSet& set, const std::vector<int>& circuit) {
     return (int) circuit.size() > (immovable >= 2 ? 2 * (n - immovable) : 2 * n - 3);
 }
 
-/** The rows that take part in the dependence which the smallest pivot of a cluster shows, and their shape. */
+/** The rows of the linear dependence that belongs to the smallest pivot of a cluster, and their shape. */
 void describeCircuit(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J,
                      const SparseMatrix& matrix, int weakest, RankAnalysis& analysis) {
     const std::vector<double> weight = matrix.dependence(weakest);
@@ -87,7 +87,7 @@ void assembleUnitMatrix(const ConstraintGraph& graph, const Cluster& cluster, co
 
 RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candidates, const Real3* positions,
                          const Box& box, double threshold, double time) {
-    constexpr double clear = 0.01; // such a pivot needs no closer look
+    constexpr double clear = 0.01; // rows with a larger pivot are not examined further
     RankAnalysis analysis;
     const Peeling peeling = peel(set, candidates, positions, box, clear, time);
     analysis.independent = peeling.independent;
@@ -121,7 +121,7 @@ RankAnalysis analyzeRank(const ConstraintSet& set, const std::vector<int>& candi
         };
         if (cluster.kind != ClusterSolverKind::Sparse) { // too large to factor
             const UnitRows rows(J, cluster.begin, cluster.end);
-            if (rows.work() > mostDenseWork) // analyzeGenericRank() has refused it
+            if (rows.work() > maxDenseWork) // analyzeGenericRank() has refused it
                 pivots.assign(cluster.size(), 1.0);
             else {
                 const IndependentRows found = chooseIndependent(rows);

@@ -7,7 +7,7 @@ namespace ConstraintPlugin {
 
 std::optional<std::vector<double>> solveByConjugateGradients(const UnitRows& rows, std::vector<double> right) {
     constexpr double rounding = 1e-13;
-    constexpr int mostIterations = 3000;
+    constexpr int maxIterations = 3000;
     using Vector = std::vector<double>;
     const int n = rows.numRows();
     const auto product = [](const Vector& a, const Vector& b) {
@@ -17,7 +17,7 @@ std::optional<std::vector<double>> solveByConjugateGradients(const UnitRows& row
     double square = product(residual, residual);
     const double end = rounding * rounding * square;
     for (int iteration = 0; square > end; iteration++) {
-        if (iteration == mostIterations)
+        if (iteration == maxIterations)
             return {};
         std::fill(moved.begin(), moved.end(), 0.0);
         for (int row = 0; row < n; row++)

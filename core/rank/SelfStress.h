@@ -10,15 +10,15 @@
 namespace ConstraintPlugin {
 
 /** Solve J J^T x = b, where b is in the range of J J^T, for the x without a component along its null vectors.
- *  @return nothing where rounding keeps it from converging */
+ *  @return nothing if rounding prevents convergence */
 std::optional<std::vector<double>> solveByConjugateGradients(const UnitRows& rows, std::vector<double> b);
 
-/** Find the rows that take part in any dependence: all others are independent of everything.
+/** Find the rows that are part of any linear dependence. All other rows are independent of everything.
  *
- *  A null vector of J^T at random, s = y - (J J^T)^+ J J^T y with y at random, is zero for exactly these others. It
- *  takes conjugate gradients, which stay orthogonal to null vectors, and no factor of J J^T: a last resort for networks
- *  whose factor would be too large.
- *  @return ascending; nothing where they do not converge, or no gap of 10^3 tells zero */
+ *  A random null vector of J^T (a self-stress), s = y - (J J^T)^+ J J^T y with random y, is zero exactly for these
+ * other rows. It is computed by conjugate gradients, which stay orthogonal to null vectors, without a factor of J J^T.
+ * This is for networks whose factor would be too large.
+ *  @return ascending; nothing if they do not converge, or if there is no gap of 10^3 between zero and other elements */
 std::optional<std::vector<int>> findStressedRows(const UnitRows& rows, SplitMix& random);
 
 } // namespace ConstraintPlugin

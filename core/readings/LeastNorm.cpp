@@ -25,8 +25,8 @@ void project(const std::vector<std::vector<double>>& null, const std::vector<int
             multipliers[k] -= c[i] * null[i][k];
 }
 
-/** The same where most of a group's rows depend on the others: lambda' = Q Q^T lambda, Q an orthonormal basis of what
- * J's columns span, by Gram and Schmidt. */
+/** The same if most of a group's rows depend on the others: lambda' = Q Q^T lambda, where Q is an orthonormal basis of
+ * the span of J's columns, by the Gram-Schmidt method. */
 void projectOntoColumns(const ConstraintSet& set, const std::vector<int>& group, const Real3* positions, const Box& box,
                         double time, std::vector<double>& multipliers) {
     Jacobian J(set, group);
@@ -78,7 +78,7 @@ ForceMultipliers leastNorm(ConstraintSolver& solver, ForceMultipliers multiplier
         rounds = std::max(rounds, dependent[g].size());
     }
 
-    // Groups do not touch each other: one dependent row of each is resolved at a time.
+    // Groups share no particles, so one dependent row of each group is resolved at a time.
     std::vector<std::vector<double>> null(rounds);
     for (std::size_t round = 0; round < rounds; round++) {
         std::vector<int> rows;

@@ -8,7 +8,7 @@
 
 namespace ConstraintPlugin {
 
-/** What a solve reports; row is the worst or the failing one, error its error in units of the tolerance. */
+/** Result of a solve. `row` is the row with the largest error, or the failing one. */
 struct ClusterReport {
     Outcome outcome = Outcome::Converged;
     int iterations = 0;
@@ -25,7 +25,7 @@ struct ClusterReport {
     }
 };
 
-/** What both stages are given. The Jacobian has its start set. */
+/** Input of both stages. setStart() of the Jacobian has been called. */
 struct StageInput {
     Jacobian& jacobian;
     double tolerance;

@@ -9,8 +9,8 @@ namespace {
 
 /** Sweep over the rows of a cluster until none is off by more than the tolerance.
  *
- *  Every row is corrected in every sweep, also those within the tolerance: were they left alone, they would be off to
- *  the same side step after step, and the energy would drift.
+ *  Every sweep corrects every row, even if its error is within the tolerance. Otherwise errors would have the same sign
+ * in every step, and the energy would drift.
  *  @param x         what is corrected: displacements or velocities
  *  @param residual  (row) -> sigma or dq/dt
  *  @param error     (row, residual) -> error in units of the tolerance
@@ -46,7 +46,7 @@ ClusterReport sweep(const Cluster& cluster, const StageInput& input, Real3* x, d
         const bool isLast = report.iterations >= input.maxIterations;
         if (largest > input.tolerance && !isLast)
             continue;
-        // Correcting one row has moved its neighbours since they were looked at.
+        // Correcting a row has changed the errors of rows that were evaluated before.
         report.maxError = 0;
         report.row = -1;
         for (int row = cluster.begin; row < cluster.end; row++)

@@ -7,8 +7,8 @@
 
 namespace ConstraintPlugin {
 
-/** SHAKE and RATTLE: one constraint in turn, swept until all hold. Starts from the given multipliers: zero, or those
- *  of the last step (warm start).
+/** SHAKE and RATTLE: corrects one constraint at a time and repeats until all hold. Starts from the given multipliers:
+ *  zero, or those of the last step (warm start).
  *
  *  Positions:  d lambda_k = -sigma_k(r) / sum_i (1/m_i) grad_i sigma_k(r) . grad_i sigma_k(0)     (3.9.15)
  *  Velocities: d mu_k = -(dq_k/dt) / sum_i (1/m_i) |grad_i sigma_k|^2

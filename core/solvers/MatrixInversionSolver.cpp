@@ -61,7 +61,7 @@ struct SparseSystem {
     }
 };
 
-/** Where a bond has turned, the solution found is another root. */
+/** If a bond has rotated by 90 degrees or more, the solution is a wrong root. */
 ClusterReport rejectTurnedBonds(const Cluster& cluster, const Jacobian& J, ClusterReport report) {
     for (int row = cluster.begin; row < cluster.end; row++)
         if (J.hasTurned(row)) {
@@ -92,7 +92,7 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
                 return report;
             }
         }
-        // At least one correction: errors left below the tolerance would be off to the same side step after step.
+        // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
         if (report.maxError == 0 || (report.maxError <= input.tolerance && iteration > 0))
             return frozen ? report : rejectTurnedBonds(cluster, J, report);
         if (iteration == input.maxIterations) {
@@ -118,7 +118,7 @@ ClusterReport newton(const Cluster& cluster, const StageInput& input, System&& s
     }
 }
 
-/** Call visit with the linear system that serves a cluster. */
+/** Call visit with the linear system of a cluster. */
 template <class Visit>
 ClusterReport withSystem(const ConstraintGraph& graph, const Cluster& cluster, const Jacobian& J,
                          std::vector<SparseMatrix>& sparse, Visit visit) {

@@ -8,8 +8,8 @@
 
 namespace ConstraintPlugin {
 
-/** A sparse matrix with symmetric pattern and its factor, in place, over a SymbolicFactor's order. No pivoting: the
- *  order is fixed, and a pivot that vanishes is reported.
+/** A sparse matrix with symmetric pattern and its factor, in place, in the order of a SymbolicFactor. There is no
+ * pivoting, because the order is fixed; a vanishing pivot is reported.
  *
  *  A = L U for the position stage (values not symmetric), A = L D L^T for the velocity stage. */
 class SparseMatrix {
@@ -27,14 +27,14 @@ public:
     int factorizeLDLT() {
         return factorize<true>();
     }
-    /** Factor a symmetric positive semidefinite matrix of unit diagonal in place and leave out each row that depends
-     *  on earlier ones: its pivot is at most the threshold, the square of its distance from their span. solve() then
-     *  solves the equations of the others, and gives 0 for it.
+    /** Factor a symmetric positive semidefinite matrix of unit diagonal in place, without rows that depend on earlier
+     * ones: those whose pivot, the squared distance from the span of the earlier rows, is at most the threshold.
+     * solve() then solves the equations of the other rows and returns 0 for these.
      *  @param[out] pivots [n] */
     void factorizeRankRevealing(double threshold, std::vector<double>& pivots);
     /** Solve A x = b with the factor. @param x in: b, out: x; [n], rows by position in the elimination */
     void solve(double* x) const;
-    /** Weights n_i of the rows in the dependence sum_i n_i row_i = 0 that a small pivot in column k shows; n_k = 1. */
+    /** Coefficients n_i of the dependence sum_i n_i row_i = 0 that belongs to a small pivot in column k; n_k = 1. */
     std::vector<double> dependence(int k) const;
 
     const SymbolicFactor& symbolic;

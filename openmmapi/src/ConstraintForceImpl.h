@@ -9,9 +9,9 @@
 
 namespace ConstraintPlugin {
 
-/** Of every Force that declares constraints. A declaration: no energy, no force, no kernel. It sees to it that an
- * integrator is there which solves what its Force declares, that constrained particles count as bonded, and that no
- * energy is computed where a changed Context parameter has left the positions off its constraints. */
+/** Implementation of Forces that declare constraints. It has no energy, no force and no kernel. It throws if the
+ * integrator does not solve the constraints of its Force, reports constrained particles as bonded, and throws if an
+ * energy is asked for after a changed Context parameter has made the positions violate the constraints. */
 class ConstraintForceImpl : public OpenMM::ForceImpl {
 public:
     /** @param owner              a Force that declares constraints
@@ -19,14 +19,14 @@ public:
     explicit ConstraintForceImpl(const OpenMM::Force& owner, std::map<std::string, double> defaultParameters = {})
         : owner(owner), defaultParameters(std::move(defaultParameters)) {
     }
-    /** @throws ConstraintException if the integrator cannot honour the Force */
+    /** @throws ConstraintException if the integrator does not solve the constraints of the Force */
     void initialize(OpenMM::ContextImpl& context) override;
     const OpenMM::Force& getOwner() const override {
         return owner;
     }
     /** @throws OpenMMException if the integrator that takes this step is none of ours */
     void updateContextState(OpenMM::ContextImpl& context, bool& forcesInvalid) override;
-    /** Whatever the force groups: energies of all Forces come through here.
+    /** Called for any force groups, when energies are computed.
      *  @return 0
      *  @throws OpenMMException as IntegrateConstraintsStepKernel::requireProjected */
     double calcForcesAndEnergy(OpenMM::ContextImpl& context, bool, bool, int) override;
@@ -36,9 +36,9 @@ public:
     std::vector<std::string> getKernelNames() override {
         return {};
     }
-    /** Hand the System's constraints with their present targets to the integrators of a Context. */
+    /** Pass the System's constraints with their present targets to the integrators of a Context. */
     void updateParametersInContext(OpenMM::ContextImpl& context);
-    /** This Force's part of the multipliers of the integrator that is at work. */
+    /** This Force's part of the multipliers of the current integrator. */
     std::vector<double> getMultipliers(OpenMM::ContextImpl& context) const;
     std::vector<std::pair<int, int>> getBondedParticles() const override;
 

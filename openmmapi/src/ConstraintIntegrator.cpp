@@ -68,9 +68,9 @@ void ConstraintIntegrator::setMaxIterations(int iterations) {
 
 IntegrateConstraintsStepKernel& ConstraintIntegrator::stepKernel() const {
     if (kernel.getName() != getStepKernelName())
-        throw OpenMMException("The Context was created for another time step than this integrator has been set to "
-                              "since (setNumGeodesicSteps: 0 or not). Call Context.reinitialize(True), or return to "
-                              "the former setting.");
+        throw OpenMMException("The Context was created for another discretization than this integrator is set to now "
+                              "(setNumGeodesicSteps: 0 or positive). Call Context.reinitialize(True), or restore the "
+                              "former setting.");
     return kernel.getAs<IntegrateConstraintsStepKernel>();
 }
 
@@ -163,7 +163,7 @@ void ConstraintIntegrator::applyVelocityConstraints() {
 vector<Vec3> ConstraintIntegrator::getVelocitiesForTemperature(const System& system, double temperature,
                                                                int randomSeed) const {
     vector<Vec3> velocities = Integrator::getVelocitiesForTemperature(system, temperature, randomSeed);
-    // Without positions the core throws a moment later; there is nothing to project at.
+    // Without positions nothing can be projected; OpenMM throws afterwards.
     if (context != nullptr && hasPositions)
         work("setVelocitiesToTemperature()",
              [&](IntegrateConstraintsStepKernel& kernel) { kernel.projectVelocities(*context, *this, velocities); });

@@ -8,11 +8,11 @@
 
 namespace ConstraintPlugin {
 
-/** What a RattleNoseHooverIntegrator's step kernel offers besides, on every platform. */
+/** Additional functions of RattleNoseHooverIntegrator's step kernel, on every platform. */
 class HeatBathKernel {
 public:
     virtual ~HeatBathKernel() = default;
-    /** The chain as the last good step left it. */
+    /** The chain after the last successful step. */
     virtual ThermostatChain getChain() const = 0;
     /** @param chain  of the same length */
     virtual void setChain(const ThermostatChain& chain) = 0;

@@ -30,8 +30,8 @@ KernelHold::KernelHold(ContextUse& use, IntegrateConstraintsStepKernel& kernel, 
         use.isIdle.wait(lock, [&] { return !isTaken() || use.isStep; });
     if (isTaken())
         throw OpenMMException(string(name) + ": " + use.work +
-                              " is running in another thread, and nothing is to be had of this Context meanwhile. Wait "
-                              "until it has returned, or ask from the thread that called it.");
+                              " is running in another thread, so this Context cannot be used. Wait until it has "
+                              "returned, or call this function in the thread that called it.");
     if (purpose == Reading) {
         lock.release(); // the destructor unlocks
         return;

@@ -11,8 +11,8 @@
 
 namespace ConstraintPlugin {
 
-/** Which thread works with the step kernels of a Context. Steps, projections and whatever computes forces have them
- *  alone; readings take a moment, and wait for one another. */
+/** Lock of the step kernels of a Context. "Work" (steps, projections, everything that computes forces) is exclusive.
+ * Readings are short and wait for one another. */
 class ContextUse {
 public:
     /** The one that all integrators of a Context share: children of a CompoundIntegrator use one state. */
@@ -23,21 +23,21 @@ private:
     std::recursive_mutex mutex; // held throughout a reading; at the beginning and the end of work
     std::condition_variable_any isIdle;
     std::thread::id worker;
-    const char* work = nullptr; // what it does
+    const char* work = nullptr; // the public function that is running
     bool isStep = false;
-    int depth = 0; // work of the same thread within work: a Force of the step at hand may ask for anything
+    int depth = 0; // nested work of the same thread: a Force may call any function during a step
 };
 
 /** A step kernel, for as long as this thread may use it: `reading("getHeat()")->getHeat()`. */
 class KernelHold {
 public:
     enum Purpose { Reading, Work, Step };
-    /** Readings and work are refused while another thread works: from Python, a reading that waited would keep the
-     *  interpreter lock from work that may need it (a PythonForce), and work that a step's Force asks for in a thread
-     *  of its own would wait for that step. A step waits, so that no question of another thread makes it fail, unless
-     *  another step is under way.
+    /** Readings and work throw while another thread works. If they waited, there could be deadlocks: a reading from
+     * Python would hold the interpreter lock, which the work may need (a PythonForce), and work that a Force starts in
+     * another thread during a step would wait for that step. A step waits until other work ends, so that calls of other
+     * threads do not make it fail; it throws only if another step is running.
      *
-     *  @param name  what users call
+     *  @param name  the public function
      *  @throws OpenMMException if another thread works, naming its work */
     KernelHold(ContextUse& use, IntegrateConstraintsStepKernel& kernel, Purpose purpose, const char* name);
     ~KernelHold();

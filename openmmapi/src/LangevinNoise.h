@@ -8,7 +8,8 @@
 
 namespace ConstraintPlugin {
 
-/** The key of a new Context's random numbers, from the seed of its RattleLangevinIntegrator; of 0, a unique one. */
+/** The key of a new Context's random numbers, from the seed of its RattleLangevinIntegrator; for seed 0 a unique one.
+ */
 NoiseKey makeNoiseKey(const ConstraintIntegrator& integrator);
 
 } // namespace ConstraintPlugin

@@ -64,7 +64,7 @@ void RattleNoseHooverIntegrator::checkSupported(const ConstraintSet& constraints
         if (const Constraint& c = constraints.constraints[k]; constraints.isMoving(c))
             report(problemOf(constraints, "integrator", {(int) k},
                              "RattleNoseHooverIntegrator cannot hold " + describeConstraint(constraints, (int) k) +
-                                 ", which moves in time: scaling velocities would take its own away.",
+                                 ", which moves in time: scaling the velocities would change its rate.",
                              "Use RattleLangevinIntegrator, or set its rate to zero.", c.rate, 0));
 }
 

@@ -15,8 +15,7 @@ std::string SolverSummary::str() const {
     if (!note.empty())
         out << "; " << note;
     if (fitDeviation > tolerance)
-        out << "; straight and flat sets are held in the shape that fits their lengths best, which differs from the "
-               "given ones by up to "
+        out << "; linear and planar rigid bodies have fitted lengths, which differ from the given ones by up to "
             << fitDeviation << " (constraint " << fittedConstraint << ")";
     return out.str();
 }

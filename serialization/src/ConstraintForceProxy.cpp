@@ -11,7 +11,7 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-// What a Force does not use is not written, and earlier releases read the file.
+// Properties that a Force does not use are not written, so that earlier releases can read the file.
 static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4;
 
 static double readStartTime(const SerializationNode& node) {
@@ -64,7 +64,7 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
     };
     if (hasNames)
         node.createChildNode("ParticleNames").setStringProperty("names", writeNames(force.getParticleNames()));
-    if (!force.getBonds().empty()) // earlier releases read the file all the same
+    if (!force.getBonds().empty()) // earlier releases ignore them
         node.createChildNode("Bonds").setStringProperty("particles", writeBonds(force.getBonds()));
     node.setIntProperty("forceGroup", force.getForceGroup());
     node.setStringProperty("name", force.getName());
@@ -116,7 +116,8 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     force->setUsesPeriodicBoundaryConditions(readProperty<bool>(node, "usesPeriodic"));
     ListedCoordinates::forEachKind(*force, [&](CoordinateKind kind, auto& coordinates) {
         for (const SerializationNode& child : node.getChildNode(listName(kind)).getChildren()) {
-            ListedCoordinates::Coordinate c{{}, readProperty<double>(child, valueName(kind)),
+            ListedCoordinates::Coordinate c{{},
+                                            readProperty<double>(child, valueName(kind)),
                                             {readProperty<double>(child, "rate"), readStartTime(child)}};
             for (int p = 0; p < traitsOf(kind).numParticles; p++)
                 c.particles[p] = readProperty<int>(child, particleName(p));

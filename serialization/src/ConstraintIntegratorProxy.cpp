@@ -7,7 +7,7 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-// Solvers are written by name, so that a file says what it means.
+// Solvers are written by name, so that files are readable.
 static const std::pair<ConstraintIntegrator::Solver, const char*> SolverNames[] = {
     {ConstraintIntegrator::Automatic, "Automatic"},
     {ConstraintIntegrator::Iterative, "Iterative"},

@@ -85,7 +85,7 @@ void* CustomConstraintForceProxy::deserialize(const SerializationNode& node) con
                                   std::to_string(numParticles) + " particles and " + std::to_string(parameters.size()) +
                                   " parameters, but a node '" + constraint.getName() + "' has " +
                                   std::to_string(constraint.getProperties().size()) + " properties");
-        particles.resize(numParticles); // not before there are that many
+        particles.resize(numParticles); // only now, when the file is known to have that many
         for (std::size_t p = 0; p < numParticles; p++)
             particles[p] = readProperty<int>(constraint, numbered("p", p));
         for (std::size_t p = 0; p < parameters.size(); p++)

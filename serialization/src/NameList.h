@@ -11,8 +11,8 @@
 
 namespace ConstraintPlugin {
 
-/** Many names as one text of "name name name", for one property instead of a million nodes. Bytes that separate names,
- *  or that an XML reader may change, stand as %hh. */
+/** Many names as one text "name name name", so that they are one property instead of a million nodes. Spaces within
+ * names, and bytes that an XML reader may change, are written as %hh. */
 inline std::string writeNames(const std::vector<std::string>& names) {
     std::string text;
     for (std::size_t i = 0; i < names.size(); i++) {
@@ -30,7 +30,7 @@ inline std::string writeNames(const std::vector<std::string>& names) {
     return text;
 }
 
-/** Names as writeNames() wrote them: one more than there are spaces.
+/** Read names written by writeNames(): their number is that of the spaces plus one.
  *  @throws OpenMMException if a % begins no code */
 inline std::vector<std::string> readNames(const std::string& text) {
     const auto digit = [&](std::size_t place) {

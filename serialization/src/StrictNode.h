@@ -11,8 +11,7 @@
 
 namespace ConstraintPlugin {
 
-/** Read a number and refuse what is not one. SerializationNode's own getters return whatever a failed conversion
- *  left behind.
+/** Read a number, or throw if the text is not a number. SerializationNode's own getters return an undefined value then.
  *
  *  @throws OpenMMException if the property is missing or malformed, naming it */
 template <class T>

@@ -116,8 +116,8 @@ Example declared() {
     using Declare = std::function<void(ConstraintForce&, int)>; // on particles from an index on
     const Vec3 one(0.1, 0.07, 0.05), two(0.1, -0.07, 0.05);     // bonds from particle 0 to 1, and 1 to 2
     const double bend = std::acos(-one.dot(two) / (length(one) * length(two)));
-    const std::vector<Vec3> rod{{0, 0, 0}, {0.1, 0, 0}, {0.25, 0, 0}};
-    const std::vector<Vec3> plate{{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}, {0.1, 0.1, 0}, {0.05, 0.05, 0}};
+    const std::vector<Vec3> linear{{0, 0, 0}, {0.1, 0, 0}, {0.25, 0, 0}};
+    const std::vector<Vec3> planar{{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}, {0.1, 0.1, 0}, {0.05, 0.05, 0}};
     const std::vector<Declare> kinds{
         [&](auto& force, int i) {
             force.addDistance(i, i + 1, length(one));
@@ -125,8 +125,8 @@ Example declared() {
             force.addDihedral(i + 4, i + 5, i + 6, i + 7, 1.5);
         },
         [&](auto& force, int i) {
-            force.addRigidBody({i, i + 1, i + 2}, rod);
-            force.addRigidBody({i + 3, i + 4, i + 5, i + 6, i + 7}, plate);
+            force.addRigidBody({i, i + 1, i + 2}, linear);
+            force.addRigidBody({i + 3, i + 4, i + 5, i + 6, i + 7}, planar);
         },
         [&](auto& force, int i) {
             force.addCentroidDistance({i, i + 1, i + 2}, {i + 5, i + 6, i + 7}, 0.5);
@@ -307,8 +307,8 @@ TEST_P(Plugin, StepsWaitingAtTheEndOnly) {
         // state. Two geodesic steps for each half of the drift are three more; the halves of a Nose-Hoover chain take
         // three each, and the state is kept before.
         const auto launches = simulation.launchesBesidesForces(20);
-        const unsigned mostPerStep = name == "GeodesicLangevin" ? 8 : name == "RattleNoseHoover" ? 9 : 5;
-        EXPECT_LE(launches.size(), mostPerStep * 20 + 10) << testing::PrintToString(launches);
+        const unsigned maxPerStep = name == "GeodesicLangevin" ? 8 : name == "RattleNoseHoover" ? 9 : 5;
+        EXPECT_LE(launches.size(), maxPerStep * 20 + 10) << testing::PrintToString(launches);
     }
     integrator->getSolverSummary();
     simulation.context->getState(State::Energy | State::Velocities);

@@ -77,12 +77,12 @@ def test_charges_on_a_sphere_find_the_icosahedron():
 
 
 def all_kinds_of_constraints(periodic=False):
-    """A chain at a fixed anchor with a held angle, dihedral and distance of centres, a plate on a plane that carries a
-    charged virtual site, and charges, so that everything pulls at everything."""
+    """A chain at an anchor with constraints of an angle, a dihedral and a distance of centres, a planar rigid body on a
+    plane with a charged virtual site, and charges, so that all particles interact."""
     system, nonbonded, well = mm.System(), mm.NonbondedForce(), mm.CustomExternalForce("300*((x-0.3)^2+2*y^2+z^2)")
     masses = [0, 12, 14, 1, 12, 12, 16, 1, 0]
     positions = [[0.01, 0.02, 0], [0.15, 0, 0], [0.2, 0.14, 0], [0.3, 0.15, 0.02], [0.36, 0.25, 0.1]]
-    plate = [[0.4, -0.3, 0.1], [0.55, -0.3, 0.1], [0.45, -0.45, 0.1]]
+    body = [[0.4, -0.3, 0.1], [0.55, -0.3, 0.1], [0.45, -0.45, 0.1]]
     for i, mass in enumerate(masses):
         system.addParticle(mass)
         nonbonded.addParticle([0.4, -0.5, 0.6, -0.3, 0.2, 0.5, -0.6, 0.3, -0.6][i], 0.2, 0.3)
@@ -121,12 +121,12 @@ def all_kinds_of_constraints(periodic=False):
     force.addAngle(1, 2, 3, 1.9)
     force.addDihedral(1, 2, 3, 4, 1.0)
     force.addCentroidDistance([1, 2], [5, 6, 7], 0.5)
-    force.addRigidBody([5, 6, 7], plate)
+    force.addRigidBody([5, 6, 7], body)
     system.addForce(force)
     plane = mc.CustomConstraintForce(1, "z1-0.1-0.3*x1")
     plane.addConstraint([5], [])
     system.addForce(plane)
-    return system, [*positions, *plate, [0, 0, 0]]
+    return system, [*positions, *body, [0, 0, 0]]
 
 
 def energy_at(context, integrator, positions):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""How many of many redundant distances are independent, against numpy's singular values; what cannot be told."""
+"""How many of many redundant distances are independent, against numpy's singular values; undecided ranks."""
 
 from itertools import combinations
 from pathlib import Path

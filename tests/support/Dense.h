@@ -10,7 +10,7 @@ namespace ConstraintTests {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// What tests ask of Eigen. Its templates take some ten seconds to compile wherever they are used: here it is once.
+// Functions of Eigen for tests. Its templates take some ten seconds to compile, so they are compiled once, here.
 
 Matrix product(const Matrix& A, const Matrix& B);
 Vector apply(const Matrix& A, const Vector& x);

@@ -7,7 +7,7 @@
 
 namespace ConstraintTests {
 
-/** What the solvers should find, by dense linear algebra from Eigen, sharing no code with them. */
+/** Expected results of the solvers, by dense linear algebra of Eigen, without code of the library. */
 struct OracleSolution {
     Arrays x;                       ///< [numParticles] constrained displacements or velocities
     std::vector<double> multiplier; ///< [constraints]; the least-norm ones where constraints depend on each other

@@ -8,7 +8,7 @@
 
 namespace ConstraintTests {
 
-/** A System drawn at random that has every kind of constraint, at positions that hold all of them. */
+/** A random System with every kind of constraint, at positions that satisfy all of them. */
 struct Mixture {
     /** One constraint, evaluated without any of the library's code. */
     struct Check {

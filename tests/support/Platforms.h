@@ -22,7 +22,7 @@ OpenMM::Platform& requirePlatform(const std::string& name);
 /** What a Context on it has to be given: its precision, one thread. */
 std::map<std::string, std::string> propertiesOf(const std::string& name);
 
-/** How exact a platform is. Bounds of tests are for double precision, and grow by these. */
+/** Rounding errors of a platform. Bounds in tests are for double precision plus these. */
 struct Precision {
     double position;   ///< nm, rounding of a stored coordinate of some nm
     double velocity;   ///< nm/ps, rounding of a velocity
@@ -32,7 +32,7 @@ struct Precision {
 Precision precisionOf(const std::string& name);
 /** Relative error that lengths (nm) between stored positions have when they were solved to a tolerance. */
 double attainable(const std::string& name, double tolerance, double length = 0.1);
-/** Whether it compiles kernels for a device: there Contexts are dear. */
+/** Whether it compiles kernels for a device, so that creating a Context takes long. */
 bool isDevice(const std::string& name);
 
 } // namespace ConstraintTests

@@ -11,7 +11,7 @@
 
 namespace ConstraintTests {
 
-/** What a ProbeForce sees and does; shared with the test. */
+/** Log and settings of a ProbeForce, shared with the test. */
 struct Probe {
     int forceEvaluations = 0;
     int lastGroups = 0;
@@ -19,8 +19,8 @@ struct Probe {
     std::function<void()> atEvaluation; ///< called in each
 };
 
-/** A Force without force that counts evaluations, or fails at one of them. As many plugins' Forces, it does not say
- *  whether it uses periodic boundaries: asking it throws. */
+/** A Force without force that counts evaluations, or throws at one of them. Like Forces of many plugins, it throws if
+ * it is asked whether it uses periodic boundaries. */
 class ProbeForce : public OpenMM::Force {
 public:
     explicit ProbeForce(Probe& probe) : probe(probe) {

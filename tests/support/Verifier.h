@@ -14,8 +14,8 @@ using ConstraintPlugin::ConstraintSet;
 using ConstraintPlugin::Real3;
 using Arrays = std::vector<Real3>;
 
-/** Judges what a solver or an integrator made of positions and velocities. Shares no code with them: bond vectors,
- *  images and gradients are worked out here, and the algebra is Eigen's. Every verdict names what is wrong. */
+/** Checks the positions and velocities of a solver or an integrator. It shares no code with them: bond vectors, images
+ * and gradients are computed here, with Eigen's algebra. Every failure contains the cause. */
 class Verifier {
 public:
     /** @param start  positions on the constraints (nm), where a step began: the gradients' place and the right root */

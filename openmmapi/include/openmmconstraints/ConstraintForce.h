@@ -13,15 +13,15 @@
 
 namespace ConstraintPlugin {
 
-/** Holonomic constraints that one of this plugin's integrators solves, jointly with the System's own constraints.
+/** Holonomic constraints that one of this plugin's integrators solves together with the System's own constraints.
  *
- *  The Force is a declaration: it has no energy and no force in getState(), and force groups never switch it off.
- *  Only a ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) can honour it; a Context with any other
- *  integrator is refused with an OpenMMException.
+ *  The Force only declares constraints: it contributes no energy and no force to getState(), and force groups do not
+ *  disable it. Only a ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) solves them; creating a Context
+ * with any other integrator throws an OpenMMException.
  *
- *  A massless particle may take part as a fixed anchor. Virtual sites may not, except in the groups of a centroid
- *  distance, where they have no mass and no effect. Duplicates of a constraint are
- *  accepted when they agree. Everything is validated when the Context is created.
+ *  A massless particle may be constrained; it is an anchor, which does not move. Virtual sites may not be constrained,
+ *  except in the groups of a centroid distance, where they have no mass and no effect. Duplicates of a constraint are
+ *  accepted if they agree. Creating a Context checks all constraints.
  */
 class ConstraintForce : public OpenMM::Force {
 public:
@@ -37,7 +37,7 @@ public:
      *  @param distance   their distance (nm), positive
      *  @param rate       how fast it changes (nm/ps): at the Context's time t it is
      *                    distance + rate * (t - startTime)
-     *  @param startTime  when it is as given (ps): context.getTime() for one added to a run
+     *  @param startTime  time at which it has the given value (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
     int addDistance(int particle1, int particle2, double distance, double rate = 0, double startTime = 0);
@@ -50,7 +50,7 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void getDistanceParameters(int index, int& particle1, int& particle2, double& distance) const;
-    /** Set the parameters of a distance constraint. A Context takes notice when it is created, or by
+    /** Set the parameters of a distance constraint. It takes effect when a Context is created, or by
      *  updateParametersInContext().
      *
      *  @param index      the index of the constraint
@@ -67,19 +67,19 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getDistanceRate(int index) const;
-    /** When a moving distance is as it was given.
+    /** Time at which a moving distance has the given value.
      *
      *  @param index  the index of the constraint
      *  @return its start time (ps)
      *  @throws OpenMMException if there is no such constraint
      */
     double getDistanceStartTime(int index) const;
-    /** Let a distance change in time: at the Context's time t it is distance + rate * (t - startTime). A Context takes
-     *  notice when it is created, or by updateParametersInContext().
+    /** Let a distance change in time: at the Context's time t it is distance + rate * (t - startTime). It takes
+     *  effect when a Context is created, or by updateParametersInContext().
      *
      *  @param index      the index of the constraint
      *  @param rate       nm/ps
-     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @param startTime  time at which it has the given value (ps): context.getTime() if it begins to move during a run
      *  @throws OpenMMException if there is no such constraint
      */
     void setDistanceRate(int index, double rate, double startTime = 0);
@@ -96,7 +96,7 @@ public:
      *                    between the others, which takes two degrees of freedom
      *  @param rate       how fast it changes (rad/ps): at the Context's time t it is
      *                    angle + rate * (t - startTime)
-     *  @param startTime  when it is as given (ps): context.getTime() for one added to a run
+     *  @param startTime  time at which it has the given value (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
     int addAngle(int particle1, int particle2, int particle3, double angle, double rate = 0, double startTime = 0);
@@ -110,7 +110,7 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void getAngleParameters(int index, int& particle1, int& particle2, int& particle3, double& angle) const;
-    /** Set the parameters of an angle constraint. A Context takes notice when it is created, or by
+    /** Set the parameters of an angle constraint. It takes effect when a Context is created, or by
      *  updateParametersInContext().
      *
      *  @param index      the index of the constraint
@@ -128,19 +128,19 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getAngleRate(int index) const;
-    /** When a moving angle is as it was given.
+    /** Time at which a moving angle has the given value.
      *
      *  @param index  the index of the constraint
      *  @return its start time (ps)
      *  @throws OpenMMException if there is no such constraint
      */
     double getAngleStartTime(int index) const;
-    /** Let an angle change in time: at the Context's time t it is angle + rate * (t - startTime). A Context takes
-     *  notice when it is created, or by updateParametersInContext().
+    /** Let an angle change in time: at the Context's time t it is angle + rate * (t - startTime). It takes
+     *  effect when a Context is created, or by updateParametersInContext().
      *
      *  @param index      the index of the constraint
      *  @param rate       rad/ps
-     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @param startTime  time at which it has the given value (ps): context.getTime() if it begins to move during a run
      *  @throws OpenMMException if there is no such constraint
      */
     void setAngleRate(int index, double rate, double startTime = 0);
@@ -158,7 +158,7 @@ public:
      *  @param angle      their dihedral (rad); any multiple of 2 pi may be added
      *  @param rate       how fast it changes (rad/ps): at the Context's time t it is
      *                    angle + rate * (t - startTime)
-     *  @param startTime  when it is as given (ps): context.getTime() for one added to a run
+     *  @param startTime  time at which it has the given value (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
     int addDihedral(int particle1, int particle2, int particle3, int particle4, double angle, double rate = 0,
@@ -175,7 +175,7 @@ public:
      */
     void getDihedralParameters(int index, int& particle1, int& particle2, int& particle3, int& particle4,
                                double& angle) const;
-    /** Set the parameters of a dihedral constraint. A Context takes notice when it is created, or by
+    /** Set the parameters of a dihedral constraint. It takes effect when a Context is created, or by
      *  updateParametersInContext().
      *
      *  @param index      the index of the constraint
@@ -194,19 +194,19 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getDihedralRate(int index) const;
-    /** When a moving dihedral is as it was given.
+    /** Time at which a moving dihedral has the given value.
      *
      *  @param index  the index of the constraint
      *  @return its start time (ps)
      *  @throws OpenMMException if there is no such constraint
      */
     double getDihedralStartTime(int index) const;
-    /** Let a dihedral change in time: at the Context's time t it is angle + rate * (t - startTime). A Context takes
-     *  notice when it is created, or by updateParametersInContext().
+    /** Let a dihedral change in time: at the Context's time t it is angle + rate * (t - startTime). It takes
+     *  effect when a Context is created, or by updateParametersInContext().
      *
      *  @param index      the index of the constraint
      *  @param rate       rad/ps
-     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @param startTime  time at which it has the given value (ps): context.getTime() if it begins to move during a run
      *  @throws OpenMMException if there is no such constraint
      */
     void setDihedralRate(int index, double rate, double startTime = 0);
@@ -214,17 +214,17 @@ public:
     int getNumCentroidDistances() const {
         return (int) centroidDistances.size();
     }
-    /** Keep the centres of mass of two groups of particles at a fixed distance: a domain from another, a ligand from
-     * its pocket. Groups may be of any size; all their particles count as joined, which matters to barostats. Massless
-     * particles and virtual sites in a group weigh nothing.
+    /** Keep the centres of mass of two groups of particles at a fixed distance, e.g. of two domains, or of a ligand and
+     *  its pocket. Groups may be of any size. Barostats move all their particles as one molecule. Massless particles
+     * and virtual sites in a group have no effect.
      *
      *  @param particles1  indices of the particles of one group, at least one of them with mass
      *  @param particles2  indices of the particles of the other group, likewise
-     *  @param distance    the distance of their centres of mass (nm), positive; with periodic boundary conditions the
-     *                     minimum image is taken of it, while each centre is that of the unwrapped positions
+     *  @param distance    the distance of their centres of mass (nm), positive; with periodic boundary conditions it is
+     *                     that of the minimum image, while each centre is computed from unwrapped positions
      *  @param rate        how fast it changes (nm/ps): at the Context's time t it is
      *                     distance + rate * (t - startTime)
-     *  @param startTime   when it is as given (ps): context.getTime() for one added to a run
+     *  @param startTime   time at which it has the given value (ps): context.getTime() for one added to a run
      *  @return the index of the constraint
      */
     int addCentroidDistance(const std::vector<int>& particles1, const std::vector<int>& particles2, double distance,
@@ -239,7 +239,7 @@ public:
      */
     void getCentroidDistanceParameters(int index, std::vector<int>& particles1, std::vector<int>& particles2,
                                        double& distance) const;
-    /** Set the parameters of a distance between centres of mass. A Context takes notice when it is created, or by
+    /** Set the parameters of a distance between centres of mass. It takes effect when a Context is created, or by
      *  updateParametersInContext().
      *
      *  @param index       the index of the constraint
@@ -257,7 +257,7 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     double getCentroidDistanceRate(int index) const;
-    /** When a moving distance between centres of mass is as it was given.
+    /** Time at which a moving distance between centres of mass has the given value.
      *
      *  @param index  the index of the constraint
      *  @return its start time (ps)
@@ -265,11 +265,11 @@ public:
      */
     double getCentroidDistanceStartTime(int index) const;
     /** Let a distance between centres of mass change in time: at the Context's time t it is distance + rate * (t -
-     * startTime). A Context takes notice when it is created, or by updateParametersInContext().
+     * startTime). It takes effect when a Context is created, or by updateParametersInContext().
      *
      *  @param index      the index of the constraint
      *  @param rate       nm/ps
-     *  @param startTime  when it is as given (ps): context.getTime() for one that begins to move in a run
+     *  @param startTime  time at which it has the given value (ps): context.getTime() if it begins to move during a run
      *  @throws OpenMMException if there is no such constraint
      */
     void setCentroidDistanceRate(int index, double rate, double startTime = 0);
@@ -277,13 +277,13 @@ public:
     int getNumRigidBodies() const {
         return (int) bodies.size();
     }
-    /** Keep a group of particles rigid: a rod, a plate, any shape. Two, three or four base particles keep their
-     *  distances, every other particle its place among them by a linear vectorial constraint, so that straight and flat
-     *  bodies are as well posed as any: 5 degrees of freedom for a rod, 6 for all others.
+    /** Keep a group of particles rigid, in any shape, also linear or planar. The distances among two, three or four
+     * base particles are constrained. A linear vectorial constraint keeps every other particle at its place relative to
+     *  them. A linear rigid body has 5 degrees of freedom, any other 6.
      *  Source: Ciccotti, Ferrario, Ryckaert, Mol. Phys. 47, 1253 (1982), doi 10.1080/00268978200100942.
      *
      *  @param particles  indices of two or more particles
-     *  @param positions  their places (nm), in any frame: they give the shape, not where it is
+     *  @param positions  their positions (nm), in any coordinate frame; only the shape matters
      *  @return the index of the body
      */
     int addRigidBody(const std::vector<int>& particles, const std::vector<OpenMM::Vec3>& positions);
@@ -291,15 +291,15 @@ public:
      *
      *  @param index           the index of the body
      *  @param[out] particles  indices of its particles
-     *  @param[out] positions  their places (nm) in the body's frame
+     *  @param[out] positions  their positions (nm) in the body's frame
      *  @throws OpenMMException if there is no such body
      */
     void getRigidBodyParameters(int index, std::vector<int>& particles, std::vector<OpenMM::Vec3>& positions) const;
-    /** Set a rigid body. A Context takes notice when it is created, or of a new shape by updateParametersInContext().
+    /** Set a rigid body. It takes effect when a Context is created; a new shape also by updateParametersInContext().
      *
      *  @param index      the index of the body
      *  @param particles  indices of two or more particles
-     *  @param positions  their places (nm), in any frame
+     *  @param positions  their positions (nm), in any coordinate frame
      *  @throws OpenMMException if there is no such body
      */
     void setRigidBodyParameters(int index, const std::vector<int>& particles,
@@ -311,27 +311,27 @@ public:
     const std::vector<std::string>& getParticleNames() const {
         return particleNames;
     }
-    /** Give particles names, which errors of integrators add to their indices: "System constraint 17 (particles 11 and
-     *  12: A:LEU3:CA and A:LEU3:HA)". They hold for all constraints of the System, wherever those are listed; of
-     * several Forces with names, the first counts. A Context takes notice when it is created. A ConstraintForce may
-     * have names and nothing else; any integrator accepts it then.
+    /** Give names to particles. Error messages contain them after the indices: "System constraint 17 (particles 11 and
+     *  12: A:LEU3:CA and A:LEU3:HA)". They are used for all constraints of the System. If several Forces have names,
+     * those of the first are used. Names take effect when a Context is created. If a ConstraintForce has only names,
+     * any integrator accepts it.
      *
-     *  @param names  by particle of the System, an empty one for none; there may be fewer than particles
+     *  @param names  by particle of the System, an empty string for no name; there may be fewer names than particles
      */
     void setParticleNames(const std::vector<std::string>& names) {
         particleNames = names;
     }
-    /** Bonds that are known besides those of the System's Forces.
+    /** Bonds in addition to those of the System's Forces.
      *
      *  @return pairs of particles, as they were set; none by default
      */
     const std::vector<std::pair<int, int>>& getBonds() const {
         return bonds;
     }
-    /** Say which particles are bonded, for a System whose Forces do not: ConstraintIntegrator::applyConstraints() keeps
-     *  the lengths of bonds, and the distances of particles that are bonded to the same one, while it takes a start
-     * that is far off to the constraints. They constrain nothing otherwise. They count for the whole System; a Context
-     * takes notice when it is created, and a ConstraintForce may have them and nothing else.
+    /** Set which particles are bonded, if the System's Forces do not define it.
+     * ConstraintIntegrator::applyConstraints() keeps the lengths of bonds and the distances of second neighbours while
+     * it projects positions that are far off. Bonds have no other effect. They are used for the whole System and take
+     * effect when a Context is created. A ConstraintForce may have only bonds.
      *
      *  @param bonds  pairs of particles of the System; openmmconstraints.setTopology() sets those of a Topology
      */
@@ -346,20 +346,20 @@ public:
      *          bodies have no entry
      */
     std::vector<double> getMultipliers(OpenMM::Context& context) const;
-    /** Take the present distances, angles, dihedrals and shapes over into a Context. Their particles may not change,
-     * nor their number, nor which of them are straight. Positions that do not fit them are projected at the next step.
+    /** Copy the present distances, angles, dihedrals and shapes into a Context. Their particles and their number may
+     * not change, nor which angles are pi and which bodies are linear or planar. The next step projects the positions
+     * if necessary.
      *
      *  @param context  a Context of the System that this Force belongs to
      *  @throws OpenMMException if particles or numbers changed, or a value is not allowed; the Context then keeps the
-     * old
+     * old values
      */
     void updateParametersInContext(OpenMM::Context& context);
-    /** Whether constraints reach across periodic boundaries by the minimum image (default: false). */
+    /** Whether constraints use the minimum image (default: false). */
     bool usesPeriodicBoundaryConditions() const override {
         return periodic;
     }
-    /** Set whether constraints reach across periodic boundaries by the minimum image. If so, no length may exceed
-     *  half the shortest width of the box.
+    /** Set whether constraints use the minimum image. If so, no length may exceed half the shortest width of the box.
      *
      *  @param yes  true to use the minimum image
      */

@@ -7,20 +7,20 @@
 
 namespace ConstraintPlugin {
 
-/** Velocity Verlet with the explicit constraint force: multipliers from forces, velocities and positions, by matrix
- *  inversion, as if the constraints were one more force. No iteration to sigma = 0, no stiff springs.
+/** Velocity Verlet with the explicit constraint force. Multipliers are computed from forces, velocities and positions,
+ * by matrix inversion, and the constraint force is integrated like any other force, without an iteration to sigma = 0.
  *
  *    a(r, v, f) = 1/m (f + sum_k lambda_k grad sigma_k(r)),  lambda such that
  *                 J a + J-dot v + 2 alpha (J v + d sigma/dt) + beta^2 sigma = 0
  *    r(t+dt)    = r + dt v + dt^2/2 a(r, v, f)
  *    v(t+dt)    = v + dt/2 [a(r, v, f) + a(r(t+dt), v + dt a(r, v, f), f(t+dt))]
  *
- *  Second order, one force evaluation a step, not reversible in time. Constraints hold to the accuracy of the
- *  integration only, so they drift; the feedback (alpha, beta) pulls them back. A drift beyond getMaxDrift() throws. A
- *  state within that bound is taken as it is; one beyond it is projected before the step. What getMultipliers() and
- *  getConstraintForces() report is exactly lambda at the start of the step, getVelocityMultipliers() has that of its
- *  end. For comparison, for checks of other integrators, and where a constraint force has to be a plain function of
- *  the state; for production RattleIntegrator is better in every respect.
+ *  Second order, one force evaluation a step, not reversible in time. Constraints hold only to the accuracy of the
+ *  integration, so they drift; the feedback (alpha, beta) reduces the drift. A drift beyond getMaxDrift() throws. An
+ * initial state within that bound is not changed; one beyond it is projected before the step. getMultipliers() and
+ *  getConstraintForces() report exactly lambda at the start of the step, getVelocityMultipliers() that at its end. Use
+ *  this integrator for comparison, for checks of other integrators, and if a constraint force must be a function of the
+ *  state; RattleIntegrator is better for production.
  *  Source: Baumgarte, Comput. Methods Appl. Mech. Eng. 1, 1 (1972), doi 10.1016/0045-7825(72)90018-7; Edberg, Evans,
  *  Morriss, J. Chem. Phys. 84, 6933 (1986), doi 10.1063/1.450613.
  */
@@ -29,17 +29,17 @@ public:
     /** @param stepSize  the step size (ps) */
     explicit ConstraintForceIntegrator(double stepSize) : ConstraintIntegrator(stepSize) {
     }
-    /** Set the feedback on what violates the constraints. Equal values damp critically; values beyond 1/stepSize are
-     *  unstable; zeros turn it off. Until this is called both are 0.1/stepSize, which leaves the trajectory of second
-     *  order in the step size and the multipliers, which contain the feedback, of first; with fixed values both are of
-     *  second.
+    /** Set the feedback on violations of the constraints. Equal values damp critically, values beyond 1/stepSize are
+     *  unstable, and zeros turn it off. The default of both is 0.1/stepSize. With the default, the trajectory is of
+     * second order in the step size, but the multipliers, which include the feedback, are of first order. With fixed
+     * values both are of second order.
      *
      *  @param alpha  on velocities (1/ps), not negative
      *  @param beta   on positions (1/ps), not negative
      *  @throws OpenMMException if one is negative, infinite or not a number
      */
     void setStabilization(double alpha, double beta);
-    /** Get the feedback on what violates the constraints.
+    /** Get the feedback on violations of the constraints.
      *
      *  @param[out] alpha  on velocities (1/ps)
      *  @param[out] beta   on positions (1/ps)

@@ -25,29 +25,29 @@ struct Diagnosis;
 struct Start;
 using ProblemReport = std::function<void(ConstraintProblem)>;
 
-/** Abstract base of the integrators that solve the System's constraints and every ConstraintForce's jointly.
+/** Abstract base of the integrators that solve the constraints of the System and of every ConstraintForce together.
  *
- *  It carries what they share: the solver, its tolerance and limits, the summary of the last step, projection onto
- *  the constraints, and the degrees of freedom. Positions and velocities that violate the constraints (as a user, a
- *  barostat or another integrator may leave them) are projected at the start of the next step, unless that would move a
- *  particle far (setMaxProjection()); a state within the tolerance is left bit for bit as it is.
+ *  It has what they share: the solver, its tolerance and limits, the summary of the last step, projection onto the
+ *  constraints, and the degrees of freedom. The next step projects positions and velocities that violate the
+ * constraints (after a change by a user, a barostat or another integrator). It throws if this would move a particle by
+ * more than setMaxProjection() allows. A state within the tolerance is not changed by a single bit.
  *
- *  Never silent: non-convergence, a singular or contradictory set of constraints, a NaN, or a Force's constraint
- *  between massless particles at the wrong distance throw a ConstraintException that names particles, value, target,
- *  residual, iterations and a remedy. Positions and velocities, time and step count are then those of the last good
- *  step. The System's own constraints between massless particles are ignored, as OpenMM documents; their multipliers
- *  are 0.
+ *  A step throws a ConstraintException if it does not converge, if constraints are singular or contradictory, if there
+ * is a NaN, or if a Force's constraint between massless particles does not hold. The message contains particles, value,
+ *  target, residual, iterations and a remedy. The Context then has the positions, velocities, time and step count of
+ * the last successful step. The System's own constraints between massless particles are ignored, as OpenMM documents;
+ * their multipliers are 0.
  *
- *  While one thread is in step(), or in another function that computes forces or changes the state, every function that
- *  needs the Context throws in other threads and says so, except what only gets or sets this object's own settings.
+ *  While one thread is in step(), or in another function that computes forces or changes the state, functions that need
+ *  the Context throw in other threads. Functions that only get or set settings of this object do not.
  */
 class ConstraintIntegrator : public OpenMM::Integrator {
 public:
-    /** How the multipliers of a cluster of coupled constraints are found. */
+    /** How the multipliers of a cluster of coupled constraints are computed. */
     enum Solver {
-        /** MatrixInversion wherever its factor is affordable, Iterative elsewhere (default). */
+        /** MatrixInversion, or Iterative for clusters whose factor would be too large (default). */
         Automatic = 0,
-        /** SHAKE and RATTLE, one constraint in turn. Ryckaert, Ciccotti, Berendsen, J. Comput. Phys.
+        /** SHAKE and RATTLE, one constraint at a time. Ryckaert, Ciccotti, Berendsen, J. Comput. Phys.
          *  23, 327 (1977); Andersen, J. Comput. Phys. 52, 24 (1983). Linear convergence. */
         Iterative = 1,
         /** Newton's method, all constraints of a cluster at once: closed forms for 1 to 3 constraints, dense LU for
@@ -63,8 +63,8 @@ public:
      *  @param solver  Automatic, Iterative or MatrixInversion
      */
     void setSolver(Solver solver);
-    /** Set the tolerance that the worst constraint has to meet: relative for a distance, |q - q0|/q0; for velocities,
-     *  |dq/dt| * stepSize / q0. Default: 1e-5.
+    /** Set the tolerance, an upper bound for the error of every constraint: relative for a distance, |q - q0|/q0; for
+     *  velocities, |dq/dt| * stepSize / q0. Default: 1e-5.
      *
      *  @param tolerance  dimensionless, at least 1e-14
      *  @throws OpenMMException if it is not a number or below the floor of double precision
@@ -76,11 +76,11 @@ public:
      *  @throws OpenMMException if it is negative, between 0 and 1e-150 or not a number
      */
     void setStepSize(double size) override;
-    /** Number of iterations after which a solve is given up. */
+    /** Number of iterations after which a solve throws. */
     int getMaxIterations() const {
         return maxIterations;
     }
-    /** Set the number of iterations after which a solve is given up with an exception (default: 500).
+    /** Set the number of iterations after which a solve throws (default: 500).
      *
      *  @param iterations  at least 1
      */
@@ -89,61 +89,62 @@ public:
     bool getWarmStart() const {
         return warmStart;
     }
-    /** Let the Iterative solver start from the multipliers of the last step (default: false). That saves a quarter of
-     *  its sweeps, but what is left below the tolerance then depends on the past, which breaks time reversal: the
-     *  energy rises. Combine it with a tolerance of 1e-7 or less.
+    /** Let the Iterative solver start from the multipliers of the last step (default: false). This saves a quarter of
+     * its sweeps. But the errors below the tolerance then depend on earlier steps, so the integration is not reversible
+     * in time and the energy rises. Combine it with a tolerance of 1e-7 or less.
      *
      *  @param yes  true to start from the last step's multipliers, false to start from zero
      */
     void setWarmStart(bool yes) {
         warmStart = yes;
     }
-    /** How far a step may move a particle of a start onto the constraints (nm). */
+    /** Largest displacement of a particle when a step projects initial positions (nm). */
     double getMaxProjection() const {
         return maxProjection;
     }
-    /** Set how far a step may move a particle onto the constraints where the state is not what the last step left:
-     *  after setPositions(), setState(), a changed target or Context parameter. Farther, step() throws: what is that
-     * far off is mostly a mistake, and moved in one go it breaks bonds. applyConstraints() has no such limit, and what
-     * a barostat has moved has none either. Default: 0.05 nm.
+    /** Set the largest displacement of a particle when a step projects positions that are not those of the last step:
+     * after setPositions(), setState(), or a change of a target or Context parameter. If a particle would move farther,
+     * step() throws, because such positions are usually a mistake, and a projection in one stage would break bonds.
+     *  applyConstraints() has no such limit, nor have the moves of a barostat. Default: 0.05 nm.
      *
      *  @param distance  nm, positive
      *  @throws OpenMMException if it is not positive, or not finite
      */
     void setMaxProjection(double distance);
-    /** What the solver did in the last step. */
+    /** Result of the solver in the last step. */
     SolverSummary getSolverSummary() const;
-    /** Which clusters the constraints of a System form and what serves them under the present setSolver(), without
-     *  any Context. Largest clusters first.
+    /** The clusters of the constraints of a System, and the solver of each with the present setSolver(). It needs no
+     *  Context. Largest clusters come first.
      *
-     *  @param system  a System, its constraints and ConstraintForces valid
+     *  @param system  a System with valid constraints and ConstraintForces
      */
     std::vector<ClusterInfo> getClusters(const OpenMM::System& system) const;
     /** Project the Context's positions onto the constraints, if they violate the tolerance, and place virtual sites.
      *
-     *  Where one solve fails, or would move a particle by more than 0.01 nm, it goes in stages: the values of the
-     *  constraints go from what they are to what they should be, dihedrals the shorter way round, while bonds and the
-     *  distances of second neighbours stay as they are. Those are what HarmonicBondForce, CustomBondForce,
-     *  HarmonicAngleForce, CustomAngleForce and ConstraintForce::setBonds() join; any that the constraints themselves
-     * contradict are let go.
+     *  If one solve fails, or would move a particle by more than 0.01 nm, the projection proceeds in stages: the values
+     * of the constraints change from their present values to their targets, dihedrals in the shorter direction, while
+     * bond lengths and the distances of second neighbours are kept. These are defined by HarmonicBondForce,
+     * CustomBondForce, HarmonicAngleForce, CustomAngleForce and ConstraintForce::setBonds(). A bond or distance that
+     * contradicts the constraints is released.
      *
-     *  @return how far the farthest particle was moved (nm)
-     *  @throws OpenMMException if the constraints cannot be met; positions are then as they were
+     *  @return the largest displacement of a particle (nm)
+     *  @throws OpenMMException if the constraints cannot be satisfied; positions are then unchanged
      */
     double applyConstraints();
     /** Project the Context's velocities onto the constraints, if they violate the tolerance. */
     void applyVelocityConstraints();
-    /** Multipliers lambda_k that the last step applied, as generalized forces: the force on particle i is
-     *  sum_k lambda_k grad_i q_k, q a distance or an angle. Positive for a distance that pushes its particles apart.
-     *  From the position stage: RattleIntegrator's is its impulse over half a step, the constraint force at the start
-     * of the step, to first order in the step size (its mean with the velocity multiplier of the step before, to
-     * second); ShakeIntegrator's is its impulse over the step, to second order. Zero before the first step.
+    /** Multipliers lambda_k of the last step, as generalized forces: the force on particle i is sum_k lambda_k grad_i
+     * q_k, with q a distance or an angle. The multiplier of a distance is positive if it pushes its particles apart.
+     * The values are those of the position stage. With RattleIntegrator they are the impulse over half a step, which is
+     * the constraint force at the start of the step to first order in the step size (the mean with the velocity
+     * multiplier of the step before is of second order). With ShakeIntegrator they are the impulse over the step, to
+     * second order. They are zero before the first step.
      *
      *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals; System constraints
      *          first, then each ConstraintForce's in System order: distances, angles, dihedrals; rigid bodies have no
-     *          entry. Where constraints depend on each other: those of least norm. An angle of pi has the size of its
-     *          torque. Where a straight or flat set was recognized, the distances among its base particles have
-     *          multipliers and the rest 0
+     *          entry. For redundant constraints: those of least norm. For an angle of pi: the magnitude of its torque.
+     * In a linear or planar set that was recognized as a rigid body, only the distances among its base particles have
+     * multipliers; the others are 0
      */
     std::vector<double> getMultipliers() const;
     /** Multipliers of the velocity stage of the last step, as forces at its end: impulse over half a step. Zero where
@@ -152,10 +153,11 @@ public:
      *  @return [number of constraints] as getMultipliers()
      */
     std::vector<double> getVelocityMultipliers() const;
-    /** Work that moving constraints (a rate, an expression's t) have done on the system since the Context was created:
-     *  the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of both stages where there are two
-     *  (RattleIntegrator: second order). Where velocities are half a step behind the positions (ShakeIntegrator,
-     *  RattleLangevinIntegrator), so is the work. The difference of two readings is the work in between.
+    /** Work that moving constraints (with a rate, or an expression that depends on t) have done on the system since the
+     *  Context was created: the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of the multipliers of
+     *  both stages if there are two (RattleIntegrator: second order). If velocities are half a step behind the
+     * positions (ShakeIntegrator, RattleLangevinIntegrator), so is the work. The difference of two values is the work
+     * in between.
      *
      *  @return kJ/mol
      */
@@ -171,18 +173,18 @@ public:
      *  @return 3 rows of 3, kJ/mol
      */
     std::vector<OpenMM::Vec3> getConstraintVirial() const;
-    /** Instantaneous multipliers at the present state, exact whatever the step size: from forces, velocities and
-     *  positions, (J M^-1 J^T) lambda = -(J M^-1 F + J-dot v). ShakeIntegrator's velocities are first taken to the time
-     *  of the positions. Costs a force evaluation where the forces are not at hand.
+    /** Instantaneous multipliers at the present state, from forces, velocities and positions:
+     *  (J M^-1 J^T) lambda = -(J M^-1 F + J-dot v). They do not depend on the step size. ShakeIntegrator's velocities
+     * are first shifted to the time of the positions. Forces are evaluated unless they are known.
      *
      *  @return [number of constraints] as getMultipliers()
      */
     std::vector<double> computeMultipliers();
-    /** What the blue moon ensemble needs at the present state: a free energy's derivative along constraints that hold
-     *  reaction coordinates xi_k fixed is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a
-     *  constrained run; openmmconstraints.BlueMoonReporter does that. Other constraints (rigid bonds) are accounted
-     * for. Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989); Sprik, Ciccotti, J. Chem. Phys.
-     *  109, 7737 (1998), with the sign of lambda that getMultipliers() has.
+    /** Terms of the blue moon ensemble at the present state. For constraints that hold reaction coordinates xi_k fixed,
+     * the derivative of the free energy is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a
+     *  constrained run, as openmmconstraints.BlueMoonReporter does. Other constraints (rigid bonds) are accounted for.
+     *  Source: Carter, Ciccotti, Hynes, Kapral, Chem. Phys. Lett. 156, 472 (1989); Sprik, Ciccotti, J. Chem. Phys.
+     *  109, 7737 (1998), with the sign of lambda of getMultipliers().
      *
      *  @param constraints       indices, in the order of getMultipliers(), of the constraints that hold xi_k
      *  @param[out] multipliers  lambda_k of each, as computeMultipliers()
@@ -193,7 +195,7 @@ public:
     void computeBlueMoon(const std::vector<int>& constraints, std::vector<double>& multipliers,
                          std::vector<double>& corrections, double& logZ);
     /** Number of degrees of freedom: 3 per massive particle, less the rank of the constraints, less 3 if the System
-     *  has a CMMotionRemover. Dependent constraints count once. */
+     *  has a CMMotionRemover. Redundant constraints count once. */
     int getNumDegreesOfFreedom() const;
     /** Instantaneous temperature (K), 2 * kinetic energy / (degrees of freedom * k). */
     double computeSystemTemperature();
@@ -227,16 +229,15 @@ protected:
     void requireContext(bool positionsToo) const;
     /** The kernel that takes the steps of the Context. */
     IntegrateConstraintsStepKernel& stepKernel() const;
-    /** The same, held by this thread, to read from, or to change its state.
-     *  @param name  what users call, for the exception where another thread works with the Context */
+    /** The same, locked by this thread, for reading or for changing its state.
+     *  @param name  the public function, for the exception if another thread uses the Context */
     KernelHold reading(const char* name) const;
     KernelHold working(const char* name) const;
 
 private:
     friend class ConstraintForceImpl;
     friend Diagnosis diagnose(const OpenMM::System& system, const OpenMM::Integrator& integrator, const Start* start);
-    /** Call a function with the kernel while nobody else uses the Context; what it throws becomes an OpenMMException.
-     */
+    /** Call a function with the kernel while no other thread uses the Context. Exceptions become OpenMMExceptions. */
     template <class Function>
     auto work(const char* name, Function function) const;
     /** Before any energy or force: see IntegrateConstraintsStepKernel. */
@@ -250,7 +251,7 @@ private:
     bool warmStart = false;
     double maxProjection = 0.05;
     bool hasPositions = false;
-    bool reinitialized = false; // and neither stepped nor loaded since
+    bool reinitialized = false; // whether neither a step nor a checkpoint followed a reinitialization
     mutable OpenMM::Kernel kernel;
     std::shared_ptr<ContextUse> use;
 };

@@ -21,21 +21,21 @@ public:
     /** @param constraints  every constraint of the System and its Forces; dependent ones are found here */
     virtual void initialize(const OpenMM::System& system, const ConstraintIntegrator& integrator,
                             const ConstraintSet& constraints) = 0;
-    /** Take over new targets. @throws OpenMMException if anything else differs */
+    /** Use new targets. @throws OpenMMException if anything else differs */
     virtual void setTargets(const ConstraintSet& constraints) = 0;
-    /** Take steps; leaves the last good state and throws OpenMMException when the constraints cannot be solved. */
+    /** Take steps. If the constraints cannot be solved, restore the last good state and throw OpenMMException. */
     virtual void execute(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps) = 0;
     /** @throws OpenMMException where Context parameters have changed since the positions met the constraints that
      *          depend on them, and with the present values they do not */
     virtual void requireProjected(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual double computeKineticEnergy(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    /** @return how far the farthest particle was moved (nm) */
+    /** @return the largest displacement of a particle (nm) */
     virtual double applyConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual void applyVelocityConstraints(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Project velocities [numParticles] (nm/ps), which are not the Context's, at the Context's positions. */
     virtual void projectVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                                    std::vector<OpenMM::Vec3>& velocities) = 0;
-    /** Something outside positions, velocities and box changed, so that forces kept from the last step are stale. */
+    /** Discard the forces of the last step, because something other than positions, velocities and box has changed. */
     virtual void invalidateForces(bool stateToo) = 0;
     virtual SolverSummary getSummary() const = 0;
     /** All constraints, as they are solved. */
@@ -47,7 +47,7 @@ public:
     virtual void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const = 0;
     /** Work (kJ/mol) that moving constraints have done. */
     virtual double getConstraintWork() const = 0;
-    /** Heat (kJ/mol) that a heat bath has given. */
+    /** Heat (kJ/mol) from a heat bath. */
     virtual double getHeat() const = 0;
     /** Multipliers [listed constraints] at the present state. */
     virtual std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,

@@ -12,41 +12,41 @@
 
 namespace ConstraintPlugin {
 
-/** Constraints sigma(r) = 0 given by an algebraic expression, which one of this plugin's integrators solves jointly
- * with all other constraints: a particle on a surface, two distances that stay in proportion, ...
+/** Constraints sigma(r) = 0 given by an algebraic expression, which one of this plugin's integrators solves together
+ * with all other constraints: a particle on a surface, two distances in a constant ratio, ...
  *
  *  The expression is sigma itself, in OpenMM's expression language: "z1 - a*(x1^2+y1^2)" keeps a particle on a
- *  paraboloid. Several Forces, or several constraints, may share a particle: two surfaces make a curve. It may depend
- * on
+ *  paraboloid. Several Forces, or several constraints, may share a particle: two surfaces keep it on the curve where
+ * they intersect. The expression may depend on
  *
- *  - x1, y1, z1, x2, ...: coordinates of the particles p1, p2, ... of a constraint (nm). They are those of getState():
- *    never wrapped into a periodic box.
+ *  - x1, y1, z1, x2, ...: coordinates of the particles p1, p2, ... of a constraint (nm), as returned by getState(), not
+ *    wrapped into a periodic box.
  *  - distance(p1, p2) (nm), angle(p1, p2, p3) (rad, p2 is the vertex), dihedral(p1, p2, p3, p4) (rad, from -pi to pi,
  *    with the sign of PeriodicTorsionForce), and pointdistance(x1, y1, z1, x2, y2, z2), pointangle(), pointdihedral()
  * of any points.
- *  - per-constraint parameters; global parameters, changed by Context.setParameter() and taken over at the next step.
+ *  - per-constraint parameters; global parameters, changed by Context.setParameter() and used from the next step on.
  *  - t: the Context's time (ps). A constraint that depends on it moves and does work.
  *  - tabulated functions, and sqrt, exp, log, sin, cos, sec, csc, tan, cot, asin, acos, atan, atan2, sinh, cosh, tanh,
  *    erf, erfc, min, max, abs, floor, ceil, step, delta, select, as in CustomCompoundBondForce.
  *
  *  Derivatives are analytic. sigma may have any unit and scale, and need not be a length: a constraint counts as
- *  fulfilled when |sigma| / sqrt(sum over its particles of |grad sigma|^2), a length, is within the integrator's
- *  constraint tolerance (nm). Where sigma is not a number, or its gradient vanishes or does not exist (the apex of a
- *  cone, the centre of a sphere), there is no constraint force: an OpenMMException.
+ *  satisfied if |sigma| / sqrt(sum over its particles of |grad sigma|^2), a length, is within the integrator's
+ * constraint tolerance (nm). If sigma is not a number, or its gradient is zero or does not exist (the apex of a cone,
+ * the centre of a sphere), no constraint force is defined, and an OpenMMException is thrown.
  *
  *  The multiplier lambda of a constraint is in kJ/mol per unit of sigma: the force on its particle i is
  *  lambda * grad_i sigma.
  *
- *  The Force is a declaration: it has no energy and no force in getState(), and force groups never switch it off. Only
- *  a ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) can honour it; a Context with any other integrator
- *  is refused with an OpenMMException.
+ *  The Force only declares constraints: it contributes no energy and no force to getState(), and force groups do not
+ *  disable it. Only a ConstraintIntegrator (RattleIntegrator, ShakeIntegrator, ...) solves them; creating a Context
+ * with any other integrator throws an OpenMMException.
  *
- *  A surface fixes places in space: a CMMotionRemover, and a barostat that scales such an axis, are refused.
+ *  A surface is fixed in space. Creating a Context throws if the System also has a CMMotionRemover, or a barostat that
+ *  scales an axis on which the surface depends.
  *
- *  A massless particle may take part as a fixed anchor. Virtual sites may not. The expression and everything else is
- *  validated when the Context is created: it is refused if it has a syntax error, an unknown name, a function with the
- *  wrong number of arguments, a parameter with the name of a variable or of another parameter, or if it depends on the
- *  position of no particle.
+ *  A massless particle may be constrained; it is an anchor, which does not move. Virtual sites may not be constrained.
+ *  Creating a Context throws if the expression has a syntax error, an unknown name, a function with the wrong number of
+ *  arguments, a parameter with the name of a variable or of another parameter, or if it depends on no position.
  */
 class CustomConstraintForce : public OpenMM::Force {
 public:
@@ -81,7 +81,7 @@ public:
     const std::string& getExpression() const {
         return expression;
     }
-    /** Set the expression sigma that every constraint keeps at zero. A Context takes notice when it is created.
+    /** Set the expression sigma that every constraint keeps at zero. It takes effect when a Context is created.
      *
      *  @param expression  sigma, as a function of positions, time and parameters
      */
@@ -108,9 +108,9 @@ public:
      *  @throws OpenMMException if there is no such parameter
      */
     void setPerConstraintParameterName(int index, const std::string& name);
-    /** Add a parameter of the Context. Context.setParameter() changes it at any time; positions that do not fit the new
-     *  value are projected at the next step. The constraint does not know a rate of change: to move a surface, let the
-     *  expression depend on t.
+    /** Add a parameter of the Context. Context.setParameter() changes it at any time, and the next step projects the
+     *  positions if necessary. A changed parameter gives the constraint no rate of change: to move a surface
+     * continuously, let the expression depend on t.
      *
      *  @param name          its name in the expression and in the Context
      *  @param defaultValue  its value in a new Context
@@ -161,7 +161,7 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void getConstraintParameters(int index, std::vector<int>& particles, std::vector<double>& parameters) const;
-    /** Set the particles and parameters of a constraint. A Context takes notice when it is created, or by
+    /** Set the particles and parameters of a constraint. It takes effect when a Context is created, or by
      *  updateParametersInContext().
      *
      *  @param index       the index of the constraint
@@ -209,19 +209,19 @@ public:
      *  @return [getNumConstraints()] kJ/mol per unit of sigma: the force on particle i is lambda * grad_i sigma
      */
     std::vector<double> getMultipliers(OpenMM::Context& context) const;
-    /** Take the present per-constraint parameters and tables over into a Context. The particles of constraints may not
-     *  change, nor their number. Positions that do not fit are projected at the next step.
+    /** Copy the present per-constraint parameters and tables into a Context. The particles of constraints may not
+     * change, nor their number. The next step projects the positions if necessary.
      *
      *  @param context  a Context of the System that this Force belongs to
      *  @throws OpenMMException if particles or numbers changed, or a value is not allowed; the Context then keeps the
-     *          old
+     * old values
      */
     void updateParametersInContext(OpenMM::Context& context);
-    /** Whether distance(), angle(), dihedral() and the point functions take the minimum image (default: false). */
+    /** Whether distance(), angle(), dihedral() and the point functions use the minimum image (default: false). */
     bool usesPeriodicBoundaryConditions() const override {
         return periodic;
     }
-    /** Set whether distance(), angle(), dihedral() and the point functions take the minimum image. Coordinates x1, y1,
+    /** Set whether distance(), angle(), dihedral() and the point functions use the minimum image. Coordinates x1, y1,
      *  z1, ... are unwrapped in either case.
      *
      *  @param yes  true to use the minimum image

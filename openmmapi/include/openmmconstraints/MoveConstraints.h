@@ -20,9 +20,9 @@ namespace ConstraintPlugin {
  */
 ConstraintForce* moveConstraints(OpenMM::System& system);
 
-/** Leave no massless particle in a System's own constraints: those that join one to a massive particle, which OpenMM
- *  refuses, move into a ConstraintForce as by moveConstraints(), where the massless one is an anchor; those between
- *  massless particles are removed.
+/** Remove massless particles from a System's own constraints. Constraints between a massless and a massive particle,
+ * for which OpenMM throws, move into a ConstraintForce as by moveConstraints(); the massless particle is an anchor
+ * there. Constraints between massless particles are deleted.
  *
  *  @param system  changed in place; no Context of it may exist
  *  @return as moveConstraints()

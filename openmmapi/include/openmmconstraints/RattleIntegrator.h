@@ -7,7 +7,7 @@
 
 namespace ConstraintPlugin {
 
-/** Velocity Verlet with RATTLE: constant energy, one force evaluation a step, positions and velocities both on the
+/** Velocity Verlet with RATTLE: constant energy, one force evaluation a step. Positions and velocities both satisfy the
  *  constraints at the end of every step.
  *
  *    v(t+dt/2) = v(t) + dt/2 f(t)/m + 1/(m dt) sum_k lambda_k grad sigma_k(t),   r(t+dt) = r(t) + dt v(t+dt/2)

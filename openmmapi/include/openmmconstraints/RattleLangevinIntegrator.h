@@ -19,38 +19,39 @@ namespace ConstraintPlugin {
  *
  *  with lambda such that sigma(r(t+dt)) = 0, and P the projection onto the velocity constraints at r(t). P after the
  *  random kick makes v2 a sample of the constrained Maxwell distribution, exactly. Velocities are those of
- *  LangevinMiddleIntegrator: half a step behind the positions. They are off the velocity constraints by what the
- *  bonds turned in the step, which the next P takes out; kinetic energy and temperature are computed from
- *  P[v(t-dt/2)] at r(t). They are not shifted to t: of a harmonic oscillator, the kinetic energy half a step behind
- *  has the mean kT/2 exactly, and at t it is low by the fraction (omega dt)^2/4.
+ *  LangevinMiddleIntegrator: half a step behind the positions. They violate the velocity constraints by the rotation of
+ *  bonds in the step, until the next P; kinetic energy and temperature are computed from P[v(t-dt/2)] at r(t). They are
+ *  not shifted to t: for a harmonic oscillator, the kinetic energy half a step behind has the exact mean kT/2, and at t
+ * it is too low by the fraction (omega dt)^2/4.
  *
- *  getMultipliers() has the impulses over the step that answer the force and the drift; those that answer random
- *  velocities are left out. The position stage answers the centripetal term of (v1 + v2)/2 alone; to that is added what
- *  the constraints answer to the rest of the mean of both, (J M^-1 J^T) lambda = -1/4 (v1-v2)^T H (v1-v2), with H the
- *  second derivatives of sigma: a free dimer of length d reads -2 kT/d on average at any friction. Forces, virial and
- *  work are those of the sum; getHeat() takes the opposite of the work that is added.
+ *  getMultipliers() has the impulses of the projection after the force and of the drift, divided by the step size,
+ * without those of the random velocities. The position stage contains the centripetal term of (v1 + v2)/2. The
+ * remaining part of the mean centripetal term of v1 and v2 is added, (J M^-1 J^T) lambda = -1/4 (v1-v2)^T H (v1-v2),
+ * with H the second derivatives of sigma, so that the mean for a free dimer of length d is -2 kT/d at any friction.
+ * Forces, virial and work include this term; getHeat() contains the negative of its work.
  *
  *  setNumGeodesicSteps(K) with K > 0 chooses g-BAOAB. Velocities are those at the time of the positions, in the tangent
  *  space there, as RattleIntegrator's; the letters stand for
  *
  *    B  v <- P[ v + dt/2 f(r)/m ]
- *    A  K times: r and v move on by dt/(2K) as RattleIntegrator's without a force, along a geodesic of the constraints
+ *    A  K times: a step of RattleIntegrator over dt/(2K) without forces, along a geodesic of the constraints
  *    O  v <- P[ a v + sqrt((1-a^2) kT/m) R ]
  *
- *  and B, A, O, A, B are a step. It costs 2K position stages instead of one. Averages over positions have smaller
- *  errors of the time step where constrained parts turn far in one, and more of them let the constraints be solved in
- *  smaller parts where steps are so large that one drift fails (scripts/validate.sh measures both). getMultipliers()
- * has the impulses over the step of all solves but O's, the whole centripetal force. Its kinetic energy, at the time of
- * the positions, is low by the fraction (omega dt)^2/4 for a harmonic oscillator. setWarmStart() plays no part.
+ *  and a step is B, A, O, A, B. It has 2K position stages instead of one. Averages over positions have smaller time
+ * step errors if constrained parts rotate by large angles in one step. If steps are so large that the constraints
+ * cannot be solved for one drift, larger K divides it into smaller drifts (scripts/validate.sh measures both).
+ * getMultipliers() has the impulses of all solves except that of O, divided by the step size: the whole centripetal
+ * force. The kinetic energy, at the time of the positions, is too low by the fraction (omega dt)^2/4 for a harmonic
+ * oscillator. setWarmStart() has no effect.
  *
- *  Without friction the thermostat is off: the positions of LangevinMiddle are those of ShakeIntegrator, g-BAOAB with
- *  K = 1 is RATTLE with a drift in two halves.
+ *  At zero friction there is no thermostat: LangevinMiddle has the positions of ShakeIntegrator, and g-BAOAB with K = 1
+ * is RATTLE with its drift in two halves.
  *
- *  Random numbers are a function of the seed, of how many steps were taken, and of the particle (Philox4x32-10: Salmon
- *  et al., SC '11, doi 10.1145/2063384.2063405). Contexts do not share them, all platforms draw the same, a step that
- *  fails draws none, and a checkpoint goes on with them.
- *  Source: Zhang, Liu, Yan, Tuckerman, Liu, J. Phys. Chem. A 123, 6056 (2019), doi 10.1021/acs.jpca.9b02771;
- *  projections and g-BAOAB: Leimkuhler, Matthews, Proc. R. Soc. A 472, 20160138 (2016), doi 10.1098/rspa.2016.0138.
+ *  Random numbers depend only on the seed, the number of steps taken and the index of the particle (Philox4x32-10:
+ * Salmon et al., SC '11, doi 10.1145/2063384.2063405). They are the same on all platforms. Other Contexts do not change
+ * them, a failed step does not consume any, and a run that continues from a checkpoint uses the same numbers. Source:
+ * Zhang, Liu, Yan, Tuckerman, Liu, J. Phys. Chem. A 123, 6056 (2019), doi 10.1021/acs.jpca.9b02771; projections and
+ * g-BAOAB: Leimkuhler, Matthews, Proc. R. Soc. A 472, 20160138 (2016), doi 10.1098/rspa.2016.0138.
  */
 class RattleLangevinIntegrator : public ConstraintIntegrator {
 public:
@@ -96,20 +97,20 @@ public:
         return numGeodesicSteps;
     }
     /** Choose the discretization: g-BAOAB with K geodesic steps for each half of the drift, or LangevinMiddle. A
-     * Context that exists goes on with K changed from one positive number to another; between 0 and a positive one
-     * velocities change their meaning, and Context.reinitialize(True) has to be called before the next step.
+     *  running Context accepts a change from one positive number to another. After a change between 0 and a positive
+     *  number, velocities belong to another time, and Context.reinitialize(True) must be called before the next step.
      *
      *  @param numSteps  K, from 0 (default: LangevinMiddle) to 1000
      *  @throws OpenMMException if it is not in that range
      */
     void setNumGeodesicSteps(int numSteps);
-    /** Heat that the bath has given to the system since the Context was created: the sum over steps of the kinetic
-     *  energy after O less that before, velocities in the tangent space both times; for LangevinMiddle less what
-     *  getConstraintWork() has of their difference. Negative where the system has
-     *  cooled down. Total energy less heat less getConstraintWork() is conserved but for the error of the time step,
-     *  which shows whether that is small enough: Bussi, Parrinello, Phys. Rev. E 75, 056707 (2007), doi
-     *  10.1103/PhysRevE.75.056707. Part of checkpoints. On devices it costs a few bytes of memory per particle and
-     *  step, and nobody waits until it is asked for.
+    /** Heat that the bath has added to the system since the Context was created: the sum over steps of the kinetic
+     * energy after O minus that before O, both with velocities in the tangent space; for LangevinMiddle minus the part
+     * of their difference that getConstraintWork() contains. It is negative if the system lost energy. Total energy
+     * minus heat minus getConstraintWork() is conserved up to the error of the time step, so its drift shows whether
+     * the time step is small enough: Bussi, Parrinello, Phys. Rev. E 75, 056707 (2007), doi 10.1103/PhysRevE.75.056707.
+     * It is part of checkpoints. On devices it costs a few bytes of memory per particle and step, and the host waits
+     * only if this function is called.
      *
      *  @return kJ/mol
      */

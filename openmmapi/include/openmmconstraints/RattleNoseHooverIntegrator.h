@@ -7,24 +7,24 @@
 
 namespace ConstraintPlugin {
 
-/** Deterministic constant temperature: RattleIntegrator's step between two halves of a Nose-Hoover chain, which acts on
- *  all degrees of freedom that the constraints leave (getNumDegreesOfFreedom()). One force evaluation a step.
+/** Deterministic constant temperature: RattleIntegrator's step between two half steps of a Nose-Hoover chain, which
+ * acts on all degrees of freedom that the constraints leave (getNumDegreesOfFreedom()). One force evaluation a step.
  *
  *    v <- s v,  s from the chain over dt/2;   a step of RattleIntegrator;   v <- s' v over dt/2
  *
- *  One factor for all velocities keeps them tangent to the constraints, and the momenta in their directions. The
- *  potential energy, the kinetic energy and computeHeatBathEnergy() add up to a conserved quantity, to second order in
- *  the step size, whose drift shows a step size that is too large. Positions and velocities are those of one time.
+ *  Scaling all velocities by one factor keeps them tangent to the constraints, and keeps the directions of the momenta.
+ * The sum of potential energy, kinetic energy and computeHeatBathEnergy() is conserved to second order in the step
+ * size; its drift shows whether the step size is too large. Positions and velocities belong to the same time.
  *
  *  The chain's masses are N kT/w^2 of the first thermostat and kT/w^2 of the others, N degrees of freedom, w the
- *  collision frequency. A small or stiff system, which a single thermostat would not carry through all of its states,
- *  needs the chain; harmonic motion without any other is not ergodic even so: use RattleLangevinIntegrator there.
- *  Without external forces the total momentum keeps its direction, so that its three degrees of freedom are not
- *  sampled: add a CMMotionRemover, which takes them out of N.
+ *  collision frequency. With a single thermostat, a small or stiff system is not sampled ergodically; hence the chain.
+ *  Purely harmonic motion is not sampled ergodically even with a chain: use RattleLangevinIntegrator for it. Without
+ *  external forces the total momentum keeps its direction, so its three degrees of freedom are not sampled: add a
+ *  CMMotionRemover, which subtracts them from N.
  *
- *  The chain is part of checkpoints, and of a State with integrator parameters; where a step fails, it returns to the
- *  last good step like the particles. Constraints that move in time are refused: their velocities must not be scaled.
- *  Sources: Martyna, Klein, Tuckerman, J. Chem. Phys. 97, 2635 (1992), doi 10.1063/1.463940; Martyna, Tuckerman,
+ *  The chain is part of checkpoints, and of a State with integrator parameters. If a step fails, the chain is restored
+ * like the particles. Creating a Context throws if constraints move in time, because their velocities must not be
+ * scaled. Sources: Martyna, Klein, Tuckerman, J. Chem. Phys. 97, 2635 (1992), doi 10.1063/1.463940; Martyna, Tuckerman,
  *  Tobias, Klein, Mol. Phys. 87, 1117 (1996), doi 10.1080/00268979600100761.
  */
 class RattleNoseHooverIntegrator : public ConstraintIntegrator {
@@ -37,7 +37,7 @@ public:
      *  @param chainLength         thermostats in the chain, 1 to 1000
      *  @param numMTS              substeps of the chain in half a step, 1 to 1000
      *  @param numYoshidaSuzuki    factors of each substep: 1, 3, 5 or 7
-     *  @throws OpenMMException if one of them is not as it has to be
+     *  @throws OpenMMException if one of them is not in its range
      */
     RattleNoseHooverIntegrator(double temperature, double collisionFrequency, double stepSize, int chainLength = 3,
                                int numMTS = 3, int numYoshidaSuzuki = 7);
@@ -73,8 +73,8 @@ public:
     int getNumYoshidaSuzukiTimeSteps() const {
         return numYoshidaSuzuki;
     }
-    /** The energy of the chain: with the potential and the kinetic energy it adds up to what is conserved. Zero when
-     * the Context is created.
+    /** The energy of the chain: the sum of it, the potential and the kinetic energy is conserved. Zero when the Context
+     * is created.
      *
      *  @return kJ/mol
      */

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What a constraint Force or one of our integrators may meet in a script; tests/TestCompany.cpp and TestNoseHoover.cpp
-have what devices may do differently."""
+"""Constraints and integrators of this package together with OpenMM's Forces and integrators.
+
+TestInteroperability.cpp and TestNoseHoover.cpp have the tests on devices."""
 
 import openmm as mm
 import pytest

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Who else changes the state between steps: barostats of every kind, and users with Monte Carlo moves of their own.
-// TestRefusals.cpp has what is refused, TestState.cpp CMMotionRemover and AndersenThermostat, TestCheckpoints.cpp
-// neighbours in a CompoundIntegrator.
+// Changes of the state between steps by others: barostats of every kind, and Monte Carlo moves of users. For
+// combinations that throw see TestRefusals.cpp, for CMMotionRemover and AndersenThermostat TestState.cpp, for
+// CompoundIntegrator TestCheckpoints.cpp.
 #include "support/Messages.h"
 #include "support/Simulation.h"
 
@@ -32,7 +32,7 @@ Force* makeBarostat(const std::string& kind, bool rigid = true) {
 
 const std::vector<std::string> barostats = {"isotropic", "anisotropic", "membrane", "flexible"};
 
-/** Waters that nothing but a ConstraintForce holds together, in a box that one of them sticks out of. */
+/** Waters whose atoms are joined only by a ConstraintForce; one of them crosses the boundary of the box. */
 struct Waters {
     std::unique_ptr<System> system = std::make_unique<System>();
     Vectors positions;
@@ -79,13 +79,13 @@ Vectors internalVectors(const Vectors& positions) {
 
 } // namespace
 
-class Company : public testing::TestWithParam<Setup> {
+class Interoperability : public testing::TestWithParam<Setup> {
 protected:
     std::string platform() const {
         return std::get<0>(GetParam());
     }
     const Precision precision = precisionOf(platform());
-    /** All of them; on devices, where Contexts are dear, one in each precision. */
+    /** All of them; on devices, where creating a Context takes long, one in each precision. */
     std::vector<std::string> barostatsHere() const {
         if (!isDevice(platform()))
             return barostats;
@@ -103,7 +103,7 @@ protected:
     }
 };
 
-TEST_P(Company, BarostatsMoveMoleculesOfAConstraintForceAsOne) {
+TEST_P(Interoperability, BarostatsMoveMoleculesOfAConstraintForceAsOne) {
     for (const std::string& kind : barostatsHere()) {
         SCOPED_TRACE(kind);
         Waters waters;
@@ -120,8 +120,8 @@ TEST_P(Company, BarostatsMoveMoleculesOfAConstraintForceAsOne) {
         s.integrator->step(40);
         EXPECT_GT(distance(box(), boxBefore), 0.01) << "hardly any move was accepted";
         EXPECT_GT(distance(s.positions(), before), 1e-3);
-        // Scaled one by one, atoms would be off by a percent of a bond, and turned when projected: but for the
-        // isotropic barostat, which keeps shapes. Devices scale in single precision.
+        // If atoms were scaled one by one, bonds would be off by a percent and rotated by the projection, except with
+        // the isotropic barostat, which keeps shapes. Devices scale in single precision.
         EXPECT_LT(distance(internalVectors(s.positions()), internalVectors(before)),
                   isDevice(platform()) ? 1e-5 : 1e-12);
         expectConstraintsHold(s.positions(), 1e-8);
@@ -133,7 +133,7 @@ TEST_P(Company, BarostatsMoveMoleculesOfAConstraintForceAsOne) {
     }
 }
 
-TEST_P(Company, MonteCarloMovesOfUsersAreTakenAndTakenBack) {
+TEST_P(Interoperability, MonteCarloMovesOfUsersAreTakenAndTakenBack) {
     const auto start = [&](const std::string& where) {
         Waters waters;
         Simulation s(std::move(waters.system), makeIntegrator(GetParam(), 0.001, 1e-8), where);
@@ -153,11 +153,11 @@ TEST_P(Company, MonteCarloMovesOfUsersAreTakenAndTakenBack) {
     const double energy = s.context->getState(State::Energy).getPotentialEnergy();
     s.context->setPositions(moved(x));
     EXPECT_GT(std::abs(s.context->getState(State::Energy).getPotentialEnergy() - energy), 1e-3);
-    s.context->setPositions(x); // refused: as if nothing had been
+    s.context->setPositions(x); // the move is rejected
     s.integrator->step(5);
     undisturbed.integrator->step(5);
     EXPECT_LT(distance(s.positions(), undisturbed.positions()), 1e-12 + 2 * precision.position);
-    s.context->setPositions(moved(s.positions())); // accepted: as a run that begins there
+    s.context->setPositions(moved(s.positions())); // the move is accepted: like a run that begins there
     Simulation fresh = start("Reference");
     fresh.context->setPositions(s.positions());
     fresh.context->setVelocities(s.velocities());
@@ -201,7 +201,7 @@ std::pair<Vectors, double> dimersUnderPressure(const ConstraintTests::Setup& set
     return {s.positions(), s.context->getState(0).getPeriodicBoxVolume()};
 }
 
-TEST_P(Company, AMoveThatABarostatTakesBackLeavesNothing) {
+TEST_P(Interoperability, AMoveThatABarostatTakesBackLeavesNothing) {
     const auto undisturbed = dimersUnderPressure(GetParam(), 0);
     int rejections = 0;
     for (int seed = 1; seed <= 40 && rejections == 0; seed++) {
@@ -214,7 +214,7 @@ TEST_P(Company, AMoveThatABarostatTakesBackLeavesNothing) {
     EXPECT_GT(rejections, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, Company, testing::ValuesIn(oneSetupOfEach(constantEnergySetups())),
+INSTANTIATE_TEST_SUITE_P(Platforms, Interoperability, testing::ValuesIn(oneSetupOfEach(constantEnergySetups())),
                          [](const auto& info) { return nameOf(info.param); });
 
 TEST(Barostats, ThatScaleParticlesAreRefusedWhereAConstraintJoinsThem) {
