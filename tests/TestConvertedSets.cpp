@@ -228,7 +228,7 @@ TEST_P(ConvertedSets, MeasureErrorsAgainstTheFitAndReportItsDeviationApart) {
                 EXPECT_NEAR(deviation, summary.fitDeviation, rounding);
             }
         }
-        EXPECT_EQ(summary.str().find("fits") != std::string::npos, summary.fitDeviation > summary.tolerance);
+        EXPECT_EQ(summary.str().find("fitted lengths") != std::string::npos, summary.fitDeviation > summary.tolerance);
     }
 }
 
