@@ -293,8 +293,8 @@ ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>
 void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
     std::ostringstream out;
     out << "The constraints of " << describeParticles(set, analysis.circuit) << " form a "
-        << (analysis.shape == Shape::Straight ? "straight"
-            : analysis.shape == Shape::Flat   ? "flat"
+        << (analysis.shape == Shape::Straight ? "linear"
+            : analysis.shape == Shape::Flat   ? "planar"
                                               : "special")
         << " set that is singular: its gradients depend on each other in the constrained geometry itself (smallest "
         << "pivot " << analysis.smallestPivot << "), so no multipliers can maintain it. The constraints are: ";
