@@ -7,13 +7,13 @@
  *  Length: positive (nm). HalfTurn: between 0 and pi (rad). FullTurn: any multiple of 2 pi may be added (rad). */
 #define RANGES(RANGE) RANGE(Length) RANGE(HalfTurn) RANGE(FullTurn) RANGE(Other)
 
-/** What users list by ConstraintForce::add<Name>(): KIND(Name, name, number of particles, range). coordinates.cc has its
- *  equations, <name>Coordinate and <name>Curvature, as functions of the bond vectors between its particles.
+/** Coordinates that users declare by ConstraintForce::add<Name>(): KIND(Name, name, number of particles, range).
+ *  coordinates.cc has their equations, <name>Coordinate and <name>Curvature, as functions of the bond vectors.
  *  Distance: of two particles. Angle: at the second of three particles. Dihedral: of four particles. */
 #define LISTED_COORDINATES(KIND)                                                                                       \
     KIND(Distance, distance, 2, Length) KIND(Angle, angle, 3, HalfTurn) KIND(Dihedral, dihedral, 4, FullTurn)
 
-/** Which coordinate q of its particles a constraint holds at its target.
+/** The coordinate q that a constraint keeps at its target.
  *  LinearAngle: one of the two components of the bend of three particles on a line, since an angle of pi has no
  *  gradient. AffinePosition: a component of r_a - sum_b C_ab r_b, a place in a rigid body; of any number of particles. */
 #define COORDINATE_KINDS(KIND)                                                                                         \
@@ -24,9 +24,9 @@
 
 /** How a solve ended.
  *  NotConverged: iterations exhausted. Singular: a pivot vanished, because constraints depend on each other here, or a
- *  bond turned by 90 degrees. NotFinite: a coordinate is not a number, or infinite. Inconsistent: a dependent or
- *  immovable constraint does not hold where all others do. NoGradient: a constraint has no gradient at the start, or a
- *  zero one. */
+ *  bond rotated by 90 degrees. NotFinite: a coordinate is NaN or infinite. Inconsistent: a dependent or immovable
+ *  constraint does not hold although all others do. NoGradient: a constraint has no gradient at the start, or a zero
+ *  one. */
 #define OUTCOMES(OUTCOME)                                                                                              \
     OUTCOME(Converged) OUTCOME(NotConverged) OUTCOME(Singular) OUTCOME(NotFinite) OUTCOME(Inconsistent)                \
     OUTCOME(NoGradient)
