@@ -184,4 +184,4 @@ def test_summary_tells_how_far_fitted_lengths_are_from_the_given_ones():
     assert summary.maxError <= summary.tolerance
     assert 1e-5 < summary.fitDeviation < 1e-4  # 0.02 pm of 0.2326 nm, shared by three lengths
     assert 0 <= summary.fittedConstraint < 3
-    assert "the shape that fits" in str(summary)
+    assert "have fitted lengths" in str(summary)
