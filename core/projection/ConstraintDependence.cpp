@@ -130,7 +130,7 @@ std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, co
         return UnitRows(J, 0, J.numRows());
     };
     const UnitRows rows = factor(group);
-    if (rows.work() > quickWork) { // as many as are independent, the farthest from the span first
+    if (rows.work() > quickWork) { // independent ones, the farthest from the span first
         for (double threshold : {1e-1, 1e-2, 1e-3, 1e-4, rankThreshold}) {
             std::vector<int> choice = analyzeRank(set, group, positions, box, threshold, time).independent;
             if (choice.size() == present.size())

@@ -264,7 +264,7 @@ SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tol
 
 namespace {
 
-/** Take the errors of a Jacobian's rows into a report. error: (row) -> {error, value} */
+/** Add the errors of a Jacobian's rows to a report. error: (row) -> {error, value} */
 template <class Error>
 void noteAll(SolveReport& report, const std::vector<int>& constraints, Error error) {
     for (int row = 0; row < (int) constraints.size(); row++) {

@@ -52,7 +52,7 @@ public:
         warmStart = yes;
     }
 
-    /** Take the targets of a set that is otherwise equal. @return false if it is not; nothing is then changed */
+    /** Use the targets of a set that is otherwise equal. @return false if it is not; nothing is then changed */
     bool setTargets(const ConstraintSet& other);
     /** Set the time (ps) of the states in later calls, for moving constraints. */
     void setTime(double now) {
@@ -70,12 +70,12 @@ public:
     std::vector<std::string> getGlobalNames() const;
     std::vector<double> getGlobals() const;
 
-    /** Solve sigma(r + delta) = 0. Positions are not touched.
-     *  @param positions  [numParticles] nm, at the start of the step: the gradients' place
+    /** Solve sigma(r + delta) = 0. Positions are not changed.
+     *  @param positions  [numParticles] nm, at the start of the step, where gradients are computed
      *  @param delta      [numParticles] nm; in: unconstrained displacement, out: constrained
-     *  @param duration   ps until r + delta, where moving constraints have moved on
-     *  @param velocity   [numParticles] nm/ps; gets the impulse, v_i += (1/(m_i dt)) sum_k lambda_k grad_i sigma_k(0)
-     *                    (3.9.16), where dt is the duration, unless that is 0. null: no velocities
+     *  @param duration   ps until r + delta, at which the targets of moving constraints are taken
+     *  @param velocity   [numParticles] nm/ps; the impulse is added, v_i += (1/(m_i dt)) sum_k lambda_k grad_i
+     *                    sigma_k(0) (3.9.16), where dt is the duration, unless that is 0. null: no velocities
      *  @return the result; unless it converged, delta and velocity are undefined */
     SolveReport solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
                                int maxIterations, double duration = 0, Real3* velocity = nullptr);
@@ -95,7 +95,7 @@ public:
                                    ForceMultipliers& multipliers, int maxIterations,
                                    const Stabilization& feedback = {});
     /** A column of Z^-1 = (J M^-1 J^T)^-1 and b = M^-1 J^T of it.
-     *  @param constraint  whose column
+     *  @param constraint  of the column
      *  @param[out] b      [numParticles], zero on input
      *  @param[out] column [constraints], 0 for those that are not solved
      *  @return false if the constraint is not solved as a single row, or Z is singular */
@@ -173,14 +173,14 @@ public:
     int getRevision() const {
         return revision;
     }
-    /** Multipliers of the last stages, which a warm start takes up. */
+    /** Multipliers of the last stages, from which a warm start begins. */
     Impulses getImpulses() const;
     /** The same into arrays that keep their memory from step to step. */
     void getImpulses(Impulses& impulses) const;
     void setImpulses(const Impulses& impulses);
     /** Start the next stages from zero. */
     void forgetImpulses();
-    /** The next position stage has another step size: lambda scales with its square. */
+    /** Multiply lambda because the next position stage has another step size; it scales with the square. */
     void rescaleImpulses(double factor);
 
 private:

@@ -13,7 +13,7 @@ struct Impulses {
     std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
 };
 
-/** Multipliers as forces: J^T of them acts on the particles. Only StepScheme::toForces() makes them of Impulses. */
+/** Multipliers as forces: J^T of them acts on the particles. Only StepScheme::toForces() converts Impulses to them. */
 struct ForceMultipliers {
     std::vector<double> values; ///< [constraints] kJ/mol per nm or rad
 };

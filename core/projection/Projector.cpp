@@ -6,7 +6,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** How far one solve may take a particle where bonds are to stay whole (nm): it goes in a straight line. */
+/** Largest displacement of a particle by one solve (nm) that keeps bonds intact; larger ones are made in stages. */
 constexpr double farthestAtOnce = 0.01;
 
 double largestComponent(const Real3& r) {
@@ -29,13 +29,14 @@ Move farthestMove(const std::vector<Real3>& from, const std::vector<Real3>& to) 
     return farthest;
 }
 
-/** Whether positions were not finite, at one place or without a gradient before a solve, rather than on its way. */
+/** Whether the initial positions were invalid (not finite, coinciding, without a gradient), not those during the solve.
+ */
 bool couldNotStart(const SolveReport& report) {
     return report.outcome == Outcome::NoGradient || (report.outcome == Outcome::NotFinite && report.iterations == 0);
 }
 
-/** How far the particles of a constraint are off, roughly (nm). Where a surface should be is not known to be anywhere.
- */
+/** Rough distance of the particles of a constraint from satisfying it (nm); 0 if its value is neither a length nor an
+ *  angle. */
 double lengthOfError(const ConstraintSet& set, const SolveReport& report, double time) {
     constexpr double arm = 0.1; // of an angle
     const Constraint& c = set.constraints[report.constraint];
@@ -77,7 +78,7 @@ Projection Projector::projectPositions(const ProjectionSettings& settings, Real3
 void Projector::goThere(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box, Reach reach,
                         Projection& result) {
     const std::vector<Real3> start = x;
-    const Impulses kept = solver.getImpulses(); // those of a step, no start for a projection
+    const Impulses kept = solver.getImpulses(); // of a step; a projection does not start from them
     result.outcome = Projection::Outcome::Projected;
     result.report =
         reach == Reach::Staged ? solveInStages(settings, x, box, result) : solveAnyhow(settings, x, box, result);
@@ -93,7 +94,8 @@ void Projector::goThere(const ProjectionSettings& settings, std::vector<Real3>& 
     } else {
         result.outcome = Projection::Outcome::Failed;
         result.distance = lengthOfError(solver.getSet(), result.before, solver.getTime());
-        // What no way leads to (NaN, particles at one place, contradictions) is not a matter of distance.
+        // Positions that cannot be projected from any distance (NaN, coinciding particles, contradictions) are reported
+        // by the solver.
         isTooFar = result.distance > settings.maxMove && result.report.outcome != Outcome::Inconsistent &&
                    !couldNotStart(result.report);
     }
@@ -117,7 +119,7 @@ SolveReport Projector::solveAnyhow(const ProjectionSettings& settings, std::vect
     const SolveReport direct = solveAtOnce(settings, x, box);
     if (direct.outcome == Outcome::Converged || couldNotStart(direct))
         return direct;
-    // The gradients of the start do not lead back to the constraints: renew them.
+    // The gradients at the start do not suffice: recompute them in each iteration.
     std::vector<Real3> closer = x;
     const SolveReport second = solver.approach(closer.data(), box, settings.tolerance, settings.maxIterations);
     if (second.outcome == Outcome::Converged) {
@@ -146,7 +148,7 @@ SolveReport Projector::solveInStages(const ProjectionSettings& settings, std::ve
             report.outcome = Outcome::NotConverged;
             return report;
         }
-        report = solveAtOnce(settings, there, box); // what is left, and what depends on others
+        report = solveAtOnce(settings, there, box); // the remaining errors, and dependent constraints
     }
     x = there;
     return report;
@@ -203,12 +205,12 @@ double Projector::roundingSlack(const ProjectionSettings& settings, const Real3*
     for (const Constraint& c : solver.getSet().constraints)
         for (int particle : c.particles) {
             const double size = largestComponent(x[particle]);
-            largest = std::isinf(size) ? largest : std::max(largest, size); // else any error would pass as rounding
+            largest = std::isinf(size) ? largest : std::max(largest, size); // else any error would count as rounding
         }
     return 8 * settings.positionEpsilon * largest / shortestScale();
 }
 
-/** The smallest of what errors are relative to, nm or rad. */
+/** The smallest scale to which errors are relative (nm or rad). */
 double Projector::shortestScale() const {
     double shortest = std::numeric_limits<double>::max();
     for (const Constraint& c : solver.getSet().constraints)
@@ -222,7 +224,7 @@ bool Projector::findUnresolved(const ProjectionSettings& settings, const Real3* 
         for (int p : set.constraints[k].particles) {
             const double rounding = settings.positionEpsilon * largestComponent(x[p]);
             if (!(rounding > set.scale(set.constraints[k])) ||
-                std::isinf(rounding)) // NaN and infinity are the solver's
+                std::isinf(rounding)) // the solver reports NaN and infinity
                 continue;
             result.outcome = Projection::Outcome::Unresolved;
             result.constraint = (int) k;

@@ -8,17 +8,17 @@
 
 namespace ConstraintPlugin {
 
-/** What an integrator and a platform ask of projections. */
+/** Settings of projections, from the integrator and the platform. */
 struct ProjectionSettings {
     double tolerance = 1e-6;          ///< of the constraints
     double smallestTolerance = 0;     ///< that steps of the platform reach
     double maxDrift = 0;              ///< error that steps with an explicit constraint force may leave; 0: none
     int maxIterations = 1000;         ///< of one solve
-    double timeScale = 0.001;         ///< ps, in which errors of velocities are measured
-    double maxMove = 0.05;            ///< nm, how far Reach::Bounded may take a particle
+    double timeScale = 0.001;         ///< ps, by which errors of velocities are multiplied
+    double maxMove = 0.05;            ///< nm, largest displacement of a particle with Reach::Bounded
     double positionEpsilon = 2.2e-16; ///< relative rounding error of stored positions
 
-    /** Error of what steps on the platform leave: such a state is not changed. */
+    /** Error that steps on the platform leave: a state within it is not changed. */
     double reachedTolerance() const {
         return std::max(tolerance, smallestTolerance);
     }
@@ -30,35 +30,35 @@ struct ProjectionSettings {
 
 /** How far a projection of positions may go. */
 enum class Reach {
-    Bounded,   ///< as far as ProjectionSettings::maxMove: nobody asked for it
-    Unbounded, ///< as far as one solve takes it
-    Staged     ///< any distance, in stages with bonds held where one solve would break them: somebody asked for it
+    Bounded,   ///< up to ProjectionSettings::maxMove: the user did not call for the projection
+    Unbounded, ///< any distance, by one solve
+    Staged     ///< any distance, in stages that keep bond lengths if one solve would not: the user called for it
 };
 
-/** How a projection went. */
+/** Result of a projection. */
 struct Projection {
     enum class Outcome {
-        Kept,       ///< the state was on the constraints and is unchanged
-        Projected,  ///< it is on the constraints now
-        Unresolved, ///< a particle is so far from the origin that rounding of its position exceeds what a constraint
-                    ///< holds
+        Kept,       ///< the state satisfied the constraints and is unchanged
+        Projected,  ///< the state was projected and satisfies the constraints
+        Unresolved, ///< a particle is so far from the origin that rounding of its position exceeds the scale of
+                    ///< a constraint
         Singular,   ///< the constraints that are solved depend on each other at these positions
         TooFar,     ///< a particle would move farther than maxMove
-        Failed      ///< no solve leads to the constraints
+        Failed      ///< no solve converged
     };
     Outcome outcome = Outcome::Kept;
     SolveReport before;   ///< errors of the given state
     SolveReport report;   ///< of the last solve; Failed: why it did
     RankAnalysis rank;    ///< Singular: which constraints
-    int constraint = -1;  ///< Unresolved: the first one that is held too exactly
-    int particle = -1;    ///< Unresolved: which one; Projected, TooFar: the one that goes farthest, -1 if none is known
-    double distance = 0;  ///< nm. Projected, TooFar: how far that is. Unresolved: its rounding error
-    double progress = -1; ///< which part of the way stages came that failed, 0 to 1; -1: there were none
+    int constraint = -1;  ///< Unresolved: the first one whose scale is below the rounding error
+    int particle = -1;    ///< Unresolved: that particle; Projected, TooFar: of the largest move, -1 if unknown
+    double distance = 0;  ///< nm. Projected, TooFar: the largest move. Unresolved: the rounding error
+    double progress = -1; ///< fraction of the change that failed stages reached, 0 to 1; -1: there were no stages
 };
 
-/** Returns positions and velocities to the constraints: those that users set or barostats moved, which no step left.
- *  A state whose errors are within the tolerance stays as it is, bit for bit. Where a projection fails, what was given
- *  is unchanged, and so are the solver's multipliers, which are those of a step. */
+/** Projects positions and velocities that were changed outside of the steps, by users or barostats. A state whose
+ *  errors are within the tolerance is not changed, bit for bit. If a projection fails, the given state is not changed.
+ *  The solver's multipliers are those of a step and are kept in either case. */
 class Projector {
 public:
     using HeldPairs = std::function<std::vector<HeldPair>()>;
@@ -66,7 +66,7 @@ public:
      *  @param heldPairs  gives the pairs of particles that keep their distance in stages */
     Projector(ConstraintSolver& solver, HeldPairs heldPairs) : solver(solver), heldPairs(std::move(heldPairs)) {
     }
-    /** The first time, the constraints that are solved are chosen for these positions, and their rank is checked there.
+    /** The first call also chooses the constraints to solve at these positions, and checks their rank there.
      *  @param x     [numParticles] nm
      *  @param time  ps, of the targets */
     Projection projectPositions(const ProjectionSettings& settings, Real3* x, const Box& box, double time, Reach reach);
@@ -74,18 +74,18 @@ public:
      *  @param v  [numParticles] nm/ps */
     Projection projectVelocities(const ProjectionSettings& settings, const Real3* x, Real3* v, const Box& box,
                                  double time);
-    /** Velocity stage of a step. Dependent constraints may be off by what rounding of the positions explains, which
-     *  turns their gradients. */
+    /** Velocity stage of a step. Dependent constraints may have errors up to those that rounding of the positions
+     *  causes by rotating the gradients. */
     SolveReport solveVelocities(const ProjectionSettings& settings, const Real3* x, Real3* v, const Box& box,
                                 double time);
 
-    /** Whether positions were found to leave the constraints independent since this was made or forgetRank() called. */
+    /** Whether the constraints were found independent at some positions since construction or the last forgetRank(). */
     bool isRankChecked() const {
         return rankChecked;
     }
-    /** Check that, unless it is known. @return isSingular() if they do not */
+    /** Check that the constraints are independent, unless it is known. @return isSingular() if they are not */
     RankAnalysis checkRank(const Real3* x, const Box& box);
-    /** Other targets may have another rank. */
+    /** Check the rank again, because it may differ with other targets. */
     void forgetRank() {
         rankChecked = false;
     }
@@ -93,18 +93,19 @@ public:
     double roundingSlack(const ProjectionSettings& settings, const Real3* x) const;
 
 private:
-    /** Find a particle so far from the origin that rounding of its coordinates exceeds what a constraint holds. There
-     *  squares overflow sooner or later, and any state would pass as rounded. @return whether there is one */
+    /** Find a particle so far from the origin that rounding of its coordinates exceeds the scale of its constraint.
+     *  There any error would count as rounding, and squares may overflow. @return whether there is one */
     bool findUnresolved(const ProjectionSettings& settings, const Real3* x, Projection& result) const;
-    /** Take positions onto the constraints with the gradients of where they are; x is unchanged if that fails. */
+    /** Project positions with the gradients at x; x is unchanged if that fails. */
     SolveReport solveAtOnce(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box);
-    /** ... or with gradients that are renewed on the way, where that fails. */
+    /** The same; if that fails, with gradients that are recomputed in each iteration. */
     SolveReport solveAnyhow(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
                             Projection& result);
-    /** ... or in stages with bonds held, where one solve fails or takes a particle far. */
+    /** The same; if it fails or moves a particle far, in stages that keep bond lengths. */
     SolveReport solveInStages(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
                               Projection& result);
-    /** Take positions there, as far as it reaches; the result gets all but Kept and Unresolved. */
+    /** Project positions that violate the constraints, within the given reach. Sets the result, except for Kept and
+     *  Unresolved. */
     void goThere(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box, Reach reach,
                  Projection& result);
     double shortestScale() const;

@@ -60,7 +60,7 @@ private:
         double start = 0, change = 0; ///< initial value, and difference of the target from it
     };
     class Equations;
-    /** Find the molecules with a constraint that is far off, and take their constraints into the rows.
+    /** Find the molecules with a constraint that is far off, and add their constraints to the rows.
      *  @return [numParticles] whether a particle is in one of them */
     std::vector<char> findMoving(const std::vector<int>& solved, const std::vector<HeldPair>& pairs, const Real3* x);
     void addHeld(const std::vector<HeldPair>& pairs, const std::vector<char>& moves);

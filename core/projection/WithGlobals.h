@@ -7,10 +7,11 @@
 
 namespace ConstraintPlugin {
 
-/** Context parameters in a solver's expressions have other values for as long as this lives. */
+/** Sets Context parameters in the expressions of a solver, and restores them when it is destroyed. */
 class WithGlobals {
 public:
-    /** @param values  as ConstraintSolver::getGlobals(); of another number, they are those of no step: none changes */
+    /** @param values  as ConstraintSolver::getGlobals(); if their number differs, there was no step yet, and nothing is
+     *  changed */
     WithGlobals(ConstraintSolver& solver, const std::vector<double>& values)
         : solver(solver), now(solver.getGlobals()) {
         if (values.size() == now.size())

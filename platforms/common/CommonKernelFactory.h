@@ -17,7 +17,7 @@ class CommonKernelFactory : public OpenMM::KernelFactory {
 public:
     OpenMM::KernelImpl* createKernelImpl(std::string name, const OpenMM::Platform& platform,
                                          OpenMM::ContextImpl& context) const override {
-        // All that we need lives on the first device, whatever the number of devices that compute forces.
+        // All data of the kernels are on the first device, even if several devices compute forces.
         auto device =
             std::make_unique<PlatformDevice>(*static_cast<PlatformData*>(context.getPlatformData())->contexts[0]);
 #define CREATE(step)                                                                                                   \
@@ -27,8 +27,8 @@ public:
 #undef CREATE
         throw OpenMM::OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");
     }
-    /** Add the kernels to the platform of that name. No error where OpenMM has none: its library may be there and find
-     *  that the machine does not suit it. */
+    /** Add the kernels to the platform of that name. It is no error if OpenMM lacks this platform: its library may be
+     *  installed on a machine that does not support it. */
     static void registerWith(const std::string& platformName) {
         for (int i = 0; i < OpenMM::Platform::getNumPlatforms(); i++) {
             OpenMM::Platform& platform = OpenMM::Platform::getPlatform(i);

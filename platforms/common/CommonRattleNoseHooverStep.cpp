@@ -31,7 +31,7 @@ void CommonRattleNoseHooverStep::setOwnNumbers(const ConstraintIntegrator& integ
 }
 
 void CommonRattleNoseHooverStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    computeForces(context, integrator); // before anything that would have to be undone
+    computeForces(context, integrator); // first, because it may throw
     keepState();
     propagateHeatBath(integrator, true);
     CommonRattleStep::takeStep(context, integrator);

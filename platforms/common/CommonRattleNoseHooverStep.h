@@ -34,10 +34,10 @@ protected:
     }
 
 private:
-    /** Take the chain through half a step. */
+    /** Propagate the chain over half a step. */
     void propagateHeatBath(const ConstraintIntegrator& integrator, bool isFirstHalf);
     std::unique_ptr<DeviceHeatBath> chainOnDevice;
-    HeatBath bath; // of the run of steps at hand
+    HeatBath bath; // of the present run of steps
 };
 
 } // namespace ConstraintPlugin

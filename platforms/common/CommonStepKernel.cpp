@@ -17,10 +17,10 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Steps after which failures are looked for at the latest: nobody wants to wait for what follows one. */
+/** Largest number of steps between checks for failures, so that a run does not continue long after one. */
 constexpr int longestRun = 10'000;
 
-/** Relative errors up to which the device projects by itself; farther off, the host decides. */
+/** Largest relative error that the device projects itself; the host projects larger ones. */
 constexpr double farOff = 0.5;
 
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
@@ -28,7 +28,7 @@ const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities"
 
 } // namespace
 
-/** Learns that atoms have another order now. The ComputeContext owns it. */
+/** Notified by the ComputeContext, which owns it, when atoms are reordered. */
 class CommonStepKernel::Listener : public ComputeContext::ReorderListener {
 public:
     explicit Listener(CommonStepKernel* kernel) : kernel(kernel) {
@@ -40,7 +40,7 @@ public:
             kernel->forcesAreKept = false;
         }
     }
-    CommonStepKernel* kernel; // null when that is gone
+    CommonStepKernel* kernel; // null after its destruction
 };
 
 CommonStepKernel::CommonStepKernel(const string& name, const Platform& platform, ContextImpl& context,
@@ -63,7 +63,7 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
         info = info == nullptr ? dynamic_cast<ConstraintForceInfo*>(known) : info;
     if (info == nullptr) {
         info = new ConstraintForceInfo(constraints);
-        cc.addForce(info); // before molecules are looked for
+        cc.addForce(info); // before OpenMM looks for molecules
     }
     cc.initializeContexts();
     listener = new Listener(this);
@@ -116,7 +116,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, all);
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
-    referenceTime = 0; // as the program begins
+    referenceTime = 0; // the initial value in the program
     globalsOnDevice.clear();
     takeOrder(step);
     uploadMultipliers();
@@ -128,7 +128,8 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     const double tolerance = settings.reachedTolerance(), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
     numbers.set("threshold", settings.threshold());
-    // Errors of the solved ones add up in the dependent ones, which have to hold as well: see summedTolerance().
+    // Errors of the solved constraints add up in the dependent ones, which have to be satisfied, too: see
+    // summedTolerance().
     const bool hasDependent = !program->tables().redundant.empty();
     numbers.set("innerTolerance",
                 hasDependent ? max({0.05 * tolerance, 1e-15, settings.smallestTolerance}) : tolerance);
@@ -144,7 +145,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
         globalsOnDevice = solver->getGlobals();
         numbers.upload("customGlobals", globalsOnDevice);
     }
-    // Impulses over dt or, of two halves, over dt/2 each.
+    // Impulses are over dt, or over dt/2 if the step has two halves.
     const double factor = scheme.isExplicit ? 0.5 * dt : scheme.hasTwoHalves ? 0.5 / dt : 1 / dt;
     numbers.set("lambdaToWork", scheme.isExplicit ? factor : factor * scheme.positionFactor * numDrifts(integrator));
     numbers.set("muToWork", scheme.isExplicit ? factor : factor * dt * scheme.velocityFactor);
@@ -161,8 +162,8 @@ void CommonStepKernel::setStepState() {
     program->arguments.set("boxA", a);
     program->arguments.set("boxB", b);
     program->arguments.set("boxC", c);
-    // Kernels count time from a stepState nearby, at which the host computes the targets: neither loses digits in a
-    // long run, though a kernel may have single precision. It follows from the time alone, so that a step does, too.
+    // Kernels measure time from a reference nearby, at which the host computes the targets, so that single precision
+    // loses no digits in a long run. The reference depends on the time only, so steps are reproducible.
     const double reference = solver->moves() ? 8 * floor(cc.getTime() / 8) : 0;
     if (reference != referenceTime) {
         referenceTime = reference;
@@ -218,13 +219,14 @@ void CommonStepKernel::execute(ContextImpl& context, const ConstraintIntegrator&
     ContextSelector selector(cc);
     while (steps > 0)
         steps -= run(context, integrator, min(steps, longestRun));
-    // Where constraints depend on each other, reading multipliers takes the positions as they are now.
+    // If constraints depend on each other, reading multipliers needs the present positions.
     if (program != nullptr && !program->tables().redundant.empty())
         refreshReading();
 }
 
-/** Launch steps and see how they went, at the latest when atoms get another order: OpenMM waits for the device then.
- *  @return how many went well: fewer than asked for where that happens, or where the host has to help */
+/** Launch steps and check their result, at the latest when atoms are reordered, because OpenMM waits for the device
+ *  then.
+ *  @return the number of successful steps: fewer than given if atoms were reordered or the host has to project */
 int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
     const RunStart start{currentTime(context), cc.getStepCount(), stepsTaken};
     int launched = 0;
@@ -236,14 +238,14 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
     try {
         while (launched < steps && !isReordered) {
             beginStep(context, integrator, launched);
-            hasBegun = false; // what beginStep() launched needs no undoing
+            hasBegun = false; // launches of beginStep() need not be undone
             takeStep(context, integrator);
             isReordered = endStep();
             hasBegun = false;
             launched++;
         }
     } catch (...) {
-        // What was launched before may have failed, and is then what there is to report; else undo the step at hand.
+        // An earlier step may have failed, which is then reported; otherwise undo the present step.
         if (program != nullptr && readFailure(context, integrator, launched, start) == launched && hasBegun)
             returnTo(context, integrator, launched, start);
         throw;
@@ -257,7 +259,7 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
 
 void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "step " + to_string(cc.getStepCount() + 1);
-    if (step == 0 && hasNewParameters(context)) { // a barostat's energies are to be those on the constraints
+    if (step == 0 && hasNewParameters(context)) { // a barostat needs energies on the constraints
         prepare(context, integrator);
         projectOnHost(context, integrator, step);
     }
@@ -267,13 +269,13 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
             forcesAreKept = false;
             orderHasChanged = true; // cells
             mayHaveMoved = true;
-            if (given.step == step) // there is no way back to it in this box
+            if (given.step == step) // it cannot be restored in another box
                 given.step = -1;
         }
     }
     if (step == 0) {
         if (integrator.getWarmStart())
-            refreshReading(); // by constraint: atoms may have another order, and a new step size rescales them
+            refreshReading(); // by constraint: atoms may be reordered, and a new step size rescales them
         prepare(context, integrator);
     }
     if (solver->moves()) {
@@ -304,7 +306,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     if (isTouched()) {
         program->launchAfterwards("keepState", numParticles(), nextLaunch);
         launch("projectPositions");
-        // An explicit constraint force lets velocities drift as well, and looking must not change them.
+        // An explicit constraint force lets velocities drift as well, and reading must not change them.
         if (scheme.constrainsVelocities && !scheme.isExplicit)
             launch("projectVelocities");
         forcesAreKept = false;
@@ -315,7 +317,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     nextLaunch = step * launchesPerStep + firstStage;
 }
 
-/** Whether anyone but this kernel may have moved particles since its last step. */
+/** Whether particles may have been moved since the last step other than by this object. */
 bool CommonStepKernel::isTouched() const {
     return mayHaveMoved || cc.getComputeForceCount() != forceCount || !sameBox(deviceBox(), forceBox);
 }
@@ -327,7 +329,7 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
     const Real3 *x = positions(context), *v = velocities(context);
     given = {step, {x, x + numParticles()}, {v, v + numParticles()}};
     try {
-        projectState(context, integrator, isKnown, isKnown, false); // barostats' moves the device projects
+        projectState(context, integrator, isKnown, isKnown, false); // the device projects moves of barostats
     } catch (...) {                                                 // possibly between positions and velocities
         returnToGiven(context);
         throw;
@@ -389,7 +391,8 @@ bool CommonStepKernel::endStep() {
     cc.setStepCount(cc.getStepCount() + 1);
     stepsTaken++;
     endTime = cc.getTime();
-    // Ask without waiting: reordering does that. A run of many steps ends there if one of them has failed.
+    // Read the failure record without waiting, because reordering waits. A run of many steps ends here if a step has
+    // failed.
     polledFailure[0] = 0;
     if (cc.getNonbondedUtilities().getUseCutoff() && cc.getStepsSinceReorder() >= 250)
         program->arguments["failure"].download(polledFailure, false);

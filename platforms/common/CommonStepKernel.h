@@ -10,10 +10,10 @@ namespace ConstraintPlugin {
 
 class ConstraintForceInfo;
 
-/** What the steps of all integrators share on OpenCL and CUDA. Steps run on the device without a word from it; a
- *  failure is recorded there, stops all later launches, and is read when the steps of a run have been launched.
- *  States that users set are projected on the host, others that may be off the constraints (a barostat's) on the
- *  device. A derived class is one integrator's step. */
+/** Base class of the steps of all integrators on OpenCL and CUDA. Steps run on the device without communication. A
+ *  failure is recorded there, stops all later launches, and is read when the steps of a run have been launched. States
+ *  that users set are projected on the host, states that a barostat changed on the device. A derived class is one
+ *  integrator's step. */
 class CommonStepKernel : public HostStepKernel {
 public:
     CommonStepKernel(const std::string& name, const OpenMM::Platform& platform, OpenMM::ContextImpl& context,
@@ -30,21 +30,21 @@ protected:
     virtual std::vector<StageText> stages() const = 0;
     /** Launch one time step. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    /** Position stages of a step, which move over equal parts of it. */
+    /** Number of position stages of a step, each over an equal part of it. */
     virtual int numDrifts(const ConstraintIntegrator&) const {
         return 1;
     }
     double driftTime(const ConstraintIntegrator& integrator) const {
         return integrator.getStepSize() / numDrifts(integrator);
     }
-    /** Numbers that only this integrator's kernels need. */
+    /** Set the numbers that only this integrator's kernels need. */
     virtual void setOwnNumbers(const ConstraintIntegrator&) {
     }
 
     void launch(const std::string& stage);
-    /** Forces at the present positions, computed unless they are at hand. */
+    /** Compute the forces at the present positions, unless they are known. */
     void computeForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    /** Check constraints that depend on others; then virtual sites, and the time advances. */
+    /** Check redundant constraints, advance the time and compute virtual sites. */
     void finishPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     void checkVelocities();
 
@@ -60,15 +60,15 @@ protected:
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override;
 
-    /** Tell the launches that follow what time it is (ps). */
+    /** Set the time (ps) of the launches that follow. */
     void setTimeOfLaunches(double time) {
         program->arguments.set("time", time - referenceTime);
     }
-    /** Keep the state as the start of the step at hand, for steps that change it before their first stage. */
+    /** Store the state as the start of the present step, for steps that change it before their first stage. */
     void keepState();
-    /** The number of the next launch: a failure is recorded by it, and stops those of higher numbers. */
+    /** The number of the next launch: a failure is recorded with it, and stops launches with higher numbers. */
     int nextLaunch = 0;
-    /** Index of the buffer, of two, that the step at hand writes, and that the last good one wrote. */
+    /** Index (0 or 1) of the buffer that the present step writes, and of the one that the last good step wrote. */
     int bufferNow = 0, readingBuffer = 0;
 
     std::unique_ptr<Device> device;
@@ -77,29 +77,29 @@ protected:
 
 private:
     class Listener;
-    /** Where particles are on the device, and in which copy of the box. */
+    /** The order of particles on the device, and the copy of the box that each is in. */
     struct Order {
         std::vector<int> atomIndex;
         std::vector<OpenMM::mm_int4> cells;
     };
-    /** What the numbers on the device mean from a step of a run on. */
+    /** Order and box of the data on the device, from one step of a run on. */
     struct Frame {
         int firstStep = 0;
         std::shared_ptr<const Order> order;
         Box box;
     };
-    /** Where a run of steps began, to count from. */
+    /** Time and counters at the start of a run of steps. */
     struct RunStart {
         double time;
         long long stepCount;
         std::uint64_t stepsTaken;
     };
-    /** A state as it was before the host projected it, for the step of a run that follows. */
+    /** The state before a projection on the host, and the step of the run that follows it. */
     struct Given {
         int step = -1;
         std::vector<Real3> positions, velocities;
     };
-    /** Whether a thread may solve a small cluster in its registers: warm starts are in memory. */
+    /** Whether single threads may solve small clusters in registers; not with warm starts, which are in memory. */
     bool hasSmallClusters(const ConstraintIntegrator& integrator) const;
     void requireMemory(const ConstraintIntegrator& integrator);
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
@@ -107,13 +107,13 @@ private:
     void setStepState();
     void takeOrder(int step);
     const Frame& frameOf(int step) const;
-    /** The buffer, of two, that a step writes. */
+    /** Index (0 or 1) of the buffer that a step writes. */
     int bufferOf(int step) const {
         return (firstBuffer + step) % 2;
     }
     int run(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps);
     void beginStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
-    /** @return whether atoms have another order now */
+    /** @return whether atoms were reordered */
     bool endStep();
     bool isTouched() const;
     void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
@@ -129,7 +129,7 @@ private:
     [[noreturn]] void reportFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                     const Order& order, int buffer);
     void uploadMultipliers();
-    /** The constraint that a row holds: of the molecule with this first particle, or of that in an order. */
+    /** The constraint of a row, for the molecule with this first particle or for the one in an order. */
     int constraintOf(int row, int firstParticle) const;
     int constraintOf(int row, const Order& order) const;
     std::vector<Real3> startPositions(const Frame& frame, int buffer) const;
@@ -148,22 +148,22 @@ private:
     int revision = -1;
     bool smallInRegisters = true, projectsVelocitiesAlways = false;
 
-    bool stateWasSet = true;   // by a user: for the host to project
-    bool mayHaveMoved = false; // by a barostat, say: for the device to project
+    bool stateWasSet = true;   // by a user: the host projects it
+    bool mayHaveMoved = false; // by a barostat, for example: the device projects it
     bool orderHasChanged = true, forcesAreKept = false;
-    bool hasBegun = false;    // the step at hand has launched something
-    bool isOwnChange = false; // the state is being set by this kernel
+    bool hasBegun = false;    // the present step has launched a kernel
+    bool isOwnChange = false; // this object is setting the state
     int forceCount = -1, forceGroups = 0;
     int firstBuffer = 0;      // of the run's first step
-    int polledFailure[2];     // what the device had to say when atoms got another order
-    double referenceTime = 0; // ps, what kernels count time from
+    int polledFailure[2];     // failure record, read when atoms were reordered
+    double referenceTime = 0; // ps, the zero of time in kernels
     double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0, heatBefore = 0;
     int readingDrifts = 1;
     Box forceBox;
     std::vector<double> globalsOnDevice;
     std::vector<Frame> frames; // of the run's steps, ascending
     Frame readingFrame;        // of the last good step
-    Given given;               // to return to where that step fails
+    Given given;               // restored if that step fails
     mutable bool readingIsStale = false;
     mutable std::vector<Real3> hostPositions, hostVelocities, hostForces;
 };

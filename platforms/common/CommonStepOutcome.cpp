@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What the host learns of steps: failures, and what users read.
+// Results of steps on the host: failures, and readings of users.
 #include "CommonStepKernel.h"
 #include "FailureCodes.h"
 #include "StateErrors.h"
@@ -31,7 +31,7 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     const int good = failure[0] / launchesPerStep, stage = failure[0] % launchesPerStep;
     const shared_ptr<const Order> order = frameOf(good).order;
     returnTo(context, integrator, good, start);
-    if (stage < firstStage) { // where a step began: for the host, which knows more ways back, and more to say
+    if (stage < firstStage) { // a projection before a step: the host has staged ones and detailed messages
         stateWasSet = true;
         return good;
     }
@@ -40,7 +40,7 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     reportFailure(context, integrator, failure[1], *order, bufferOf(good));
 }
 
-/** Undo what came after so many steps of a run. */
+/** Return to the state after the given number of steps of a run. */
 void CommonStepKernel::returnTo(ContextImpl& context, const ConstraintIntegrator& integrator, int steps,
                                 const RunStart& start) {
     const int none[2] = {noFailure, noFailure};
@@ -49,13 +49,13 @@ void CommonStepKernel::returnTo(ContextImpl& context, const ConstraintIntegrator
     cc.setTime(timeAfter(start.time, steps, integrator.getStepSize()));
     cc.setStepCount(start.stepCount + steps);
     noteSteps(steps, start, integrator);
-    refreshReading(); // before the summary is that of the failure
+    refreshReading(); // before the summary describes the failure
     if (given.step == steps)
         returnToGiven(context);
     context.computeVirtualSites();
 }
 
-/** What users read from now on is of the last of so many steps of a run that went well. */
+/** Record the successful steps of a run: users read the results of the last one from now on. */
 void CommonStepKernel::noteSteps(int count, const RunStart& start, const ConstraintIntegrator& integrator) {
     stepsTaken = start.stepsTaken + count;
     if (count == 0)
@@ -96,7 +96,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         const vector<double> errors = program->arguments.download("reportErrors");
         vector<int> rows(program->arguments["reportRows"].getSize() * 4);
         program->arguments["reportRows"].download(rows.data());
-        program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // the next failure is another one's
+        program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
         // in the order of the stages in a step
         for (StepSolve solve : {StepSolve::Velocities, StepSolve::HeatedVelocities, StepSolve::Positions}) {
             const int place = (buffer * numStepSolves + (int) solve) * numClusters + code;
@@ -126,7 +126,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     fail(report, stage, integrator);
 }
 
-/** Heat (kJ/mol) of all particles at the end of a step, since the device counts. */
+/** Heat (kJ/mol) of all particles at the end of a step, since the device began to count. */
 double CommonStepKernel::heatSince(int buffer) const {
     ComputeArray& array = program->arguments["heat"];
     if ((int) array.getSize() != 2 * numParticles()) // there is no heat bath
@@ -137,7 +137,7 @@ double CommonStepKernel::heatSince(int buffer) const {
     return accumulate(first, first + numParticles(), 0.0) / 0x100000000;
 }
 
-/** Of velocities in the bath of a step, in the System's order; empty where there is no such bath. */
+/** Change of velocities in the heat bath of a step, in the System's order; empty without such a bath. */
 vector<Real3> CommonStepKernel::velocityChange(int buffer) const {
     const vector<double> numbers = program->arguments.download("velocityChange");
     const int n = numParticles();
@@ -210,7 +210,7 @@ void CommonStepKernel::refreshReading() const {
     if (numRedundant == 0)
         return;
     const vector<double> redundantErrors = program->arguments.download("redundantErrors");
-    for (int n = 0; n < 2 * numRedundant; n++) // of both stages; zero where there is none
+    for (int n = 0; n < 2 * numRedundant; n++) // of both stages; zero if the step has no such stage
         record->note(redundantErrors[2 * (2 * buffer * numRedundant + n)],
                      constraintOf(numRows + n % numRedundant, *readingFrame.order));
 }

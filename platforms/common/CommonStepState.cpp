@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The state on the device, for the host.
+// Access of the host to the state on the device.
 #include "CommonStepKernel.h"
 #include "openmm/common/ContextSelector.h"
 
@@ -17,7 +17,7 @@ static Vec3 toVec3(const Real3& v) {
     return Vec3(v.x, v.y, v.z);
 }
 
-/** Keep what a Context returned. */
+/** Copy the values that a Context returned. */
 static const Real3* keep(vector<Real3>& kept, const vector<Vec3>& returned) {
     kept.resize(returned.size());
     transform(returned.begin(), returned.end(), kept.begin(), toReal3);
@@ -115,7 +115,7 @@ void CommonStepKernel::forgetLastState() {
     }
 }
 
-/** Positions as a step began, unwrapped, in the System's order. */
+/** Positions at the start of a step, unwrapped, in the System's order. */
 vector<Real3> CommonStepKernel::startPositions(const Frame& frame, int buffer) const {
     const int n = numParticles();
     vector<Real3> x(n);
@@ -146,7 +146,7 @@ vector<Real3> CommonStepKernel::startPositions(const Frame& frame, int buffer) c
     return x;
 }
 
-/** Return to the state as a step began, bit for bit, wherever particles are on the device by now. */
+/** Restore the state at the start of a step, bit for bit, whatever the present order of particles on the device. */
 template <class Real4, class Mixed4>
 void CommonStepKernel::restoreState(const Frame& frame, int buffer) {
     const int n = numParticles();
@@ -172,7 +172,7 @@ void CommonStepKernel::restoreState(const Frame& frame, int buffer) {
 }
 
 void CommonStepKernel::restoreState(ContextImpl& context, const Frame& frame, int buffer) {
-    // A barostat may have been at work on what a failed step left.
+    // A barostat may have changed the box after a failed step.
     if (!sameBox(deviceBox(), frame.box))
         context.setPeriodicBoxVectors(toVec3(frame.box.a), toVec3(frame.box.b), toVec3(frame.box.c));
     if (cc.getUseDoublePrecision())

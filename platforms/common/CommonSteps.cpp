@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The time steps. What is done to each particle stands in kernels/steps.cc.
+// The time steps. The operations on each particle are in kernels/steps.cc.
 #include "CommonSteps.h"
 #include "openmm/reference/SimTKOpenMMRealType.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
@@ -59,14 +59,14 @@ void CommonLangevinStep::setNoiseStep() {
 }
 
 std::vector<StageText> CommonRattleLangevinStep::stages() const {
-    // Two launches rather than one: three solves at once need more registers than there are.
+    // Two launches rather than one: three solves in one launch need more registers than a thread has.
     StageText drift{"driftAndHeat",
                     {"stay", "halfDrift", "ornsteinUhlenbeck", "solveHeatedVelocities", "addVelocityCorrection",
                      "noteHeat", "halfDrift", "noteVelocityChange"}};
     const auto append = [&](std::initializer_list<const char*> steps) {
         drift.steps.insert(drift.steps.end(), steps.begin(), steps.end());
     };
-    if (solver->moves()) // its work is part of every step, else it is computed when it is read
+    if (solver->moves()) // the work needs it in every step; otherwise it is computed when it is read
         append({"swapVelocityChange", "solveVelocitySpread", "swapVelocityChange"});
     append({"solvePositions", "move"});
     return {{"kick", {"keepStart", "kick", "solveVelocities", "addVelocityCorrection"}}, drift};
@@ -86,9 +86,9 @@ void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIn
 }
 
 std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
-    // Gradients are taken once a launch: it ends where positions move, and after two solves, which is what registers
-    // are enough for. P of P is P, so the last geodesic step's return to the tangent space is left to the kick that
-    // follows.
+    // Gradients are computed once in a launch, so a launch ends where positions move. It also ends after two solves,
+    // because registers do not suffice for more. P is idempotent, so the following kick also does the last geodesic
+    // step's projection.
     return {
         {"kick",
          {"keepStart", "halfKick", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
@@ -104,7 +104,7 @@ int CommonGeodesicLangevinStep::numDrifts(const ConstraintIntegrator& integrator
 
 void CommonGeodesicLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
     CommonLangevinStep::setOwnNumbers(integrator);
-    program->arguments.set("warmStart", 0); // multipliers add up
+    program->arguments.set("warmStart", 0); // multipliers are sums over several solves
 }
 
 void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {

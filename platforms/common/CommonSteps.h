@@ -29,7 +29,7 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
 };
 
-/** What both discretizations of RattleLangevinIntegrator share: the heat bath. */
+/** Base class of both discretizations of RattleLangevinIntegrator: the heat bath. */
 class CommonLangevinStep : public CommonStepKernel {
 public:
     using CommonStepKernel::CommonStepKernel;
@@ -38,7 +38,7 @@ public:
 
 protected:
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
-    /** Random numbers from now on are those of the step at hand. */
+    /** Use the random numbers of the present step from now on. */
     void setNoiseStep();
     void writeOwn(std::ostream& stream) const override {
         write(stream, noiseKey);

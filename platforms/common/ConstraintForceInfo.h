@@ -8,9 +8,9 @@
 
 namespace ConstraintPlugin {
 
-/** Tells OpenMM which particles our constraints join and which of them are alike, so that it does not exchange
- *  molecules with different constraints when it reorders atoms, nor wraps parts of one apart. System constraints it
- *  knows by itself. */
+/** Lists the particles of the constraints for OpenMM, and which constraints are equal. OpenMM then neither exchanges
+ *  molecules with different constraints when it reorders atoms, nor wraps parts of a molecule separately. System
+ *  constraints are not listed, because OpenMM treats them itself. */
 class ConstraintForceInfo : public OpenMM::ComputeForceInfo {
 public:
     explicit ConstraintForceInfo(const ConstraintSet& set) {

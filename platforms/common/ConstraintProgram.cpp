@@ -14,7 +14,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Threads of the largest block: worstOf() has one look at each block of a grid. */
+/** Threads of the largest block. worstOf() needs a thread for each block of a grid. */
 constexpr int mostThreads = 512;
 static_assert(mostInGrid <= mostThreads);
 
@@ -22,14 +22,15 @@ bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
 }
 
-/** Threads in a block that serve a small cluster each: local memory limits them, where numbers are kept there. */
+/** Threads in a block if each solves a small cluster. Local memory limits them for clusters that need it. */
 int smallBlockSize(const ConstraintTables& tables) {
     const int largest = tables.sizes[0]; // first
     return largest > mostInRegisters ? 32 : 64;
 }
 
-/** A CPU works through the threads of a block one after the other, and its compiler takes minutes for their barriers:
- *  single threads serve there. A test of the blocks themselves sets the variable. */
+/** Whether thread blocks are used. On a CPU single threads solve the clusters, because the threads of a block would run
+ *  one after the other and compiling their barriers would take minutes. A test of the blocks themselves sets the
+ *  variable. */
 bool usesBlocks(const ComputeContext& cc) {
     return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
 }

@@ -8,28 +8,29 @@
 
 namespace ConstraintPlugin {
 
-/** A part of a time step between two force evaluations: what is done to each particle and which solves, in order.
- *  Names are functions of kernels/steps.cc and, if they begin with "solve" or "project", of the solvers. */
+/** A part of a time step between two force evaluations: operations on each particle and solves, in order. Names are
+ *  functions of kernels/steps.cc and, if they begin with "solve" or "project", of the solvers. */
 struct StageText {
     std::string name;
     std::vector<std::string> steps;
 };
 
-/** Which arrays the stages of an integrator's step need. */
+/** Add the arrays that the stages of an integrator's step need. */
 void takeStages(ArraySizes& sizes, const std::vector<StageText>& stages, const OpenMM::ComputeContext& cc);
 
-/** Launches of a run of steps are numbered, each step's from a multiple of this on: projections, then the stages, of
- *  which thousands of geodesic steps may have many. */
+/** Launches of a run of steps are numbered. The numbers of a step begin at a multiple of launchesPerStep: projections
+ *  first, the stages from firstStage on. The number is large because a step may have thousands of geodesic steps. */
 constexpr int launchesPerStep = 8192, firstStage = 4;
 
-/** What a launch number is compared with where nothing has failed; as one, it belongs to a launch that cannot fail. */
+/** Recorded in place of a launch number if nothing has failed. As a launch number it marks a launch whose failures are
+ *  not recorded. */
 constexpr int noFailure = 0x7fffffff;
 
-/** The kernels that solve a set of constraints, compiled for an integrator's stages. Texts are put together here, so
- *  that kick, solve and update of a cluster are one launch; all constraints small: one launch a stage. */
+/** The kernels that solve a set of constraints, compiled for an integrator's stages. This class assembles their texts,
+ *  so that kick, solve and update of a cluster are one launch. If all clusters are small, a stage is one launch. */
 class ConstraintProgram {
 public:
-    /** @param stages  that launch() will be called for */
+    /** @param stages  for which launch() will be called */
     ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                       const std::vector<StageText>& stages);
     /** Launch a stage. @param number  ascending from launch to launch; see fail() in kernels/state.cc */
@@ -40,11 +41,11 @@ public:
     const ConstraintTables& tables() const {
         return constraintTables;
     }
-    /** Clusters whose factor is kept in a thread block's shared memory, in single precision. */
+    /** Number of clusters whose factor is kept in a thread block's shared memory, in single precision. */
     int numSharedFactors() const {
         return sharedFactors;
     }
-    /** Clusters that all thread blocks of a launch serve together. */
+    /** Number of clusters that all thread blocks of a launch solve together. */
     int numGridClusters() const {
         return gridClusters;
     }
@@ -56,20 +57,21 @@ private:
         int threads, blockSize;
         int first, last; // of a range of general clusters
     };
-    /** What serves a range of general clusters. */
+    /** The threads that solve the clusters of a range. */
     struct ThreadGroup {
-        int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that serve one cluster
+        int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that solve one cluster
         int sharedNumbers = 0;          ///< in the largest factor that is kept in shared memory
-        int sharedFactors = 0;          ///< how many there are
+        int sharedFactors = 0;          ///< number of such factors
     };
     ThreadGroup threadGroupOf(const ConstraintTables::Range& range) const;
     ConstraintTables::ThreadGroups availableThreadGroups() const;
     /** Numbers of a factor that fit into the shared memory of a block of this size. */
     long long sharedNumbers(int blockSize) const;
-    /** Blocks that can wait for each other. */
+    /** Number of blocks that can wait for each other. */
     int cooperatingBlocks() const;
     void addArguments(const std::vector<StageText>& stages);
-    /** @return a program's text, if it uses no argument that is not there */
+    /** @return the text of a program
+     *  @throws OpenMMException if it uses an argument that was not added */
     const std::string& checked(const std::string& text) const;
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;

@@ -9,10 +9,10 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Rows and slots up to which one thread serves a general cluster; more are faster with a thread block. */
+/** Rows and slots up to which one thread solves a general cluster; a thread block is faster for more. */
 constexpr int maxThreadRows = 8, maxThreadSlots = 64;
 
-/** Sort by keys 0 ... numKeys-1 and leave the order of equal ones. @return [numKeys] where each key's items end */
+/** Sort by keys 0 ... numKeys-1 and keep the order of equal ones. @return [numKeys] where each key's items end */
 template <class T, class Key>
 std::vector<int> sortStably(std::vector<T>& items, int numKeys, Key key) {
     std::vector<int> next(numKeys + 1);
@@ -98,7 +98,7 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     rowTarget.assign(before, 0.0);
     rowRate = rowInverseScale = rowTarget;
     rowDirection.assign(3 * before, 0.0);
-    // No matrix is dense here. The solver's own graph serves where that changes nothing.
+    // Matrices are never dense here. The solver's own graph is used if it has no dense ones.
     const bool isSame = std::all_of(graph.clusters.begin(), graph.clusters.end(), [&](const Cluster& cluster) {
         return cluster.kind == ClusterSolverKind::Sparse || cluster.kind == ClusterSolverKind::Iterative;
     });
@@ -311,7 +311,7 @@ void ConstraintTables::addFactor(const ConstraintGraph& graph, const Cluster& cl
     for (const Coupling& c : couplings)
         couplingSlots.push_back({c.slotRow + slotShift, c.slotColumn + slotShift});
 
-    // Everything is found column by column, then sorted by level: updates by target before.
+    // The lists are made column by column, then sorted: updates by target, then all by level.
     struct Update {
         int level, target;
         Int3 source;

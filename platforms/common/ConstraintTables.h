@@ -13,17 +13,17 @@ namespace ConstraintPlugin {
  *  (kernels/smallClusters.cc). */
 constexpr int maxSmallCluster = 8, mostInRegisters = 3;
 
-/** What serves a general cluster. */
+/** The threads that solve a general cluster. */
 enum class ThreadGroupKind { Thread, Block, Grid };
 
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
- *  Clusters of few distances are `small`: by size, largest first, with their particles planar (all first particles,
- *  all second ones, ...). All others are `general`, in ranges by what serves them.
- *  Rows are numbered small ones first; behind the general ones come redundant ones, which are checked. */
+ *  Clusters of few distances are `small`: by size, largest first, with their particles stored as all first ones, all
+ *  second ones, .... All others are `general`, in ranges by their ThreadGroupKind. Rows of small clusters come first,
+ *  then those of general clusters, then redundant ones, which are checked. */
 class ConstraintTables {
 public:
-    /** What may serve general clusters. */
+    /** The thread groups that are available for general clusters. */
     struct ThreadGroups {
         bool hasBlocks = false; ///< thread blocks, or only single threads
         bool hasGrid = false;   ///< all blocks of a launch, which can wait for each other
@@ -43,7 +43,7 @@ public:
     int numSmallClusters = 0;
     int numRows = 0;                 ///< small and general
     std::vector<int> constraintOf;   ///< [numRows + redundant] the constraint of each row
-    std::vector<int> redundant;      ///< constraints that follow from others: checked, not solved
+    std::vector<int> redundant;      ///< constraints that depend on others: checked, not solved
     std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles without constraints
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none
@@ -51,7 +51,7 @@ public:
     std::vector<Int4> smallTypes;     ///< first and second particles, 4 bits a row; periodic rows; first number
     std::vector<double> smallNumbers; ///< by type: lengths, then w_kl for l = k ..., k = 0 ...
 
-    /** General clusters first ... last-1 that one kernel serves. */
+    /** General clusters first ... last-1, which one kernel solves. */
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
@@ -71,14 +71,14 @@ public:
     std::vector<int> movingRows;
 
     // Factors, see kernels/factor.cc. Rows and entries (columns' entries below the diagonal) are counted from a
-    // cluster's first one, but for couplingStart and rowIsLeaf: those are indexed over all clusters.
+    // cluster's first one, except in couplingStart and rowIsLeaf, which are indexed over all clusters.
     std::vector<int> entryStart;     ///< [general clusters + 1]
     std::vector<int> couplingStart;  ///< [entries + 1]
     std::vector<Int2> couplingSlots; ///< of the entry's row and column
     std::vector<int> rowIsLeaf;      ///< [numRows] whether no row is eliminated before that is coupled to it
     std::vector<int> levelStart;     ///< [general clusters + 1]
-    /** What columns of a level take from later rows: updates by target. A target is an entry, or ~(2*row + isLast) for
-     *  a diagonal element and the right-hand side; those come first. */
+    /** Updates of the columns of a level from later rows, by target. A target is an entry, or ~(2*row + isLast) for a
+     *  diagonal element and the right-hand side; those come first. */
     std::vector<int> levelTargetStart, levelDiagonalEnd; ///< [levels + 1], [levels]
     std::vector<int> updateTarget, updateStart;          ///< [targets], [targets + 1]
     std::vector<Int3> updateSource; ///< entries of the target's row and of its column, and the level's row they are of
@@ -91,10 +91,10 @@ public:
     // Expressions, one after the other: parameters of their constraints, Context parameters, tables of their functions.
     std::vector<double> customParameters, customGlobals, customTables;
 
-    /** What targets are at a time (ps), by row: nm, or rad between -pi and pi. */
+    /** Target values of the rows at a time (ps): nm, or rad between -pi and pi. */
     std::vector<double> targetsAt(const ConstraintSet& set, double time) const;
-    /** Give back the memory of everything that has an element per row, slot, entry or update, but for constraintOf,
-     *  redundant and movingRows: once the device has it, the host does not look at it again. */
+    /** Free all arrays that have an element per row, slot, entry or update, except constraintOf, redundant and
+     *  movingRows. The host does not use them after they were uploaded. */
     void releaseRows();
     int numClusters() const {
         return numSmallClusters + numGeneralClusters;
@@ -102,7 +102,8 @@ public:
     int numRowsOf(int cluster) const {
         return rowStart[cluster + 1] - rowStart[cluster];
     }
-    /** Whether numbers of a cluster's rows and entries fit into 16 bits, since it has no more of either than these. */
+    /** Whether indices of rows and entries in each cluster fit into 16 bits: no cluster has more than mostShortNumbers
+     *  of either. */
     static constexpr int mostShortNumbers = 1 << 16;
     bool hasShortNumbers() const {
         for (int c = 0; c < numGeneralClusters; c++)
@@ -114,14 +115,14 @@ public:
         return entryStart[cluster + 1] - entryStart[cluster];
     }
 
-    /** Whether a cluster is small where there may be small ones. */
+    /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
 
 private:
     ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const;
     bool smallInRegisters;
     ThreadGroups available;
-    std::vector<int> placeOf; // what addParticles() works on
+    std::vector<int> placeOf; // temporary array of addParticles()
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
     void addRow(const ConstraintSet& set, int constraint);
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);

@@ -9,28 +9,28 @@
 
 namespace ConstraintPlugin {
 
-/** What OpenMM's ComputeContext does not tell of a device. Every platform has its own. */
+/** Properties and functions of a device that OpenMM's ComputeContext does not have. Every platform derives a class. */
 class Device {
 public:
     virtual ~Device() = default;
     virtual OpenMM::ComputeContext& context() = 0;
-    /** Bytes of shared memory that one block may have. */
+    /** Bytes of shared memory available to one block. */
     virtual std::size_t sharedMemory() = 0;
     /** Bytes of global memory, and of the largest array there. */
     virtual std::size_t memory() = 0;
     virtual std::size_t largestArray() {
         return memory();
     }
-    /** Threads that a block may have. */
+    /** Largest number of threads in a block. */
     virtual int largestBlock() = 0;
-    /** Blocks that are on the device at the same time if a program's launches are cooperative, and can wait for each
-     *  other; 1 if nothing guarantees that of more. */
+    /** Number of blocks that are on the device at the same time in a cooperative launch, so that they can wait for each
+     *  other; 1 if this is not guaranteed for more. */
     virtual int cooperatingBlocks() {
         return 1;
     }
     /** Compile a text.
-     *  @param sharedBytes    shared memory that its kernels get besides what it declares: in CUDA, more than 48 KB are
-     *                        there for arrays without size only
+     *  @param sharedBytes    shared memory of its kernels besides the declared arrays: in CUDA, more than 48 KB are
+     *                        available only to arrays without a declared size
      *  @param isCooperative  whether all blocks of a launch have to be on the device at the same time */
     virtual OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) = 0;
 };

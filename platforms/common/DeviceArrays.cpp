@@ -92,14 +92,15 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
     const double allRows = n.rows + n.redundant, clusters = n.smallClusters + n.generalClusters;
     const double reports = numStepSolves * clusters;
     const std::string triple = n.hasShortNumbers ? "int2" : "int4";
-    // The first 2 of a count: buffers, which steps write alternately. A step that fails leaves the last good one's.
+    // A factor of 2 is for two buffers, which steps write alternately, so that a failed step does not overwrite the
+    // last good one.
     own = {{"heat", "mm_long", n.hasHeatBath ? 2 * n.particles : 0},
            {"startPosq", "real4", 2 * n.particles},
            {"startCorrection", "real4", n.hasCorrections ? 2 * n.particles : 0},
            {"startVelm", "mixed4", n.particles},
            {"lambda", "mixed", 2 * n.rows},
            {"mu", "mixed", 2 * n.rows},
-           {"work", "mixed2", 2 * n.moving}, // of multipliers, and of answers to a heat bath
+           {"work", "mixed2", 2 * n.moving}, // of multipliers, and of the contribution of a heat bath
            {"velocityChange", "mixed", n.hasVelocityChange ? 2 * 3 * n.particles : 0},
            {"reportErrors", "mixed2", 2 * reports},
            {"reportRows", "int4", 2 * reports},
@@ -153,7 +154,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"colourRowStart", "int", n.colours + 1, &T::colourRowStart},
         {"colourRow", "int", n.colourRows, &T::colourRow},
 
-        // what general clusters work on
+        // temporary arrays of general clusters
         {"displacement", "mixed4", n.particles},
         {"impulse", "mixed", 3 * n.particles},
         {"startBond", "mixed", 3 * n.slots},
@@ -198,7 +199,7 @@ MemoryNeed::MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes) {
     };
     for (const DeviceArray& array : arrays.own)
         note(array.count, array.type);
-    // The list of where parts begin comes first among the ints.
+    // The pool of ints begins with the list of the starts of all parts.
     double ints = alignedInPool((double) arrays.pooled.size()), mixed = 0;
     for (const DeviceArray& array : arrays.pooled)
         (array.type[0] == 'i' ? ints : mixed) += alignedInPool(array.count * widthOf(array.type));

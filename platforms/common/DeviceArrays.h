@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 /** Blocks of the largest grid. */
 constexpr int mostInGrid = 512;
 
-/** What the lengths of arrays on a device follow from. They are doubles, since bounds may exceed all integers. */
+/** Counts that determine the lengths of arrays on a device. They are doubles, because bounds may exceed integers. */
 struct ArraySizes {
     double particles = 0;
     double smallClusters = 0, smallPlaces = 0, smallTypes = 0, smallNumbers = 0;
@@ -27,28 +27,29 @@ struct ArraySizes {
     bool hasHeatBath = false, hasVelocityChange = false; ///< of the integrator's steps
     bool hasCorrections = false;                         ///< of positions: in mixed precision
 
-    /** Of tables that are made. */
+    /** Counts of existing tables. */
     explicit ArraySizes(const ConstraintTables& tables);
-    /** At least those of tables that may be made, from the graph alone. @param smallInRegisters  as for the tables */
+    /** Upper bounds of the counts, from the graph alone, before tables are made.
+     *  @param smallInRegisters  as for the tables */
     ArraySizes(const ConstraintSolver& solver, bool smallInRegisters);
 };
 
-/** An array that kernels are given. */
+/** An array among the arguments of kernels. */
 struct DeviceArray {
     template <class T>
     using Table = std::vector<T> ConstraintTables::*;
     using Values = std::variant<std::monostate, Table<int>, Table<double>, Table<ConstraintTables::Int2>,
                                 Table<ConstraintTables::Int3>, Table<ConstraintTables::Int4>>;
     std::string name;
-    std::string type;   ///< of an element, as kernels know it: "int", "mixed4"
+    std::string type;   ///< of an element in kernels: "int", "mixed4"
     double count;       ///< elements
-    Values values = {}; ///< which it begins with; none: zeros
+    Values values = {}; ///< initial values; none: zeros
 };
 
-/** All arrays of ConstraintProgram: what is allocated, and what the memory that is needed follows from. */
+/** All arrays of ConstraintProgram, for their allocation and for the estimate of memory. */
 struct DeviceArrays {
     explicit DeviceArrays(const ArraySizes& sizes);
-    std::vector<DeviceArray> own;    ///< arrays of their own, which the host reads or writes again
+    std::vector<DeviceArray> own;    ///< separate arrays, which the host reads or writes again
     std::vector<DeviceArray> pooled; ///< parts of one array of ints and of one of `mixed`s
 };
 
@@ -58,15 +59,15 @@ struct NumberBytes {
     int of(const std::string& type) const; ///< an element, such as an int2
 };
 
-/** How many numbers make an element: 4 of "mixed4". */
+/** Numbers in an element: 4 of "mixed4". */
 int widthOf(const std::string& type);
 
-/** Where parts of a pool begin: aligned for vectors of four. */
+/** Start of the next part of a pool, aligned for vectors of four. */
 inline double alignedInPool(double numbers) {
     return 4 * std::floor((numbers + 3) / 4);
 }
 
-/** Bytes of device memory that arrays take. */
+/** Bytes of device memory that arrays need. */
 struct MemoryNeed {
     MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes);
     double total = 0, largestArray = 0;

@@ -9,17 +9,16 @@
 
 namespace ConstraintPlugin {
 
-/** A Nose-Hoover chain that lives on a device, and its kernels (kernels/heatBath.cc). Nothing waits for the device but
- *  getChain(). */
+/** A Nose-Hoover chain on a device, and its kernels (kernels/heatBath.cc). Only getChain() waits for the device. */
 class DeviceHeatBath {
 public:
     DeviceHeatBath(OpenMM::ComputeContext& cc, int chainLength);
     /** @param buffer  of the last good step */
     ThermostatChain getChain(int buffer) const;
     void setChain(const ThermostatChain& chain);
-    /** Take the chain through a time (ps), and scale the Context's velocities.
-     *  @param isFirstHalf  whether the chain is that of the step before
-     *  @param buffer       of the step at hand
+    /** Propagate the chain over a time (ps), and scale the Context's velocities.
+     *  @param isFirstHalf  whether the chain is read from the buffer of the previous step
+     *  @param buffer       of the present step
      *  @param failure      [2] where failures are recorded, as fail() in kernels/state.cc does
      *  @param launch       number of this launch;  @param failureCode  to record if velocities would not be finite */
     void propagate(const HeatBath& bath, double time, bool isFirstHalf, int buffer, OpenMM::ComputeArray& failure,

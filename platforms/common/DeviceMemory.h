@@ -9,9 +9,9 @@
 namespace ConstraintPlugin {
 
 /** Make sure, before anything is allocated, that the arrays of ConstraintProgram fit into a device's memory. The
- *  environment variable OPENMM_CONSTRAINTS_DEVICE_MEMORY is a smaller memory, in bytes.
+ *  environment variable OPENMM_CONSTRAINTS_DEVICE_MEMORY sets a smaller memory, in bytes.
  *  @param sizes  at least those of the tables that will be made
- *  @throws OpenMMException if they do not: bytes needed, bytes there, the largest cluster, and what to do */
+ *  @throws OpenMMException if they do not, with the bytes needed and available, the largest cluster, and a remedy */
 void requireDeviceMemory(Device& device, const ConstraintSolver& solver, const ArraySizes& sizes);
 
 } // namespace ConstraintPlugin

@@ -10,7 +10,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Host memory for what is on its way to the device: it holds no second copy of tables that may fill it. */
+/** Bytes of host memory for uploads. Tables are uploaded in pieces, because a second copy might fill the memory. */
 constexpr std::size_t pieceSize = 1 << 20;
 
 /** Write `size` numbers to a place in an array of numbers, piece by piece.
@@ -25,7 +25,8 @@ void uploadInPieces(ComputeArray& array, std::size_t place, std::size_t size, Fi
     }
 }
 
-/** The numbers of a table, width of them an element. An element of three is two if the first two fit into one. */
+/** The numbers of a table, width of them an element. An element of three is packed into two if the first two fit into
+ *  one. */
 template <class T, class To>
 void copyNumbers(const std::vector<T>& table, int, std::size_t first, std::size_t last, To* to) {
     std::copy(table.begin() + (std::ptrdiff_t) first, table.begin() + (std::ptrdiff_t) last, to);
@@ -44,7 +45,7 @@ void copyNumbers(const std::vector<std::array<int, N>>& table, int width, std::s
     }
 }
 
-/** Write what an array begins with: a table's numbers, or zeros. */
+/** Write the initial values of an array: the numbers of a table, or zeros. */
 template <class T>
 void uploadValues(const DeviceArray& description, const ConstraintTables& tables, ComputeArray& array,
                   std::size_t place) {
@@ -70,7 +71,7 @@ void uploadValues(const DeviceArray& description, const ConstraintTables& tables
         description.values);
 }
 
-/** The name of the function or macro that a place in a text is in. */
+/** The name of the function or macro that contains a position of a text. */
 std::string functionAt(const std::string& text, std::size_t place) {
     std::size_t begin = 0;
     for (const char* start : {"\nDEVICE ", "\nKERNEL ", "\n#define "}) {
@@ -134,7 +135,7 @@ void KernelArguments::add(const DeviceArrays& arrays, const ConstraintTables& ta
 }
 
 void KernelArguments::addPools(const DeviceArrays& arrays, const ConstraintTables& tables) {
-    // The list of where parts begin comes first among the ints.
+    // The pool of ints begins with the list of the starts of all parts.
     std::vector<int> begins;
     double numInts = alignedInPool((double) arrays.pooled.size()), numMixed = 0;
     for (const DeviceArray& array : arrays.pooled) {

@@ -13,23 +13,24 @@
 
 namespace ConstraintPlugin {
 
-/** Of a Context's numbers. */
+/** Bytes of the numbers of a Context. */
 NumberBytes numberBytes(const OpenMM::ComputeContext& cc);
 
-/** The arrays and numbers that all kernels of a program are given, by name. Kernels take them all in one order and see
- *  them as members of a struct `Arguments`, whose definition is written here: no list of them stands twice. A name that
- *  was not added is an error, in a call as well as in a kernel's text. */
+/** The arrays and numbers that are the arguments of all kernels of a program, by name. They have the same order in all
+ *  kernels, which use them as members of a struct `Arguments`. The definition of this struct is generated, so that the
+ *  list exists once. A name that was not added is an error, in a call as well as in the text of a kernel. */
 class KernelArguments {
 public:
     explicit KernelArguments(OpenMM::ComputeContext& cc) : cc(cc) {
     }
-    /** An array of someone else's. @param type  of an element, as kernels know it: "real4", "const mm_long" */
+    /** Add an array that another object owns.
+     *  @param type  of an element in kernels: "real4", "const mm_long" */
     void add(const std::string& name, const std::string& type, OpenMM::ArrayInterface& array);
-    /** New arrays with what the tables say, or zeros. The host does not see those that are pooled again: they are parts
-     *  of one array of ints and of one of `mixed`s, since implementations of OpenCL are not at ease with a hundred
-     *  arguments. */
+    /** Add new arrays with the values of the tables, or zeros. Pooled arrays are parts of one array of ints and of one
+     *  of `mixed`s, because many OpenCL implementations do not support a hundred arguments; the host cannot access them
+     *  afterwards. */
     void add(const DeviceArrays& arrays, const ConstraintTables& tables);
-    /** Numbers, which may change from launch to launch. */
+    /** Add numbers, which may change from launch to launch. */
     void addNumber(const std::string& name, int value);
     void addNumber(const std::string& name, double value);
     void addNumber(const std::string& name, const OpenMM::Vec3& value);
@@ -37,7 +38,7 @@ public:
     void set(const std::string& name, double value);
     void set(const std::string& name, const OpenMM::Vec3& value);
 
-    /** New values of an array of `mixed`s, and its present ones. */
+    /** Set or return the values of an array of `mixed`s. */
     void upload(const std::string& name, const std::vector<double>& values);
     std::vector<double> download(const std::string& name);
 
@@ -47,15 +48,15 @@ public:
     double allocatedBytes() const;
     /** typedef struct {...} Arguments; */
     std::string definition() const;
-    /** What stands between a kernel's parentheses. */
+    /** The parameter list of a kernel. */
     std::string parameters() const;
     /** The initializer of an Arguments. */
     std::string initializer() const;
-    /** @throws OpenMMException if a text has a->NAME with the name of no argument: the function and the name */
+    /** @throws OpenMMException with the function and the name if a text has a->NAME and no argument has that name */
     void requireKnownIn(const std::string& text) const;
-    /** Give a new kernel its arguments. */
+    /** Set the arguments of a new kernel. */
     void bind(OpenMM::ComputeKernel& kernel) const;
-    /** Give it the numbers as they are now. */
+    /** Set the present values of the numbers in a kernel. */
     void update(OpenMM::ComputeKernel& kernel) const;
 
 private:

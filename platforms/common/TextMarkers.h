@@ -8,7 +8,7 @@
 
 namespace ConstraintPlugin {
 
-/** Replace every $NAME$ of a text. No identifier contains a dollar sign, so none is taken for a marker.
+/** Replace every $NAME$ of a text. No identifier contains a dollar sign, so none can be mistaken for a marker.
  *  @param name    of the text, for error messages
  *  @param values  by NAME
  *  @throws OpenMMException if the text has a marker that has no value, or a value has no marker */

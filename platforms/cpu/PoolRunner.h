@@ -9,7 +9,7 @@
 
 namespace ConstraintPlugin {
 
-/** Runs tasks on OpenMM's threads; a single one on the calling thread, which is quicker than waking another. */
+/** Runs tasks on OpenMM's threads; a single one on the calling thread, because waking another thread takes longer. */
 class PoolRunner : public TaskRunner {
 public:
     explicit PoolRunner(int numThreads);

@@ -9,7 +9,7 @@
 
 namespace OpenMM {
 
-/** OpenMM's kernel texts; its library has them, and no header. */
+/** OpenMM's kernel texts, which are in its library but not in its headers. */
 class CudaKernelSources {
 public:
     static const std::string vectorOps;
@@ -28,7 +28,7 @@ void check(CudaContext& cu, CUresult result, const char* what) {
         throw OpenMMException(std::string("CUDA: ") + what + ": " + cu.getErrorString(result));
 }
 
-/** A kernel launched with dynamic shared memory, or cooperatively: OpenMM's own kernels are neither. */
+/** A kernel that is launched with dynamic shared memory, or cooperatively, which OpenMM's kernels do not support. */
 class OwnKernel : public ComputeKernelImpl {
 public:
     OwnKernel(CudaContext& cu, CUfunction function, const std::string& name, std::size_t sharedBytes,
@@ -133,8 +133,8 @@ int CudaDevice::largestBlock() {
     return attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 }
 
-/** One on each multiprocessor: the kernels' launch bounds make sure that one fits, and a cooperative launch fails
- * rather than start without all of its blocks. */
+/** One on each multiprocessor: the launch bounds of the kernels ensure that one fits. A cooperative launch fails if not
+ *  all of its blocks fit. */
 int CudaDevice::cooperatingBlocks() {
     return attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) ? attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) : 1;
 }

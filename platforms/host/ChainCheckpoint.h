@@ -8,7 +8,7 @@
 
 namespace ConstraintPlugin {
 
-/** A Nose-Hoover chain's part of a checkpoint. */
+/** Write the part of a checkpoint that belongs to a Nose-Hoover chain. */
 void writeChain(std::ostream& stream, const HeatBathKernel& kernel);
 /** @throws OpenMMException if the checkpoint has a chain of another length, or ends */
 void readChain(std::istream& stream, HeatBathKernel& kernel);

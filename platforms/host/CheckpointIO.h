@@ -13,12 +13,12 @@
 
 namespace ConstraintPlugin {
 
-/** The integrators' part of OpenMM's binary checkpoints: raw values, sealed with their number and a hash. The second
- *  version has something that one integrator alone keeps behind what all do. */
+/** The integrators' part of OpenMM's binary checkpoints: raw values behind a version number, a hash and their number of
+ *  bytes. In the second version data of one integrator follow those that all integrators have. */
 constexpr int checkpointVersion = 0x434f4e04, checkpointVersionWithOwn = 0x434f4e05;
 
 constexpr std::uint64_t emptyHash = 14695981039346656037u;
-/** FNV-1a of what `hash` is of, and these bytes behind it. */
+/** FNV-1a hash of bytes, continued from the hash of the bytes before them. */
 inline std::uint64_t hashOf(const void* data, std::size_t bytes, std::uint64_t hash = emptyHash) {
     for (std::size_t i = 0; i < bytes; i++)
         hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211u;
@@ -51,7 +51,7 @@ inline void writeText(std::ostream& stream, const std::string& text) {
     stream.write(text.data(), (std::streamsize) text.size());
 }
 inline std::string readText(std::istream& stream) {
-    constexpr std::uint64_t portion = 1 << 20; // a damaged number of bytes must not become as much memory
+    constexpr std::uint64_t portion = 1 << 20; // so that a damaged size does not allocate as much memory
     std::uint64_t left;
     read(stream, left);
     std::string text;
@@ -67,9 +67,9 @@ inline std::string readText(std::istream& stream) {
 }
 
 inline const char* const checkpointRemedy =
-    ", not by this one. Checkpoints go with their integrator; a State can be taken to another.";
+    ", not by this one. A checkpoint can only be loaded by the same integrator; a State (saveState) by any.";
 
-/** The second version's hash is of its number, too: damage must not turn one version into the other. */
+/** The hash of the second version includes the version number, so that damage cannot exchange the versions. */
 inline std::uint64_t sealOf(int version, const std::string& bytes) {
     return hashOf(bytes.data(), bytes.size(), version == checkpointVersion ? emptyHash : hashOf(&version, sizeof(int)));
 }
@@ -78,8 +78,8 @@ inline void writeSealed(std::ostream& stream, int version, const std::string& by
     write(stream, sealOf(version, bytes));
     writeText(stream, bytes);
 }
-/** @param[out] version  one of the two
- *  @throws OpenMMException if it was written in another format, or has changed since */
+/** @param[out] version  as written
+ *  @throws OpenMMException if the format is unknown or the data are damaged */
 inline std::string readSealed(std::istream& stream, int& version) {
     if (!stream.read(reinterpret_cast<char*>(&version), sizeof(int)) ||
         (version != checkpointVersion && version != checkpointVersionWithOwn))

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// A Context's state, which someone else left, is returned to the constraints.
+// Projection of states that were changed outside of the steps, and of velocities for kinetic energies.
 #include "HostStepKernel.h"
 #include "MovingTargets.h"
 #include "StateErrors.h"
@@ -43,8 +43,8 @@ void HostStepKernel::requireDone(const Projection& projection, Stage stage, cons
         throwProblem(farOff(set, projection, x, box, targetTime, integrator.getMaxProjection(), activity));
     case Projection::Outcome::Failed:
         if (projection.progress >= 0)
-            activity += ", which came " + to_string((int) (100 * projection.progress)) +
-                        " % of the way with bonds and angles held";
+            activity += ", which reached " + to_string((int) (100 * projection.progress)) +
+                        " % of the change while bond lengths and angles were kept";
         fail(projection.report, stage, integrator);
     }
 }
@@ -100,7 +100,7 @@ void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrat
 double HostStepKernel::applyConstraints(ContextImpl& context, const ConstraintIntegrator& integrator) {
     beginRequest(context, integrator, "the projection of the positions");
     const double farthest = projectContextPositions(context, integrator, Reach::Staged);
-    context.computeVirtualSites(); // also where no constraint was violated
+    context.computeVirtualSites(); // even if no constraint was violated
     return farthest;
 }
 
@@ -111,7 +111,8 @@ void HostStepKernel::applyVelocityConstraints(ContextImpl& context, const Constr
 
 void HostStepKernel::projectVelocities(ContextImpl& context, const ConstraintIntegrator& integrator, vector<Vec3>& v) {
     beginRequest(context, integrator, "the projection of the velocities");
-    // The Context's positions may still be off the constraints: take the tangent where the next step will put them.
+    // The Context's positions may still violate the constraints: use the tangent space at the projected positions, from
+    // which the next step starts.
     vector<Real3> x = copyOf(positions(context));
     projectPositions(context, integrator, x.data(), Reach::Unbounded);
     projectTangent(context, integrator, x.data(), asReal3(v));

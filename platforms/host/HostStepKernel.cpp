@@ -26,15 +26,16 @@ void HostStepKernel::initialize(const System& system, const ConstraintIntegrator
     projector = make_unique<Projector>(*solver, [&system] { return collectHeldPairs(system); });
     record = make_unique<StepRecord>(scheme, *solver, integrator.getStepSize());
     takeSettings(integrator);
-    metParameters = solver->getGlobals(); // the Context's defaults: positions are not there yet
+    metParameters = solver->getGlobals(); // the Context's defaults: no positions are set yet
 }
 
 void HostStepKernel::setTargets(const ConstraintSet& constraints) {
     lastStep().freeze();
     if (!solver->setTargets(constraints))
-        throw OpenMMException("updateParametersInContext: particles or the number of constraints changed, or which "
-                              "of them are straight or flat. Only lengths, angles, shapes and parameters "
-                              "may change; otherwise call Context.reinitialize(True).");
+        throw OpenMMException(
+            "updateParametersInContext: particles or the number of constraints changed, or which "
+            "angles are 180 degrees and which bodies are linear or planar. Only lengths, angles, shapes and parameters "
+            "may change; otherwise call Context.reinitialize(True).");
     projector->forgetRank();
     forgetLastState();
 }
@@ -133,7 +134,7 @@ void HostStepKernel::throwDrift(const SolveReport& drift, const ConstraintIntegr
 }
 
 void HostStepKernel::requireFinite(const Real3* v, const char* what) const {
-    bool areFinite = true; // without a way out of the loop, several at once
+    bool areFinite = true; // no early exit, so that the loop is vectorized
     for (int i = 0; i < numParticles(); i++)
         areFinite &= std::abs(v[i].x + v[i].y + v[i].z) <= numeric_limits<double>::max();
     if (areFinite)
@@ -162,7 +163,7 @@ int HostStepKernel::endingTargetOf(const SolveReport& report, const ConstraintIn
     return -1;
 }
 
-// ---- what users read -----------------------------------------------------------------------------------------------
+// ---- results that users read ---------------------------------------------------------------------------------------
 
 SolverSummary HostStepKernel::getSummary() const {
     SolverSummary now = lastStep().summary;
@@ -209,8 +210,8 @@ void HostStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintInteg
                                      const vector<int>& coordinates, vector<double>& multipliers,
                                      vector<double>& corrections, double& logZ) {
     if (solver->moves())
-        throw OpenMMException("computeBlueMoon: constraints that move in time have no ensemble of their own; set their "
-                              "rates to zero.");
+        throw OpenMMException("computeBlueMoon: the blue moon average is not defined for constraints that move in "
+                              "time; set their rates to zero.");
     const vector<double> all = computeMultipliers(context, integrator);
     multipliers.clear();
     for (int k : coordinates)
@@ -254,7 +255,7 @@ void HostStepKernel::createCheckpoint(ostream& stream) const {
 }
 
 void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
-    invalidateForces(true); // OpenMM has read its own part, even if this one fails
+    invalidateForces(true); // OpenMM has already replaced its state, even if this fails
     int version = 0;
     istringstream bytes(readSealed(stream, version));
     const bool isOtherStep = readText(bytes) != getName();
@@ -274,7 +275,7 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
         readUnsealedOwn(stream);
     else if (!isOtherStep)
         readOwn(bytes);
-    if (differs || isOtherStep) { // nothing that was solved then applies now
+    if (differs || isOtherStep) { // multipliers of the saved step do not apply
         record->reading.work = saved.reading.work;
         record->reading.heat = saved.reading.heat;
     } else {

@@ -11,17 +11,17 @@
 
 namespace ConstraintPlugin {
 
-static_assert(sizeof(Real3) == sizeof(OpenMM::Vec3), "arrays of Vec3 are handed to core as arrays of Real3");
+static_assert(sizeof(Real3) == sizeof(OpenMM::Vec3), "arrays of Vec3 are passed to core as arrays of Real3");
 inline Real3* asReal3(std::vector<OpenMM::Vec3>& v) {
     return reinterpret_cast<Real3*>(v.data());
 }
 
-/** What the kernels of all integrators and platforms share: everything but the time step, on the host and in double
- *  precision. It joins a Context to what does the work: a Projector for states that someone else left, a StepRecord for
- *  what users read, and makes exceptions of what these report.
+/** Base class of the kernels of all integrators and platforms: everything but the time step, on the host and in double
+ *  precision. It connects a Context with a Projector, for states that were changed outside of the steps, and with a
+ *  StepRecord, for the results that users read. It raises exceptions for the failures that these report.
  *
- *  A platform gives access to its state by the protected virtual functions, and takes the steps: execute(),
- *  invalidateForces(). */
+ *  A platform implements the protected virtual functions, which access its state, and execute() and invalidateForces(),
+ *  which take the steps. */
 class HostStepKernel : public IntegrateConstraintsStepKernel {
 public:
     HostStepKernel(const std::string& name, const OpenMM::Platform& platform)
@@ -65,90 +65,91 @@ public:
     void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
 
 protected:
-    // ---- what a platform implements ----
+    // ---- functions that a platform implements ----
 
     /** The Context's positions (nm) and velocities (nm/ps), [numParticles] in the System's order, molecules whole.
-     *  Good until the next call of the same function or of its set function. */
+     *  Valid until the next call of the same function or of its set function. */
     virtual const Real3* positions(OpenMM::ContextImpl& context) const = 0;
     virtual const Real3* velocities(OpenMM::ContextImpl& context) const = 0;
-    /** Neither tells the integrator, nor places virtual sites. */
+    /** They neither notify the integrator nor compute virtual sites. */
     virtual void setPositions(OpenMM::ContextImpl& context, const Real3* x) = 0;
     virtual void setVelocities(OpenMM::ContextImpl& context, const Real3* v) = 0;
-    /** Forces (kJ/mol/nm, [numParticles]) at the present state. Good until the next call. */
+    /** Forces (kJ/mol/nm, [numParticles]) at the present state. Valid until the next call. */
     virtual const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual Box box(OpenMM::ContextImpl& context) const;
-    /** What serves the clusters, for SolverSummary and error messages. */
+    /** Description of the solvers, for SolverSummary and error messages. */
     virtual std::string solverDescription() const;
     virtual double currentTime(OpenMM::ContextImpl& context) const;
     /** Relative rounding error of the positions that the platform stores. */
     virtual double positionEpsilon() const {
         return std::numeric_limits<double>::epsilon();
     }
-    /** Smallest tolerance that steps reach; where the integrator asks for less, they are solved to this. */
+    /** Smallest tolerance that steps reach. It replaces a smaller tolerance of the integrator. */
     virtual double smallestTolerance() const {
         return 0;
     }
-    /** Complete the record and the solver's impulses (a warm start's) with what the platform has not fetched of the
-     * last good step. Called before any of them is read, and before anything but a step changes them; by then someone
-     * may have exchanged the Context's state. Evaluates no constraint. */
+    /** Complete the record and the solver's impulses (from which a warm start begins) with the data of the last good
+     *  step that the platform has not yet read. Called before they are read, and before they are changed other than by
+     *  a step. The Context's state may have been exchanged by then. Evaluates no constraint. */
     virtual void refreshReading() const = 0;
-    /** fingerprintOf() the state that the last step left, 0 where there is none or forgetLastState() was called since.
-     */
+    /** fingerprintOf() the state after the last step; 0 if there was none, or if forgetLastState() was called since. */
     virtual std::uint64_t lastStateFingerprint() const = 0;
-    /** The state that the last step left may be off the constraints from now on, whether it is still there or not,
-     *  because they or it were exchanged: the next step has to call projectState(). What a checkpoint had is in the
-     *  record and the solver's impulses, and nothing is left to fetch. */
+    /** Forget that the state after the last step satisfies the constraints, because the constraints or the state were
+     *  exchanged: the next step calls projectState(). The record and the solver's impulses are complete afterwards;
+     *  refreshReading() has nothing to add. */
     virtual void forgetLastState() = 0;
-    /** What this integrator alone keeps from one step to the next, for checkpoints, which seal it with the rest: raw
-     *  bytes (CheckpointIO.h), none where there is nothing. */
+    /** Write the state that only this integrator has, as raw bytes of a checkpoint (CheckpointIO.h), whose hash
+     *  includes them. Nothing is written if there is none. */
     virtual void writeOwn(std::ostream&) const {
     }
-    /** @param stream  what writeOwn() wrote; not called for a checkpoint without it
-     *  @throws OpenMMException if it does not fit */
+    /** @param stream  the bytes of writeOwn(); not called for a checkpoint without them
+     *  @throws OpenMMException if they do not fit this integrator */
     virtual void readOwn(std::istream&) {
     }
-    /** The same from a checkpoint without it.
-     *  @param stream  behind the sealed part, where version 0.1 wrote a Nose-Hoover chain */
+    /** The same from a checkpoint without these bytes.
+     *  @param stream  after the part with a hash, where version 0.1 wrote a Nose-Hoover chain */
     virtual void readUnsealedOwn(std::istream&) {
     }
 
-    // ---- what a step uses, in this order ----
+    // ---- functions that a step calls, in this order ----
 
-    /** Whether Context parameters that constraints depend on are others than when the positions last met these. If so,
-     *  the state is to be projected before anything else of a step computes an energy. */
+    /** Whether Context parameters that constraints depend on are different from those with which the positions were
+     *  projected last. If so, the state has to be projected before any part of a step computes an energy. */
     bool hasNewParameters(OpenMM::ContextImpl& context) const {
         return parameters(context) != metParameters;
     }
-    /** Take over the integrator's settings, the time and the Context's parameters. */
+    /** Apply the integrator's settings, the time and the Context's parameters. */
     void prepare(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    /** Whether the state is the one that a loaded checkpoint was written at, thus on the constraints. True only once
-     *  per checkpoint. */
+    /** Whether the state is that of a loaded checkpoint, which satisfies the constraints. True only once per
+     *  checkpoint. */
     bool isStateOfCheckpoint(OpenMM::ContextImpl& context);
-    /** Project the state before a step, as far as it is not known to be on the constraints.
+    /** Project the state before a step, except for the parts that are known to satisfy the constraints.
      *  @param positionsKnown   positions and box (and with moving constraints, the time) are those of the last step
      *  @param velocitiesKnown  so are the velocities
-     *  @param isOfAStep        nobody but updateContextState() has changed it since the last step: a barostat
-     *  @throws OpenMMException if anyone else has, and a particle would be moved farther than setMaxProjection() */
+     *  @param isOfAStep        since the last step only updateContextState() has changed it, that is, a barostat
+     *  @throws OpenMMException if it was changed otherwise, and a particle would be moved farther than
+     *  setMaxProjection() */
     void projectState(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
                       bool velocitiesKnown, bool isOfAStep);
     ProjectionSettings projectionSettings(const ConstraintIntegrator& integrator) const;
     /** Position stage from x over a duration (ps), of a step or a part of it: delta in: unconstrained, out:
-     * constrained, and the velocity with its impulse. Throws where it fails. */
+     *  constrained; the impulse is added to the velocity. Throws if it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                         Real3* delta, Real3* velocity, double duration);
-    /** Velocity stage at positions x. Throws where it fails. */
+    /** Velocity stage at positions x. Throws if it fails. */
     void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                          Real3* velocity);
-    /** Accelerations (nm/ps^2) at positions x with velocities v; in: without constraints. Throws where it fails. */
+    /** Accelerations (nm/ps^2) at positions x with velocities v; in: without constraints. Throws if it fails. */
     void solveAccelerations(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                             const Real3* v, Real3* acceleration, ForceMultipliers& multipliers,
                             const Stabilization& feedback = {});
-    /** @throws OpenMMException if constraints drifted beyond the bound of an integrator that is explicit */
+    /** @throws OpenMMException if constraints drifted beyond the bound of an integrator with an explicit constraint
+     *  force */
     void checkDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     [[noreturn]] void throwDrift(const SolveReport& drift, const ConstraintIntegrator& integrator) const;
     /** @throws ConstraintException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
     void requireFinite(const Real3* v, const char* what) const;
-    /** @throws ConstraintException of a solve, which the record takes note of */
+    /** Record a failed solve and raise its exception. @throws ConstraintException */
     [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
 
     int numParticles() const {
@@ -161,13 +162,13 @@ protected:
     std::vector<double> inverseMass; ///< [numParticles] 1/amu
     std::unique_ptr<ConstraintSolver> solver;
     std::unique_ptr<StepRecord> record;
-    std::string activity;  // what is being done, for error messages
-    double targetTime = 0; // of the targets of the stage at hand
-    /** Steps since the kernel was made, those before a loaded checkpoint included; one that fails does not count. */
+    std::string activity;  // the present operation, for error messages
+    double targetTime = 0; // of the targets of the present stage
+    /** Successful steps since the kernel was made, including those before a loaded checkpoint. */
     std::uint64_t stepsTaken = 0;
 
 private:
-    /** The record, with nothing left to fetch. */
+    /** The complete record. */
     StepRecord& lastStep() const {
         refreshReading();
         return *record;
@@ -177,31 +178,32 @@ private:
     std::vector<Real3> copyOf(const Real3* array) const {
         return {array, array + numParticles()};
     }
-    /** What users ask for between steps begins with this. */
+    /** Called first by every public function that is not a step. */
     void beginRequest(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const char* name);
     void takeSettings(const ConstraintIntegrator& integrator);
-    /** How far velocities are behind the positions (ps). */
+    /** Time by which velocities lag behind the positions (ps). */
     double velocityTimeOffset(const ConstraintIntegrator& integrator) const {
         return scheme.velocityLag * integrator.getStepSize();
     }
-    /** @return how far the farthest particle was moved (nm) */
+    /** @return the largest displacement of a particle (nm) */
     double projectContextPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Reach reach);
     void projectContextVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    /** Project arrays [numParticles], the Context's or others. Throws where that fails.
+    /** Project arrays [numParticles], of the Context or others. Throws if that fails.
      *  @return Kept or Projected */
     Projection projectPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* x,
                                 Reach reach);
     Projection projectTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* x,
                               Real3* v);
-    /** Take note of a projection. @throws ConstraintException if it is neither Kept nor Projected */
+    /** Record a projection. @throws ConstraintException if it is neither Kept nor Projected */
     void requireDone(const Projection& projection, Stage stage, const Real3* x, const Box& box,
                      const ConstraintIntegrator& integrator);
-    /** What moves to the end of its range and is coupled to the constraint that could not be solved; -1: nothing. */
+    /** The constraint whose target moves to the end of its range and that is coupled to the one that was not solved; -1
+     *  if there is none. */
     int endingTargetOf(const SolveReport& report, const ConstraintIntegrator& integrator) const;
 
     std::unique_ptr<Projector> projector;
-    std::vector<double> metParameters;   // those with which the positions last met the constraints
-    std::uint64_t loadedFingerprint = 0; // of the state that a checkpoint was written at
+    std::vector<double> metParameters;   // with which the positions were projected last
+    std::uint64_t loadedFingerprint = 0; // of the state of the loaded checkpoint
 };
 
 } // namespace ConstraintPlugin

@@ -12,8 +12,9 @@ ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection&
         std::tuple(projection.constraint, projection.particle, projection.distance);
     std::ostringstream out;
     out << describeParticle(set, particle) << " is at (" << x[particle].x << ", " << x[particle].y << ", "
-        << x[particle].z << ") nm in " << activity << ": so far out, positions of this precision are rounded by "
-        << rounding << " nm, too much for " << describeConstraint(set, constraint) << ".";
+        << x[particle].z << ") nm in " << activity
+        << ": at this distance from the origin, positions in this precision are rounded by " << rounding
+        << " nm, too much for " << describeConstraint(set, constraint) << ".";
     return problemOf(set, "rounding", {constraint}, out.str(),
                      "correct its position, or move all particles closer to the origin.", rounding,
                      set.scale(set.constraints[constraint]));
@@ -28,15 +29,15 @@ std::string describeError(const ConstraintSet& set, const SolveReport& report, d
     if (set.hasLengthScale(c))
         out << "is " << report.value << " nm, not " << c.targetAt(time) << " nm";
     else if (c.kind == CoordinateKind::Custom)
-        out << "is " << report.maxError << " nm from where it should be";
+        out << "is " << report.maxError << " nm from its value";
     else if (c.kind == CoordinateKind::AffinePosition)
-        out << "has another shape";
+        out << "has a different shape";
     else
         out << "is " << report.maxError * 180 / M_PI << " degrees from its value";
     return out.str();
 }
 
-/** What may have put a constraint far off. */
+/** Why a constraint may be far from its value. */
 enum class Cause { Unknown, StartTime, MissingImage };
 
 Cause causeOf(const ConstraintSet& set, const SolveReport& report, double time, const Real3* x, const Box& box) {
@@ -56,12 +57,12 @@ std::string remedyOf(Cause cause, bool isConverged) {
     if (cause == Cause::MissingImage)
         return "Its particles are in different copies of the periodic box: call "
                "setUsesPeriodicBoundaryConditions(True) on the ConstraintForce, or make molecules whole.";
-    return std::string(cause == Cause::StartTime ? "Its rate counts from its start time: let it start now, with "
-                                                   "startTime=context.getTime(). "
+    return std::string(cause == Cause::StartTime ? "Its target changes from its start time on: set it to the present "
+                                                   "time with startTime=context.getTime(). "
                                                  : "") +
-           "Call integrator.applyConstraints() to go there in stages, or openmmconstraints.minimize(context), which "
-           "goes there and minimizes (OpenMM's minimizer does not know ConstraintForces)" +
-           (isConverged ? "; setMaxProjection() lets a step do it in one go." : ".");
+           "Call integrator.applyConstraints() to project in stages, or openmmconstraints.minimize(context), which "
+           "projects and minimizes (OpenMM's minimizer ignores ConstraintForces)" +
+           (isConverged ? "; setMaxProjection() allows a step to do it in one stage." : ".");
 }
 
 } // namespace
@@ -77,7 +78,7 @@ ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection,
         out << " would move " << describeParticle(set, projection.particle) << " by " << projection.distance
             << " nm, farther than setMaxProjection() allows (" << bound << " nm)";
     else
-        out << " does not get there in one go";
+        out << " does not succeed in one stage";
     out << ".";
     const Cause cause = causeOf(set, before, time, x, box);
     return problemOf(set, cause == Cause::MissingImage ? "minimum-image" : "far-off", {before.constraint}, out.str(),
@@ -105,7 +106,7 @@ ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drif
         << drift.maxError << ".";
     return problemOf(set, "drift", {drift.constraint}, out.str(),
                      "stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
-                     "setMaxDrift(), call applyConstraints() now and then, or use RattleIntegrator, which does not "
+                     "setMaxDrift(), call applyConstraints() regularly, or use RattleIntegrator, which does not "
                      "drift.",
                      drift.maxError, bound);
 }
@@ -114,7 +115,7 @@ ConstraintProblem offParameter(const ConstraintSet& set, const SolveReport& repo
                                double bound) {
     const auto& [names, now, met] = globals;
     std::ostringstream out;
-    out << "The positions do not meet a Context parameter that has changed: ";
+    out << "The positions do not satisfy the constraints after a change of a Context parameter: ";
     for (std::size_t i = 0; i < names.size(); i++)
         if (i >= met.size() || now[i] != met[i]) {
             out << "\"" << names[i] << "\" is " << now[i];
@@ -122,12 +123,12 @@ ConstraintProblem offParameter(const ConstraintSet& set, const SolveReport& repo
                 out << ", they were projected with " << met[i];
             break;
         }
-    out << ". " << describeConstraint(set, report.constraint) << " is off by " << report.maxError
+    out << ". " << describeConstraint(set, report.constraint) << " has an error of " << report.maxError
         << " nm, so energies and forces here are not those of the constrained system.";
     return problemOf(
         set, "off-parameter", {report.constraint}, out.str(),
         "call integrator.applyConstraints() after context.setParameter(). Exchanges of states between values of such "
-        "a parameter cannot do that: let them exchange temperatures, or other Forces' parameters.",
+        "a parameter cannot make this call: exchange temperatures or parameters of other Forces instead.",
         report.maxError, bound);
 }
 

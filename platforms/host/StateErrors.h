@@ -8,8 +8,8 @@
 
 namespace ConstraintPlugin {
 
-// What is wrong with a state, as a record. `activity` is what was being done: "step 1041", "the projection of the
-// positions". What is wrong with a solve is in ConstraintErrors.h.
+// Error records of states; ConstraintErrors.h has those of solves. `activity` names the operation: "step 1041", "the
+// projection of the positions".
 
 /** Of Projection::Outcome::Unresolved. @param x  [numParticles] nm */
 ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection& projection, const Real3* x,
@@ -30,10 +30,10 @@ ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, i
 ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drift, double bound,
                                const std::string& activity);
 
-/** A value of each Context parameter that constraints depend on. */
+/** Values of the Context parameters that constraints depend on. */
 struct GlobalValues {
     std::vector<std::string> names;
-    std::vector<double> now, met; ///< met: those with which the positions last met the constraints
+    std::vector<double> now, met; ///< met: with which the positions were projected last
 };
 ConstraintProblem offParameter(const ConstraintSet& set, const SolveReport& report, const GlobalValues& globals,
                                double bound);

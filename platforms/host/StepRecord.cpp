@@ -90,11 +90,11 @@ void StepRecord::setStepSize(double dt) {
     stepSize = dt;
 }
 
-// ---- what users read -----------------------------------------------------------------------------------------------
+// ---- results that users read ---------------------------------------------------------------------------------------
 
-/** Add to the multipliers what the change of velocities in a heat bath asks of them: half of the drift has the
- *  velocities v1 before the bath and half v2 after it, so that the position stage answers the centripetal term of their
- *  mean, and 1/2 |v1|^2 + 1/2 |v2|^2 = |(v1 + v2)/2|^2 + 1/4 |v1 - v2|^2. */
+/** Add the contribution of a heat bath's change of velocities to the multipliers. Half of the drift has the velocities
+ *  v1 before the bath and half v2 after it, so the position stage balances the centripetal term of their mean, and 1/2
+ *  |v1|^2 + 1/2 |v2|^2 = |(v1 + v2)/2|^2 + 1/4 |v1 - v2|^2. */
 void StepRecord::complete() {
     if (reading.velocityChange.empty())
         return;
@@ -103,7 +103,7 @@ void StepRecord::complete() {
     ForceMultipliers rest;
     const SolveReport report = solver.solveVelocitySpread(reading.positions.data(), reading.box,
                                                           reading.velocityChange.data(), rest, 4 * maxIterations);
-    // a small part of what is read, and the matrix is the velocity stage's: a thousandth of it is enough
+    // This term is small, so a relative accuracy of 1e-3 is enough; its matrix is that of the velocity stage.
     const bool isClose = report.outcome == Outcome::NotConverged && report.maxError < 1e-3;
     if (report.outcome != Outcome::Converged && !isClose)
         throwSolveError(solver.getSet(), report,

@@ -13,14 +13,14 @@
 
 namespace ConstraintPlugin {
 
-/** What users read of the last good step, as plain data. */
+/** Results of the last good step that users can read, as plain data. */
 struct StepReading {
     ForceMultipliers multipliers, velocityMultipliers; ///< of the position and the velocity stage
-    /** [numParticles] velocities before a heat bath in the middle of the drift less those after it, as long as what
-     * that adds is not in the multipliers; else empty */
+    /** [numParticles] velocities before a heat bath in the middle of the drift minus those after it. Empty without such
+     *  a bath, and once complete() has added the contribution to the multipliers. */
     std::vector<Real3> velocityChange;
-    std::vector<Real3> positions;    ///< where the position stage took gradients
-    std::vector<Real3> endPositions; ///< the last stage's
+    std::vector<Real3> positions;    ///< at which the position stage computed gradients
+    std::vector<Real3> endPositions; ///< at the last stage
     Box box;
     double time = 0, endTime = 0;
     double work = 0;             ///< of moving constraints, since the Context was created
@@ -28,11 +28,11 @@ struct StepReading {
     std::vector<double> globals; ///< Context parameters that expressions depend on, as ConstraintSolver::getGlobals()
 };
 
-/** What a checkpoint holds of a step, besides OpenMM's own. */
+/** Data of a step in a checkpoint, besides those of OpenMM. */
 struct SavedStep {
     Impulses impulses; ///< the solver's, with which a warm start begins
     double stepSize = 0;
-    std::uint64_t fingerprint = 0; ///< of the state that the step left, as fingerprintOf()
+    std::uint64_t fingerprint = 0; ///< of the state after the step, by fingerprintOf()
     StepReading reading;
     SolverSummary summary;
 
@@ -48,44 +48,44 @@ std::uint64_t fingerprintOf(int numParticles, const Real3* x, const Real3* v, co
 /** Multipliers of the listed constraints, from those of all. */
 std::vector<double> listedMultipliers(const ConstraintSet& set, const ForceMultipliers& multipliers);
 
-/** The record of the last good step: what users may read of it, and what a checkpoint keeps. A platform fills in
- *  `reading`; what costs a solve is completed when somebody asks. */
+/** The record of the last good step, for users and for checkpoints. A platform fills in `reading`; results that need
+ *  another solve are computed when they are read. */
 class StepRecord {
 public:
     StepRecord(const StepScheme& scheme, ConstraintSolver& solver, double stepSize);
 
     // ---- while a step is taken ----
 
-    /** The step at hand has solved nothing yet. */
+    /** Reset the summary at the beginning of a step. */
     void resetSummary();
-    /** Take a stage's report into the summary. */
+    /** Add the report of a stage to the summary. */
     void note(const SolveReport& report);
     void note(double error, int constraint);
     void noteFailure(const SolveReport& report);
-    /** A step succeeded: what is read from now on is its. Multipliers and positions of `reading` are for the platform
-     * to fill in, now or when somebody asks. */
+    /** Record a successful step, whose results are read from now on. The platform fills in the multipliers and
+     *  positions of `reading`, at once or when they are read. */
     void noteStep(double startTime, double endTime, const Box& box);
-    /** Add the work of moving constraints in the step that was noted, its multipliers and positions read. The heat of
-     *  the step takes the opposite of what the velocities' change in a heat bath adds to it.
+    /** Add the work of moving constraints in the step that was recorded, after its multipliers and positions were
+     *  filled in. The contribution of the heat bath's change of velocities to this work is subtracted from the heat.
      *  @param end  positions [numParticles] at its end */
     void addWork(const Real3* end, double dt);
-    /** The next step has this step size (ps): a warm start rescales its multipliers. */
+    /** Set the size of the next step (ps) and rescale the multipliers of a warm start. */
     void setStepSize(double dt);
 
-    // ---- what users read ----
+    // ---- results that users read ----
 
     std::vector<double> multipliers(); ///< [listed constraints]
     std::vector<double> velocityMultipliers();
     ConstraintForces forces();
-    /** Until the next step, all of that stays what it is now: the constraints are about to change. */
+    /** Keep the present results until the next step, because the constraints are about to change. */
     void freeze();
 
     SavedStep save(std::uint64_t fingerprint);
     void restore(SavedStep saved);
 
     StepReading reading;
-    SolverSummary summary; ///< what describes the graph is left out
-    int maxIterations = 0; ///< of solves for what is read
+    SolverSummary summary; ///< without the fields that describe the graph
+    int maxIterations = 0; ///< of solves for these results
 
 private:
     struct Frozen {
@@ -97,7 +97,7 @@ private:
     const StepScheme& scheme;
     ConstraintSolver& solver;
     double stepSize;
-    std::unique_ptr<Frozen> frozen; // null: nothing has changed since the step
+    std::unique_ptr<Frozen> frozen; // null: the constraints have not changed since the step
 };
 
 } // namespace ConstraintPlugin

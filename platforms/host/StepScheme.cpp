@@ -32,7 +32,7 @@ StepScheme RattleLangevin() {
     s.velocityLag = 0.5;
     s.kineticEnergy = StepScheme::KineticEnergy::Projected;
     s.solvesVelocitiesFirst = true;
-    s.positionFactor = 1; // impulses over the step, with the gradients at r(t): lambda/dt answers the drift,
+    s.positionFactor = 1; // impulses over the step, with the gradients at r(t): lambda/dt belongs to the drift,
     s.velocityFactor = 1; // mu the kick
     return s;
 }
@@ -41,13 +41,13 @@ StepScheme GeodesicLangevin() {
     StepScheme s{};
     s.constrainsVelocities = true;
     s.solvesVelocitiesFirst = true;
-    s.positionFactor = 1; // impulses over the step, from all of its solves but those that answer random velocities
+    s.positionFactor = 1; // impulses over the step, from all of its solves except those after random velocities
     s.velocityFactor = 1;
     return s;
 }
 
 StepScheme RattleNoseHoover() {
-    return Rattle(); // between scalings of the velocities, which change neither positions nor multipliers
+    return Rattle(); // the scalings of velocities change neither positions nor multipliers
 }
 
 StepScheme ConstraintForce() {

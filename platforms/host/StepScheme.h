@@ -9,7 +9,7 @@
 
 namespace ConstraintPlugin {
 
-/** What is to be known of an integrator besides its time step, the same on every platform. */
+/** Properties of an integrator other than its time step, the same on every platform. */
 struct StepScheme {
     enum class KineticEnergy {
         Plain,           ///< of the velocities v
@@ -18,30 +18,30 @@ struct StepScheme {
     };
 
     std::string kernelName;
-    /** Whether velocities satisfy the velocity constraints between steps. Those half a step behind are no tangents at
-     *  the positions. */
+    /** Whether velocities satisfy the velocity constraints between steps. Velocities half a step behind are not tangent
+     *  to the constraints at the positions. */
     bool constrainsVelocities;
-    /** How far velocities are behind the positions, in steps. */
+    /** Time by which velocities lag behind the positions, in steps. */
     double velocityLag;
     KineticEnergy kineticEnergy;
     /** As forces, impulses of the stages are lambda * positionFactor / dt^2 and mu * velocityFactor / dt. */
     double positionFactor, velocityFactor;
-    /** Whether the velocity stage is at the start of the step, where it shares the force with the position stage. */
+    /** Whether the velocity stage is at the start of the step, where it uses the same force as the position stage. */
     bool solvesVelocitiesFirst;
     /** Whether the impulse of a step is half of the force at its start and half of that at its end. */
     bool hasTwoHalves;
-    /** Whether the constraint force is explicit: a step solves for forces, those at its start and at its end, and has
-     * no impulses; the constraints may drift as far as getMaxDrift(). */
+    /** Whether the constraint force is explicit: a step solves for the forces at its start and at its end instead of
+     *  impulses, and the constraints may drift up to getMaxDrift(). */
     bool isExplicit;
 
-    /** Read the impulses of a step as forces: the only way from one to the other.
+    /** Convert the impulses of a step to forces; no other function does.
      *  @param dt               ps, the step size
-     *  @param[out] multipliers, velocityMultipliers  what users read; arrays keep their memory from step to step */
+     *  @param[out] multipliers, velocityMultipliers  forces; the arrays keep their memory from step to step */
     void toForces(const Impulses& impulses, double dt, ForceMultipliers& multipliers,
                   ForceMultipliers& velocityMultipliers) const;
 };
 
-/** One for each time step of CONSTRAINT_STEPS. */
+/** The schemes of all time steps of CONSTRAINT_STEPS. */
 const std::vector<StepScheme>& stepSchemes();
 
 /** @param kernelName  "IntegrateRattleStep", ...

@@ -27,14 +27,15 @@ public:
     int largestBlock() override {
         return (int) cl.getDevice().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
     }
-    /** OpenCL guarantees nothing. PoCL has a thread for each compute unit: a test asks for that many blocks at most. */
+    /** OpenCL does not guarantee more than 1. PoCL has a thread for each compute unit, so a test may use as many
+     *  blocks. */
     int cooperatingBlocks() override {
         const char* tested = std::getenv("OPENMM_CONSTRAINTS_GRID");
         const int units = (int) cl.getDevice().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
         return tested == nullptr ? 1 : std::min(std::atoi(tested), units);
     }
     OpenMM::ComputeProgram compile(const std::string& text, std::size_t, bool) override {
-        return cl.compileProgram(text); // which declares all that it needs
+        return cl.compileProgram(text); // which declares all of its shared memory
     }
 
 private:

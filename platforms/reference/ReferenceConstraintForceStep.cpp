@@ -16,7 +16,7 @@ void ReferenceConstraintForceStep::takeStep(ContextImpl& context, const Constrai
     Real3* v = velocities(context);
     noteGradientPositions(context);
 
-    // r(t+dt) = r + dt v + dt^2/2 a, and a first guess of v(t+dt) for the force that depends on it
+    // r(t+dt) = r + dt v + dt^2/2 a, and a first guess of v(t+dt), on which the force depends
     std::vector<Real3> a = accelerations(context, integrator, v, atStart);
     std::vector<Real3> predicted(v, v + numParticles());
     for (int i = 0; i < numParticles(); i++) {

@@ -36,7 +36,7 @@ void ReferenceGeodesicLangevinStep::glide(ContextImpl& context, const Constraint
     const double h = 0.5 * integrator.getStepSize() / numSteps;
     Real3* x = positions(context);
     for (int k = 0; k < numSteps; k++) {
-        // RATTLE without a force: r += h v + c, v += c/h, and back to the tangent space there
+        // RATTLE without a force: r += h v + c, v += c/h, and projection onto the tangent space there
         for (int i = 0; i < numParticles(); i++)
             delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i];
         solver->forgetImpulses();

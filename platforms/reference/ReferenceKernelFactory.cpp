@@ -11,8 +11,7 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-/** On Reference, everything is solved by the readable solvers; on CPU, by the fast ones, on as many threads as its
- * forces use. */
+/** Reference uses the simple solvers for all clusters. CPU uses DistanceSolver, with the threads of its forces. */
 static std::shared_ptr<TaskRunner> makeRunner(const Platform& platform, ContextImpl& context) {
     if (platform.getName() == "Reference")
         return nullptr;
@@ -40,7 +39,7 @@ public:
 extern "C" void registerPlatforms() {
 }
 
-/** One factory serves Reference and CPU, which is derived from it. */
+/** One factory is for Reference and for CPU, which is derived from it. */
 extern "C" void registerKernelFactories() {
     for (int i = 0; i < Platform::getNumPlatforms(); i++) {
         Platform& platform = Platform::getPlatform(i);

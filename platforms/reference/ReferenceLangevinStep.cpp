@@ -31,11 +31,10 @@ void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const Constr
         if (inverseMass[i] > 0)
             v[i] = a * v[i] + std::sqrt(variance * inverseMass[i]) * normalNumbers(noiseKey, stepsTaken, i);
 
-    // What a normal vector with variances kT/m has left after this projection, orthogonal in the mass metric, is a
-    // sample of the Maxwell distribution in the tangent space. Left to LangevinMiddle's position stage, which moves
-    // over half a step what the velocities have along gradients but takes it for a whole one, half of it would stay in
-    // them.
-    const auto ofTheKick = solver->getImpulses(); // what is read, and where a warm start begins
+    // This projection P after the random kick makes the velocities an exact sample of the Maxwell distribution on the
+    // tangent space. Without it, half of the components along gradients would remain: LangevinMiddle's position stage
+    // removes the displacement of half a step, but corrects velocities for a whole step.
+    const auto ofTheKick = solver->getImpulses(); // for readings and the next warm start
     solver->forgetImpulses();
     solveVelocities(context, integrator, positions(context), v);
     solver->setImpulses(ofTheKick);

@@ -10,14 +10,14 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     const double dt = integrator.getStepSize();
     Real3* v = velocities(context);
 
-    // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, returned to the tangent space at r(t)
+    // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, projected onto the tangent space at r(t)
     const Real3* f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (dt * inverseMass[i]) * f[i];
     requireFinite(v, "velocity");
     solveVelocities(context, integrator, positions(context), v);
 
-    // delta = dt/2 (v before and after the heat bath); then both get the constraint impulse
+    // delta = dt/2 (v before and after the heat bath); then the constraint impulse is added to both
     velocityChange.assign(v, v + numParticles());
     for (int i = 0; i < numParticles(); i++)
         delta[i] = (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];

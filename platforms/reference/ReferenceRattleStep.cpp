@@ -10,7 +10,7 @@ void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegra
     const double dt = integrator.getStepSize();
     Real3* v = velocities(context);
 
-    // v(t+dt/2) = v + (dt/2) f(t)/m, delta = dt v(t+dt/2); then both get the constraint impulse (3.9.16)
+    // v(t+dt/2) = v + (dt/2) f(t)/m, delta = dt v(t+dt/2); then the constraint impulse is added to both (3.9.16)
     const Real3* f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++) {
         v[i] += (0.5 * dt * inverseMass[i]) * f[i];
@@ -19,7 +19,7 @@ void ReferenceRattleStep::takeStep(ContextImpl& context, const ConstraintIntegra
     solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 
-    // v(t+dt) = v + (dt/2) f(t+dt)/m, returned to the tangent space (3.9.17-19)
+    // v(t+dt) = v + (dt/2) f(t+dt)/m, projected onto the tangent space (3.9.17-19)
     f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++)
         v[i] += (0.5 * dt * inverseMass[i]) * f[i];

@@ -10,7 +10,7 @@ void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrat
     const double dt = integrator.getStepSize();
     Real3* v = velocities(context);
 
-    // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, delta = dt v(t+dt/2); then both get the constraint impulse
+    // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, delta = dt v(t+dt/2); then the constraint impulse is added to both
     const Real3* f = stepForces(context, integrator);
     for (int i = 0; i < numParticles(); i++) {
         v[i] += (dt * inverseMass[i]) * f[i];

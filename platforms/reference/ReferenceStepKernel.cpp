@@ -83,8 +83,8 @@ void ReferenceStepKernel::compare(ContextImpl& context) {
 const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
     compare(context);
     stepForces(context, integrator);
-    keepForces(context); // between steps others use the Context's array
-    // Not for a step if these are of other positions, as a barostat's trial, which returns in silence.
+    keepForces(context); // other code uses the Context's array between steps
+    // Forces at other positions, such as a rejected move of a barostat, are not used for a step.
     forcesKept = unchanged.positions;
     return keptForces.data();
 }
@@ -118,7 +118,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         record->resetSummary();
         const string step = "step " + to_string(data(context).stepCount + 1);
         activity = "the projection before " + step;
-        bool isGivenBack = false; // where the step fails: a state with new parameters, bit for bit
+        bool isGivenBack = false; // if the step fails: a state with new parameters, bit for bit
         if (i == 0)
             compare(context);
         bool isOfAStep = arePositionsOfLastStep(context);
@@ -186,7 +186,7 @@ const ReferenceStepKernel::Snapshot& ReferenceStepKernel::takeStart(ContextImpl&
 }
 
 void ReferenceStepKernel::noteGradientPositions(ContextImpl& context) {
-    // Nearly always the state that the last step left; one that was projected since is another.
+    // These are nearly always the positions after the last step, unless a projection changed them.
     gradientsAtStart = unchanged.positions;
     if (!gradientsAtStart)
         gradientPositions.assign(positions(context), positions(context) + numParticles());

@@ -7,15 +7,15 @@
 
 namespace ConstraintPlugin {
 
-/** What the steps of all integrators share on the Reference and CPU platforms: access to the state, and forces kept
- *  from one step to the next. A derived class is one integrator's step.
+/** Base class of the steps of all integrators on the Reference and CPU platforms: access to the state, and forces that
+ *  are kept from one step to the next. A derived class is one integrator's step.
  *
- *  Nothing here relies on being told of changes: forces kept, and the state taken as being on the constraints, are
- *  those whose positions, velocities and box are still there bit for bit. One function compares them, once before a
- * step takes anything for granted, and once more at the head of step(n), before barostats and others come to it. */
+ *  The code does not rely on stateChanged(). Forces and the projected state of the last step are reused only if
+ *  positions, velocities and box are equal bit for bit. One function compares them: at the beginning of step(n), before
+ *  barostats act, and before each step. */
 class ReferenceStepKernel : public HostStepKernel {
 public:
-    /** @param runner  of the fast solvers; null: the readable ones solve everything */
+    /** @param runner  threads of DistanceSolver; null: the simple solvers solve all clusters */
     ReferenceStepKernel(const std::string& name, const OpenMM::Platform& platform, std::shared_ptr<TaskRunner> runner)
         : HostStepKernel(name, platform), runner(std::move(runner)) {
     }
@@ -29,7 +29,7 @@ public:
 protected:
     /** One time step from a state on the constraints. May throw at any point: the caller restores the state. */
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
-    /** Read what the step at hand applied into the record. */
+    /** Store the multipliers of the present step in the record. */
     virtual void readMultipliers(double dt) {
         solver->getImpulses(impulses);
         readImpulses(dt);
@@ -53,24 +53,24 @@ protected:
         unchanged.positions = false;
     }
 
-    /** Forces in a step, computed only where those kept are stale; valid until particles move. */
+    /** Forces in a step, computed only if the kept ones are stale; valid until particles move. */
     const Real3* stepForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    /** Position stage of a step: delta in: unconstrained, out: constrained, and the velocity with its impulse. Throws
-     *  where it fails. */
+    /** Position stage of a step: delta in: unconstrained, out: constrained; the impulse is added to the velocity.
+     *  Throws if it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta,
                         Real3* velocity);
-    /** The position stage's gradients are those at the Context's positions. */
+    /** Record that the position stage computes its gradients at the Context's positions. */
     void noteGradientPositions(OpenMM::ContextImpl& context);
-    /** x += delta for every particle; throws where that is not finite. */
+    /** x += delta for every particle; throws if it is not finite. */
     void addDisplacement(OpenMM::ContextImpl& context, const Real3* delta);
-    /** The same, then virtual sites; the time advances with them. */
+    /** The same; then advance the time and compute virtual sites. */
     void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
 
     void setTime(OpenMM::ContextImpl& context, double time);
 
     std::vector<Real3> delta;          ///< [numParticles] nm, displacement in this step
-    double heatOfStep = 0;             ///< kJ/mol, what a heat bath has given in this step
-    std::vector<Real3> velocityChange; ///< of this step, as StepReading has it
+    double heatOfStep = 0;             ///< kJ/mol, added by a heat bath in this step
+    std::vector<Real3> velocityChange; ///< of this step, see StepReading
     Impulses impulses;                 ///< of this step
 
 private:
@@ -81,13 +81,14 @@ private:
     };
     void take(OpenMM::ContextImpl& context, Snapshot& snapshot) const;
     bool holds(const std::vector<Real3>& kept, const Real3* now) const;
-    /** Compare the Context's state with what the last step left. */
+    /** Compare the Context's state with that after the last step. */
     void compare(OpenMM::ContextImpl& context);
-    /** What to return to when the step at hand fails. */
+    /** The state that is restored if the present step fails. */
     const Snapshot& takeStart(OpenMM::ContextImpl& context);
-    /** What updateContextState() computes next is to be of a state on the constraints. */
+    /** Project the state to new Context parameters, so that energies in updateContextState() are those of a state on
+     *  the constraints. */
     void projectToNewParameters(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    /** Whether positions and box, and the time of moving constraints, are what the last step left. */
+    /** Whether positions and box, and with moving constraints the time, are those after the last step. */
     bool arePositionsOfLastStep(OpenMM::ContextImpl& context) const;
     void forgetForces() {
         forcesKept = forcesComputed = false;
@@ -96,20 +97,19 @@ private:
     void projectStart(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool isOfAStep);
 
     std::shared_ptr<TaskRunner> runner;
-    Snapshot lastGood; // the state that the last step left
-    /** What of it is still there. What changes the state here takes note of that; for what others have changed, it is
-     *  compared. */
+    Snapshot lastGood; // the state after the last step
+    /** Which parts of it are unchanged. Functions of this class set them; changes by others are found by comparison. */
     struct {
         bool positions = false, velocities = false; // positions: and the box
     } unchanged;
     std::vector<Real3> keptForces;
     int forceGroups = 0;
     double forceTime = 0;
-    bool forcesKept = false;              // of the positions of lastGood, which are still there
-    bool forcesComputed = false;          // of the present positions, and still in the Context's own array
-    Snapshot changed;                     // what someone else has made of it since
+    bool forcesKept = false;              // for the positions of lastGood, which are unchanged
+    bool forcesComputed = false;          // for the present positions, and still in the Context's own array
+    Snapshot changed;                     // the state after changes by others
     Snapshot beforeProjection;            // of a state with new parameters
-    std::vector<Real3> gradientPositions; // of the position stage at hand,
+    std::vector<Real3> gradientPositions; // of the present position stage,
     bool gradientsAtStart = false;        // unless they are those of lastGood
 };
 

@@ -28,7 +28,7 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
 };
 
-/** What both discretizations of RattleLangevinIntegrator share: the heat bath. */
+/** Base class of both discretizations of RattleLangevinIntegrator: the heat bath. */
 class ReferenceLangevinStep : public ReferenceStepKernel {
 public:
     using ReferenceStepKernel::ReferenceStepKernel;
@@ -67,13 +67,13 @@ public:
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    /** Of the sum of all solves but those that answer random velocities. */
+    /** The sum of the impulses of all solves except those after random velocities. */
     void readMultipliers(double dt) override {
         readImpulses(dt);
     }
 
 private:
-    /** B: v += dt/2 f(r)/m, returned to the tangent space. */
+    /** B: v += dt/2 f(r)/m, projected onto the tangent space. */
     void halfKick(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     /** A: free motion on the constraints over dt/2, along a geodesic. */
     void glide(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
@@ -106,7 +106,7 @@ protected:
     }
 
 private:
-    /** Take the chain through half a step. */
+    /** Propagate the chain over half a step. */
     void propagateHeatBath(OpenMM::ContextImpl& context, const HeatBath& bath, double time);
     ThermostatChain chain{0};
 };
@@ -114,7 +114,7 @@ private:
 /** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */
 class ReferenceConstraintForceStep : public ReferenceStepKernel {
 public:
-    /** Without the fast solvers: no stage of it is for distances alone. */
+    /** Without DistanceSolver, which does not solve for accelerations. */
     ReferenceConstraintForceStep(const std::string& name, const OpenMM::Platform& platform,
                                  const std::shared_ptr<TaskRunner>&)
         : ReferenceStepKernel(name, platform, nullptr) {

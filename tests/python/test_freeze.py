@@ -108,7 +108,7 @@ def test_again_changes_nothing(model):
     first = mc.freeze(system, model.heavy)
     assert str(first) == (
         f"froze {len(model.heavy)} atoms; moved {first.moved} constraints to massless particles into a "
-        "ConstraintForce; removed the CMMotionRemover, which would take away the motion of what they hold"
+        "ConstraintForce; removed the CMMotionRemover, which would remove the motion about the anchors"
     )
     assert first.force.getNumDistances() == first.moved == len(model.solute) - len(model.heavy)
     xml = mm.XmlSerializer.serialize(system)

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// What is wrong with a System, as dicts, tuples and arrays for the package health: in Python an exception keeps its text
-// only.
+// Problems of a System, as dicts, tuples and arrays for the package health, because an exception in Python has only its
+// text.
 
 %header %{
-/** A new reference, or NULL where Python has run out of memory, for Py_BuildValue's N. */
+/** A new reference, or NULL if Python has run out of memory, for the format N of Py_BuildValue. */
 static PyObject* toTuple(const std::vector<int>& values) {
     PyObject* tuple = PyTuple_New(values.size());
     for (size_t i = 0; tuple != NULL && i < values.size(); i++)

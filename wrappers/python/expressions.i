@@ -43,7 +43,7 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
 }
 %typemap(freearg) const std::vector<double>& parameters "" // that of std_vector.i knows another conversion
 
-// The Force deletes its tables, so that it can take only what nobody else will delete.
+// The Force deletes its tables, so it can own only tables that no other object deletes.
 %typemap(in) OpenMM::TabulatedFunction* function (void* pointer = NULL, int owned = 0) {
     const int result = SWIG_ConvertPtrAndOwn($input, &pointer, $descriptor, SWIG_POINTER_DISOWN, &owned);
     if (!SWIG_IsOK(result) || pointer == NULL)
@@ -58,7 +58,7 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
          OpenMM::Continuous1DFunction, OpenMM::Continuous2DFunction, OpenMM::Continuous3DFunction,
          OpenMM::Discrete1DFunction, OpenMM::Discrete2DFunction, OpenMM::Discrete3DFunction);
 
-// SWIG does not know how to write an empty vector in Python, and would give up the names of all arguments.
+// SWIG cannot write an empty vector in Python, and would omit the names of all arguments.
 %feature("compactdefaultargs") ConstraintPlugin::CustomConstraintForce::addConstraint;
 %feature("compactdefaultargs") ConstraintPlugin::CustomConstraintForce::setConstraintParameters;
 %rename(_addConstraint) ConstraintPlugin::CustomConstraintForce::addConstraint;

@@ -15,8 +15,8 @@ static PyObject* quantityFunction(const char* name) {
     return function;
 }
 
-/** The number in `unit` that an argument stands for.
- *  @return false with a TypeError set if it is no number, or a Quantity of another dimension */
+/** The value of an argument in `unit`.
+ *  @return false with a TypeError set if it is not a number, or a Quantity of another dimension */
 static bool numberInUnit(PyObject* input, const char* unit, const char* method, const char* argument, double& value) {
     if (PyFloat_CheckExact(input)) { // thousands of constraints are added with plain numbers
         value = PyFloat_AS_DOUBLE(input);
@@ -65,7 +65,8 @@ static bool wholeNumber(PyObject* input, int& value) {
 }
 
 /** The elements of a list, tuple or any other sequence as a tuple: turning an element into a number runs Python code
- *  (__index__, units, other threads), which may change a list meanwhile. NULL with a TypeError set if it is none. */
+ *  (__index__, units, other threads), which may change a list meanwhile. NULL with a TypeError set if it is not a
+ *  sequence. */
 static PyObject* copyOfSequence(PyObject* input, const char* ofWhat) {
     PyObject* tuple = PySequence_Tuple(input);
     if (tuple == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
@@ -89,8 +90,8 @@ static PyObject* quantityInUnit(double value, const char* unit) {
         SWIG_fail;
 }
 
-// %quantity_argument(stepSize, picosecond): `double stepSize` takes a number or a Quantity of that dimension;
-// `double& stepSize` is an output and comes back as a Quantity.
+// %quantity_argument(stepSize, picosecond): `double stepSize` accepts a number or a Quantity of that dimension;
+// `double& stepSize` is an output, which is returned as a Quantity.
 %define %quantity_argument(NAME, UNIT)
 %typemap(in) double NAME {
     if (!numberInUnit($input, #UNIT, "$symname", #NAME, $1))
@@ -110,14 +111,14 @@ static PyObject* quantityInUnit(double value, const char* unit) {
 }
 %enddef
 
-// `double rate` is a length or an angle per time, as the method's name says.
+// `double rate` is a length or an angle per time, depending on the name of the method.
 %typemap(in) double rate {
     const char* const unit = strstr("$symname", "Distance") ? "nanometer_per_picosecond" : "radian_per_picosecond";
     if (!numberInUnit($input, unit, "$symname", "rate", $1))
         SWIG_fail;
 }
 
-// %quantity_result(getStepSize, picosecond): what it returns is a Quantity.
+// %quantity_result(getStepSize, picosecond): its result is a Quantity.
 %define %quantity_result(METHOD, UNIT)
 %typemap(out) double METHOD {
     $result = quantityInUnit($1, #UNIT);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// Lists of particles and of positions: any sequence goes in (lists, tuples, numpy arrays), tuples come out: SWIG takes a
-// list for the beginning of its own list of several results, and would append to it.
+// Lists of particles and of positions: any sequence is accepted (lists, tuples, numpy arrays), and tuples are returned.
+// SWIG would treat a list as the beginning of its own list of several results, and append to it.
 
 %header %{
 static bool wholeNumbers(PyObject* input, std::vector<int>& values) {

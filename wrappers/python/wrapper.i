@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The public headers themselves are wrapped, and their comments become the docstrings (swig -doxygen). This file has
-// only what Python needs besides.
+// only the additions for Python.
 %module(package="openmmconstraints", docstring="The C++ classes of openmm-constraints. Import them from openmmconstraints.") wrapper
 %feature("autodoc", "0");
 
@@ -27,7 +27,7 @@
 using namespace OpenMM;
 using namespace ConstraintPlugin;
 
-// OpenMM's typemaps ask this before they touch an array.
+// OpenMM's typemaps call this before they use an array.
 static bool isNumpyAvailable() {
     return true;
 }
@@ -59,7 +59,7 @@ from openmmconstraints._proxies import complete, retype
 // ---- exceptions and the interpreter lock -----------------------------------------------------------------------
 
 %header %{
-/** Sets the Python exception for a C++ one: a failed cast is a TypeError, all else an openmm.OpenMMException. */
+/** Sets the Python exception for a C++ one: a failed cast is a TypeError, all others are an openmm.OpenMMException. */
 static void setPythonException(const std::exception& error) {
     if (dynamic_cast<const std::bad_cast*>(&error) != NULL) {
         PyErr_SetString(PyExc_TypeError, error.what());
@@ -82,7 +82,7 @@ static std::string typeName(const T& object) {
     return result;
 }
 
-/** Lets other Python threads run while it lives. */
+/** Allows other Python threads to run until it is destroyed. */
 struct ReleasedInterpreter {
     PyThreadState* state = PyEval_SaveThread();
     ~ReleasedInterpreter() {
@@ -90,7 +90,7 @@ struct ReleasedInterpreter {
     }
 };
 
-/** A cast that says what it expected and what it got. */
+/** A cast whose error names the expected and the actual class. */
 class WrongType : public std::bad_cast {
 public:
     WrongType(const char* expected, const std::string& found)
@@ -170,7 +170,8 @@ private:
 %quantity_result(getAngleStartTime, picosecond)
 %quantity_result(getDihedralStartTime, picosecond)
 %include "vectors.i"
-// One wrapper with optional arguments and their names, instead of overloads, whose errors do not say what is wrong.
+// One wrapper with optional arguments and their names, instead of overloads, whose errors do not name the wrong
+// argument.
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addDistance;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::setDistanceRate;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addAngle;
@@ -184,7 +185,7 @@ private:
 
 // ---- cast, isinstance ------------------------------------------------------------------------------------------
 
-// OpenMM hands out base types for classes that it does not know.
+// OpenMM returns objects of classes from plugins as their base classes.
 %define %castable(CLASS, BASE)
 %extend ConstraintPlugin::CLASS {
     %feature("docstring") cast "Turn an openmm.BASE into the CLASS that it really is, and return it.
@@ -210,7 +211,8 @@ Raises TypeError if it is something else.";
 %enddef
 %castable(ConstraintForce, Force)
 %castable(CustomConstraintForce, Force)
-// A Force cannot remove constraints. It can take the content of another Force, which is empty then: helpers/freeze.py.
+// A Force cannot remove constraints. Instead the content of another Force is moved into it, which is empty then:
+// helpers/freeze.py.
 %extend ConstraintPlugin::ConstraintForce {
     void _become(ConstraintPlugin::ConstraintForce& other) {
         *$self = std::move(other);

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What follows the solves of a step: checks of redundant constraints, which were not solved, and work.
+// Kernels after the solves of a step: checks of redundant constraints, which were not solved, and work.
 
-/** What errors of solved constraints may add up to in one that depends on them. */
+/** Largest sum of errors of solved constraints in one that depends on them. */
 DEVICE mixed summedTolerance(const Arguments* a) {
     return 20 * a->innerTolerance;
 }
 
-/** Write the error of a redundant constraint, in the position (0) or the velocity stage (1), where the host
- *  finds it. What the rounding of stored positions or velocities may add is none of the solve's.
+/** Store the error of a redundant constraint in the position (0) or the velocity stage (1) for the host. Rounding of
+ *  stored positions or velocities is subtracted.
  *  @return whether the constraint holds */
 DEVICE bool writeRedundantError(const Arguments* a, int stage, int n, mixed error, mixed rounding, mixed value,
                        mixed tolerance) {
     mixed2 result;
-    result.x = error <= rounding ? 0 : error - rounding; // NaN stays
+    result.x = error <= rounding ? 0 : error - rounding; // NaN remains NaN
     result.y = value;
     a->redundantErrors[(2 * a->bufferIndex + stage) * a->numRedundant + n] = result;
     return result.x <= tolerance;
@@ -23,7 +23,7 @@ DEVICE void failRedundant(const Arguments* a, int stage, int n) {
     fail(a, codeOfRedundant(n, stage, a->numRedundant, a->numClusters, a->numParticles));
 }
 
-/** Constraints that depend on others have to hold where the others do. */
+/** Check that dependent constraints are satisfied, as the others are. */
 KERNEL void checkPositions($PARAMETERS$) {
     const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;
@@ -75,8 +75,8 @@ DEVICE void addTo(GLOBAL mixed2* place, mixed term) {
     *place = sum;
 }
 
-/** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt; apart from it
- *  what they answer to the change of velocities in a bath. */
+/** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt; the contribution
+ *  of the change of velocities in a heat bath is summed separately. */
 KERNEL void addWork($PARAMETERS$) {
     const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Clusters of any size and kind, a thread group each. Arrays are in global memory, but for a block's factor if that fits
-// into its shared memory.
+// Clusters of any size and kind, a thread group each. Arrays are in global memory, except for the factor of a block if
+// that fits into its shared memory.
 
-/** Residual of a row in one or another stage, and its error. */
+/** Residual and error of a row in a stage. */
 DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed timeScale, mixed* error, mixed* value) {
     if (what == POSITIONS) {
         *value = evaluateRow(a, row, true, time, a->gradient);
@@ -18,9 +18,9 @@ DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed t
 }
 
 #if ITERATIVE
-/** SHAKE and RATTLE: one row in turn, colour by colour, each with what the rows before it have done; rows of a colour
- *  share no movable particle.
- *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
+/** SHAKE and RATTLE: one row at a time, colour by colour, each with the corrections of the rows before it. Rows of a
+ *  colour share no movable particle.
+ *  @param[inout] report  in: of the parts of the solve before; nothing is done unless they converged and isWanted */
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
     bool isDone = !isWanted || report->outcome != Outcome_Converged;
@@ -63,7 +63,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         *report = worstOf(mine SHARED_ARGUMENT);
         const bool isLast = iteration >= a->maxIterations;
         const bool isChecked = report->outcome == Outcome_Converged && (isLast || report->error <= tolerance);
-        // Correcting one row has moved its neighbours since they were looked at.
+        // Corrections of later rows changed the errors of their neighbours.
         mine = newReport();
         EACH_ROW(row) if (isChecked) {
             mixed error, value;
@@ -80,7 +80,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     }
 }
 #else
-/** Corrections of a linear problem: more where single precision makes the first ones. */
+/** Corrections of a linear problem: more if the first ones are in single precision. */
 #define MOST_LINEAR_ITERATIONS (FALLS_BACK ? 2 * LINEAR_ITERATIONS : LINEAR_ITERATIONS)
 
 #if HAS_SHARED
@@ -106,10 +106,10 @@ DEVICE FactorGlobal globalFactor(const Arguments* a, int c) {
 }
 #endif
 
-/** Newton's method, all rows of a cluster at once. A factor in shared memory is in single precision, residuals are in
- *  the Context's: corrections take a little longer to get where they would. If the matrix is too ill-conditioned for
- *  that, its factor is made in the Context's precision after all, in global memory.
- *  @param[inout] report  in: of what came before; nothing is done unless that converged and this is wanted */
+/** Newton's method, all rows of a cluster at once. A factor in shared memory has single precision, residuals have that
+ *  of the Context, so a solve may take more iterations. If the matrix is too ill-conditioned for single precision, it
+ *  is factorized again in the Context's precision, in global memory.
+ *  @param[inout] report  in: of the parts of the solve before; nothing is done unless they converged and isWanted */
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
     const bool isSolved = isWanted && report->outcome == Outcome_Converged;
@@ -130,7 +130,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         }
         *report = worstOf(mine SHARED_ARGUMENT);
         report->iterations = iteration;
-        // At least one correction: errors left below the tolerance would be off to the same side step after step.
+        // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
         isDone = report->outcome != Outcome_Converged || report->error == 0 ||
                  (report->error <= tolerance && iteration > 0);
         if (!isDone && iteration == mostIterations) {
@@ -163,7 +163,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
             multipliers[row] += a->change[row];
         addImpulses(a, c, a->change, isCorrected);
     }
-    // Where a constraint has turned, the solution found is another root.
+    // If a gradient has turned, the solution may be a wrong root.
     Report turned = newReport();
     EACH_ROW(row) if (what == POSITIONS && isSolved && report->outcome == Outcome_Converged &&
                       turned.outcome == Outcome_Converged && hasTurned(a, row)) {
@@ -177,7 +177,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
 }
 #endif
 
-/** Gradients at the start; no constraint has added anything yet. */
+/** Compute gradients at the start, and set the impulses to zero. */
 DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
     Report mine = newReport();
     EACH_PARTICLE(n) store3(a->impulse, a->clusterParticle[n], make_mixed3(0, 0, 0));
@@ -201,7 +201,7 @@ DEVICE void solvePositions(const Arguments* a, int c SHARED_PARAMETER) {
     writeGroupReport(a, StepSolve_Positions, c, report);
 }
 
-/** Errors at the start, and whether any is above the threshold plus what rounding of positions adds. */
+/** Errors at the start, and whether any exceeds the threshold plus the error from rounding of positions. */
 DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated SHARED_PARAMETER) {
     Report mine = newReport();
     Report excess = newReport();
@@ -218,7 +218,7 @@ DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated SHARED_PA
     Report report = worstOf(mine SHARED_ARGUMENT);
     *isViolated = worstOf(excess SHARED_ARGUMENT).error > 0;
     if (report.outcome == Outcome_Converged && report.error > a->farOff)
-        report.outcome = Outcome_FarOff; // for the host
+        report.outcome = Outcome_FarOff; // the host projects
     return report;
 }
 
@@ -258,15 +258,17 @@ DEVICE void solveVelocities(const Arguments* a, int c SHARED_PARAMETER) {
     writeGroupReport(a, StepSolve_Velocities, c, report);
 }
 
-/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
- *  those of the first solve: another correction would be an impulse in the middle of the drift. */
+/** The same for velocities after the heat bath; these multipliers are not reported. Without friction only errors above
+ *  the tolerance are corrected: the velocities are those of the first solve, and another correction would be an impulse
+ *  in the middle of the drift. */
 DEVICE void solveHeatedVelocities(const Arguments* a, int c SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->projection, a->velocityScale == 1 SHARED_ARGUMENT);
     writeGroupReport(a, StepSolve_HeatedVelocities, c, report);
 }
 
-/** What constraints answer to the change of velocities in the bath, as ConstraintSolver::solveVelocitySpread(), with
- *  that change in place of the velocities. Where constraints move it does work; else it is computed when it is read. */
+/** The contribution of the change of velocities in the heat bath to the multipliers, as
+ *  ConstraintSolver::solveVelocitySpread(). The change replaces the velocities here. It is needed in every step if
+ *  constraints move, because it does work; otherwise it is computed when it is read. */
 DEVICE void solveVelocitySpread(const Arguments* a, int c SHARED_PARAMETER) {
     Report report = startCluster(a, c SHARED_ARGUMENT);
     Report largest = newReport();
@@ -304,7 +306,7 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
     drift = worstOf(drift SHARED_ARGUMENT);
     const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
     solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers, true, &report SHARED_ARGUMENT);
-    // Rounding may keep the error above what was asked for.
+    // An error slightly above the tolerance because of rounding is accepted.
     if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
         report.outcome = Outcome_Converged;
     if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {

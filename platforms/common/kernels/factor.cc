@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Sparse LU of one cluster and a solve with it, by levels of the elimination tree: within a level no row depends on
-// another, so one barrier a level is enough. The host compiles this text for a $PLACE$, Shared or Global: where
-// ($SPACE$) and in which precision ($NUMBER$) factor and right-hand side are kept. Sums are gathered in a fixed order,
-// never scattered.
+// Sparse LU of one cluster and a solve with it, by levels of the elimination tree: rows of a level do not depend on
+// each other, so one barrier a level suffices. The host compiles this text for each $PLACE$, Shared or Global, with the
+// address space ($SPACE$) and the precision ($NUMBER$) of factor and right-hand side. Sums are gathered in a fixed
+// order, never scattered.
 
-/** A = L D U in place: entries of `lower` are L D, those of `upper` D U. Rows and entries count from the cluster's first
- *  one. A row's `pivot` is its diagonal element until its level is reached, then 1 over the pivot. */
+/** A = L D U in place: entries of `lower` are L D, those of `upper` D U. Rows and entries are numbered from the
+ *  cluster's first one. A row's `pivot` is its diagonal element until its level is reached, then 1 over the pivot. */
 typedef struct {
     $SPACE$ $NUMBER$ *pivot, *x; // [rows]
     $SPACE$ $NUMBER$ *lower, *upper; // [entries]
 } Factor$PLACE$;
 
-/** 1 over a pivot, which is noted if it has vanished. */
+/** 1 over a pivot; a vanished pivot is recorded. */
 DEVICE $NUMBER$ invert$PLACE$($NUMBER$ pivot, $NUMBER$ original, int k, int* singular) {
     if (!(fabs(pivot) > $THRESHOLD$ * fabs(original)) && k < *singular)
         *singular = k;
@@ -42,7 +42,7 @@ DEVICE void assemble$PLACE$(const Arguments* a, int c, GLOBAL const mixed* gradi
     }
 }
 
-/** L D y = x, and with a new matrix its factorization on the way: what rows of a level leave for later ones. */
+/** Solve L D y = x, and factorize if the matrix is new: updates of later rows, level by level. */
 DEVICE void eliminate$PLACE$(const Arguments* a, int c, int firstLevel, int lastLevel, bool factorizes, Factor$PLACE$ f,
                            int* singular) {
     const bool isAny = firstLevel < lastLevel;
@@ -80,8 +80,8 @@ DEVICE void eliminate$PLACE$(const Arguments* a, int c, int firstLevel, int last
     }
 }
 
-/** D U z = y from the last level down, but for the division by pivots: what earlier rows take from those of a level.
- *  No row has two entries in one. */
+/** Solve D U z = y from the last level down, except for the division by pivots: updates of earlier rows from those of a
+ *  level. No row has two entries in a level. */
 DEVICE void substitute$PLACE$(const Arguments* a, int firstLevel, int lastLevel, Factor$PLACE$ f) {
     const bool isAny = firstLevel < lastLevel;
     int begin = isAny ? a->levelEntryStart[lastLevel - 1] : 0, end = isAny ? a->levelEntryStart[lastLevel] : 0;
@@ -97,8 +97,8 @@ DEVICE void substitute$PLACE$(const Arguments* a, int firstLevel, int lastLevel,
     }
 }
 
-/** change <- A^-1 change with a new factor of A, or with the one at hand.
- *  @return the first row whose pivot vanished: `change` is worth nothing then; or NO_ROW */
+/** change <- A^-1 change with a new factor of A, or with the present one.
+ *  @return the first row whose pivot vanished: `change` is undefined then; or NO_ROW */
 DEVICE int correct$PLACE$(const Arguments* a, int c, GLOBAL const mixed* gradients, bool factorizes, bool isWanted,
                         Factor$PLACE$ f SHARED_PARAMETER) {
     const int firstLevel = a->levelStart[c], lastLevel = isWanted ? a->levelStart[c + 1] : firstLevel;

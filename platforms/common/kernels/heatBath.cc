@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// A Nose-Hoover chain on a device: kinetic energy, then the chain itself, then all velocities by one factor. Sums have a
-// fixed order, whatever the number of threads.
+// A Nose-Hoover chain on a device: the kinetic energy, then the chain itself, then all velocities by one factor. The
+// order of sums does not depend on the number of threads.
 
 /** Twice the kinetic energy, as NUM_SUMS sums. */
 KERNEL void sumKineticEnergy(GLOBAL const mixed4* velm, GLOBAL mixed* sums, int numParticles, GLOBAL const int* failure,
@@ -19,9 +19,10 @@ KERNEL void sumKineticEnergy(GLOBAL const mixed4* velm, GLOBAL mixed* sums, int 
     }
 }
 
-/** One block. The chain has two buffers, which steps write alternately: one that fails leaves the last good one's.
+/** One block. The chain has two buffers, which steps write alternately, so that a failed step does not overwrite the
+ *  last good one.
  *  @param chain        [2][2 length] positions and velocities of each buffer
- *  @param isFirstHalf  whether the chain is still where the step before left it
+ *  @param isFirstHalf  whether to read the chain from the buffer of the previous step
  *  @param factor       [1] of the velocities */
 KERNEL void propagateHeatBath(GLOBAL const mixed* sums, GLOBAL mixed* chain, GLOBAL mixed* factor,
                               GLOBAL const mixed* weights, int numWeights, int numSubsteps, int length, int buffer,

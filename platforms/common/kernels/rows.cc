@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // sigma and grad sigma of constraints of any kind, on arrays in global memory. A row has one slot per particle, as in
-// core/constraints/Jacobian.h: start and current gradients are stored by slot, bond vectors at the start too (a row's last is not
-// used). evaluateCustom() is written by the host, a case for every expression.
+// core/constraints/Jacobian.h: start and current gradients are stored by slot, as are bond vectors at the start (the
+// last one of a row is not used). The host generates evaluateCustom(), with a case for every expression.
 
-/** What a solve is of. Responses: accelerations by constraint forces alone. */
+/** The quantity that a solve changes. Responses: accelerations by constraint forces alone. */
 enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES };
 
-// Where all rows that a program solves are distances, kinds and slots are known when it is compiled. Of the two gradients,
-// which are opposite, one is stored, and half of the memory is touched.
+// If all rows that a program solves are distances, kinds and slots are known when it is compiled. Only one of the two
+// opposite gradients is stored, which halves the memory traffic.
 #if ONLY_DISTANCES
 #define KIND_OF(row) RowKind_Distance
 #define FIRST_SLOT(row) (2 * (row) + SLOT_SHIFT)
@@ -30,14 +30,14 @@ DEVICE mixed3 gradientAt(GLOBAL const mixed* gradients, int slot) {
     return gradient;
 }
 
-/** Displacement of a slot's particle since the start: what the step wants, and what constraints add. */
+/** Displacement of a slot's particle since the start: that without constraints plus that by constraints. */
 DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
     const int i = a->slotParticle[slot];
     const mixed4 d = a->displacement[i];
     return make_mixed3(d.x, d.y, d.z) + load3(a->impulse, i);
 }
 
-/** Position of a slot's particle that does not jump where OpenMM wraps it into the periodic box. */
+/** Position of a slot's particle without OpenMM's wrapping into the periodic box. */
 DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box) {
     const int i = a->slotParticle[slot];
     const int4 cell = a->cellOffsets[i];
@@ -66,7 +66,7 @@ DEVICE mixed targetAt(const Arguments* a, int row, mixed time) {
     return a->rowTarget[row] + a->rowRate[row] * time;
 }
 
-/** sigma from q: in [-pi, pi] where multiples of 2 pi make no difference. */
+/** sigma from q: in [-pi, pi] for kinds that are periodic in 2 pi. */
 DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
     const mixed difference = q - targetAt(a, row, time);
     const int kind = KIND_OF(row);
@@ -76,7 +76,7 @@ DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
     return isFullTurn ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
 }
 
-/** What an error is divided by. */
+/** Inverse of the scale to which errors of a row are relative. */
 DEVICE mixed inverseScaleOf(const Arguments* a, int row, mixed time) {
     const int kind = KIND_OF(row);
     return kind == RowKind_Distance || kind == RowKind_Centroid ? 1 / targetAt(a, row, time) : a->rowInverseScale[row];
@@ -114,7 +114,7 @@ DEVICE void storeGradients(GLOBAL mixed* gradients, int first, int size, const m
 }
 
 /** q of a row, and its gradients by slot.
- *  @param isDisplaced  whether to take displacements since the start into account */
+ *  @param isDisplaced  whether to add displacements since the start */
 DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
     const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
     if (kind == RowKind_Expression)
@@ -189,7 +189,7 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
     return fabs(size + q) < INFINITE_ERROR && (size > 0 || kind != RowKind_Expression);
 }
 
-/** J v of a row at the start, with v what a solve is of; with what constraints add. */
+/** J v of a row at the start, where v is the quantity that a solve changes, including the part by constraints. */
 DEVICE mixed rateOf(const Arguments* a, int row, int what) {
     mixed sum = 0;
     for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
@@ -234,12 +234,12 @@ DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
     return linearAngleCurvature(b, V, load3(a->rowDirection, row));
 }
 
-/** v^T H v alone: what is even in v, less what does not depend on it. */
+/** v^T H v alone: the part that is even in v, minus the part that is independent of v. */
 DEVICE mixed quadraticCurvatureOf(const Arguments* a, int row) {
     return 0.5f * (curvatureOf(a, row, 1) + curvatureOf(a, row, -1)) - curvatureOf(a, row, 0);
 }
 
-/** Whether a gradient has turned by 90 degrees or more since the start: beyond lies another root. */
+/** Whether a gradient has turned by 90 degrees or more since the start: the solution may then be a wrong root. */
 DEVICE bool hasTurned(const Arguments* a, int row) {
     const int kind = KIND_OF(row);
     if (kind == RowKind_Distance || kind == RowKind_Centroid || kind == RowKind_Expression)

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Clusters of $SIZE$ distances that do not move in time: one thread each. This text is compiled once for every size
-// that occurs; with $SIZE$ 0 it serves particles without constraints.
+// that occurs, and with $SIZE$ 0 for particles without constraints.
 //
 // Unknowns are impulses kappa_k along the bonds b_k at the start of the step. With w_kl = sum_i (e_ki e_li)/m_i, where
-// e_ki is 1 for the first and -1 for the second particle of row k, differences s_k of whatever is solved for obey
-// s_k += sum_l w_kl kappa_l b_l: particles need not be touched before the end. lambda_k = kappa_k |b_k|.
+// e_ki is 1 for the first and -1 for the second particle of row k, the differences s_k of displacements, velocities or
+// accelerations change by s_k += sum_l w_kl kappa_l b_l, so particles are changed only at the end. lambda_k = kappa_k
+// |b_k|.
 //
-// A cluster of up to MOST_IN_REGISTERS rows is in registers altogether. A larger one does not fit: registers hold bonds
-// and solutions, the thread's share of local memory the matrix, and global memory the particles from solve to solve.
+// All data of a cluster of up to MOST_IN_REGISTERS rows are in registers. A larger one does not fit: bonds and
+// solutions are in registers, the matrix is in the thread's share of local memory, and the particles are in global
+// memory between solves.
 
 #if $SIZE$ <= MOST_IN_REGISTERS
 #define STRIDE$SIZE$ 1
@@ -167,7 +169,7 @@ DEVICE void forget$SIZE$(Cluster$SIZE$* c) {
 }
 
 #if ITERATIVE
-/** Correct one row in turn, with what the rows before it have done. */
+/** Correct one row at a time, each with the corrections of the rows before it. */
 DEVICE void sweep$SIZE$(Cluster$SIZE$* c, mixed3* s, bool isLinear, const mixed* offset) {
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
@@ -202,7 +204,7 @@ DEVICE int eliminate$SIZE$(Cluster$SIZE$* c, const mixed3* g, mixed* x) {
             for (int l = m + 1; l < $SIZE$; l++)
                 row[l] -= factor * UPPER$SIZE$(c, m, l);
         }
-        const mixed pivot = $SIZE$ == 1 ? row[k] : fabs(row[k]); // beyond zero lies another root
+        const mixed pivot = $SIZE$ == 1 ? row[k] : fabs(row[k]); // negative: wrong root
         if (failed < 0 && !(pivot > PIVOT_THRESHOLD * fabs(original)))
             failed = k;
         UPPER$SIZE$(c, k, k) = 1 / row[k];
@@ -246,7 +248,7 @@ DEVICE Report solveLengths$SIZE$(const Arguments* a, Cluster$SIZE$* c, mixed3* s
         }
         if (isOver(&report, iteration, a->innerTolerance, a->maxIterations)) {
 #pragma unroll
-            for (int k = 0; k < $SIZE$; k++) { // where a bond has turned, the solution found is another root
+            for (int k = 0; k < $SIZE$; k++) { // if a bond has turned, the solution may be a wrong root
                 const mixed start = START$SIZE$(c, k);
                 if (report.outcome == Outcome_Converged && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * start * start)) {
                     report.outcome = Outcome_Singular;
@@ -333,7 +335,7 @@ DEVICE void solvePositions$SIZE$(const Arguments* a, Cluster$SIZE$* c, int clust
     writeReport$SIZE$(a, c, StepSolve_Positions, cluster, report);
 }
 
-/** Solve positions where they are off by more than the threshold; elsewhere they stay as they are. */
+/** Project positions if an error exceeds the threshold; otherwise they are not changed. */
 DEVICE void projectPositions$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
     mixed largest = 0;
     mixed3 s[$SIZE$];
@@ -350,7 +352,7 @@ $UNROLL_PARTICLES$
         if (INDEX$SIZE$(a, c, i) >= 0)
             largest = max(largest, largestComponent(positionOf(a, INDEX$SIZE$(a, c, i))));
     if (report.outcome == Outcome_Converged && report.error > a->farOff)
-        report.outcome = Outcome_FarOff; // for the host
+        report.outcome = Outcome_FarOff; // the host projects
     if (report.outcome == Outcome_Converged && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
         report = solveLengths$SIZE$(a, c, s);
     finish$SIZE$(a, c, a->projection);
@@ -382,14 +384,15 @@ DEVICE void solveVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, int clus
     writeReport$SIZE$(a, c, StepSolve_Velocities, cluster, solveVelocityDifferences$SIZE$(a, c, muOf(a), false));
 }
 
-/** The same for velocities fresh from the heat bath, whose multipliers nobody reads. Without friction they are still
- *  those of the first solve: another correction would be an impulse in the middle of the drift. */
+/** The same for velocities after the heat bath; these multipliers are not reported. Without friction only errors above
+ *  the tolerance are corrected: the velocities are those of the first solve, and another correction would be an impulse
+ *  in the middle of the drift. */
 DEVICE void solveHeatedVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
     const Report report = solveVelocityDifferences$SIZE$(a, c, a->projection, a->velocityScale == 1);
     writeReport$SIZE$(a, c, StepSolve_HeatedVelocities, cluster, report);
 }
 
-/** For work, which constraints that do not move do not do. */
+/** Only for work; constraints of small clusters do not move, so there is nothing to do. */
 DEVICE void solveVelocitySpread$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
 }
 
@@ -415,7 +418,7 @@ DEVICE void solveAccelerations$SIZE$(const Arguments* a, Cluster$SIZE$* c, int c
     }
     Report report = solveLinear$SIZE$(c, s, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
                                     ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
-    // Rounding may keep the error above what was asked for.
+    // An error slightly above the tolerance because of rounding is accepted.
     if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
         report.outcome = Outcome_Converged;
     finish$SIZE$(a, c, multipliers);

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What all kernels share: a particle in the course of a stage, and the record of failures. `Arguments` holds every
-// array and number that kernels are given; the host writes its definition (KernelArguments.h).
+// Definitions for all kernels: the data of a particle during a stage, and the record of failures. `Arguments` has all
+// arrays and numbers that are arguments of kernels; the host generates its definition (KernelArguments.h).
 
-/** Corrections of a linear problem: the second refines the first, a third one is for bad conditioning. */
+/** Corrections of a linear problem: the second refines the first, the third is for ill-conditioned matrices. */
 #define LINEAR_ITERATIONS 3
 
-/** A particle in the course of a stage. EACH(f) calls f(a, i, p) for all of them; solvers set c. */
+/** Data of a particle during a stage. EACH(f) calls f(a, i, p) for all of them; solvers set c. */
 typedef struct {
     mixed3 v; // nm/ps
     mixed3 d; // nm, displacement in this step as if there were no constraints; explicit force: acceleration, nm/ps^2
-    mixed3 c; // what constraints add to v or d
+    mixed3 c; // change of v or d by constraints
     mixed w;  // 1/amu, 0 for an immovable particle
 } Particle;
 
@@ -44,7 +44,7 @@ DEVICE Report newReport() {
     return report;
 }
 
-/** Take a row's error into a report, which keeps the largest; one that is not finite stays. */
+/** Add the error of a row to a report, which has the largest error, or the first that is not finite. */
 DEVICE void note(Report* report, int row, mixed error, mixed value) {
     const bool isFinite = error < INFINITE_ERROR; // false for NaN
     if (report->outcome == Outcome_NotFinite || (report->row >= 0 && isFinite && error <= report->error))
@@ -56,8 +56,8 @@ DEVICE void note(Report* report, int row, mixed error, mixed value) {
     report->value = value;
 }
 
-/** How a solve goes on: whether it is over, after so many corrections with these errors. At least one: errors left below
- *  the tolerance would be off to the same side step after step. */
+/** Whether a solve ends after this many corrections with these errors. At least one correction is made: errors below
+ *  the tolerance would otherwise have the same sign in every step. */
 DEVICE bool isOver(Report* report, int iteration, mixed tolerance, int maxIterations) {
     report->iterations = iteration;
     if (report->outcome != Outcome_Converged || report->error == 0 || (report->error <= tolerance && iteration > 0))
@@ -76,8 +76,8 @@ DEVICE void atomicMinimum(GLOBAL int* place, int value) {
 #endif
 }
 
-/** Record that something failed in the launch at hand. Launches are numbered: later ones return at once, and threads
- *  of this one go on, so that the lowest code of all that failed is kept. */
+/** Record a failure in the present launch. Launches are numbered: later ones return at once. Threads of this one
+ *  continue, so that the lowest code of all failures is kept. */
 DEVICE void fail(const Arguments* a, int code) {
     if (a->launch == NO_FAILURE)
         return;
@@ -89,9 +89,9 @@ DEVICE bool hasFailed(const Arguments* a) {
     return a->failure[0] < a->launch;
 }
 
-/** Write how a cluster's solve ended where the host finds it.
+/** Store the result of a cluster's solve for the host.
  *  @param solve     a StepSolve
- *  @param particle  first one of the row reported: its number as users know it says later which molecule it was */
+ *  @param particle  first one of the reported row: its index in the System identifies the molecule later */
 DEVICE void writeReport(const Arguments* a, int solve, int cluster, Report report, int particle) {
     const int place = (a->bufferIndex * numStepSolves + solve) * a->numClusters + cluster;
     mixed2 errorAndValue;
@@ -104,8 +104,8 @@ DEVICE void writeReport(const Arguments* a, int solve, int cluster, Report repor
         fail(a, cluster);
 }
 
-// What users read of a step has two buffers, which steps write alternately: one that fails leaves what the last good
-// one wrote.
+// Results of a step that users read have two buffers, which steps write alternately, so that a failed step does not
+// overwrite the last good one.
 
 DEVICE GLOBAL mixed* lambdaOf(const Arguments* a) {
     return a->lambda + a->bufferIndex * a->numRows;
@@ -115,7 +115,7 @@ DEVICE GLOBAL mixed* muOf(const Arguments* a) {
     return a->mu + a->bufferIndex * a->numRows;
 }
 
-/** Whether a stage adds to what earlier ones of the step have left here: it is one of several of its kind. */
+/** Whether a stage adds its multipliers to those of earlier stages of the same kind in the step. */
 DEVICE bool addsUp(const Arguments* a, GLOBAL const mixed* multipliers) {
     return a->addsUp && multipliers != a->projection;
 }
@@ -138,19 +138,20 @@ DEVICE void setPosition(const Arguments* a, int i, mixed3 x) {
 #endif
 }
 
-/** Of a vector that is finite: max() drops NaN. */
+/** Largest component of a finite vector; max() ignores NaN. */
 DEVICE mixed largestComponent(mixed3 x) {
     return max(fabs(x.x), max(fabs(x.y), fabs(x.z)));
 }
 
-/** Fail where a coordinate of a particle is NaN or infinite: a sum, unlike a maximum, keeps NaN. */
+/** Fail if a coordinate of a particle is NaN or infinite. A sum, unlike a maximum, propagates NaN. */
 DEVICE void requireFinite(const Arguments* a, int i, mixed3 x) {
     if (!(fabs(x.x) + fabs(x.y) + fabs(x.z) < INFINITE_ERROR))
         fail(a, codeOfParticle(i, a->numClusters));
 }
 
-/** A force of OpenMM's fixed-point numbers, which end at 2^31 kJ/mol/nm. NaN and infinity become one of the ends, to
- *  which other forces add: so beyond half of that it is a number that makes the step of a movable particle fail. */
+/** A force from OpenMM's fixed-point numbers, whose range ends at 2^31 kJ/mol/nm. NaN and infinity become one of the
+ *  ends, and other forces are added to it. So a force beyond half of the range is replaced by a number that makes the
+ *  step of a movable particle fail. */
 DEVICE mixed forceOf(mm_long fixed) {
     const mixed force = fixed / (mixed) 0x100000000;
     return fabs(force) < 1073741824.0f ? force : (mixed) 3e38f;
@@ -170,7 +171,7 @@ DEVICE StepState stepStateOf(const Arguments* a, mixed time) {
     return stepState;
 }
 
-/** What rounding of stored positions may add to an error. */
+/** Error that rounding of stored positions may add. */
 DEVICE mixed roundingOf(const Arguments* a, mixed largestCoordinate, mixed inverseScale) {
     return a->rounding * largestCoordinate * inverseScale;
 }

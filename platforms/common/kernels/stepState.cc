@@ -11,14 +11,14 @@ typedef struct {
 DEVICE mixed3 minimumImage(mixed3 r, StepState stepState) {
     const mixed3 a = stepState.a, b = stepState.b, c = stepState.c;
     if (2 * fabs(r.x) < a.x && 2 * fabs(r.y) < b.y && 2 * fabs(r.z) < c.z)
-        return r; // as below, without three divisions: nearly all bonds are here
+        return r; // saves the divisions below for nearly all bonds
     const mixed rounding = (mixed) 0.5;
     r = r - floor(r.z / c.z + rounding) * c;
     r = r - floor(r.y / b.y + rounding) * b;
     return r - floor(r.x / a.x + rounding) * a;
 }
 
-/** The same where there may be no box. */
+/** The same if there may be no box. */
 DEVICE mixed3 nearestImage(mixed3 r, StepState stepState) {
     if (stepState.a.x > 0)
         return minimumImage(r, stepState);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What a time step does to each particle, between solves. The order in which these are called stands with each
-// integrator's step (CommonSteps.cpp). Immovable particles are not written back.
+// Operations of a time step on each particle, between solves. Each integrator's step defines their order
+// (CommonSteps.cpp). Immovable particles are not written back.
 
-/** Keep the state at the start of a step: a failed step returns to it, and readings take gradients there. */
+/** Store the state at the start of a step: it is restored if the step fails, and readings compute gradients there. */
 DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
     const int place = a->bufferIndex * a->numParticles + i;
     a->startPosq[place] = a->posq[i];
@@ -37,7 +37,7 @@ DEVICE void stay(const Arguments* a, int i, Particle* p) {
     p->d = make_mixed3(0, 0, 0);
 }
 
-/** Both get the constraint impulse: r += delta + c, v += c/h  (3.9.16). */
+/** Add the constraint impulse to both: r += delta + c, v += c/h (3.9.16). */
 DEVICE void move(const Arguments* a, int i, Particle* p) {
     mixed3 x = positionOf(a, i);
     if (p->w > 0) {
@@ -63,7 +63,7 @@ DEVICE void addVelocityCorrection(const Arguments* a, int i, Particle* p) {
         requireFinite(a, i, p->v);
 }
 
-/** Kinetic energy in OpenMM's fixed-point numbers, whose sums are exact and do not depend on an order of particles. */
+/** Kinetic energy in OpenMM's fixed-point numbers, whose sums are exact and do not depend on the order of particles. */
 DEVICE mm_long kineticEnergyOf(const Particle* p) {
     const mixed energy = p->w > 0 ? 0.5f / p->w * dot(p->v, p->v) : 0;
     return (mm_long) (min(energy, (mixed) 1e9f) * 0x100000000);
@@ -79,24 +79,23 @@ DEVICE void ornsteinUhlenbeck(const Arguments* a, int i, Particle* p) {
     p->v = a->velocityScale * p->v + (a->velocityNoise * sqrt(p->w)) * R;
 }
 
-/** What the bath has given so far, now that velocities are in the tangent space again. */
+/** Add the kinetic energy after the bath to the heat, once velocities are in the tangent space again. */
 DEVICE void noteHeat(const Arguments* a, int i, Particle* p) {
     a->heat[a->bufferIndex * a->numParticles + i] += kineticEnergyOf(p);
 }
 
-/** The place of a particle's three numbers in velocityChange, at the step at hand. */
+/** The place of a particle's three numbers in velocityChange, in the buffer of the present step. */
 DEVICE int changePlace(const Arguments* a, int i) {
     return a->bufferIndex * a->numParticles + i;
 }
 
-/** Velocities before the bath less those after it, v1 - v2, with delta = dt/2 (v1 + v2); see
- *  StepRecord::complete(). */
+/** v1 - v2, velocities before the bath minus those after it, with delta = dt/2 (v1 + v2): see StepRecord. */
 DEVICE void noteVelocityChange(const Arguments* a, int i, Particle* p) {
     const mixed perTime = a->dt > 0 ? 2 / a->dt : 0;
     store3(a->velocityChange, changePlace(a, i), perTime * p->d - 2 * p->v);
 }
 
-/** Exchange velocities with their change in the bath, for a solve that takes it instead of them. */
+/** Exchange velocities with their change in the bath, for a solve that uses the change instead. */
 DEVICE void swapVelocityChange(const Arguments* a, int i, Particle* p) {
     const mixed3 other = load3(a->velocityChange, changePlace(a, i));
     store3(a->velocityChange, changePlace(a, i), p->v);
@@ -121,13 +120,13 @@ DEVICE void moveAccelerated(const Arguments* a, int i, Particle* p) {
     requireFinite(a, i, x);
 }
 
-/** A first guess of v(t+dt) = v + dt a for the force that depends on it, from v(t+dt/2) = v + dt/2 a. */
+/** A first guess v + dt a of v(t+dt), on which the force depends, from v(t+dt/2) = v + dt/2 a. */
 DEVICE void predictVelocity(const Arguments* a, int i, Particle* p) {
     const mixed4 start = a->startVelm[i];
     p->v = 2 * p->v - make_mixed3(start.x, start.y, start.z);
 }
 
-/** v(t+dt) = v(t+dt/2) + dt/2 a(t+dt); v is the guess, twice v(t+dt/2) less v(t). */
+/** v(t+dt) = v(t+dt/2) + dt/2 a(t+dt); v is the guess, 2 v(t+dt/2) - v(t). */
 DEVICE void finishVelocity(const Arguments* a, int i, Particle* p) {
     const mixed4 start = a->startVelm[i];
     p->v = 0.5f * (p->v + make_mixed3(start.x, start.y, start.z)) + (0.5f * a->dt) * (p->d + p->c);

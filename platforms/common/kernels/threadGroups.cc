@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Thread groups that serve a cluster each: a thread block, for small clusters a single thread, for very large ones all
-// blocks of the launch, a grid. Threads of a group share loops over rows, entries and particles; every sum has one
-// thread and a fixed order.
+// Thread groups, each of which solves a cluster: a thread block, a single thread for small clusters, or a grid (all
+// blocks of the launch) for very large ones. Threads of a group share loops over rows, entries and particles; every sum
+// has one thread and a fixed order.
 //
-// THREAD_IN_GROUP, THREAD_GROUP_SIZE, THREAD_GROUP_SYNC and SHARED_ARGUMENT are what the host compiles this text with.
-// No barrier stands inside an `if`: OpenCL on CPUs would compile all that follows twice. What is not wanted runs through
-// empty loops instead.
+// The host defines THREAD_IN_GROUP, THREAD_GROUP_SIZE, THREAD_GROUP_SYNC and SHARED_ARGUMENT. No barrier is inside an
+// `if`, because OpenCL on CPUs would compile all code after it twice. Code that is not needed runs through empty loops
+// instead.
 
 #define EACH_ROW(row)                                                                                                  \
     for (int row = a->rowStart[c] + THREAD_IN_GROUP; row < a->rowStart[c + 1]; row += THREAD_GROUP_SIZE)
@@ -51,7 +51,7 @@ typedef struct {
     LOCAL_ARG float* numbers; // [FACTOR_NUMBERS]
 } SharedMemory;
 
-/** Whether a report is worse than another. Of those that failed, the one of the first row counts. */
+/** Whether a report is worse than another. Among failed ones, the one of the first row is the worst. */
 DEVICE bool isWorse(Report one, Report other) {
     const bool oneIsBad = one.outcome != Outcome_Converged, otherIsBad = other.outcome != Outcome_Converged;
     if (oneIsBad != otherIsBad)
@@ -63,10 +63,9 @@ DEVICE bool isWorse(Report one, Report other) {
 #endif
 
 #if GROUP_IS_GRID
-/** Wait for all threads of the launch: the last block to arrive lets all of them go on. The host has made sure that they
- *  are on the device at the same time. Fences are those of cooperative groups: what any thread wrote before is seen by
- *  all afterwards.
- *  grid[0]: blocks that have arrived, grid[1]: how often all have, grid[2]: for leastOf() */
+/** Wait for all threads of the launch: the last block to arrive releases all. The host ensures that they are on the
+ *  device at the same time. Fences are those of cooperative groups: all threads can read afterwards the values that any
+ *  of them wrote before. grid[0]: blocks that have arrived, grid[1]: how often all have, grid[2]: for leastOf() */
 DEVICE void gridBarrier(const Arguments* a) {
     volatile GLOBAL int* rounds = a->grid + 1;
     SYNC_THREADS
@@ -99,13 +98,13 @@ DEVICE int4 tripleOf(int4 triple) {
 #endif
 
 #if GROUP_IS_BLOCK
-/** The report of the worst row, from what each thread of a block has seen. Each gets it. */
+/** The report of the worst row, from the reports of all threads of a block; all threads return it. */
 DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
     const int thread = LOCAL_ID;
     SYNC_THREADS
     reports[thread] = mine;
     SYNC_THREADS
-    // One of eight goes on, then one of these eight, and so on.
+    // One thread of eight continues, then one of eight of these, and so on.
     for (int others = BLOCK_SIZE; others > 1;) {
         const int threads = (others + 7) / 8;
         for (int other = thread + threads; thread < threads && other < others; other += threads)
@@ -120,7 +119,7 @@ DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
 }
 #endif
 
-/** The report of the worst row, from what each thread has seen. Every thread gets it. */
+/** The report of the worst row, from the reports of all threads; all threads return it. */
 DEVICE Report worstOf(Report mine SHARED_PARAMETER) {
 #if GROUP_IS_BLOCK
     mine = worstOfBlock(mine, shared.reports);
@@ -135,7 +134,7 @@ DEVICE Report worstOf(Report mine SHARED_PARAMETER) {
     }
     THREAD_GROUP_SYNC
     mine = newReport();
-    if (LOCAL_ID < NUM_GROUPS) { // there are no more of them than threads
+    if (LOCAL_ID < NUM_GROUPS) { // there are at least as many threads as blocks
         mine.outcome = a->gridRows[LOCAL_ID].x;
         mine.iterations = a->gridRows[LOCAL_ID].y;
         mine.row = a->gridRows[LOCAL_ID].z;
@@ -147,7 +146,7 @@ DEVICE Report worstOf(Report mine SHARED_PARAMETER) {
     return mine;
 }
 
-/** The least of what threads have, or NO_ROW. Every thread gets it. A barrier has to follow before the next one. */
+/** The least value of all threads, or NO_ROW; all threads return it. A barrier is required before the next call. */
 DEVICE int leastOf(int mine SHARED_PARAMETER) {
 #if GROUP_IS_BLOCK
 #if GROUP_IS_GRID

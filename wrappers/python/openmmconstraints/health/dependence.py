@@ -108,7 +108,7 @@ def _is_in_a_ring(nodes: int, pairs: np.ndarray) -> np.ndarray:
 
 
 def _narrow_triangles(listing: Listing, straight: set[int]) -> Iterator[Finding]:
-    """Three distances whose angle is nearly 180 degrees, or nearly 0, and that are not held as a straight set."""
+    """Three distances with an angle of nearly 180 or 0 degrees that are not replaced by a linear rigid body."""
     which, pairs = listing.of_kind(DISTANCE)
     rings = _is_in_a_ring(len(listing.masses), pairs)
     which, pairs = which[rings], pairs[rings]

@@ -39,7 +39,7 @@ class Frozen:
         if self.moved:
             parts.append(f"moved {_count(self.moved, 'constraint')} to massless particles into a ConstraintForce")
         if self.motionRemovers:
-            parts.append("removed the CMMotionRemover, which would take away the motion of what they hold")
+            parts.append("removed the CMMotionRemover, which would remove the motion about the anchors")
         return "; ".join(parts)
 
 
