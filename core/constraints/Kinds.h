@@ -19,9 +19,7 @@ enum class Outcome { OUTCOMES(ENUMERATOR) };
 enum class DeviceOutcome { DEVICE_OUTCOMES(ENUMERATOR) };
 enum class StepSolve { STEP_SOLVES(ENUMERATOR) };
 #undef ENUMERATOR
-#define COUNT(name) +1
-constexpr int numStepSolves = STEP_SOLVES(COUNT);
-#undef COUNT
+constexpr int numStepSolves = (int) StepSolve::Projection + 1; // it is the last
 
 /** What is to be known of a kind of coordinate besides its equations. */
 struct CoordinateTraits {
