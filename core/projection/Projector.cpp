@@ -106,8 +106,7 @@ void Projector::goThere(const ProjectionSettings& settings, std::vector<Real3>& 
 SolveReport Projector::solveAtOnce(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box) {
     std::vector<Real3> shift(x.size());
     solver.forgetImpulses();
-    const SolveReport report =
-        solver.solvePositions(x.data(), box, shift.data(), settings.tolerance, settings.maxIterations);
+    SolveReport report = solver.solvePositions(x.data(), box, shift.data(), settings.tolerance, settings.maxIterations);
     if (report.outcome == Outcome::Converged)
         for (std::size_t i = 0; i < x.size(); i++)
             x[i] += shift[i];
@@ -116,12 +115,12 @@ SolveReport Projector::solveAtOnce(const ProjectionSettings& settings, std::vect
 
 SolveReport Projector::solveAnyhow(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
                                    Projection& result) {
-    const SolveReport direct = solveAtOnce(settings, x, box);
+    SolveReport direct = solveAtOnce(settings, x, box);
     if (direct.outcome == Outcome::Converged || couldNotStart(direct))
         return direct;
     // The gradients at the start do not suffice: recompute them in each iteration.
     std::vector<Real3> closer = x;
-    const SolveReport second = solver.approach(closer.data(), box, settings.tolerance, settings.maxIterations);
+    SolveReport second = solver.approach(closer.data(), box, settings.tolerance, settings.maxIterations);
     if (second.outcome == Outcome::Converged) {
         x = closer;
         return second;
