@@ -54,8 +54,7 @@ Projection HostStepKernel::projectPositions(ContextImpl& context, const Constrai
     const Box now = box(context);
     targetTime = currentTime(context);
     requireTargetsInRange(solver->getSet(), now, targetTime);
-    const Projection projection =
-        projector->projectPositions(projectionSettings(integrator), x, now, targetTime, reach);
+    Projection projection = projector->projectPositions(projectionSettings(integrator), x, now, targetTime, reach);
     requireDone(projection, Stage::Positions, x, now, integrator);
     return projection;
 }
@@ -64,7 +63,7 @@ Projection HostStepKernel::projectTangent(ContextImpl& context, const Constraint
                                           Real3* v) {
     const Box now = box(context);
     targetTime = currentTime(context);
-    const Projection projection = projector->projectVelocities(projectionSettings(integrator), x, v, now, targetTime);
+    Projection projection = projector->projectVelocities(projectionSettings(integrator), x, v, now, targetTime);
     requireDone(projection, Stage::Velocities, x, now, integrator);
     return projection;
 }
@@ -72,7 +71,7 @@ Projection HostStepKernel::projectTangent(ContextImpl& context, const Constraint
 double HostStepKernel::projectContextPositions(ContextImpl& context, const ConstraintIntegrator& integrator,
                                                Reach reach) {
     vector<Real3> x = copyOf(positions(context));
-    const Projection projection = projectPositions(context, integrator, x.data(), reach);
+    Projection projection = projectPositions(context, integrator, x.data(), reach);
     if (projection.outcome == Projection::Outcome::Projected) {
         setPositions(context, x.data());
         context.computeVirtualSites();
@@ -83,7 +82,7 @@ double HostStepKernel::projectContextPositions(ContextImpl& context, const Const
 
 void HostStepKernel::projectContextVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
     vector<Real3> v = copyOf(velocities(context));
-    const Projection projection = projectTangent(context, integrator, positions(context), v.data());
+    Projection projection = projectTangent(context, integrator, positions(context), v.data());
     if (projection.outcome == Projection::Outcome::Projected)
         setVelocities(context, v.data());
 }
