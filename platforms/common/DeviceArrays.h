@@ -29,7 +29,8 @@ struct ArraySizes {
 
     /** Counts of existing tables. */
     explicit ArraySizes(const ConstraintTables& tables);
-    /** Upper bounds of the counts, from the graph alone, before tables are made.
+    /** Upper bounds of the counts, from the graph alone, before tables are made. One exception: beside small clusters
+     * the tables order the rows of large ones anew, and those factors can be somewhat larger than the graph's.
      *  @param smallInRegisters  as for the tables */
     ArraySizes(const ConstraintSolver& solver, bool smallInRegisters);
 };
