@@ -11,9 +11,11 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-/** Reference uses the simple solvers for all clusters. CPU uses DistanceSolver, with the threads of its forces. */
-static std::shared_ptr<TaskRunner> makeRunner(const Platform& platform, ContextImpl& context) {
-    if (platform.getName() == "Reference")
+/** Reference uses the simple solvers for all clusters. CPU uses DistanceSolver, with the threads of its forces.
+ * An explicit constraint force needs no threads: DistanceSolver does not solve for accelerations. */
+static std::shared_ptr<TaskRunner> makeRunner(const std::string& kernelName, const Platform& platform,
+                                              ContextImpl& context) {
+    if (platform.getName() == "Reference" || stepSchemeOf(kernelName).isExplicit)
         return nullptr;
     int numThreads = 1;
     for (const std::string& property : platform.getPropertyNames())
@@ -27,7 +29,7 @@ public:
     KernelImpl* createKernelImpl(std::string name, const Platform& platform, ContextImpl& context) const override {
 #define CREATE(step)                                                                                                   \
     if (name == "Integrate" #step "Step")                                                                              \
-        return new Reference##step##Step(name, platform, makeRunner(platform, context));
+        return new Reference##step##Step(name, platform, makeRunner(name, platform, context));
         CONSTRAINT_STEPS(CREATE)
 #undef CREATE
         throw OpenMMException("Tried to create kernel with illegal kernel name '" + name + "'");

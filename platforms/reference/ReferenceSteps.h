@@ -114,11 +114,7 @@ private:
 /** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */
 class ReferenceConstraintForceStep : public ReferenceStepKernel {
 public:
-    /** Without DistanceSolver, which does not solve for accelerations. */
-    ReferenceConstraintForceStep(const std::string& name, const OpenMM::Platform& platform,
-                                 const std::shared_ptr<TaskRunner>&)
-        : ReferenceStepKernel(name, platform, nullptr) {
-    }
+    using ReferenceStepKernel::ReferenceStepKernel;
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
