@@ -64,13 +64,11 @@ def test_every_folder_of_the_library_is_in_the_tree():
 
 
 SOURCES = ("core", "expressions", "system", "openmmapi", "serialization", "platforms", "wrappers")
+PYTHON_COMMENTS, CPP_COMMENTS = r'""".*?"""|#[^\n]*', r"/\*.*?\*/|//[^\n]*"
 COMMENTS = {
-    ".py": r'""".*?"""|#[^\n]*',
-    ".pyi": r'""".*?"""|#[^\n]*',
-    ".i": r'/\*.*?\*/|//[^\n]*|%feature\("docstring"\).*?";',
-    ".cpp": r"/\*.*?\*/|//[^\n]*",
-    ".cc": r"/\*.*?\*/|//[^\n]*",
-    ".h": r"/\*.*?\*/|//[^\n]*",
+    **dict.fromkeys((".py", ".pyi"), PYTHON_COMMENTS),
+    **dict.fromkeys((".h", ".cpp", ".cc"), CPP_COMMENTS),
+    ".i": CPP_COMMENTS + r'|%feature\("docstring"\).*?";',
 }
 
 
