@@ -93,8 +93,8 @@ const char* kindOf(const SolveReport& report) {
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     const bool isOfSystem = report.constraint >= 0 && set.constraints[report.constraint].force < 0;
-    if (context.ending >= 0)
-        return remedyForMotion(set, context.ending) + " With a smaller step size it can come closer to the limit.";
+    if (context.nearLimit >= 0)
+        return remedyForMotion(set, context.nearLimit) + " With a smaller step size it can come closer to the limit.";
     if (turnsTooFast(report)) {
         std::ostringstream out;
         out.precision(2);
@@ -256,12 +256,12 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
                 << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }
-    if (context.ending >= 0)
-        out << "\nA target is near the limit of its range: " << describeMotion(set, context.ending, context.time)
+    if (context.nearLimit >= 0)
+        out << "\nA target is near the limit of its range: " << describeMotion(set, context.nearLimit, context.time)
             << ", and this close to the limit its particles cross it within one step.";
-    const int about = context.ending >= 0 ? context.ending : report.constraint;
-    const bool isTooFast = context.ending < 0 && turnsTooFast(report);
-    throwProblem(problemOf(set, context.ending >= 0 ? "moving" : kindOf(report),
+    const int about = context.nearLimit >= 0 ? context.nearLimit : report.constraint;
+    const bool isTooFast = context.nearLimit < 0 && turnsTooFast(report);
+    throwProblem(problemOf(set, context.nearLimit >= 0 ? "moving" : kindOf(report),
                            about < 0 ? std::vector<int>() : std::vector{about}, out.str(),
                            remedyFor(set, report, context), isTooFast ? report.rotation : report.maxError,
                            isTooFast ? maxRotation : context.tolerance));

@@ -44,7 +44,7 @@ struct SolveContext {
     std::string solver; ///< the solver of the cluster
     bool isIterative;   ///< whether that was the Iterative solver
     std::string note;   ///< why MatrixInversion cannot be used (describeFallbacks()); empty if it can
-    int ending = -1;    ///< constraint whose target is near the limit of its range (findEndingTarget); -1: none
+    int nearLimit = -1; ///< constraint whose target is near the limit of its range (findTargetNearLimit); -1: none
 };
 
 /** @throws ConstraintException that names the worst constraint, its particles, value, target, residual, the iterations

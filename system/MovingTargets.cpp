@@ -53,23 +53,23 @@ void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time
     requireLengthsInBox(set, box, time);
 }
 
-int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize) {
+int findTargetNearLimit(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize) {
     // If the angular momentum is conserved, a bond rotates faster as it becomes shorter, and a bend as it becomes
     // straighter: hydrogen atoms fail at up to 0.03 nm or 0.3 rad with a step of 2 fs. For faster rates the bound is
     // five steps before the limit.
     constexpr double largestLength = 0.05, largestAngle = 0.5, steps = 5;
     double closest = 1;
-    int ending = -1;
+    int nearest = -1;
     for (int k : among) {
         const Constraint& c = set.constraints[k];
         const double largest = rangeOf(c) == Range::HalfTurn ? largestAngle : largestLength,
                      part = distanceToEnd(c, time) / std::max(largest, steps * std::abs(c.rate) * stepSize);
         if (part < closest) {
             closest = part;
-            ending = k;
+            nearest = k;
         }
     }
-    return ending;
+    return nearest;
 }
 
 std::string describeMotion(const ConstraintSet& set, int constraint, double time) {

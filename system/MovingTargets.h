@@ -22,7 +22,7 @@ void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time
  *  @param among  constraints of the cluster that could not be solved
  *  @param time   ps, of the targets
  *  @return the one closest to its limit, or -1 */
-int findEndingTarget(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize);
+int findTargetNearLimit(const ConstraintSet& set, const std::vector<int>& among, double time, double stepSize);
 
 /** "distance 0 of the ConstraintForce with index 2 (particles 4 and 5) would be ... at ... ps: it is ... at its
  *  startTime, ... It has to stay positive": of a constraint with a rate. */

@@ -215,9 +215,9 @@ DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchRep
     workspaces.resize(runner.numThreads());
     for (Batch& batch : all)
         if (!batch.pattern->parts.empty()) { // all threads on one
-            workspaces[0].team = &runner;
+            workspaces[0].runner = &runner;
             batch.*result = stage(*batch.solver, workspaces[0]);
-            workspaces[0].team = nullptr;
+            workspaces[0].runner = nullptr;
         }
     runner.run((int) tasks.size(), [&](int task, int thread) {
         for (int i = tasks[task].begin; i < tasks[task].end; i++)

@@ -54,10 +54,10 @@ private:
     Workspace& workspace(ThreadWorkspace& shared);
 
     // ---- all of a stage; all parts, then the top ----
-    bool prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* team) const;
+    bool prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* runner) const;
     template <bool isLinear>
     BatchReport iterate(Workspace& work, Aligned<Number>& multipliers, double toError, double tolerance,
-                        int maxIterations, TaskRunner* team) const;
+                        int maxIterations, TaskRunner* runner) const;
 
     // ---- on one part, or on some particles; compiled for several machines ----
     CONSTRAINTS_CLONES bool isAt(const Real3* x, const Workspace& work, Range range) const;
@@ -75,9 +75,9 @@ private:
 
     /** phase(range) for all particles. */
     template <class Phase>
-    void overParticles(TaskRunner* team, Phase phase) const {
+    void overParticles(TaskRunner* runner, Phase phase) const {
         const long long n = data.pattern.numParticles(), numParts = data.pattern.parts.size();
-        overParts(data.pattern, team, [&](int i) {
+        overParts(data.pattern, runner, [&](int i) {
             phase(Range{(int) (n * i / numParts), (int) (n * (i + 1) / numParts)});
         });
         if (numParts == 0)
@@ -133,7 +133,7 @@ SparseWorkspace<Number>& SparseBatch<Number>::workspace([[maybe_unused]] ThreadW
 /** Bonds at x and the factor of A there, unless the workspace has them.
  *  @return false if A is singular there, or not finite */
 template <class Number>
-bool SparseBatch<Number>::prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* team) const {
+bool SparseBatch<Number>::prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* runner) const {
     const bool isPeriodic = data.pattern.isPeriodic;
     if (isPeriodic && !data.hasImages(box))
         return false;
@@ -141,9 +141,9 @@ bool SparseBatch<Number>::prepare(const Real3* x, const Box& box, Workspace& wor
     if (work.owner == this && isItsBox && isAt(x, work, {0, data.pattern.numParticles()}))
         return true;
     work.box = box;
-    overParticles(team, [&](Range range) { take(x, work.place.data(), range); });
-    everywhere(data.pattern, team, [&](const Part& part) { takeBonds(work, part); });
-    const bool isRegular = factor.template factorize<true>(work, work.bond.data(), team);
+    overParticles(runner, [&](Range range) { take(x, work.place.data(), range); });
+    everywhere(data.pattern, runner, [&](const Part& part) { takeBonds(work, part); });
+    const bool isRegular = factor.template factorize<true>(work, work.bond.data(), runner);
     work.owner = isRegular ? this : nullptr;
     return isRegular;
 }
@@ -237,7 +237,7 @@ typename SparseBatch<Number>::Errors SparseBatch<Number>::evaluate(Workspace& wo
 template <class Number>
 template <bool isLinear>
 BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multipliers, double toError,
-                                         double tolerance, int maxIterations, TaskRunner* team) const {
+                                         double tolerance, int maxIterations, TaskRunner* runner) const {
     const DistancePattern& pattern = data.pattern;
     std::vector<Errors> errors(pattern.parts.size());
     std::fill(multipliers.begin(), multipliers.end(), Number{});
@@ -245,7 +245,7 @@ BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multi
     double last = 0;
     BatchReport report;
     for (;; report.iterations++) {
-        overParts(data.pattern, team, [&](int i) { errors[i] = evaluate<isLinear>(work, pattern.parts[i]); });
+        overParts(data.pattern, runner, [&](int i) { errors[i] = evaluate<isLinear>(work, pattern.parts[i]); });
         Errors all = evaluate<isLinear>(work, pattern.top);
         for (const Errors& one : errors) {
             all.largest = std::max(all.largest, one.largest);
@@ -263,16 +263,16 @@ BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multi
             work.owner = nullptr;
             isSymmetric = false;
             work.gradient.resize(work.bond.size());
-            everywhere(data.pattern, team, [&](const Part& part) { takeGradients(work, part); });
-            if (!factor.template factorize<false>(work, work.gradient.data(), team))
+            everywhere(data.pattern, runner, [&](const Part& part) { takeGradients(work, part); });
+            if (!factor.template factorize<false>(work, work.gradient.data(), runner))
                 return report;
         }
         last = report.maxError;
         if (isSymmetric)
-            factor.template solve<true>(work, team);
+            factor.template solve<true>(work, runner);
         else
-            factor.template solve<false>(work, team);
-        everywhere(data.pattern, team, [&](const Part& part) { applyCorrection(work, multipliers.data(), part); });
+            factor.template solve<false>(work, runner);
+        everywhere(data.pattern, runner, [&](const Part& part) { applyCorrection(work, multipliers.data(), part); });
     }
 }
 
@@ -314,11 +314,11 @@ BatchReport SparseBatch<Number>::solvePositions(const Real3* x, const Box& box, 
                                                 ThreadWorkspace& shared) {
     const DistancePattern& pattern = data.pattern;
     Workspace& work = workspace(shared);
-    TaskRunner* team = shared.team;
-    if (!prepare(x, box, work, team))
+    TaskRunner* runner = shared.runner;
+    if (!prepare(x, box, work, runner))
         return {};
-    overParticles(team, [&](Range range) { take(delta, work.moved.data(), range); });
-    BatchReport report = iterate<false>(work, lambda.value, 1, tolerance, maxIterations, team);
+    overParticles(runner, [&](Range range) { take(delta, work.moved.data(), range); });
+    BatchReport report = iterate<false>(work, lambda.value, 1, tolerance, maxIterations, runner);
     if (!report.converged)
         return report;
     // s.b > 0 follows from |s - b|^2 < |b|^2, and that from displacements of less than half of it.
@@ -329,7 +329,7 @@ BatchReport SparseBatch<Number>::solvePositions(const Real3* x, const Box& box, 
         if (!report.converged)
             return report;
     }
-    overParticles(team, [&](Range range) { storeMoved(work, delta, velocity, perTime, range); });
+    overParticles(runner, [&](Range range) { storeMoved(work, delta, velocity, perTime, range); });
     for (int k = 0; k < pattern.numRows(); k++)
         lambda.value[k] *= squareRoot(work.square[k]);
     return report;
@@ -340,18 +340,18 @@ BatchReport SparseBatch<Number>::solveVelocities(const Real3* x, const Box& box,
                                                  double tolerance, int maxIterations, ThreadWorkspace& shared) {
     const DistancePattern& pattern = data.pattern;
     Workspace& work = workspace(shared);
-    TaskRunner* team = shared.team;
-    if (!prepare(x, box, work, team))
+    TaskRunner* runner = shared.runner;
+    if (!prepare(x, box, work, runner))
         return {};
-    overParticles(team, [&](Range range) { take(velocity, work.moved.data(), range); });
+    overParticles(runner, [&](Range range) { take(velocity, work.moved.data(), range); });
     // The velocity of an immovable particle counts as zero.
     for (int p = 0; p < pattern.numParticles(); p++)
         if (!pattern.isMovable[p])
             work.moved[p] = Vector{};
-    const BatchReport report = iterate<true>(work, mu.value, timeScale, tolerance, maxIterations, team);
+    const BatchReport report = iterate<true>(work, mu.value, timeScale, tolerance, maxIterations, runner);
     if (!report.converged)
         return report;
-    overParticles(team, [&](Range range) { storeVelocities(work, velocity, range); });
+    overParticles(runner, [&](Range range) { storeVelocities(work, velocity, range); });
     for (int k = 0; k < pattern.numRows(); k++)
         mu.value[k] *= squareRoot(work.square[k]);
     return report;

@@ -35,7 +35,7 @@ struct SparseWorkspace {
 /** Workspace that the batches of a thread share, so that it stays in the cache. */
 struct ThreadWorkspace {
     SparseWorkspace<Lanes> lanes;
-    TaskRunner* team = nullptr; ///< works on the parts of a large cluster; null: the calling thread does
+    TaskRunner* runner = nullptr; ///< works on the parts of a large cluster; null: the calling thread does
 };
 
 /** A batch of any pattern: one cluster, or up to numLanes equal ones side by side.

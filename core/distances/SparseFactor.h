@@ -14,18 +14,18 @@ namespace {
 
 /** Call phase(part) for all parts in parallel. */
 template <class Phase>
-void overParts(const DistancePattern& pattern, TaskRunner* team, Phase phase) {
+void overParts(const DistancePattern& pattern, TaskRunner* runner, Phase phase) {
     const int numParts = (int) pattern.parts.size();
-    if (team != nullptr && numParts > 0)
-        team->run(numParts, [&](int i, int) { phase(i); });
+    if (runner != nullptr && numParts > 0)
+        runner->run(numParts, [&](int i, int) { phase(i); });
     else
         for (int i = 0; i < numParts; i++)
             phase(i);
 }
 /** Call phase(part) for all parts and for the top. */
 template <class Phase>
-void everywhere(const DistancePattern& pattern, TaskRunner* team, Phase phase) {
-    overParts(pattern, team, [&](int i) { phase(pattern.parts[i]); });
+void everywhere(const DistancePattern& pattern, TaskRunner* runner, Phase phase) {
+    overParts(pattern, runner, [&](int i) { phase(pattern.parts[i]); });
     phase(pattern.top);
 }
 /** The length given by forLength(), or 1 if it is not known at compile time. */
@@ -47,10 +47,10 @@ public:
     }
     /** @return false if A is singular, or not finite */
     template <bool symmetric>
-    bool factorize(Workspace& work, const Vector* gradient, TaskRunner* team) const;
+    bool factorize(Workspace& work, const Vector* gradient, TaskRunner* runner) const;
     /** x = A^-1 x. */
     template <bool symmetric>
-    void solve(Workspace& work, TaskRunner* team) const;
+    void solve(Workspace& work, TaskRunner* runner) const;
 
 private:
     using Traits = LaneTraits<Number>;
@@ -93,11 +93,11 @@ CONSTRAINTS_INLINE void forLength(int length, F f) {
 
 template <class Number>
 template <bool symmetric>
-bool SparseFactor<Number>::factorize(Workspace& work, const Vector* gradient, TaskRunner* team) const {
+bool SparseFactor<Number>::factorize(Workspace& work, const Vector* gradient, TaskRunner* runner) const {
     const DistancePattern& pattern = data.pattern;
-    everywhere(pattern, team, [&](const Part& part) { assemble<symmetric>(work, gradient, part); });
+    everywhere(pattern, runner, [&](const Part& part) { assemble<symmetric>(work, gradient, part); });
     std::vector<char> isRegular(pattern.parts.size());
-    overParts(pattern, team,
+    overParts(pattern, runner,
               [&](int i) { isRegular[i] = eliminate<symmetric, true>(work, pattern.parts[i], &work.toTop[i]); });
     if (std::find(isRegular.begin(), isRegular.end(), 0) != isRegular.end())
         return false;
@@ -198,15 +198,15 @@ bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part, ToTop* t
 
 template <class Number>
 template <bool symmetric>
-void SparseFactor<Number>::solve(Workspace& work, TaskRunner* team) const {
+void SparseFactor<Number>::solve(Workspace& work, TaskRunner* runner) const {
     const DistancePattern& pattern = data.pattern;
-    overParts(pattern, team, [&](int i) { forward<true>(work, pattern.parts[i], &work.toTop[i]); });
+    overParts(pattern, runner, [&](int i) { forward<true>(work, pattern.parts[i], &work.toTop[i]); });
     for (const ToTop& toTop : work.toTop)
         for (std::size_t i = 0; i < toTop.x.size(); i++)
             work.x[pattern.top.beginRow + i] += toTop.x[i];
     forward<false>(work, pattern.top, nullptr);
     backward<symmetric>(work, pattern.top);
-    overParts(pattern, team, [&](int i) { backward<symmetric>(work, pattern.parts[i]); });
+    overParts(pattern, runner, [&](int i) { backward<symmetric>(work, pattern.parts[i]); });
 }
 
 template <class Number>

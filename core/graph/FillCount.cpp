@@ -79,10 +79,10 @@ FillCount countFill(const std::vector<std::vector<int>>& neighbours, const std::
             largestFirst[row] = first[j];
             length[j]++;
             if (lastLeaf[row] >= 0) { // both paths are counted twice above the point where they join
-                int meeting = lastLeaf[row];
-                while (set[meeting] != meeting)
-                    meeting = set[meeting] = set[set[meeting]];
-                length[meeting]--;
+                int ancestor = lastLeaf[row];
+                while (set[ancestor] != ancestor)
+                    ancestor = set[ancestor] = set[set[ancestor]];
+                length[ancestor]--;
             }
             lastLeaf[row] = j;
         }

@@ -61,7 +61,7 @@ Projection Projector::projectPositions(const ProjectionSettings& settings, Real3
     const Real3* end = x;
     if (!(result.before.maxError <= threshold + roundingSlack(settings, x))) {
         there.assign(x, x + solver.getSet().numParticles());
-        goThere(settings, there, box, reach, result);
+        moveToConstraints(settings, there, box, reach, result);
         if (result.outcome != Projection::Outcome::Projected)
             return result;
         end = there.data();
@@ -75,13 +75,13 @@ Projection Projector::projectPositions(const ProjectionSettings& settings, Real3
     return result;
 }
 
-void Projector::goThere(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box, Reach reach,
-                        Projection& result) {
+void Projector::moveToConstraints(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
+                                  Reach reach, Projection& result) {
     const std::vector<Real3> start = x;
     const Impulses kept = solver.getImpulses(); // of a step; a projection does not start from them
     result.outcome = Projection::Outcome::Projected;
     result.report =
-        reach == Reach::Staged ? solveInStages(settings, x, box, result) : solveAnyhow(settings, x, box, result);
+        reach == Reach::Staged ? solveInStages(settings, x, box, result) : solveOrApproach(settings, x, box, result);
     solver.setImpulses(kept);
     if (result.outcome != Projection::Outcome::Projected)
         return;
@@ -113,8 +113,8 @@ SolveReport Projector::solveAtOnce(const ProjectionSettings& settings, std::vect
     return report;
 }
 
-SolveReport Projector::solveAnyhow(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
-                                   Projection& result) {
+SolveReport Projector::solveOrApproach(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
+                                       Projection& result) {
     SolveReport direct = solveAtOnce(settings, x, box);
     if (direct.outcome == Outcome::Converged || couldNotStart(direct))
         return direct;
@@ -139,7 +139,7 @@ SolveReport Projector::solveInStages(const ProjectionSettings& settings, std::ve
     if (!isNear && !couldNotStart(report)) {
         StagedProjection stages(solver.getSet(), solver.getGraph().rows, heldPairs(), x.data(), box, solver.getTime());
         if (!stages.holdsAny())
-            return solveAnyhow(settings, x, box, result);
+            return solveOrApproach(settings, x, box, result);
         there = x;
         if (!stages.run(there.data())) {
             result.progress = stages.progress();

@@ -99,15 +99,15 @@ private:
     /** Project positions with the gradients at x; x is unchanged if that fails. */
     SolveReport solveAtOnce(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box);
     /** The same; if that fails, with gradients that are recomputed in each iteration. */
-    SolveReport solveAnyhow(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
-                            Projection& result);
+    SolveReport solveOrApproach(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
+                                Projection& result);
     /** The same; if it fails or moves a particle far, in stages that keep bond lengths. */
     SolveReport solveInStages(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
                               Projection& result);
     /** Project positions that violate the constraints, within the given reach. Sets the result, except for Kept and
      *  Unresolved. */
-    void goThere(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box, Reach reach,
-                 Projection& result);
+    void moveToConstraints(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box, Reach reach,
+                           Projection& result);
     double shortestScale() const;
 
     ConstraintSolver& solver;

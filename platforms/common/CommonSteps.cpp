@@ -89,13 +89,13 @@ std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
     // Gradients are computed once in a launch, so a launch ends where positions move. It also ends after two solves,
     // because registers do not suffice for more. P is idempotent, so the following kick also does the last geodesic
     // step's projection.
-    return {
-        {"kick",
-         {"keepStart", "halfKick", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
-        {"glide", {"solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
-        {"heat", {"solveVelocities", "addVelocityCorrection", "ornsteinUhlenbeck"}},
-        {"glideOn", {"solveHeatedVelocities", "addVelocityCorrection", "noteHeat", "drift", "solvePositions", "move"}},
-        {"lastKick", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
+    return {{"kick",
+             {"keepStart", "halfKick", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
+            {"geodesicDrift", {"solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
+            {"heat", {"solveVelocities", "addVelocityCorrection", "ornsteinUhlenbeck"}},
+            {"heatedDrift",
+             {"solveHeatedVelocities", "addVelocityCorrection", "noteHeat", "drift", "solvePositions", "move"}},
+            {"lastKick", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
 }
 
 int CommonGeodesicLangevinStep::numDrifts(const ConstraintIntegrator& integrator) const {
@@ -122,12 +122,12 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
     setNoiseStep();
     drift("kick");
     for (int k = 1; k < numSteps; k++)
-        drift("glide");
+        drift("geodesicDrift");
     setTimeOfLaunches(start + 0.5 * integrator.getStepSize());
     launch("heat");
-    drift("glideOn");
+    drift("heatedDrift");
     for (int k = 1; k < numSteps; k++)
-        drift("glide");
+        drift("geodesicDrift");
     finishPositions(context, integrator);
     computeForces(context, integrator);
     launch("lastKick");

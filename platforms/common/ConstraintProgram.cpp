@@ -15,8 +15,8 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Threads of the largest block. worstOf() needs a thread for each block of a grid. */
-constexpr int mostThreads = 512;
-static_assert(mostInGrid <= mostThreads);
+constexpr int maxBlockSize = 512;
+static_assert(maxGridSize <= maxBlockSize);
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
@@ -25,7 +25,7 @@ bool isSolve(const string& step) {
 /** Threads in a block if each solves a small cluster. Local memory limits them for clusters that need it. */
 int smallBlockSize(const ConstraintTables& tables) {
     const int largest = tables.sizes[0]; // first
-    return largest > mostInRegisters ? 32 : 64;
+    return largest > maxInRegisters ? 32 : 64;
 }
 
 /** Whether thread blocks are used. On a CPU single threads solve the clusters, because the threads of a block would run
@@ -143,12 +143,12 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
     text += define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
     const int largest = constraintTables.sizes[0], smallBlock = smallBlockSize(constraintTables);
-    text += define("MOST_IN_REGISTERS", to_string(mostInRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
-    const auto unroll = [](int size) { return "#pragma unroll" + string(size > mostInRegisters ? " 1" : ""); };
+    text += define("MAX_IN_REGISTERS", to_string(maxInRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
+    const auto unroll = [](int size) { return "#pragma unroll" + string(size > maxInRegisters ? " 1" : ""); };
     for (int size : constraintTables.sizes)
         text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
                             {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
-    const int inLocalMemory = smallBlock * (largest > mostInRegisters ? largest * (largest + 4) : 1);
+    const int inLocalMemory = smallBlock * (largest > maxInRegisters ? largest * (largest + 4) : 1);
     for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {
@@ -195,14 +195,14 @@ long long ConstraintProgram::sharedNumbers(int blockSize) const {
 }
 
 int ConstraintProgram::cooperatingBlocks() const {
-    return std::min(device.cooperatingBlocks(), mostInGrid);
+    return std::min(device.cooperatingBlocks(), maxGridSize);
 }
 
 ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const {
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = usesBlocks(cc);
-    available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= mostInGrid;
-    available.sharedNumbers = sharedNumbers(std::min(mostThreads, device.largestBlock()));
+    available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= maxGridSize;
+    available.sharedNumbers = sharedNumbers(std::min(maxBlockSize, device.largestBlock()));
     if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
         available.gridCost = 0; // for a test of small systems
     return available;
@@ -213,12 +213,15 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     if (range.group == ThreadGroupKind::Thread)
         return group;
     const ConstraintTables& t = constraintTables;
-    int mostRows = 0;
+    int largestCluster = 0;
     for (int c = range.first; c < range.last; c++)
-        mostRows = std::max(mostRows, t.numRowsOf(c));
-    group.blockSize = std::min(mostRows > 1024 ? mostThreads : mostRows > 256 ? 256 : 128, device.largestBlock());
+        largestCluster = std::max(largestCluster, t.numRowsOf(c));
+    group.blockSize = std::min(largestCluster > 1024  ? maxBlockSize
+                               : largestCluster > 256 ? 256
+                                                      : 128,
+                               device.largestBlock());
     if (range.group == ThreadGroupKind::Grid) {
-        group.blockSize = mostThreads;
+        group.blockSize = maxBlockSize;
         group.blocks = cooperatingBlocks();
         return group;
     }
@@ -242,7 +245,7 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
     const bool onlyDistances = std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
                                            [](int kind) { return kind == (int) RowKind::Distance; });
     string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
-                  define("BLOCK_SIZE", to_string(group.blockSize)) + define("MOST_THREADS", to_string(mostThreads)) +
+                  define("BLOCK_SIZE", to_string(group.blockSize)) + define("MAX_BLOCK_SIZE", to_string(maxBlockSize)) +
                   define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
                                             : isBlock ? "((int) LOCAL_ID)"
                                                       : "0") +

@@ -11,7 +11,7 @@ namespace ConstraintPlugin {
 
 /** Largest cluster of distances that one thread solves with text for its size, and the largest one wholly in registers
  *  (kernels/smallClusters.cc). */
-constexpr int maxSmallCluster = 8, mostInRegisters = 3;
+constexpr int maxSmallCluster = 8, maxInRegisters = 3;
 
 /** The threads that solve a general cluster. */
 enum class ThreadGroupKind { Thread, Block, Grid };
@@ -102,12 +102,12 @@ public:
     int numRowsOf(int cluster) const {
         return rowStart[cluster + 1] - rowStart[cluster];
     }
-    /** Whether indices of rows and entries in each cluster fit into 16 bits: no cluster has more than mostShortNumbers
+    /** Whether indices of rows and entries in each cluster fit into 16 bits: no cluster has more than maxShortNumbers
      *  of either. */
-    static constexpr int mostShortNumbers = 1 << 16;
+    static constexpr int maxShortNumbers = 1 << 16;
     bool hasShortNumbers() const {
         for (int c = 0; c < numGeneralClusters; c++)
-            if (std::max(numRowsOf(c), numEntriesOf(c)) > mostShortNumbers)
+            if (std::max(numRowsOf(c), numEntriesOf(c)) > maxShortNumbers)
                 return false;
         return true;
     }

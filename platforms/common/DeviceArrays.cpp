@@ -81,7 +81,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
         if (cluster.kind != ClusterSolverKind::Iterative)
             couplings += cluster.couplingEnd - cluster.couplingBegin;
         entries += clusterEntries;
-        hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::mostShortNumbers;
+        hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::maxShortNumbers;
     }
     smallPlaces += particles - (double) std::count(isTaken.begin(), isTaken.end(), 1);
     targets = updates; // at most
@@ -170,8 +170,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"lower", "mixed", n.entries},
         {"upper", "mixed", n.entries},
         {"grid", "int", 4},
-        {"gridErrors", "mixed2", mostInGrid},
-        {"gridRows", "int4", mostInGrid},
+        {"gridErrors", "mixed2", maxGridSize},
+        {"gridRows", "int4", maxGridSize},
 
         {"customParameters", "mixed", n.customParameters, &T::customParameters},
         {"customTables", "mixed", n.customTables, &T::customTables},
@@ -195,7 +195,7 @@ MemoryNeed::MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes) {
         const double size = std::max(count, 1.0) * bytes.of(type); // there are no empty ones
         total += size;
         largestArray = std::max(largestArray, size);
-        mostElements = std::max(mostElements, count);
+        maxElements = std::max(maxElements, count);
     };
     for (const DeviceArray& array : arrays.own)
         note(array.count, array.type);

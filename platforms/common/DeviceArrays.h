@@ -11,7 +11,7 @@
 namespace ConstraintPlugin {
 
 /** Blocks of the largest grid. */
-constexpr int mostInGrid = 512;
+constexpr int maxGridSize = 512;
 
 /** Counts that determine the lengths of arrays on a device. They are doubles, because bounds may exceed integers. */
 struct ArraySizes {
@@ -72,7 +72,7 @@ inline double alignedInPool(double numbers) {
 struct MemoryNeed {
     MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes);
     double total = 0, largestArray = 0;
-    double mostElements = 0; ///< of one array
+    double maxElements = 0; ///< of one array
 };
 
 } // namespace ConstraintPlugin

@@ -16,13 +16,13 @@ void requireDeviceMemory(Device& device, const ConstraintSolver& solver, const A
     const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.context()));
     const char* limit = std::getenv("OPENMM_CONSTRAINTS_DEVICE_MEMORY");
     const double there = limit == nullptr ? (double) device.memory() : std::atof(limit);
-    const bool isCountable = need.mostElements < INT_MAX; // kernels count with ints
+    const bool isCountable = need.maxElements < INT_MAX; // kernels count with ints
     if (need.total <= there && need.largestArray <= (double) device.largestArray() && isCountable)
         return;
     const bool mixedIsDouble = numberBytes(device.context()).mixed == sizeof(double);
-    int mostRows = 0;
+    int largestCluster = 0;
     for (const Cluster& cluster : solver.getGraph().clusters)
-        mostRows = std::max(mostRows, cluster.size());
+        largestCluster = std::max(largestCluster, cluster.size());
     std::ostringstream out;
     out << std::fixed;
     out.precision(0);
@@ -30,7 +30,7 @@ void requireDeviceMemory(Device& device, const ConstraintSolver& solver, const A
         << need.largestArray << " of them in one array; the device has " << there << " bytes, and "
         << (double) device.largestArray() << " for one array"
         << (isCountable ? "" : ", whose elements have to be fewer than 2^31") << ". The largest cluster has "
-        << mostRows << " coupled constraints.\nRemedy: "
+        << largestCluster << " coupled constraints.\nRemedy: "
         << (solver.getMethod() == Method::Iterative ? "" : "setSolver(Iterative), which needs no factor; ")
         << (mixedIsDouble ? "single precision instead of mixed or double; " : "")
         << "another device; or the CPU or Reference platform.";

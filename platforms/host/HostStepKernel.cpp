@@ -151,15 +151,15 @@ void HostStepKernel::fail(const SolveReport& report, Stage stage, const Constrai
                     {stage, activity, integrator.getConstraintTolerance(), projectionSettings(integrator).timeScale,
                      targetTime, integrator.getStepSize(), solverDescription(),
                      isServedIteratively(solver->getGraph(), report.constraint), describeFallbacks(solver->getGraph()),
-                     endingTargetOf(report, integrator)});
+                     targetNearLimitOf(report, integrator)});
 }
 
-int HostStepKernel::endingTargetOf(const SolveReport& report, const ConstraintIntegrator& integrator) const {
+int HostStepKernel::targetNearLimitOf(const SolveReport& report, const ConstraintIntegrator& integrator) const {
     if (!solver->moves() || report.constraint < 0 || report.outcome == Outcome::Inconsistent)
         return -1;
     for (const vector<int>& group : solver->groups())
         if (find(group.begin(), group.end(), report.constraint) != group.end())
-            return findEndingTarget(solver->getSet(), group, targetTime, integrator.getStepSize());
+            return findTargetNearLimit(solver->getSet(), group, targetTime, integrator.getStepSize());
     return -1;
 }
 

@@ -199,7 +199,7 @@ private:
                      const ConstraintIntegrator& integrator);
     /** The constraint whose target moves to the end of its range and that is coupled to the one that was not solved; -1
      *  if there is none. */
-    int endingTargetOf(const SolveReport& report, const ConstraintIntegrator& integrator) const;
+    int targetNearLimitOf(const SolveReport& report, const ConstraintIntegrator& integrator) const;
 
     std::unique_ptr<Projector> projector;
     std::vector<double> metParameters;   // with which the positions were projected last

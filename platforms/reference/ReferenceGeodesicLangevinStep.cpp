@@ -15,9 +15,9 @@ void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const Constra
     impulses.mu = impulses.lambda; // the sum over the step
 
     halfKick(context, integrator, v);          // B
-    glide(context, integrator, v);             // A
+    geodesicDrift(context, integrator, v);     // A
     ornsteinUhlenbeck(context, integrator, v); // O
-    glide(context, integrator, v);             // A
+    geodesicDrift(context, integrator, v);     // A
     setTime(context, end);
     context.computeVirtualSites();
     halfKick(context, integrator, v); // B, with the new force
@@ -31,7 +31,8 @@ void ReferenceGeodesicLangevinStep::halfKick(ContextImpl& context, const Constra
     returnToTangent(context, integrator, v);
 }
 
-void ReferenceGeodesicLangevinStep::glide(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
+void ReferenceGeodesicLangevinStep::geodesicDrift(ContextImpl& context, const ConstraintIntegrator& integrator,
+                                                  Real3* v) {
     const int numSteps = dynamic_cast<const RattleLangevinIntegrator&>(integrator).getNumGeodesicSteps();
     const double h = 0.5 * integrator.getStepSize() / numSteps;
     Real3* x = positions(context);

@@ -76,7 +76,7 @@ private:
     /** B: v += dt/2 f(r)/m, projected onto the tangent space. */
     void halfKick(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     /** A: free motion on the constraints over dt/2, along a geodesic. */
-    void glide(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    void geodesicDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
 };
 

@@ -291,7 +291,7 @@ def test_precision_that_is_reached_ends_it_with_a_warning():
 
 
 def test_a_fall_without_end_ends(monkeypatch):
-    monkeypatch.setattr(sys.modules["openmmconstraints.minimization.minimize"], "MOST_ITERATIONS", 300)
+    monkeypatch.setattr(sys.modules["openmmconstraints.minimization.minimize"], "MAX_ITERATIONS", 300)
     system, weight = mm.System(), mm.CustomExternalForce("100*z")
     system.addParticle(1)
     weight.addParticle(0, [])

@@ -81,7 +81,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
 }
 #else
 /** Corrections of a linear problem: more if the first ones are in single precision. */
-#define MOST_LINEAR_ITERATIONS (FALLS_BACK ? 2 * LINEAR_ITERATIONS : LINEAR_ITERATIONS)
+#define MAX_LINEAR_ITERATIONS (FALLS_BACK ? 2 * LINEAR_ITERATIONS : LINEAR_ITERATIONS)
 
 #if HAS_SHARED
 DEVICE FactorShared sharedFactor(const Arguments* a, int c, SharedMemory shared) {
@@ -114,7 +114,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                          GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
     const bool isSolved = isWanted && report->outcome == Outcome_Converged;
     GLOBAL const mixed* gradients = what == POSITIONS ? a->gradient : a->startGradient;
-    const int mostIterations = what < ACCELERATIONS ? a->maxIterations : MOST_LINEAR_ITERATIONS;
+    const int maxIterations = what < ACCELERATIONS ? a->maxIterations : MAX_LINEAR_ITERATIONS;
     bool isDone = !isSolved, hasFactor = false;
     const int numRows = a->rowStart[c + 1] - a->rowStart[c], numEntries = a->entryStart[c + 1] - a->entryStart[c];
     bool isShared = 2 * (numRows + numEntries) <= FACTOR_NUMBERS;
@@ -133,7 +133,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
         isDone = report->outcome != Outcome_Converged || report->error == 0 ||
                  (report->error <= tolerance && iteration > 0);
-        if (!isDone && iteration == mostIterations) {
+        if (!isDone && iteration == maxIterations) {
             report->outcome = Outcome_NotConverged;
             isDone = true;
         }

@@ -8,11 +8,11 @@
 // accelerations change by s_k += sum_l w_kl kappa_l b_l, so particles are changed only at the end. lambda_k = kappa_k
 // |b_k|.
 //
-// All data of a cluster of up to MOST_IN_REGISTERS rows are in registers. A larger one does not fit: bonds and
+// All data of a cluster of up to MAX_IN_REGISTERS rows are in registers. A larger one does not fit: bonds and
 // solutions are in registers, the matrix is in the thread's share of local memory, and the particles are in global
 // memory between solves.
 
-#if $SIZE$ <= MOST_IN_REGISTERS
+#if $SIZE$ <= MAX_IN_REGISTERS
 #define STRIDE$SIZE$ 1
 #else
 #define STRIDE$SIZE$ SMALL_BLOCK
@@ -20,7 +20,7 @@
 
 typedef struct {
     int firstPlace, stride; // of its particles in smallParticles
-#if $SIZE$ <= MOST_IN_REGISTERS
+#if $SIZE$ <= MAX_IN_REGISTERS
     int index[$SIZE$ + 1]; // -1: none
     Particle particle[$SIZE$ + 1];
 #endif
@@ -28,7 +28,7 @@ typedef struct {
     int firsts, seconds; // four bits a row: which of the particles it joins
     int firstRow;        // number of its first row among all
     mixed3 b[$SIZE$];      // bonds at the start, nm
-#if $SIZE$ <= MOST_IN_REGISTERS
+#if $SIZE$ <= MAX_IN_REGISTERS
     mixed number[$SIZE$ * ($SIZE$ + 4)];
 #else
     volatile LOCAL_ARG mixed* number; // volatile: compilers would keep all of them in registers as well, and spill
@@ -56,7 +56,7 @@ DEVICE int particle$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
     return a->smallParticles[c->firstPlace + i * c->stride];
 }
 
-#if $SIZE$ <= MOST_IN_REGISTERS
+#if $SIZE$ <= MAX_IN_REGISTERS
 #define INDEX$SIZE$(a, c, i) (c)->index[i]
 
 DEVICE void loadParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
@@ -147,7 +147,7 @@ $UNROLL_PARTICLES$
             const mixed end = first$SIZE$(c, k) == i ? 1 : second$SIZE$(c, k) == i ? -1 : 0; // e_ki
             sum = sum + (end * KAPPA$SIZE$(c, k)) * c->b[k];
         }
-#if $SIZE$ <= MOST_IN_REGISTERS
+#if $SIZE$ <= MAX_IN_REGISTERS
         c->particle[i].c = c->particle[i].w * sum;
 #else
         const int index = particle$SIZE$(a, c, i);

@@ -10,7 +10,7 @@ DEVICE void run_$STAGE$$SIZE$(const Arguments* a, int cluster, int4 group, volat
     loadParticles$SIZE$(a, &c);
 #if $SIZE$ > 0
     c.firstRow = group.w + place * $SIZE$;
-#if $SIZE$ > MOST_IN_REGISTERS
+#if $SIZE$ > MAX_IN_REGISTERS
     c.number = number;
 #endif
     loadBonds$SIZE$(a, &c, cluster);

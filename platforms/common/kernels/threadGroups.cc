@@ -23,7 +23,7 @@
 #define GRID_ADD(place, value) atomic_add(place, value)
 #define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
-#define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, MOST_THREADS / BLOCK_SIZE)
+#define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, MAX_BLOCK_SIZE / BLOCK_SIZE)
 #define DECLARE_NUMBERS extern __shared__ float numbers[];
 #define GROUP_MINIMUM(place, value) atomicMin(place, value)
 #define GRID_ADD(place, value) atomicAdd(place, value)

@@ -18,7 +18,7 @@ import openmm as mm
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.model import Chosen
-from openmmconstraints.benchmark.runner import MOST_FREE_STEPS, Runner
+from openmmconstraints.benchmark.runner import MAX_FREE_STEPS, Runner
 from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, without_forces
 from openmmconstraints.demo.comparison import PARTNERS, Candidate
@@ -177,11 +177,11 @@ class Case:
             system = self.system if built_in else self.moved
             try:
                 bare = ignore_forces(candidate.make(loosest))
-                self.bare[candidate] = self._runner(without_forces(system), bare, MOST_FREE_STEPS)
+                self.bare[candidate] = self._runner(without_forces(system), bare, MAX_FREE_STEPS)
                 self.whole[candidate] = self._runner(system, candidate.make(loosest), None)
                 if built_in not in self.motion:
                     free = ignore_forces(candidate.make(loosest))
-                    self.motion[built_in] = self._runner(self._unconstrained(), free, MOST_FREE_STEPS)
+                    self.motion[built_in] = self._runner(self._unconstrained(), free, MAX_FREE_STEPS)
             except mm.OpenMMException as error:
                 self.failures[candidate] = str(error)
 

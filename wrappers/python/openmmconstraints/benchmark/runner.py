@@ -14,7 +14,7 @@ from openmmconstraints.benchmark.timing import run_steps
 from openmmconstraints.demo.comparison import make_context, set_state
 from openmmconstraints.demo.villin import StartState
 
-MOST_FREE_STEPS = 5  # without forces, then from the start again: without forces angles change, on which CCMA relies
+MAX_FREE_STEPS = 5  # without forces, then from the start again: without forces angles change, on which CCMA relies
 
 
 class Runner:

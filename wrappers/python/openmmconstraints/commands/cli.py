@@ -16,10 +16,10 @@ from openmmconstraints.inspection.versions import plugin_version
 
 PROGRAM = "openmm-constraints"
 SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
-MOST_STEPS = 2**31 - 1  # of an integrator's step(n)
-MOST_THREADS = 4096  # beyond, the system may refuse to make them
-MOST_ROUNDS = 10**6
-MOST_SECONDS = 10**6
+MAX_STEPS = 2**31 - 1  # of an integrator's step(n)
+MAX_THREADS = 4096  # beyond, the system may refuse to make them
+MAX_ROUNDS = 10**6
+MAX_SECONDS = 10**6
 _Settings = TypeVar("_Settings")
 BENCHMARK_SETS = ("HBonds", "AllBonds", "HAngles", "AllAngles", "Rigid")
 
@@ -117,15 +117,15 @@ def build_parser() -> argparse.ArgumentParser:
     demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
     demo.add_argument("--platform", metavar="NAME", help="OpenMM platform (default: the fastest that works)")
     demo.add_argument(
-        "--threads", type=_positive(int, MOST_THREADS), metavar="N", help="threads of the CPU platform (default: 2)"
+        "--threads", type=_positive(int, MAX_THREADS), metavar="N", help="threads of the CPU platform (default: 2)"
     )
     demo.add_argument("--constraints", choices=("HBonds", "AllBonds", "both"), default="both", help="default: both")
     demo.add_argument("--tolerance", type=_positive(float), default=1e-5, metavar="X", help="default: 1e-5")
     length = demo.add_mutually_exclusive_group()
-    length.add_argument("--steps", type=_positive(int, MOST_STEPS), metavar="N", help="steps of each run")
+    length.add_argument("--steps", type=_positive(int, MAX_STEPS), metavar="N", help="steps of each run")
     length.add_argument(
         "--time-budget",
-        type=_positive(float, MOST_SECONDS),
+        type=_positive(float, MAX_SECONDS),
         default=130.0,
         metavar="SECONDS",
         help="whole command (default: 130)",
@@ -178,14 +178,14 @@ def _add_benchmark(commands) -> None:
     parser.add_argument("--integrator", choices=("Shake", "Rattle", "RattleLangevin"), default="Shake")
     parser.add_argument("--platform", default="CPU", metavar="NAME", help="OpenMM platform (default: CPU)")
     parser.add_argument(
-        "--threads", type=_positive(int, MOST_THREADS), metavar="N", help="threads of the CPU platform (default: 1)"
+        "--threads", type=_positive(int, MAX_THREADS), metavar="N", help="threads of the CPU platform (default: 1)"
     )
     parser.add_argument("--precision", choices=("single", "mixed", "double"), help="of devices (default: mixed)")
     parser.add_argument(
-        "--rounds", type=_positive(int, MOST_ROUNDS), metavar="N", help="rounds of measurements (default: 7)"
+        "--rounds", type=_positive(int, MAX_ROUNDS), metavar="N", help="rounds of measurements (default: 7)"
     )
     parser.add_argument(
-        "--seconds", type=_positive(float, MOST_SECONDS), metavar="S", help="of each measurement (default: 0.1)"
+        "--seconds", type=_positive(float, MAX_SECONDS), metavar="S", help="of each measurement (default: 0.1)"
     )
     parser.add_argument(
         "--setup-limit",

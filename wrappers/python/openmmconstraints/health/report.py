@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from openmmconstraints.health import Health
 
 #: Rows of one kind in the table.
-MOST_OF_A_KIND = 3
+MAX_OF_A_KIND = 3
 _STYLES = {"error": "bold red", "warning": "yellow", "note": ""}
 
 
@@ -57,14 +57,14 @@ def _findings_table(health: Health, name: str) -> Table:
     seen: Counter[tuple[str, str]] = Counter()
     for finding in health.findings:
         seen[finding.severity, finding.kind] += 1
-        if seen[finding.severity, finding.kind] > MOST_OF_A_KIND:
+        if seen[finding.severity, finding.kind] > MAX_OF_A_KIND:
             continue
         text = Text(finding.message)
         if finding.remedy:
             text.append(f"\n→ {finding.remedy}", style="italic")
         style = _STYLES[finding.severity]
         table.add_row(Text(finding.severity, style=style), finding.kind, f"{finding.count:,}", text)
-    left_out = sum(max(0, count - MOST_OF_A_KIND) for count in seen.values())
+    left_out = sum(max(0, count - MAX_OF_A_KIND) for count in seen.values())
     if left_out:
         table.caption = f"{left_out} more of these kinds are not shown; Health.findings and --json have them."
     return table

@@ -12,7 +12,7 @@ from openmm import app
 from openmmconstraints.inspection.kinds import METHODS, constraint_of, number_of
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
 
-MOST_NAMED = 6  # particles of a constraint
+MAX_NAMED = 6  # particles of a constraint
 
 
 def atom_name(atom: app.topology.Atom) -> str:
@@ -45,8 +45,8 @@ def particle_label(names: Sequence[str], particle: int) -> str:
 def constraint_label(system: mm.System, names: Sequence[str], constraint: int) -> str:
     """A:LEU3:CA-A:LEU3:HA, or 11-12 without names; of a long list the beginning."""
     particles = constraint_particles(system, constraint)
-    label = "-".join(particle_label(names, particle) for particle in particles[:MOST_NAMED])
-    return label if len(particles) <= MOST_NAMED else label + "-..."
+    label = "-".join(particle_label(names, particle) for particle in particles[:MAX_NAMED])
+    return label if len(particles) <= MAX_NAMED else label + "-..."
 
 
 def constraint_particles(system: mm.System, constraint: int) -> list[int]:

@@ -22,7 +22,7 @@ from openmmconstraints.inspection.system import particle_masses
 from openmmconstraints.minimization.lbfgs import Point, descend, dot
 from openmmconstraints.wrapper import ConstraintIntegrator
 
-MOST_ITERATIONS = 100_000  # of maxIterations=0: the energy may have no minimum
+MAX_ITERATIONS = 100_000  # of maxIterations=0: the energy may have no minimum
 #: Errors of the projection are noise in the energy, which hides descents of less than force * tolerance * length.
 TOLERANCE = 1e-8
 #: Forces are scaled to velocities of at most this size to be projected: well above the tolerance, and as fast as atoms.
@@ -103,7 +103,7 @@ def minimize(
         surface = _Surface(context, integrator)
         point, iterations, stopped = surface.start(), 0, False
         path = descend(point, surface.visit)
-        while surface.force(point) > wanted and iterations < (most or MOST_ITERATIONS) and not stopped:
+        while surface.force(point) > wanted and iterations < (most or MAX_ITERATIONS) and not stopped:
             lower = next(path, None)
             if lower is None:
                 break
