@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 #
-# Statistical proof, from a bare checkout: makes .venv, builds and installs the package where needed, then runs the
+# Statistical tests, from a bare checkout: makes .venv, builds and installs the package where needed, then runs the
 # experiments of validation/ with the arguments given here. A table (Markdown and JSON), plots, and exit status 1 if a
 # check fails. About a quarter of an hour on a quiet machine, on one core.
 #

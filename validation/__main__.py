@@ -28,7 +28,7 @@ EXPERIMENTS = {
     "time-step": time_step,
     "drift": drift,
 }
-FULL_MINUTES = 15.0  # that all of them take with --time-budget left out, on one core of 2026
+FULL_MINUTES = 15.0  # the default of --time-budget: what all experiments take at size 1, on one core of 2026
 
 
 def _number(value: float | None, digits: int = 4) -> str:
@@ -36,18 +36,18 @@ def _number(value: float | None, digits: int = 4) -> str:
 
 
 def summary(checks: Sequence[Check]) -> str:
-    """How many there are, how they were judged, and what was run."""
+    """How many checks there are, how they are judged, and which versions were run."""
     compared = [check for check in checks if check.p is not None]
     return (
         f"{len(compared)} comparisons, {sum(not check.passed for check in compared)} failed. p is the probability of "
-        f"as large a deviation by chance; below {SIGNIFICANCE:g} a check fails. Errors are standard errors, "
-        f"correlation in time taken into account. openmm-constraints {plugin_version()}, OpenMM {openmm_version()}, "
+        f"as large a deviation by chance; below {SIGNIFICANCE:g} a check fails. Errors are standard errors "
+        f"that account for correlation in time. openmm-constraints {plugin_version()}, OpenMM {openmm_version()}, "
         f"{platform.machine()}, {time.strftime('%F')}."
     )
 
 
 def markdown(checks: Sequence[Check]) -> str:
-    """One row a check."""
+    """A table with a row for each check."""
     rows = [
         "| experiment | system | method | quantity | measured | expected | p | |",
         "|---|---|---|---|---|---|---|---|",
@@ -70,7 +70,7 @@ def markdown(checks: Sequence[Check]) -> str:
 
 
 def write(checks: Sequence[Check], folder: Path) -> None:
-    """validation.md and validation.json, with what is known so far."""
+    """Writes validation.md and validation.json with the checks so far."""
     (folder / "validation.md").write_text(markdown(checks), encoding="utf-8")
     results = [{**asdict(check), "passed": check.passed} for check in checks]
     (folder / "validation.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
@@ -85,14 +85,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         choices=EXPERIMENTS,
         default=list(EXPERIMENTS),
         metavar="NAME",
-        help=f"of {', '.join(EXPERIMENTS)}",
+        help=f"the experiments to run (default: all), of {', '.join(EXPERIMENTS)}",
     )
     parser.add_argument(
         "--time-budget",
         type=float,
         default=FULL_MINUTES,
         metavar="MINUTES",
-        help=f"for all experiments, roughly (default: {FULL_MINUTES:g}); sizes are in proportion",
+        help=f"rough time of all experiments (default: {FULL_MINUTES:g}); numbers of samples are in proportion",
     )
     parser.add_argument(
         "--output", type=Path, default=Path("validation-output"), metavar="DIR", help="default: validation-output"
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         started = time.monotonic()
         found = EXPERIMENTS[name].run(options.time_budget / FULL_MINUTES, options.output)
         failures = sum(not check.passed for check in found)
-        PROGRESS.print(f"{name}: {len(found)} numbers, {failures} failed, {time.monotonic() - started:.0f} s")
+        PROGRESS.print(f"{name}: {len(found)} results, {failures} failed, {time.monotonic() - started:.0f} s")
         checks += found
         write(checks, options.output)
     failed = [check for check in checks if not check.passed]

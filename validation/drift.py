@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""At constant energy, energy does not drift: benchmarks/drift.py at several tolerances, with errors that know of
-correlation."""
+"""The total energy does not drift at constant energy: benchmarks/drift.py at several tolerances, with errors that
+account for correlation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from openmmconstraints.inspection.energy import EnergySeries
 from validation.checks import BATCHES, Check, Estimate, compare
 from validation.plots import Panels
 
-LENGTH = 12  # CH2 in the chain
+LENGTH = 12  # CH2 groups in the chain
 TOLERANCES = (1e-6, 1e-8, 1e-10)
 
 
 def slope(series: EnergySeries) -> Estimate:
-    """Drift in kT/ns/dof by least squares. Its error is that of the slope's sum taken in batches, which count as
-    independent: energies follow the molecule's shape slowly, so samples do not."""
+    """Drift in kT/ns/dof by least squares. Its error comes from batches of the sum in the slope.
+
+    Batches count as independent. Samples do not, since energies follow the slow motion of the molecule's shape.
+    """
     drift = series.drift()
     size = len(series.time) // BATCHES
     if drift is None or size == 0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Runs in a heat bath: methods, Contexts, samples on the way."""
+"""Langevin dynamics at constant temperature: integrators, Contexts and sampling."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Case:
     name: str
     system: mm.System
     positions: np.ndarray  #: [numParticles, 3] nm
-    degrees_of_freedom: int  #: as a textbook counts them
+    degrees_of_freedom: int  #: expected, counted by hand
     step_size: float  #: ps
-    friction: float = 20.0  #: 1/ps: kinetic energy forgets in 1/(2 friction)
+    friction: float = 20.0  #: 1/ps; the kinetic energy relaxes in 1/(2 friction)
     platform: str = "Reference"
-    classes: dict[str, list[int]] = field(default_factory=dict)  #: particles whose kinetic energies are compared
+    classes: dict[str, list[int]] = field(default_factory=dict)  #: particles by class
 
     @property
     def masses(self) -> np.ndarray:
@@ -44,12 +44,15 @@ class Case:
 
 
 def seed_of(*words: object) -> int:
-    """A seed of its own for every run, always the same."""
+    """A seed that differs between runs and is the same whenever a run is repeated.
+
+    It is made of names: a Case with another name gives other samples.
+    """
     return crc32(repr(words).encode()) % 2**31 + 1
 
 
 def geodesic_steps(method: str) -> int:
-    """Of "LangevinMiddle", "g-BAOAB" or "g-BAOAB, K=4"."""
+    """The number of geodesic steps of "LangevinMiddle", "g-BAOAB" or "g-BAOAB, K=4"."""
     return METHODS[method] if method in METHODS else int(method.rpartition("=")[2])
 
 
@@ -63,7 +66,7 @@ def langevin(case: Case, method: str, temperature: float = TEMPERATURE, step_siz
 
 
 def make_context(case: Case, integrator: mm.Integrator) -> mm.Context:
-    """At its positions, on the constraints, with velocities of the bath."""
+    """A Context with the positions of a case and velocities at TEMPERATURE, both projected onto the constraints."""
     platform = mm.Platform.getPlatform(case.platform)
     context = mm.Context(case.system, integrator, platform, {"Threads": "1"} if case.platform == "CPU" else {})
     context.setPositions(case.positions)
@@ -74,7 +77,7 @@ def make_context(case: Case, integrator: mm.Integrator) -> mm.Context:
 
 
 def sampled(context: mm.Context, label: str, count: int, interval: int, equilibration: int) -> Iterator[int]:
-    """Steps, and stops count times, interval steps apart."""
+    """Equilibrates, then yields count times, once every interval steps."""
     integrator = context.getIntegrator()
     integrator.step(equilibration)
     for index in track(range(count), description=label, console=PROGRESS, transient=True):
@@ -89,7 +92,7 @@ def positions(context: mm.Context) -> np.ndarray:
 
 def velocities(context: mm.Context) -> np.ndarray:
     """[numParticles, 3] nm/ps, tangent to the constraints."""
-    context.getIntegrator().applyVelocityConstraints()  # LangevinMiddle's are off, which its next step takes out
+    context.getIntegrator().applyVelocityConstraints()  # LangevinMiddle projects them in its next step only
     return np.array(context.getState(velocities=True).getVelocities(asNumpy=True)._value)
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Every part of a system has its share of the kinetic energy.
+"""Equipartition: every part of a system has its share of the kinetic energy.
 
-Rigid molecules by translation and rotation (physical_validation). Elsewhere by classes of atoms, whose share is a
-fraction that depends on the shape: it is taken from velocities of Maxwell's distribution, drawn at the same positions
-and projected, so that no formula is needed.
+Rigid molecules are tested by translation and rotation (physical_validation), all systems by classes of atoms. With
+constraints, the share of a class depends on the positions. It is compared with that of Maxwell-Boltzmann velocities,
+drawn at the same positions and projected onto the constraints, so that no formula is needed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from validation.dynamics import (
 )
 
 
-class Maxwell:
-    """Velocities drawn at given positions, and projected."""
+class MaxwellVelocities:
+    """Draws Maxwell-Boltzmann velocities at given positions and projects them onto the constraints."""
 
     def __init__(self, case: Case) -> None:
         self._integrator = mc.RattleIntegrator(case.step_size)
@@ -60,27 +60,27 @@ def frames(case: Case, method: str, count: int) -> tuple[np.ndarray, np.ndarray]
     return np.array([r for r, _ in taken]), np.array([v for _, v in taken])
 
 
-def excess_of_classes(case: Case, r: np.ndarray, v: np.ndarray) -> dict[str, tuple[Estimate, float]]:
-    """For each class of atoms, its kinetic energy in kT per degree of freedom of the system, and what it should be."""
-    maxwell = Maxwell(case)
+def class_shares(case: Case, r: np.ndarray, v: np.ndarray) -> dict[str, tuple[Estimate, float]]:
+    """Measured and expected kinetic energy of each class of atoms, in kT per degree of freedom of the system."""
+    maxwell = MaxwellVelocities(case)
     drawn = np.array([maxwell.draw(x) for x in r])
     found = {}
     for name, members in case.classes.items():
         masses = case.masses[members][:, None]
-        ours, fresh = (
+        sampled_share, drawn_share = (
             0.5 * (masses * x[:, members] ** 2).sum(axis=(1, 2)) / (KT * case.degrees_of_freedom) for x in (v, drawn)
         )
-        difference = of_series(ours - fresh)
-        expected = float(fresh.mean())
-        found[name] = Estimate(expected + difference.mean, difference.error, difference.freedom), expected
+        difference = of_series(sampled_share - drawn_share)
+        expected = float(drawn_share.mean())
+        found[name] = Estimate(expected + difference.mean, difference.error, difference.degrees_of_freedom), expected
     return found
 
 
 def check_classes(case: Case, method: str, r: np.ndarray, v: np.ndarray) -> list[Check]:
-    """One line a class."""
+    """A check for each class."""
     return [
         compare("equipartition", case.name, method, f"share of {name}, kT/dof", estimate, expected)
-        for name, (estimate, expected) in excess_of_classes(case, r, v).items()
+        for name, (estimate, expected) in class_shares(case, r, v).items()
     ]
 
 
@@ -97,7 +97,7 @@ def check_molecules(case: Case, method: str, r: np.ndarray, v: np.ndarray) -> li
 def run(size: float, output: Path) -> list[Check]:
     """All systems by all methods."""
     checks = []
-    for make, count in ((systems.water, 300), (systems.rods, 1000), (systems.peptide, 8000)):
+    for make, count in ((systems.water, 300), (systems.liquid_carbon_dioxide, 1000), (systems.peptide, 8000)):
         case = make()
         for method in METHODS:
             r, v = frames(case, method, max(60, round(count * size)))

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Kinetic energies have Maxwell's distribution, for the number of degrees of freedom that is counted by rank."""
+"""Kinetic energies have the Maxwell-Boltzmann distribution of the number of degrees of freedom.
+
+The plugin counts degrees of freedom by the rank of the constraints; the number is checked too.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from validation.plots import Panels
 
 CASES: tuple[Callable[[], Case], ...] = (
     systems.water,
-    systems.rods,
+    systems.liquid_carbon_dioxide,
     systems.peptide,
     lambda: systems.on_sphere(100, field=2),
 )

@@ -17,7 +17,7 @@ from openmmconstraints.inspection.energy import BOLTZMANN
 from validation.dynamics import TEMPERATURE, Case
 
 for name in ("pymbar.mbar_solvers", "pymbar.timeseries"):
-    logging.getLogger(name).setLevel(logging.ERROR)  # at import: that JAX is missing, which nothing here needs
+    logging.getLogger(name).setLevel(logging.ERROR)  # they warn that JAX is missing, which is not needed
 import physical_validation as pv  # noqa: E402
 from pymbar.timeseries import statistical_inefficiency  # noqa: E402
 
@@ -40,7 +40,7 @@ UNITS = pv.data.UnitData(
 
 
 def inefficiency(series: np.ndarray) -> float:
-    """How many samples in a row count as one independent one.
+    """The statistical inefficiency: how many successive samples count as one independent sample.
 
     Source: Chodera et al., J. Chem. Theory Comput. 3, 26 (2007), doi 10.1021/ct0502864.
     """
@@ -48,21 +48,27 @@ def inefficiency(series: np.ndarray) -> float:
 
 
 def thinned(series: np.ndarray, slowest: np.ndarray | None = None) -> np.ndarray:
-    """Samples so far apart that hardly any correlation is left. @param slowest  what tells it, if not the series"""
+    """Samples so far apart that hardly any correlation is left.
+
+    :param slowest: the series whose correlation is used instead
+    """
     return series[:: max(1, int(np.ceil(3 * (inefficiency(series if slowest is None else slowest) - 1))))]
 
 
 def _p_value(sigmas: float, samples: int) -> float:
-    """Of a deviation in standard errors that come from so many samples: errors of a width, or bootstrapped ones, are
-    themselves off by some (5/samples)^(1/2), as those of a tenth as many normal samples."""
+    """The p-value of a deviation in standard errors that were estimated from so many samples.
+
+    Errors of a width and bootstrapped errors are uncertain by a fraction of about (5/samples)^(1/2), as an error with
+    samples/10 degrees of freedom is.
+    """
     return float(2 * stats.t.sf(abs(sigmas), samples / 10))
 
 
 def kinetic_distribution(kinetic: np.ndarray, degrees_of_freedom: int) -> tuple[float, float, float]:
-    """Of a series of kinetic energies (kJ/mol) the p-values of Maxwell's distribution (Kolmogorov-Smirnov), of its mean
-    and of its width (bootstrapped errors)."""
+    """The p-values of a series of kinetic energies (kJ/mol): of its distribution, which should be Maxwell-Boltzmann
+    (Kolmogorov-Smirnov), of its mean and of its width (bootstrapped errors)."""
     kinetic = thinned(kinetic)
-    # physical_validation takes a number of atoms and of constraints; one atom with 3 - f of them has f.
+    # physical_validation asks for atoms and constraints: an atom with 3 - f constraints has f degrees of freedom.
     system = pv.data.SystemData(
         natoms=1, nconstraints=3 - degrees_of_freedom, ndof_reduction_tra=0, ndof_reduction_rot=0
     )
@@ -108,7 +114,7 @@ def equipartition(
     found = pv.kinetic_energy.equipartition(
         data, strict=False, verbosity=0, bootstrap_seed=BOOTSTRAP_SEED, data_is_uncorrelated=True
     )
-    parts = ("total", "translational", "rotational and internal", "rotational")  # nothing is internal
+    parts = ("total", "translational", "rotational and internal", "rotational")  # no internal motion
     return {
         part: (_p_value(mean, len(positions)), _p_value(width, len(positions)))
         for part, (mean, width) in zip(parts, found, strict=True)
@@ -117,7 +123,7 @@ def equipartition(
 
 
 def ensemble_ratio(series: list[np.ndarray], points: list[float], pressures: bool, volume: float = 1.0) -> float:
-    """The p-value of the slope that the logarithm of the ratio of two distributions has.
+    """The p-value of the slope of the logarithm of the ratio of two distributions.
 
     :param series:    potential energies (kJ/mol) at two temperatures, or volumes (nm^3) at two pressures
     :param points:    the temperatures (K), or the pressures (bar) at TEMPERATURE

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Free particles on a surface are everywhere with the same probability per area."""
+"""Free particles on a surface have a uniform density over its area."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from scipy import stats
 
 from validation import systems
-from validation.checks import Check, compare, of_copies
+from validation.checks import Check, compare, of_independent
 from validation.dynamics import METHODS, Case, langevin, make_context, positions, sampled
 from validation.plots import Panels
 
-RELAXATION = 1.6  # ps, in which a particle on the sphere or on the torus forgets where it was, or less
+RELAXATION = 1.6  # ps, an upper bound of the correlation time of positions on the sphere and on the torus
 
 
 def snapshots(case: Case, method: str, count: int) -> np.ndarray:
@@ -26,27 +26,24 @@ def snapshots(case: Case, method: str, count: int) -> np.ndarray:
 
 
 def check_sphere(case: Case, method: str, r: np.ndarray) -> list[Check]:
-    """By Archimedes, z is uniform: of the last snapshot, whose particles are independent; and means over time."""
+    """z is uniform (Archimedes): its distribution in the last snapshot, of independent particles, and its moments."""
     heights = r[:, :, 2] / systems.SPHERE_RADIUS
     uniform = stats.kstest(heights[-1], "uniform", args=(-1, 2)).pvalue
     quantity = "height (Kolmogorov-Smirnov, uniform)"
-    squares = of_copies((heights**2).mean(axis=0))
+    squares = of_independent((heights**2).mean(axis=0))
     return [
         Check("surface", case.name, method, quantity, float(uniform)),
-        compare("surface", case.name, method, "<z>/r", of_copies(heights.mean(axis=0)), 0.0),
+        compare("surface", case.name, method, "<z>/r", of_independent(heights.mean(axis=0)), 0.0),
         compare("surface", case.name, method, "<z^2>/r^2", squares, 1 / 3),
     ]
 
 
 def check_torus(case: Case, method: str, r: np.ndarray) -> list[Check]:
-    """The outer half is larger: the mean of the cosine about the tube is r/(2R)."""
+    """The outer half has the larger area: the mean cosine of the angle about the tube is r/(2R)."""
     ring, tube = systems.TORUS_RADII
     cosines = (np.hypot(r[:, :, 0], r[:, :, 1]) - ring) / tube
-    return [
-        compare(
-            "surface", case.name, method, "<cos> about the tube", of_copies(cosines.mean(axis=0)), tube / (2 * ring)
-        )
-    ]
+    mean = of_independent(cosines.mean(axis=0))
+    return [compare("surface", case.name, method, "<cos> about the tube", mean, tube / (2 * ring))]
 
 
 def run(size: float, output: Path) -> list[Check]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What is run: small systems that stand for a kind of constraint each."""
+"""The systems that are run: small ones, each an example of a kind of constraint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openmmconstraints.benchmark.generated import water as make_water
 from openmmconstraints.benchmark.start import relax, thermalize
 from validation.dynamics import KT, Case
 
-# Extended, as tLEaP builds it.
+# The extended conformation, as tLEaP builds it.
 ALANINE_DIPEPTIDE = """ATOM      1  H1  ACE A   1       2.000   1.000   0.000
 ATOM      2  CH3 ACE A   1       2.000   2.090   0.000
 ATOM      3  H2  ACE A   1       1.486   2.454   0.890
@@ -59,13 +59,13 @@ def water(n: int = 216, equilibration: int = 5000) -> Case:
     return _liquid("rigid water", make_water(n), 6, 0.0005, equilibration)
 
 
-def rods(n: int = 64, equilibration: int = 20000) -> Case:
-    """Dense carbon dioxide as three distances, which are straight and dependent: five degrees of freedom each."""
+def liquid_carbon_dioxide(n: int = 64, equilibration: int = 20000) -> Case:
+    """Dense carbon dioxide: linear rigid bodies, given by three distances, with five degrees of freedom each."""
     return _liquid("rigid rods (CO2)", carbon_dioxide(n), 5, 0.001, equilibration)
 
 
-def rod() -> Case:
-    """One carbon dioxide in empty space, as three distances."""
+def carbon_dioxide_molecule() -> Case:
+    """One molecule of carbon dioxide in vacuum: a linear rigid body, given by three distances."""
     system = mm.System()
     bonds = mc.ConstraintForce()
     for mass in (15.999, 12.011, 15.999):
@@ -83,7 +83,7 @@ def peptide() -> Case:
     system = app.ForceField("amber14-all.xml").createSystem(pdb.topology, removeCMMotion=False)
     force = mc.constrain(system, pdb.topology, bonds="all", angles="hydrogens")
     assert force is not None
-    # A methyl's six distances leave it rigid: three bonds and three angles, all independent. 21 bonds, 3 methyls.
+    # 21 bonds, and three angles in each of 3 methyl groups, all independent.
     atoms = [atom.element.symbol for atom in pdb.topology.atoms()]
     classes = {
         "H": [i for i, symbol in enumerate(atoms) if symbol == "H"],
@@ -100,18 +100,18 @@ SPHERE_MASS = 2.0  # u
 
 
 def on_sphere(n: int, field: float = 0.0) -> Case:
-    """n particles on a sphere, which know nothing of each other. @param field  force along z, in kT per radius"""
+    """n particles on a sphere, without interaction. @param field  force along z, in kT per radius"""
     system = mm.System()
     sphere = mc.CustomConstraintForce(1, f"x1^2 + y1^2 + z1^2 - {SPHERE_RADIUS**2}")
-    weight = mm.CustomExternalForce(f"{-field * KT / SPHERE_RADIUS}*z")
+    field_force = mm.CustomExternalForce(f"{-field * KT / SPHERE_RADIUS}*z")
     for _ in range(n):
         particle = system.addParticle(SPHERE_MASS)
         sphere.addConstraint([particle], [])
         if field:
-            weight.addParticle(particle, [])
+            field_force.addParticle(particle, [])
     system.addForce(sphere)
     if field:
-        system.addForce(weight)
+        system.addForce(field_force)
     start = np.tile([SPHERE_RADIUS, 0, 0], (n, 1))
     return Case("particles on a sphere", system, start, 2 * n, 0.004, friction=10.0)
 
@@ -130,12 +130,12 @@ def on_torus(n: int) -> Case:
     return Case("particles on a torus", system, np.tile([ring, 0, tube], (n, 1)), 2 * n, 0.004, friction=10.0)
 
 
-TRIMER_MASSES = (16.0, 1.0, 16.0)  # u: a light centre, so that the metric shows
+TRIMER_MASSES = (16.0, 1.0, 16.0)  # u; the light centre makes |Z| depend strongly on the angle
 TRIMER_BONDS = (0.15, 0.1)  # nm
 
 
 def trimer() -> Case:
-    """Two rigid bonds that meet in a free joint; nothing else acts."""
+    """Two rigid bonds that share a particle; no other force acts."""
     system = mm.System()
     bonds = mc.ConstraintForce()
     for mass in TRIMER_MASSES:
@@ -148,7 +148,7 @@ def trimer() -> Case:
 
 
 def bent_trimers(n: int) -> Case:
-    """n trimers with a harmonic angle and a spring between their ends: a potential energy that depends on shape."""
+    """n trimers of two rigid bonds with a harmonic angle: a potential energy that depends on the shape."""
     system = mm.System()
     bonds, angles = mc.ConstraintForce(), mm.HarmonicAngleForce()
     start = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Potential energies at two temperatures have the Boltzmann weights of their difference."""
+"""The distributions of the potential energy at two temperatures have the ratio of their Boltzmann factors."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """How averages depend on the time step: LangevinMiddle beside g-BAOAB with K = 1, 2, 4 geodesic steps.
 
-A heavy ball on a sphere, whose mean height is the Langevin function, and dimers with one end in a harmonic well, whose
-mean potential energy is 3/2 kT. Both errors vanish with the step; how fast is measured.
+Two averages are known exactly: the mean height of a heavy ball, a particle on a sphere in a uniform field, is given by
+the Langevin function; dimers with one end in a harmonic well have a mean potential energy of 3/2 kT. Errors vanish as
+the step goes to zero: the averages are extrapolated to it, and a plot shows the errors at every step size.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from validation.plots import Panels
 
 METHODS = ("LangevinMiddle", "g-BAOAB, K=1", "g-BAOAB, K=2", "g-BAOAB, K=4")
 COPIES = 500
-FIELD = 2.0  # of the ball, kT per radius
+FIELD = 2.0  # kT per radius, on the ball
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A system, what is averaged over its copies, and at which steps."""
+    """A system, what is averaged over its copies, and at which step sizes."""
 
     name: str
     quantity: str
@@ -47,10 +48,10 @@ class Experiment:
     friction: float  #: 1/ps
     relaxation: float  #: ps
     step_sizes: tuple[float, ...]  #: ps
-    longest_drift: float  #: ps, in which the fastest particle does not yet turn so far that its constraint has no root
+    longest_drift: float  #: ps; after a longer drift the constraint of the fastest particle may have no solution
 
     def steps_of(self, method: str) -> list[float]:
-        """The steps that a method can take: a drift of g-BAOAB is 1/(2K) of one."""
+        """The step sizes (ps) that a method can take: g-BAOAB divides a step into 2K drifts."""
         drifts = max(1, 2 * geodesic_steps(method))
         return [dt for dt in self.step_sizes if dt / drifts <= self.longest_drift]
 
@@ -80,7 +81,7 @@ DIMERS = Experiment(
 
 
 def measure(experiment: Experiment, method: str, step_size: float, samples: int):
-    """The average, and the kinetic temperature (K), of all copies at so many times half a relaxation apart."""
+    """The average over all copies and their kinetic temperature (K), from samples half a relaxation time apart."""
     case = experiment.make(COPIES)
     case.friction = experiment.friction
     context = make_context(case, langevin(case, method, step_size=step_size))
@@ -134,7 +135,7 @@ def draw(
 
 
 def run(size: float, output: Path) -> list[Check]:
-    """Both systems by all methods at all steps."""
+    """Both systems by all methods at all step sizes."""
     checks = []
     panels = Panels(2, 2)
     for experiment in (BALL, DIMERS):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Which ensemble rigid constraints sample: the angle of a trimer with two rigid bonds, against closed forms.
 
-Nothing but the bonds acts. With very stiff springs in their place, the angle's density would be sin(theta). Rigid bonds
-sample sin(theta) |Z|^(1/2), Z = J M^-1 J^T of the bonds: |Z| = (1/m1 + 1/m2)(1/m2 + 1/m3) - (cos(theta)/m2)^2. The
-weight |Z|^(-1/2), of computeBlueMoon(), takes the difference out.
+No force acts but that of the bonds. With very stiff springs in their place, the angle's density would be sin(theta).
+Rigid bonds sample sin(theta) |Z|^(1/2), Z = J M^-1 J^T of the bonds: |Z| = (1/m1 + 1/m2)(1/m2 + 1/m3) -
+(cos(theta)/m2)^2. The weight |Z|^(-1/2), of computeBlueMoon(), removes the difference.
 Sources: Fixman, Proc. Natl. Acad. Sci. 71, 3050 (1974), doi 10.1073/pnas.71.8.3050; Frenkel, Smit, Understanding
 Molecular Simulation, 2nd ed. (2002), section 11.
 """
@@ -26,7 +26,7 @@ SYSTEM = "trimer of two rigid bonds"
 
 
 def _determinant() -> tuple[float, float]:
-    """|Z| of a right angle, and k in |Z| = that (1 - k^2 cos^2)."""
+    """Z0 and k in |Z| = Z0 (1 - k^2 cos^2): Z0 is |Z| at a right angle."""
     m1, m2, m3 = systems.TRIMER_MASSES
     right = (1 / m1 + 1 / m2) * (1 / m2 + 1 / m3)
     return right, 1 / m2 / float(np.sqrt(right))
@@ -49,13 +49,13 @@ def cumulative(cosine: np.ndarray) -> np.ndarray:
 
 
 def density(cosine: np.ndarray) -> np.ndarray:
-    """Its derivative."""
+    """Probability density of the cosine of rigid bonds: the derivative of cumulative()."""
     _, k = _determinant()
     return np.sqrt(1 - (k * cosine) ** 2) / (np.sqrt(1 - k**2) + np.arcsin(k) / k)
 
 
 def mean_square() -> float:
-    """<cos^2> of rigid bonds; 1/3 of stiff ones."""
+    """<cos^2> of rigid bonds; that of stiff springs is 1/3."""
     node, weight = np.polynomial.legendre.leggauss(100)
     return float((weight * node**2 * density(node)).sum())
 
@@ -69,7 +69,7 @@ class Angles:
 
 
 def sample(method: str, count: int, step_size: float = 0.002) -> Angles:
-    """0.04 ps apart."""
+    """Samples 0.04 ps apart."""
     case = systems.trimer()
     integrator = langevin(case, method, step_size=step_size)
     context = make_context(case, integrator)
@@ -84,7 +84,7 @@ def sample(method: str, count: int, step_size: float = 0.002) -> Angles:
 
 
 def check(method: str, found: Angles) -> list[Check]:
-    """With and without the metric's weight."""
+    """The angle and its mean square cosine, with and without the weight |Z|^(-1/2)."""
     difference = np.abs(found.log_z - log_determinant(found.cosine)).max()
     independent = physical.thinned(found.cosine, found.cosine**2)
     distribution = float(stats.kstest(independent, cumulative).pvalue)

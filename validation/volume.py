@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""At constant pressure the volume fluctuates as it has to, with molecules that only this plugin's constraints join.
+"""At constant pressure the volume has its exact distribution, where only this plugin's constraints join the molecules.
 
 Rigid dimers without any interaction are an ideal gas of N molecules. MonteCarloBarostat proposes volumes uniformly and
-accepts with V^N exp(-PV/kT), so V has a Gamma distribution of shape N + 1 and scale kT/P: mean (N + 1) kT/P. Molecules
-taken for two would give 2N + 1.
+accepts with V^N exp(-PV/kT), so V has a Gamma distribution of shape N + 1 and scale kT/P: mean (N + 1) kT/P. If the
+barostat scaled the atoms of a dimer as two molecules, the shape would be 2N + 1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from validation.plots import Panels
 MOLECULES = 20
 PRESSURES = (100.0, 130.0)  # bar
 BAR = 0.0602214076  # kJ/mol/nm^3
-MOVES = 20  # of the volume between samples
+MOVES = 20  # of the barostat, between samples
 
 
 def scale(pressure: float) -> float:

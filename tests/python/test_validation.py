@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What scripts/validate.sh shows with many samples, with few: fixed seeds on the Reference platform, where runs repeat.
+"""The checks of scripts/validate.sh with few samples: fixed seeds on the Reference platform, where runs repeat.
 
-With another seed a check would fail in fewer than one of a million runs (SIGNIFICANCE). That it can fail is shown by
-the same samples held against a wrong expectation.
+With another seed a check would fail in fewer than one of a million runs (SIGNIFICANCE). The same samples have to fail
+against a wrong expected value.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def failures(checks):
 
 @pytest.mark.long
 @both_methods
-@pytest.mark.parametrize("make", [systems.trimer, systems.rod, systems.peptide, lambda: systems.on_sphere(3)])
+@pytest.mark.parametrize(
+    "make", [systems.trimer, systems.carbon_dioxide_molecule, systems.peptide, lambda: systems.on_sphere(3)]
+)
 def test_kinetic_energy_has_the_distribution_of_its_degrees_of_freedom(make, method):
     case = make()
     context = make_context(case, langevin(case, method))
@@ -56,7 +58,7 @@ def test_kinetic_energy_has_the_distribution_of_its_degrees_of_freedom(make, met
 
 @pytest.mark.long
 @both_methods
-@pytest.mark.parametrize(("make", "hot"), [(systems.peptide, "H"), (systems.rod, "C")])
+@pytest.mark.parametrize(("make", "hot"), [(systems.peptide, "H"), (systems.carbon_dioxide_molecule, "C")])
 def test_every_class_of_atoms_has_its_share_of_the_kinetic_energy(make, hot, method):
     case = make()
     r, v = equipartition.frames(case, method, 600)
@@ -110,7 +112,7 @@ def test_geodesic_steps_halve_the_drift_that_a_step_has_to_solve():
     assert time_step.BALL.steps_of("g-BAOAB, K=1") == [0.02, 0.03, 0.045, 0.06, 0.09, 0.12]
 
 
-def test_drift_is_found_with_an_error_that_knows_of_correlation():
+def test_error_of_a_drift_accounts_for_correlation():
     rng = np.random.default_rng(3)
     n, memory, ratios = 4000, 0.9, []
     for _ in range(40):
@@ -127,7 +129,7 @@ def test_drift_is_found_with_an_error_that_knows_of_correlation():
         drift.slope(drift.EnergySeries())
 
 
-def test_errors_of_a_correlated_series_are_honest():
+def test_error_of_a_correlated_series_has_the_right_size():
     rng = np.random.default_rng(7)
     noise = rng.standard_normal((400, 3000))
     for i in range(1, 3000):
