@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Systems whose constraints are redundant, straight, flat or contradictory: who solves them?
+"""Systems with redundant or singular constraints, linear or planar, as OpenMM and as this plugin solve them.
 
 Each starts at 300 K and takes 200 steps of 1 fs without forces, by VerletIntegrator and by ShakeIntegrator. Solved
-means: every distance holds to the tolerance after the last step, and (ours) the degrees of freedom are right.
+means that every distance holds to the tolerance after the last step and, with this plugin, that the number of degrees
+of freedom is right.
 
     python benchmarks/degenerate.py
 """
@@ -30,22 +31,22 @@ STEPS, STEP_SIZE, TEMPERATURE, TOLERANCE, SEED = 200, 0.001, 300.0, 1e-8, 7
 
 @dataclass(frozen=True)
 class Trial:
-    """A system, and what is right."""
+    """A system and the expected outcome."""
 
     name: str
     make: Callable[[], Molecules]
     set: str
-    freedom: int | None  # degrees of freedom; None: no positions can move it, it is to be refused by name
+    freedom: int | None  # degrees of freedom; None: singular and not provably rigid, has to raise an exception
 
 
 @dataclass
 class Result:
-    """How a trial went."""
+    """The outcome of a trial."""
 
     name: str
-    built_in: str  # "solved", "NaN", "off by 1.2e-03", or what it said
-    ours: str  # "solved", "refused: ...", or what went wrong
-    is_right: bool  # ours
+    built_in: str  # "solved", "NaN", "off by 1.2e-03", or "refused: ..." with the message of the exception
+    ours: str  # the same of this plugin, or a wrong number of degrees of freedom
+    is_right: bool  # whether `ours` is the expected outcome
 
 
 def _methane() -> Molecules:
@@ -53,20 +54,20 @@ def _methane() -> Molecules:
     return Molecules(["C", *"HHHH"], 0.1087 / math.sqrt(3) * corners, [(0, i) for i in range(1, 5)], _pairs(5))
 
 
-def _rod(elements: list[str], places: list[float]) -> Molecules:
+def _linear(elements: list[str], places: list[float]) -> Molecules:
     positions = np.array(places)[:, None] * np.array([[1.0, 0.0, 0.0]])
     return Molecules(elements, positions, [(i, i + 1) for i in range(len(places) - 1)], _pairs(len(places)))
 
 
 def _near(molecule: Molecules, cutoff: float) -> Molecules:
-    """Holds all pairs closer than that."""
+    """Holds all pairs that are closer than a cutoff (nm)."""
     x = molecule.positions
     molecule.rigid = [(i, j) for i, j in _pairs(len(x)) if np.linalg.norm(x[i] - x[j]) < cutoff]
     return molecule
 
 
 def _triangles() -> Molecules:
-    """A flat sheet of 4 x 4 places in triangles: it could only fold."""
+    """A planar sheet of triangles with 4 x 4 particles: the only motion that its distances allow is folding."""
     u, v = np.array([1.0, 0.0, 0.0]), np.array([0.5, math.sqrt(0.75), 0.0])
     positions = np.array([0.15 * (i * u + j * v) for i in range(4) for j in range(4)])
     return _near(Molecules(["C"] * 16, positions, []), 0.16)
@@ -78,20 +79,20 @@ def _pairs(n: int) -> list[tuple[int, int]]:
 
 TRIALS = (
     Trial("CO2 with O-O held", lambda: generated.carbon_dioxide(1), "Rigid", 5),
-    Trial("OCS with O-S held", lambda: _rod(["O", "C", "CH2"], [0.0, 0.116, 0.272]), "Rigid", 5),
+    Trial("OCS with O-S held", lambda: _linear(["O", "C", "CH2"], [0.0, 0.116, 0.272]), "Rigid", 5),
     Trial("methane, all H-H held", _methane, "Rigid", 6),
     Trial("benzene, 1-3 held", lambda: _near(generated.benzene(1), 0.26), "Rigid", 6),
     Trial("benzene, all 66 held", lambda: generated.benzene(1), "Rigid", 6),
-    Trial("straight rod of 5", lambda: generated.needles(1), "Rigid", 5),
-    Trial("flat graphene, 4 x 4 cells", lambda: generated.graphene(4), "AllBonds", 3 * 32 - 37),
-    Trial("flat graphene, 12 x 12 cells", lambda: generated.graphene(12), "AllBonds", 3 * 288 - 397),
+    Trial("linear molecule of 5", lambda: generated.needles(1), "Rigid", 5),
+    Trial("planar graphene, 4 x 4 cells", lambda: generated.graphene(4), "AllBonds", 3 * 32 - 37),
+    Trial("planar graphene, 12 x 12 cells", lambda: generated.graphene(12), "AllBonds", 3 * 288 - 397),
     Trial("nanotube (20, 0), 4 cells", lambda: generated.nanotube(4), "AllBonds", 3 * 160 - 200),
-    Trial("flat sheet of triangles", _triangles, "Rigid", None),
+    Trial("planar sheet of triangles", _triangles, "Rigid", None),
 )
 
 
 def try_all() -> list[Result]:
-    """Every trial."""
+    """Runs every trial."""
     return [_try(trial) for trial in TRIALS]
 
 
@@ -131,12 +132,12 @@ def _run(system: mm.System, model: Molecules, integrator: mm.Integrator, meter: 
     except mm.OpenMMException as error:
         return f"refused: {str(error)[:90]} ..."
     error = meter.largest_error(context.getState(positions=True))
-    # Positions are rounded where they are far from the origin.
+    # 1.01: coordinates far from the origin have larger rounding errors.
     return "NaN" if math.isnan(error) else "solved" if error < 1.01 * TOLERANCE else f"off by {error:.1e}"
 
 
 def main() -> int:
-    """Prints a table; returns 1 if ours fails in any."""
+    """Prints a table; returns 1 if this plugin's outcome of a trial is not the expected one."""
     results = try_all()
     console = make_console()
     table = make_table(

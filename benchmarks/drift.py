@@ -5,7 +5,7 @@
     python benchmarks/drift.py              # 0.3 ns each, a minute or two
     python benchmarks/drift.py --time 1
 
-Least squares over the run, with its standard error, in kT per ns and degree of freedom.
+The drift is a least-squares slope over the run, with its standard error, in kT per ns and degree of freedom.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ RUNS = (
 
 
 def sample(candidate: Candidate, tolerance: float, length: int, steps: int) -> tuple[EnergySeries, float]:
-    """Energies, and the largest bond error at the end. @param length  CH2 in the chain"""
+    """Energies, and the largest bond error at the end. @param length  CH2 groups in the chain"""
     model = polyethylene(length)
     system = model.create("AllBonds")
     for force in system.getForces():
         if isinstance(force, mm.NonbondedForce):
-            force.setNonbondedMethod(force.NoCutoff)  # a cutoff heats
+            force.setNonbondedMethod(force.NoCutoff)  # energy drifts with a cutoff
     meter = BondMeter(system)
     moved = copy.deepcopy(system)
     mc.moveConstraints(moved)
@@ -68,8 +68,8 @@ def sample(candidate: Candidate, tolerance: float, length: int, steps: int) -> t
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--time", type=float, default=0.3, metavar="NS", help="of each run (default: 0.3)")
-    parser.add_argument("--length", type=int, default=12, metavar="N", help="CH2 in the chain (default: 12)")
+    parser.add_argument("--time", type=float, default=0.3, metavar="NS", help="length of each run (default: 0.3)")
+    parser.add_argument("--length", type=int, default=12, metavar="N", help="CH2 groups in the chain (default: 12)")
     options = parser.parse_args(arguments)
     steps = max(3 * INTERVAL, round(1000 * options.time / STEP_SIZE))
     table = make_table(

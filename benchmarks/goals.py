@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The goals of the CPU path, measured in one run: single applications of constraints against OpenMM's own algorithms.
+"""The performance goals of the CPU platform, measured in one run: single applications of constraints, compared with
+OpenMM's own algorithms.
 
     cmake -S . -B build -DBUILD_BENCHMARKS=ON && cmake --build build --target applications
     pip install --no-deps openmmtools    # for DHFR
     python benchmarks/goals.py           # some minutes; writes benchmarks/results/<day>-goals.json and .md
 
-Medians and quartiles of repetitions, in random order, of the position stage. What needs a GPU is not measured here: see
-benchmarks/platforms.py and scripts/gpu-check.sh.
+The table has medians and quartiles of repetitions, which run in random order. What needs a GPU is not measured here:
+see benchmarks/platforms.py and scripts/gpu-check.sh.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ DHFR = "dhfr-protein"
 LOOSE, TIGHT, FLOOR = "1e-5", "1e-12", "1e-14"
 SCALES = (10_000, 100_000, 1_000_000)
 OURS, BUILT_IN = "MatrixInversion", "built-in"
-#: What is timed: an application by itself; after RATTLE's velocity stage, whose factor it takes over; both stages.
+#: What is timed: the position stage alone; the same after RATTLE's velocity stage, whose factor it reuses; both stages.
 STAGES = {"position": "", "rattle": ", in RATTLE", "step": ", both stages of RATTLE"}
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A benchmark of applications.cpp: its repetitions."""
+    """What the repetitions of one benchmark of applications.cpp gave."""
 
     time_us: Spread
     error: float | None
@@ -56,7 +57,7 @@ class Row:
     built_in: str
     ours: str
     goal: str
-    reached: bool | None  # None: nothing to be compared
+    reached: bool | None  # None: nothing to compare with
     values: dict[str, Any] = field(default_factory=dict)
 
 
@@ -64,13 +65,13 @@ class Row:
 
 
 class Applications:
-    """The program, and how it is run."""
+    """Runs the program that applications.cpp is built to."""
 
     def __init__(self, program: Path, inputs: Path, repetitions: int, min_time: float) -> None:
         self.program, self.inputs, self.repetitions, self.min_time = program, inputs, repetitions, min_time
 
     def run(self, pattern: str, *options: str, repetitions: int | None = None) -> dict[str, Measured]:
-        """Every benchmark whose name matches, by name."""
+        """Results of every benchmark whose name matches, by name."""
         with TemporaryDirectory() as folder:
             output = Path(folder) / "output.json"
             command = [
@@ -86,11 +87,11 @@ class Applications:
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             text = output.read_text()
             if not text:
-                raise SystemExit(f"no benchmark is called {pattern}: are its inputs missing in {self.inputs}?")
+                raise SystemExit(f"no benchmark matches {pattern}: are its inputs missing in {self.inputs}?")
             return _collect(json.loads(text)["benchmarks"])
 
     def on_inputs(self, pattern: str, *options: str, repetitions: int | None = None) -> dict[str, Measured]:
-        """The same on the files of inputs."""
+        """The same, with the files in the folder of inputs."""
         return self.run(pattern, f"--inputs={self.inputs}", *options, repetitions=repetitions)
 
 
@@ -115,7 +116,7 @@ def _collect(entries: Iterable[dict[str, Any]]) -> dict[str, Measured]:
 
 
 def write_inputs(folder: Path) -> None:
-    """Of all cases that are in the table."""
+    """Write the input files of all cases in the table."""
     for systems, sets in (
         ((DHFR,), ("HBonds", "AllBonds", "HAngles")),
         (("chain:5000",), ("AllBonds",)),
@@ -129,7 +130,7 @@ def write_inputs(folder: Path) -> None:
 
 
 def protein(applications: Applications) -> list[Row]:
-    """DHFR, three sets at two tolerances."""
+    """DHFR: three sets of constraints at two tolerances."""
     goals = {"AllBonds": (60, 100), "HAngles": (80, 150), "HBonds": (15, 30)}
     options = (f"--tolerances={LOOSE},{TIGHT}",)
     found = applications.on_inputs(f"(position|rattle|step)/{DHFR}-.*/({BUILT_IN}|{OURS})", *options)
@@ -144,7 +145,7 @@ def protein(applications: Applications) -> list[Row]:
 
 
 def per_unit(applications: Applications) -> list[Row]:
-    """Water, and a chain."""
+    """Time per water and per constraint of a chain."""
     rows = []
     found = applications.on_inputs(f"position/water_1000-Rigid/.*/({BUILT_IN}|{OURS})", f"--tolerances={LOOSE},{TIGHT}")
     for tolerance in (LOOSE, TIGHT):
@@ -161,14 +162,14 @@ def per_unit(applications: Applications) -> list[Row]:
 
 
 def compare(what: str, theirs: Measured, ours: Measured, scale: float, unit: str, limit: float) -> Row:
-    """A row of two times."""
+    """A row that compares two times."""
     time = scale * ours.time_us.median
     values = {"unit": unit, "goal": limit, "built_in": asdict(theirs), "ours": asdict(ours), "scale": scale}
     return Row(what, text(theirs, scale, unit), text(ours, scale, unit), f"≤ {limit} {unit}", time <= limit, values)
 
 
 def text(measured: Measured, scale: float, unit: str) -> str:
-    """35.1 (34.9-35.4) µs at an error of 1.2e-06"""
+    """For example: 35.1 (34.9-35.4) µs, error 1e-06"""
     if measured.failure is not None:
         return measured.failure
     t = measured.time_us
@@ -178,12 +179,12 @@ def text(measured: Measured, scale: float, unit: str) -> str:
 
 
 def number(value: float) -> str:
-    """1.23, 12.3, 123, 1,230"""
+    """For example: 1.23, 12.3, 123, 1,230"""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def threads(applications: Applications) -> list[Row]:
-    """Two threads over one: many clusters, and one large one. Runs with one and two alternate."""
+    """Speed-up by a second thread, of many clusters and of one large one. Runs with one and two threads alternate."""
     rows = []
     for what, case, limit in (
         ("many clusters (10,000 waters)", "water_10000-Rigid", 1.8),
@@ -209,7 +210,7 @@ def threads(applications: Applications) -> list[Row]:
 
 
 def set_up(applications: Applications) -> list[Row]:
-    """Of DHFR with angles: OpenMM's takes so long that it is made once."""
+    """Set-up of DHFR with angles. OpenMM's takes so long that it is timed once."""
     name = f"set-up/{DHFR}-HAngles"
     theirs = applications.on_inputs(f"{name}/{BUILT_IN}", repetitions=1)[f"{name}/{BUILT_IN}"]
     ours = applications.on_inputs(f"{name}/{OURS}")[f"{name}/{OURS}"]
@@ -238,15 +239,16 @@ def scaling(applications: Applications, sizes: Sequence[int]) -> list[Row]:
             "not set up",
             f"{shown} (x {growth:.2f})",
             "linear in n",
-            growth < 2,  # beyond the caches, memory counts
+            growth < 2,  # large chains do not fit into the caches
             values,
         ),
     ]
 
 
 def reached_error(applications: Applications) -> list[Row]:
-    """The smallest error that is left."""
-    cases = f"({DHFR}-.*|water_1000-Rigid)"  # some nm wide: coordinates of long chains are rounded to more than this
+    """The error that remains at the smallest tolerance."""
+    # A few nm wide: coordinates of long chains are larger, and so are their rounding errors.
+    cases = f"({DHFR}-.*|water_1000-Rigid)"
     found = applications.on_inputs(
         f"position/{cases}/.*/({BUILT_IN}|{OURS})", f"--tolerances={FLOOR}", "--benchmark_min_time=0", repetitions=1
     )
@@ -269,7 +271,7 @@ def degenerate_systems() -> list[Row]:
 
 
 def launches() -> list[Row]:
-    """Counted by benchmarks/platforms.py, whose newest file is read."""
+    """Kernel launches per step, from the newest file of benchmarks/platforms.py."""
     files = sorted((ROOT / "benchmarks" / "results").glob("*-constraints-only.json"))
     for path in reversed(files):
         runs = json.loads(path.read_text())["results"]
@@ -298,7 +300,7 @@ def elsewhere() -> list[Row]:
 
 
 def markdown(described: dict[str, Any], rows: Sequence[Row]) -> str:
-    """The table, with what it belongs to."""
+    """The table, below its date, machine and version of OpenMM."""
     head = [
         f"Measured {described['date']} on {described['machine']}, OpenMM {described['openmm']}, by "
         f"`benchmarks/goals.py`: medians (quartiles) of {described['repetitions']} repetitions.",
@@ -316,11 +318,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--applications", type=Path, default=ROOT / "build" / "benchmarks" / "applications")
-    parser.add_argument("--inputs", type=Path, metavar="DIR", help="made before; default: made now")
+    parser.add_argument("--inputs", type=Path, metavar="DIR", help="a folder of inputs (default: they are written now)")
     parser.add_argument("--repetitions", type=int, default=9)
-    parser.add_argument("--min-time", type=float, default=0.1, metavar="S", help="of each repetition")
+    parser.add_argument("--min-time", type=float, default=0.1, metavar="S", help="duration of each repetition")
     parser.add_argument("--quick", action="store_true", help="few repetitions, no chain of a million")
-    parser.add_argument("--note", action="append", default=[], help="kept in the files")
+    parser.add_argument("--note", action="append", default=[], help="a text to add to the files")
     parser.add_argument("--output", type=Path, metavar="STEM", help="default: results/<day>-goals, beside this script")
     return parser.parse_args(arguments)
 

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Instructions of one application of constraints, counted by valgrind: figures that repeat on a machine in use.
+"""Instructions of one application of constraints, counted by valgrind: unlike times, the same on a busy machine.
 
     cmake -S . -B build -DBUILD_BENCHMARKS=ON && cmake --build build --target applications
     python benchmarks/instructions.py                                # generated systems, position stage
     python benchmarks/instructions.py --systems dhfr-protein --constraints AllBonds --stages position velocity
 
-valgrind has no AVX-512: code that chooses by processor takes its AVX2 path. Counts are of one thread.
+valgrind has no AVX-512: code that is chosen by processor takes its AVX2 path. Counts are of one thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ALGORITHMS = ("built-in", "Iterative", "Reference", "MatrixInversion")
 
 
 def names_of(program: Path, options: Sequence[str], stages: Sequence[str]) -> list[str]:
-    """The benchmarks of some stages."""
+    """Names of the benchmarks of some stages."""
     pattern = f"({'|'.join(stages)})/"
     command = [str(program), *options, "--benchmark_list_tests=true", f"--benchmark_filter={pattern}"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
@@ -37,7 +37,7 @@ def names_of(program: Path, options: Sequence[str], stages: Sequence[str]) -> li
 
 
 def count(program: Path, options: Sequence[str], name: str) -> tuple[float, int] | str:
-    """Instructions of one application and the number of constraints; or why there are none."""
+    """Instructions of one application and the number of constraints; or an error message."""
     with TemporaryDirectory() as folder:
         output = Path(folder) / "output.json"
         command = [
@@ -88,7 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in names_of(program, common, options.stages):
             stem, _, algorithm = name.rpartition("/")
             counts.setdefault(stem, {})[algorithm] = count(program, common, name)
-    table = make_table("Instructions a constraint and application", ["Case"], [*ALGORITHMS, "MatrixInversion/built-in"])
+    table = make_table(
+        "Instructions per constraint, one application", ["Case"], [*ALGORITHMS, "MatrixInversion/built-in"]
+    )
     for stem, row in counts.items():
         each = {a: row[a] if isinstance(row[a], str) else f"{row[a][0] / row[a][1]:.0f}" for a in ALGORITHMS}
         ours, theirs = row["MatrixInversion"], row["built-in"]

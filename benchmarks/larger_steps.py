@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""How large a step may be, by what is held: villin with bonds and angles constrained, with and without heavy hydrogens.
+"""How large a time step may be with different constraints: villin with and without heavy hydrogens.
 
-    python benchmarks/larger_steps.py                      # villin alone, its water a dielectric: some hours
+    python benchmarks/larger_steps.py                      # villin in implicit solvent: some hours
     python benchmarks/larger_steps.py --model water        # villin in 2,762 rigid waters
-    python benchmarks/larger_steps.py --rounds 0           # only table and plot of what is there
+    python benchmarks/larger_steps.py --rounds 0           # only table and plot of the runs in the folder
 
-All configurations take turns, so many ps each; every round is written to the folder, and the next call goes on from
-there. A table (Markdown), the numbers (JSON) and a plot of all that is in the folder are written in the end.
+A round extends the run of every configuration by a few ps and is saved to the folder; the next call continues from
+there. At the end a table (Markdown), the numbers (JSON) and a plot of all runs in the folder are written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from openmmconstraints.inspection.versions import openmm_version, plugin_version
 
 
 def fastest_modes(model: Model) -> list[dict[str, Any]]:
-    """Frequency and period of the fastest small vibration by what is held, bonded terms only, at their minimum."""
+    """Frequency and period of the fastest small vibration for each set of constraints, from bonded terms alone."""
     bonded = model.make_bonded()
     context = mm.Context(bonded, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
     context.setPositions(model.positions)
@@ -55,7 +55,7 @@ def fastest_modes(model: Model) -> list[dict[str, Any]]:
 
 
 def write_report(found: dict[str, Runs], modes: list[dict[str, Any]], skip: float, note: str, path: Path) -> None:
-    """Everything that was sampled so far, as files beginning with the path."""
+    """Writes all that was sampled so far to files whose names begin with the path."""
     settings = {
         "Measured": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC by benchmarks/larger_steps.py",
         "Machine": f"{platform.system()} {platform.machine()}, CPU platform, one thread{note and f', {note}'}",
@@ -78,9 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs and reports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=MODELS, default="implicit", help="default: implicit")
-    parser.add_argument("--rounds", type=int, default=25, metavar="N", help="to add (default: 25)")
-    parser.add_argument("--length", type=float, default=2, metavar="PS", help="of a round (default: 2)")
-    parser.add_argument("--equilibration", type=float, default=3, metavar="PS", help="before the first (default: 3)")
+    parser.add_argument("--rounds", type=int, default=25, metavar="N", help="rounds to add (default: 25)")
+    parser.add_argument("--length", type=float, default=2, metavar="PS", help="length of a round (default: 2)")
+    parser.add_argument("--equilibration", type=float, default=3, metavar="PS", help="before all rounds (default: 3)")
     parser.add_argument("--skip", type=float, default=1, metavar="PS", help="left out of averages (default: 1)")
     parser.add_argument("--folder", type=Path, default=Path("larger-steps"), help="default: larger-steps")
     parser.add_argument("--note", default="", metavar="TEXT", help="to add to the name of the machine")
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configurations = CONFIGURATIONS[options.model]
     for number in range(options.rounds):
         for configuration in track(configurations, description=f"round {number + 1} of {options.rounds}"):
-            runs.go_on(configuration, options.length)
+            runs.extend(configuration, options.length)
     there = [name for name in MODELS if (options.folder / name).is_dir()]
     found = {name: Runs(MODELS[name](), options.folder / name, options.equilibration) for name in there}
     modes = options.folder / "modes.json"

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Minimization under constraints: ours, on their surface, beside OpenMM's, which puts springs in their place.
+"""Minimization under constraints: this plugin's, on the constraint surface, compared with OpenMM's, which replaces
+constraints by springs.
 
     python benchmarks/minimize.py                  # to a force of 10 kJ/mol/nm, some minutes
-    python benchmarks/minimize.py --iterations 100 # ours ends there, too
+    python benchmarks/minimize.py --iterations 100 # ours also with at most 100 iterations
 
-Rows are named by the call that was measured.
-
-Villin in water with all bonds held, from the PDB file's positions, on the CPU platform. Energies are those on the
-constraints, forces are along their surface, however the minimizer itself counts.
+The system is villin in water with all bonds held, from the PDB file's positions, on the CPU platform. Rows are named by
+the call that was measured. Energies are those of positions on the constraints, forces are tangent to the constraint
+surface, whatever the minimizer itself reports.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORCE = unit.kilojoule_per_mole / unit.nanometer
 
 
 class Counter(mm.MinimizationReporter):
-    """How many iterations OpenMM's minimizer takes, over all stiffnesses of its springs."""
+    """Counts the iterations of OpenMM's minimizer, over all stiffnesses of its springs."""
 
     iterations = 0
 
@@ -45,32 +45,32 @@ def make_context() -> mm.Context:
     return context
 
 
-def ours(tolerance: float, iterations: int) -> tuple[mc.Minimum, int, float]:
+def minimize_on_constraints(tolerance: float, iterations: int) -> tuple[mc.Minimum, int, float]:
     context, start = make_context(), time.perf_counter()
     minimum = mc.minimize(context, tolerance, iterations)
     return minimum, minimum.iterations, time.perf_counter() - start
 
 
-def openmms(tolerance: float) -> tuple[mc.Minimum, int, float]:
+def minimize_with_springs(tolerance: float) -> tuple[mc.Minimum, int, float]:
     context, counter, start = make_context(), Counter(), time.perf_counter()
     mm.LocalEnergyMinimizer.minimize(context, tolerance, 0, counter)
     seconds = time.perf_counter() - start
-    return mc.minimize(context, 1e9), counter.iterations, seconds  # projects and measures, and goes nowhere
+    return mc.minimize(context, 1e9), counter.iterations, seconds  # only projects and measures
 
 
 def calls(tolerance: float = 10, iterations: int = 300) -> dict[str, Callable[[], tuple[mc.Minimum, int, float]]]:
-    """What is compared, by the call that a user types."""
+    """The minimizations that are compared, by the call that a user types."""
     return {
-        f"mc.minimize(context, {tolerance:g})": lambda: ours(tolerance, 0),
-        f"mc.minimize(context, 1e-3, {iterations})": lambda: ours(1e-3, iterations),
-        f"LocalEnergyMinimizer.minimize(context, {tolerance:g})": lambda: openmms(tolerance),
+        f"mc.minimize(context, {tolerance:g})": lambda: minimize_on_constraints(tolerance, 0),
+        f"mc.minimize(context, 1e-3, {iterations})": lambda: minimize_on_constraints(1e-3, iterations),
+        f"LocalEnergyMinimizer.minimize(context, {tolerance:g})": lambda: minimize_with_springs(tolerance),
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tolerance", type=float, default=10, help="kJ/mol/nm")
-    parser.add_argument("--iterations", type=int, default=300, help="a second run of ours takes so many at most")
+    parser.add_argument("--tolerance", type=float, default=10, help="largest force, kJ/mol/nm")
+    parser.add_argument("--iterations", type=int, default=300, help="most iterations of a second run of ours")
     options = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)
     table = make_table(

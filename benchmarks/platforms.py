@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Compare the speed of this plugin's integrators with OpenMM's own, on villin in water (8,867 atoms).
 
-All integrators run in one process, in turns: a ratio is that of two runs that follow each other, and medians of ratios
-are what counts. Where libcountcalls is preloaded (see tests/calls), launches and waits of a step are counted as well:
+All integrators run in one process, in turn. A ratio compares the times of two integrators in one round; the median of
+the ratios is reported. Where libcountcalls is preloaded (see tests/calls), launches and waits of a step are counted as
+well:
 
     LD_PRELOAD=build/tests/calls/libcountcalls.so python benchmarks/platforms.py --platform OpenCL --precision mixed
 """
@@ -36,9 +37,9 @@ from openmmconstraints.terminal.table import make_console, make_table
 
 ROUND_SECONDS = 0.3  # of each integrator, where the number of steps is not given
 COUNTED_STEPS = 20
-LONGEST_FLIGHT = (
-    25  # steps without forces: bonds alone stand more of it than angles, and a device is waited for at its end
-)
+#: Steps without forces before a measurement starts again from the same state. They are more than in the command
+#: `openmm-constraints benchmark`: only bonds are held, and the wait for a device at the end counts less.
+MAX_FREE_STEPS = 25
 
 
 @dataclass
@@ -50,16 +51,16 @@ class Result:
     constraints: str
     integrator: str
     device: str = ""
-    steps: int = 0  # a round
-    seconds: list[float] = field(default_factory=list)  # each round
+    steps: int = 0  # per round
+    seconds: list[float] = field(default_factory=list)  # of each round
     ms_per_step: float = 0.0  # median
-    ratio: float | None = None  # median over the rounds, of the time to that of the built-in partner
+    ratio: float | None = None  # to the time of the built-in integrator in PARTNERS, median over the rounds
     ratio_range: tuple[float, float] | None = None
     bond_error: float = 0.0  # relative, at the end
-    solver: str | None = None  # what the solver says of the last step
-    launches: float | None = None  # a step
+    solver: str | None = None  # the solver's summary of the last step
+    launches: float | None = None  # per step
     launches_besides_forces: float | None = None
-    waits: float | None = None  # a step, in calls of many steps
+    waits: float | None = None  # per step, in calls of many steps
     failure: str | None = None
 
 
@@ -67,7 +68,7 @@ class Result:
 
 
 def take_calls() -> list[tuple[str, str]] | None:
-    """What the device was asked for since the last time, as ("launch" or "wait", name); None where it is not noted."""
+    """Calls to the device since the last time, as ("launch" or "wait", name); None where calls are not counted."""
     function = getattr(ctypes.CDLL(None), "takeCalls", None)
     if function is None:
         return None
@@ -76,7 +77,7 @@ def take_calls() -> list[tuple[str, str]] | None:
 
 
 def count(context: mm.Context, result: Result) -> None:
-    """Launches and waits of a step, where they are noted. All steps are in one call: its end may wait."""
+    """Launches and waits of a step, where they are counted. All steps are in one call, whose end may wait."""
     take_calls()
     context.getState(forces=True)
     forces = take_calls()
@@ -97,7 +98,7 @@ def count(context: mm.Context, result: Result) -> None:
 def measure(
     constraints: str, platform: mm.Platform, precision: str, names: Sequence[str], options: argparse.Namespace
 ) -> list[Result]:
-    """All integrators in one setting."""
+    """Results of all integrators in one setting."""
     properties = {"Precision": precision} if "Precision" in platform.getPropertyNames() else {}
     villin = build_villin(constraints)
     start: StartState = equilibrate(villin, platform, properties, options.equilibration)
@@ -111,7 +112,7 @@ def measure(
         if options.without_forces:
             ignore_forces(integrator)
         try:
-            longest = LONGEST_FLIGHT if options.without_forces else None
+            longest = MAX_FREE_STEPS if options.without_forces else None
             runner = Runner(system, integrator, start, platform, properties, longest)
             if "DeviceName" in platform.getPropertyNames():
                 result.device = platform.getPropertyValue(runner.context, "DeviceName")
@@ -135,7 +136,7 @@ def measure(
 
 
 def time_rounds(runners: dict[str, Runner], results: dict[str, Result], rounds: int, title: str) -> None:
-    """Every integrator once a round, the first one in turn."""
+    """Times every integrator once in each round; they take turns in being the first."""
     for turn in track(range(rounds), description=title, transient=True):
         for name in in_turn(list(runners), turn):
             if results[name].failure is not None:
@@ -147,7 +148,7 @@ def time_rounds(runners: dict[str, Runner], results: dict[str, Result], rounds: 
 
 
 def summarize(results: dict[str, Result]) -> None:
-    """Medians, from the rounds."""
+    """Adds the medians over the rounds to the results."""
     for name, result in results.items():
         if not result.seconds:
             continue
@@ -169,7 +170,8 @@ def print_results(results: Sequence[Result]) -> None:
     first = results[0]
     title = f"{first.platform} ({first.device or machine.processor() or 'CPU'}), {first.precision}, {first.constraints}"
     right = ["ms/step", "ratio", "range", "bond error", "launches", "besides forces", "waits"]
-    table = make_table(title, ["Integrator"], right, caption="ratio: time to that of OpenMM's; counts: a step")
+    caption = "ratio: to the time of OpenMM's integrator; launches and waits: per step"
+    table = make_table(title, ["Integrator"], right, caption=caption)
     for r in results:
         if r.failure is not None:
             table.add_row(r.integrator, "failed", *["-"] * (len(right) - 1))
@@ -191,7 +193,7 @@ def print_results(results: Sequence[Result]) -> None:
 
 
 def default_output(results: Sequence[Result], folder: Path, without_forces: bool) -> Path:
-    """Named by the day and the device."""
+    """A file named by the day and the device."""
     device = next((r.device for r in results if r.device), "") or machine.processor() or machine.machine()
     slug = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
     what = "-constraints-only" if without_forces else ""
@@ -201,18 +203,18 @@ def default_output(results: Sequence[Result], folder: Path, without_forces: bool
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    everyone = [*dict.fromkeys(PARTNERS.values()), *PARTNERS]
+    all_integrators = [*dict.fromkeys(PARTNERS.values()), *PARTNERS]
     parser.add_argument("--platform", nargs="+", metavar="NAME", help="default: the fastest that works")
     parser.add_argument("--precision", nargs="+", choices=("single", "mixed", "double"), default=["mixed"])
     parser.add_argument("--constraints", nargs="+", choices=("HBonds", "AllBonds"), default=["HBonds", "AllBonds"])
-    parser.add_argument("--integrators", nargs="+", choices=everyone, default=everyone)
+    parser.add_argument("--integrators", nargs="+", choices=all_integrators, default=all_integrators)
     parser.add_argument("--solver", choices=("Automatic", "Iterative", "MatrixInversion"), default="Automatic")
     parser.add_argument("--tolerance", type=float, default=1e-5)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--steps", type=int, help=f"of a round (default: what takes {ROUND_SECONDS} s)")
+    parser.add_argument("--steps", type=int, help=f"steps of a round (default: as many as take {ROUND_SECONDS} s)")
     parser.add_argument("--equilibration", type=int, default=100, metavar="STEPS")
-    parser.add_argument("--without-forces", action="store_true", help="motion and constraints alone")
-    parser.add_argument("--note", action="append", default=[], help="kept in the file")
+    parser.add_argument("--without-forces", action="store_true", help="time motion and constraints alone")
+    parser.add_argument("--note", action="append", default=[], help="a text to add to the file")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="default: <day>-<device>.json beside this script, in results/"
     )

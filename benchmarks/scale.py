@@ -6,8 +6,8 @@
     python benchmarks/scale.py --platform OpenCL --precision mixed --systems chain --sizes 10000 1000000
 
 A System without forces is set up in a process of its own, with its constraints and once more without: the difference is
-this plugin's share. What a device needs is made in the first step, and kernels are compiled there unless they are in
-a cache: run this twice.
+this plugin's share. The first step makes a device's arrays and compiles kernels, unless these are in a cache: run this
+twice.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ STEP_SIZE = 0.001  # ps
 
 
 @dataclass
-class Body:
-    """What a System consists of, many times over."""
+class RepeatUnit:
+    """A group of particles and constraints of which a System consists, many times over."""
 
     masses: list[float]
     positions: np.ndarray  # [particles, 3] nm, within a copy
-    bonds: list[tuple[int, int]]  # within a copy; an index beyond it is of the next one
+    bonds: list[tuple[int, int]]  # within a copy; larger indices are particles of the next copy
     shift: tuple[float, float, float]  # nm, from copy to copy
     angles: list[tuple[int, int, int]] = field(default_factory=list)
 
@@ -49,38 +49,38 @@ class Body:
 _ANGLE = np.deg2rad(104.52)
 _WATER = 0.09572 * np.array([[0, 0, 0], [1, 0, 0], [np.cos(_ANGLE), np.sin(_ANGLE), 0]])
 _ZIGZAG = np.array([[0, 0, 0], [0.125, 0.09, 0]])
-_WINDING = np.array([[0, 0, 0], [0.1, 0.1, 0], [0.2, 0.1, 0.1], [0.3, 0, 0.1]])
+_BENT = np.array([[0, 0, 0], [0.1, 0.1, 0], [0.2, 0.1, 0.1], [0.3, 0, 0.1]])
 _HYDROGENS = np.array([[[0, -0.06, 0.09], [0, -0.06, -0.09]], [[0, 0.06, 0.09], [0, 0.06, -0.09]]])
 _METHYLENES = np.concatenate([np.vstack([c, c + h]) for c, h in zip(_ZIGZAG, _HYDROGENS, strict=True)])
 
-BODIES = {
+REPEAT_UNITS = {
     # One cluster, whose matrix is tridiagonal.
-    "chain": Body([12, 12], _ZIGZAG, [(0, 1), (1, 2)], (0.25, 0, 0)),
-    # A winding one with its angles.
-    "angles": Body(
-        [12] * 4, _WINDING, [(i, i + 1) for i in range(4)], (0.4, 0, 0), [(i, i + 1, i + 2) for i in range(4)]
+    "chain": RepeatUnit([12, 12], _ZIGZAG, [(0, 1), (1, 2)], (0.25, 0, 0)),
+    # A chain that is bent at every particle, with its angles held.
+    "angles": RepeatUnit(
+        [12] * 4, _BENT, [(i, i + 1) for i in range(4)], (0.4, 0, 0), [(i, i + 1, i + 2) for i in range(4)]
     ),
     # All distances of 50 particles: 144 of 1,225 are independent.
-    "clique": Body(
+    "clique": RepeatUnit(
         [12] * 50, np.random.default_rng(1).uniform(size=(50, 3)), list(combinations(range(50), 2)), (2, 0, 0)
     ),
     # Polyethylene, all bonds: one cluster, a tree.
-    "polymer": Body([12, 1, 1] * 2, _METHYLENES, [(0, 1), (0, 2), (0, 3), (3, 4), (3, 5), (3, 6)], (0.25, 0, 0)),
+    "polymer": RepeatUnit([12, 1, 1] * 2, _METHYLENES, [(0, 1), (0, 2), (0, 3), (3, 4), (3, 5), (3, 6)], (0.25, 0, 0)),
     # Rigid water: clusters of three.
-    "water": Body([16, 1, 1], _WATER, [(0, 1), (0, 2), (1, 2)], (0.31, 0, 0)),
+    "water": RepeatUnit([16, 1, 1], _WATER, [(0, 1), (0, 2), (1, 2)], (0.31, 0, 0)),
 }
 
 
 @dataclass
 class Measurement:
-    """Of one System."""
+    """Time and memory of one System."""
 
     constraints: int
     context: float  # s
-    first: float  # s, velocities and the first step, but for what a step takes: projections, tables of devices
+    first: float  # s, velocities and the first step, less the time of a step: projections, a device's arrays
     step: float  # s
-    held: int  # bytes of the process after the steps
-    peak: int  # bytes
+    resident: int  # bytes of the process after the steps
+    peak: int  # bytes, at most
 
 
 def measured(x: np.ndarray) -> np.ndarray:
@@ -94,18 +94,18 @@ def measured(x: np.ndarray) -> np.ndarray:
 
 def build(name: str, constraints: int, with_constraints: bool) -> tuple[mm.System, np.ndarray]:
     """A System of about so many constraints in a ConstraintForce, and its positions (nm)."""
-    body = BODIES[name]
-    copies = max(1, round(constraints / len(body.tuples)))
-    size = len(body.masses)
-    positions = (body.positions + np.arange(copies)[:, None, None] * body.shift).reshape(-1, 3)
+    unit = REPEAT_UNITS[name]
+    copies = max(1, round(constraints / len(unit.tuples)))
+    size = len(unit.masses)
+    positions = (unit.positions + np.arange(copies)[:, None, None] * unit.shift).reshape(-1, 3)
     system = mm.System()
     for _ in range(copies):
-        for mass in body.masses:
+        for mass in unit.masses:
             system.addParticle(mass)
     force = mc.ConstraintForce()
     add = {2: force.addDistance, 3: force.addAngle}
     columns = []
-    for within in body.tuples if with_constraints else ():
+    for within in unit.tuples if with_constraints else ():
         particles = np.array(within) + size * np.arange(copies)[:, None]
         particles = particles[particles.max(axis=1) < len(positions)]
         columns.append((add[len(within)], particles.tolist(), measured(positions[particles]).tolist()))
@@ -127,7 +127,7 @@ def measure(name: str, constraints: int, with_constraints: bool, platform: str, 
     creation = perf_counter() - start
     context.setPositions(positions)
     start = perf_counter()
-    context.setVelocitiesToTemperature(10, 1)  # at 300 K one of a million angles turned too far in a step
+    context.setVelocitiesToTemperature(10, 1)  # at 300 K one of a million angles changed too much in a step
     integrator.step(1)
     context.getState()
     first = perf_counter() - start
@@ -144,7 +144,7 @@ def measure(name: str, constraints: int, with_constraints: bool, platform: str, 
 
 
 def memory() -> tuple[int, int]:
-    """Bytes that this process holds, and held at most."""
+    """Resident memory of this process (bytes): now, and at most."""
     with open("/proc/self/status") as file:
         fields = dict(line.split(":", 1) for line in file)
     return tuple(1024 * int(fields[name].split()[0]) for name in ("VmRSS", "VmHWM"))
@@ -159,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--platform", default="Reference")
     parser.add_argument("--precision", default="mixed", help="of OpenCL and CUDA")
-    parser.add_argument("--systems", nargs="+", choices=BODIES, default=list(BODIES))
+    parser.add_argument("--systems", nargs="+", choices=REPEAT_UNITS, default=list(REPEAT_UNITS))
     parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 1_000_000], help="constraints")
     arguments = parser.parse_args()
     platform = choose_platform(arguments.platform).getName()
@@ -174,10 +174,10 @@ def main() -> None:
             "ours, s",
             "Step, ms",
             "ours, ms",
-            "B held",
+            "B resident",
             "B peak",
         ],
-        caption="ours: beyond the System without constraints. B: bytes of the process per constraint, likewise.",
+        caption="ours: less the time of the System without constraints. B: bytes per constraint, likewise.",
     )
     cases = [(name, size) for name in arguments.systems for size in arguments.sizes]
     for name, size in track(cases, "Measuring", transient=True):
@@ -194,7 +194,7 @@ def main() -> None:
             f"{ours.first - theirs.first:.2f}",
             f"{1e3 * ours.step:.1f}",
             f"{1e3 * (ours.step - theirs.step):.1f}",
-            f"{(ours.held - theirs.held) / ours.constraints:,.0f}",
+            f"{(ours.resident - theirs.resident) / ours.constraints:,.0f}",
             f"{(ours.peak - theirs.peak) / ours.constraints:,.0f}",
         )
     make_console().print(table)

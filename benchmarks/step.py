@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What a whole step without forces costs, beside the built-in integrator that does the same.
+"""Time of a whole step without forces, compared with the built-in integrator that does the same.
 
     python benchmarks/step.py
     python benchmarks/step.py --system villin --constraints AllBonds --tolerances 1e-5 --rounds 40
 
-Copies of the protein villin with together 14,652 constraints or more, or one in water, on the CPU platform, one thread.
-Both take turns in one process, from the same state; the ratio is the median of the rounds' ratios, with quartiles.
+The system is copies of the protein villin that have at least 14,652 constraints together, or one villin in water, on
+the CPU platform with one thread. Both integrators take turns in one process, from the same state. The ratio is the
+median of the rounds' ratios, with quartiles.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from openmmconstraints.terminal.table import make_console, make_table
 
 STEP_SIZE = 0.002  # ps
 INTEGRATORS = ("Shake", "Rattle")
-NUM_CONSTRAINTS = 14_652  # those of HBonds in twelve proteins DHFR
+NUM_CONSTRAINTS = 14_652  # as many as HBonds of twelve copies of the protein DHFR
 
 
 def villin(constraints: str) -> tuple[mm.System, mm.State]:
@@ -37,7 +38,7 @@ def villin(constraints: str) -> tuple[mm.System, mm.State]:
 
 
 def proteins(constraints: str) -> tuple[mm.System, mm.State]:
-    """The protein alone, side by side until there are enough constraints, with angles for OpenMM's CCMA."""
+    """Copies of the protein without water, until there are enough constraints, with angles for OpenMM's CCMA."""
     pdb = app.PDBFile(str(Path(app.__file__).with_name("data") / "test.pdb"))
     modeller = app.Modeller(pdb.topology, pdb.positions)
     modeller.deleteWater()
@@ -63,7 +64,7 @@ def proteins(constraints: str) -> tuple[mm.System, mm.State]:
 
 
 def state_of(system: mm.System, positions: np.ndarray) -> mm.State:
-    """On the constraints, with velocities at 300 K."""
+    """A State with positions on the constraints and velocities at 300 K."""
     context = mm.Context(system, mm.VerletIntegrator(STEP_SIZE), mm.Platform.getPlatform("Reference"))
     context.setPositions(positions)
     context.applyConstraints(1e-12)
@@ -77,7 +78,7 @@ SYSTEMS = {"proteins": proteins, "villin": villin}
 def measure(
     system: mm.System, state: mm.State, integrator: str, tolerance: float, rounds: int, steps: int
 ) -> tuple[Spread, Spread, Spread]:
-    """us a step of the built-in integrator and of ours, and the ratio of ours to it."""
+    """Time per step (us) of the built-in integrator and of ours, and the ratio ours / built-in."""
     bare = without_forces(system)
     contexts = []
     for kind in (getattr(mm, PARTNERS[integrator] + "Integrator"), getattr(mc, integrator + "Integrator")):
@@ -104,7 +105,7 @@ def main() -> None:
     parser.add_argument("--integrators", choices=INTEGRATORS, nargs="+", default=INTEGRATORS)
     parser.add_argument("--tolerances", type=float, nargs="+", default=[1e-5, 1e-12])
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--steps", type=int, default=20, help="of each round")
+    parser.add_argument("--steps", type=int, default=20, help="steps of each round")
     options = parser.parse_args()
 
     system, state = SYSTEMS[options.system](options.constraints)

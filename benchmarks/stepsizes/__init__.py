@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What benchmarks/larger_steps.py is made of."""
+"""The parts of benchmarks/larger_steps.py."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Villin in water and alone, and what is held in them at which step size."""
+"""Villin in explicit and in implicit solvent, and the configurations that are run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openmm import app, unit
 import openmmconstraints as mc
 from openmmconstraints.helpers.force_field import Which
 
-#: What is held, as arguments of openmmconstraints.constrain(): bonds and angles.
+#: Sets of constraints, as the arguments `bonds` and `angles` of openmmconstraints.constrain().
 SETS: dict[str, tuple[Which, Which]] = {
     "HBonds": ("hydrogens", None),
     "AllBonds": ("all", None),
@@ -31,7 +31,7 @@ TOLERANCE = 1e-8
 
 @dataclass(frozen=True)
 class Model:
-    """Atoms and their force field, before anything is held."""
+    """Atoms and their force field, without constraints."""
 
     topology: app.Topology
     positions: unit.Quantity
@@ -39,7 +39,7 @@ class Model:
     options: dict[str, Any] = field(default_factory=dict)  # of createSystem
 
     def make_system(self, constraints: str, hydrogen_mass: float | None = None) -> mm.System:
-        """A System that holds one of SETS, and rigid water; its force groups are numbered as TERMS.
+        """A System with the constraints of one of SETS and rigid water; its force groups are numbered as TERMS.
 
         :param hydrogen_mass: Da, taken from the atom that carries the hydrogen; water keeps its masses
         """
@@ -54,7 +54,7 @@ class Model:
         return system
 
     def make_bonded(self) -> mm.System:
-        """A System that holds nothing, with nothing but bonds, angles and torsions."""
+        """A System without constraints, and with no other forces than bonds, angles and torsions."""
         system = self.force_field.createSystem(self.topology, constraints=None, rigidWater=False, removeCMMotion=False)
         for index in reversed(range(system.getNumForces())):
             if _group(system.getForce(index)) == TERMS.index("nonbonded"):
@@ -95,7 +95,7 @@ def in_water() -> Model:
 
 
 def alone() -> Model:
-    """582 atoms: ff14SB, water as a dielectric (OBC2), no cutoff."""
+    """582 atoms: ff14SB, implicit solvent (OBC2), no cutoff."""
     pdb = _villin()
     modeller = app.Modeller(pdb.topology, pdb.positions)
     modeller.delete([r for r in modeller.topology.residues() if not any(atom.name == "CA" for atom in r.atoms())])
@@ -103,7 +103,7 @@ def alone() -> Model:
 
 
 def implicit(topology: app.Topology, positions: unit.Quantity) -> Model:
-    """Any protein in that dielectric."""
+    """Any protein in implicit solvent (OBC2)."""
     return Model(topology, positions, app.ForceField("amber14-all.xml", "implicit/obc2.xml"))
 
 
@@ -112,7 +112,7 @@ MODELS: dict[str, Callable[[], Model]] = {"implicit": alone, "water": in_water}
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a run is made with."""
+    """The settings of a run."""
 
     constraints: str  # one of SETS
     step: float  # fs
@@ -122,7 +122,7 @@ class Configuration:
 
     @property
     def name(self) -> str:
-        """HAngles 4 fs HMR 3, g-BAOAB"""
+        """For example: HAngles 4 fs HMR 3, g-BAOAB"""
         masses = "" if self.hydrogen_mass is None else f" HMR {self.hydrogen_mass:g}"
         which = "" if self.integrator == "LangevinMiddle" else f", {self.integrator}"
         again = "" if self.seed == 1 else ", again"
@@ -130,7 +130,7 @@ class Configuration:
 
     @property
     def key(self) -> str:
-        """The name as a file's."""
+        """The name, as a part of file names."""
         return self.name.replace(", ", "-").replace(" ", "-")
 
     def truth(self) -> Configuration:
@@ -138,7 +138,7 @@ class Configuration:
         return Configuration(self.constraints, 1.0)
 
     def make_integrator(self, seed: int) -> mc.RattleLangevinIntegrator | mc.RattleIntegrator:
-        """With a tolerance at which constraints play no part in the drift of energies."""
+        """The integrator, with a tolerance at which constraints do not contribute to the drift of energies."""
         if self.integrator == "Rattle":
             integrator = mc.RattleIntegrator(self.step * unit.femtosecond)
         else:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What is read off positions and velocities."""
+"""Observables of positions, degrees of freedom by atom, and frequencies of small vibrations under constraints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPEED_OF_LIGHT = 0.0299792458  # cm/ps
 
 
 def held_distances(system: mm.System) -> np.ndarray:
-    """Pairs of particles [constraints, 2] whose distance a System or its ConstraintForces hold."""
+    """Pairs of particles [constraints, 2] whose distances a System or its ConstraintForces constrain."""
     pairs = [system.getConstraintParameters(n)[:2] for n in range(system.getNumConstraints())]
     for force in system.getForces():
         if mc.ConstraintForce.isinstance(force):
@@ -25,11 +25,11 @@ def held_distances(system: mm.System) -> np.ndarray:
 
 
 def particle_freedom(system: mm.System, positions: np.ndarray) -> np.ndarray:
-    """Degrees of freedom [numParticles] that a particle has beside its constraints: its mean kinetic energy in kT/2.
+    """Degrees of freedom [numParticles] of each particle: its mean kinetic energy under the constraints, in kT/2.
 
-    They are the diagonal of the projector onto what the constraints allow, in coordinates scaled by the root of the
-    mass, summed over x, y and z: 3 without constraints, 2 for each particle of a rigid water. They depend little, but
-    they do, on the positions. Constraints have to be independent.
+    They are the diagonal of the projector onto the directions that the constraints allow, in mass-weighted coordinates,
+    summed over x, y and z: 3 without constraints; those of a rigid water add up to 6. They depend weakly on the
+    positions. Constraints have to be independent.
 
     :param positions: [numParticles, 3] nm, on the constraints
     """
@@ -37,13 +37,15 @@ def particle_freedom(system: mm.System, positions: np.ndarray) -> np.ndarray:
     freedom = np.full(len(positions), 3.0)
     for pairs in _clusters(held_distances(system), len(positions)):
         particles, local = np.unique(pairs, return_inverse=True)
-        allowed = _range(pairs, local.reshape(-1, 2), len(particles), positions, scale)
-        freedom[particles] -= (allowed**2).reshape(len(particles), -1).sum(axis=1)
+        removed = _removed_directions(pairs, local.reshape(-1, 2), len(particles), positions, scale)
+        freedom[particles] -= (removed**2).reshape(len(particles), -1).sum(axis=1)
     return freedom
 
 
-def _range(pairs: np.ndarray, local: np.ndarray, count: int, positions: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """An orthonormal basis [3 count, constraints] of what the constraints take away, in mass-weighted coordinates."""
+def _removed_directions(
+    pairs: np.ndarray, local: np.ndarray, count: int, positions: np.ndarray, scale: np.ndarray
+) -> np.ndarray:
+    """An orthonormal basis [3 count, constraints] of the directions that the constraints remove, mass-weighted."""
     gradient = np.zeros((len(pairs), count, 3))
     rows = np.arange(len(pairs))
     bonds = positions[pairs[:, 1]] - positions[pairs[:, 0]]
@@ -53,7 +55,7 @@ def _range(pairs: np.ndarray, local: np.ndarray, count: int, positions: np.ndarr
 
 
 def _clusters(pairs: np.ndarray, count: int) -> list[np.ndarray]:
-    """Constraints that share particles, together."""
+    """Clusters: constraints that share particles, directly or through other constraints."""
     root = list(range(count))
 
     def find(i: int) -> int:
@@ -151,17 +153,18 @@ def bonded_hessian(bonded: mm.System, positions: np.ndarray) -> np.ndarray:
 
 
 def fastest_frequency(hessian: np.ndarray, system: mm.System, positions: np.ndarray) -> float:
-    """The highest frequency (1/cm) of small vibrations within what the constraints of a System allow.
+    """The highest frequency (1/cm) of small vibrations that the constraints of a System allow.
 
-    Normal modes about a minimum of the energy, of the mass-weighted Hessian between the projectors onto what is
-    allowed. The period is 1/(c nu); beyond a step of a period over pi, Verlet's method is unstable for a harmonic mode.
+    Normal modes about a minimum of the energy: eigenvalues of the mass-weighted Hessian, projected onto the directions
+    that the constraints allow. The period is 1/(c nu); with steps longer than period/pi, the Verlet method is unstable
+    for a harmonic mode.
     """
     scale = 1 / np.sqrt(particle_masses(system))
     weights = np.repeat(scale, 3)
     projected = weights[:, None] * hessian * weights
     pairs = held_distances(system)
     if len(pairs):
-        taken = _range(pairs, pairs, len(positions), positions, scale)
-        projected -= taken @ (taken.T @ projected)
-        projected -= (projected @ taken) @ taken.T
+        removed = _removed_directions(pairs, pairs, len(positions), positions, scale)
+        projected -= removed @ (removed.T @ projected)
+        projected -= (projected @ removed) @ removed.T
     return float(np.sqrt(np.linalg.eigvalsh(projected)[-1]) / (2 * np.pi * SPEED_OF_LIGHT))

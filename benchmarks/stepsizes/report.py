@@ -18,7 +18,7 @@ from .models import TEMPERATURE, Configuration
 from .summary import Summary, Value, divergence
 
 REFERENCE = Configuration("HBonds", 2)
-TITLES = {"implicit": "Villin alone, water a dielectric (OBC2)", "water": "Villin in water (TIP3P, PME)"}
+TITLES = {"implicit": "Villin in implicit solvent (OBC2)", "water": "Villin in water (TIP3P, PME)"}
 CLASSES = {"heavy": ("#0072B2", "o"), "hydrogen": ("#D55E00", "^"), "water": ("#009E73", "s")}
 Summaries = dict[Configuration, Summary]
 
@@ -38,7 +38,7 @@ def write(found: dict[str, Summaries], modes: list[dict[str, Any]], settings: di
 
 
 def _without_nan(thing: Any) -> Any:
-    """null where there is no error yet: JSON has no nan."""
+    """The same with None in the place of nan, which JSON does not have."""
     if isinstance(thing, dict):
         return {key: _without_nan(value) for key, value in thing.items()}
     if isinstance(thing, list):
@@ -69,17 +69,17 @@ def _section(title: str, runs: Summaries) -> str:
     head = [
         *("", "ps"),
         *(f"T {name}, K" for name in classes),
-        "hydrogen less heavy, K",
+        "hydrogen - heavy, K",
         *("ΔE angles", "ΔE torsions", "ΔE nonbonded"),
-        *("RMSD, Å", "Rg, Å", "JS truth", "JS reference", "iterations", "time for the same cost"),
+        *("RMSD, Å", "Rg, Å", "JS truth", "JS reference", "iterations", "simulated time for the same cost"),
     ]
     lines = [f"## {title}", "", _row(head), "|---" * len(head) + "|"]
-    baths = [run for run in runs.values() if run.configuration.integrator != "Rattle"]
-    lines += [_row(_cells(run, runs, classes)) for run in baths]
-    energies = [run for run in runs.values() if run.drift is not None]
-    if energies:
+    constant_temperature = [run for run in runs.values() if run.configuration.integrator != "Rattle"]
+    lines += [_row(_cells(run, runs, classes)) for run in constant_temperature]
+    constant_energy = [run for run in runs.values() if run.drift is not None]
+    if constant_energy:
         lines += ["", "| constant energy | ps | drift, kT/ns/dof |", "|---|---|---|"]
-        lines += [f"| {r.configuration.name} | {r.time:.0f} | {r.drift} |" for r in energies]
+        lines += [f"| {r.configuration.name} | {r.time:.0f} | {r.drift} |" for r in constant_energy]
     failed = [run for run in runs.values() if run.failure is not None]
     lines += ["", *(f"**{r.configuration.name}** stopped after {r.reached:.1f} ps: {r.failure}\n" for r in failed)]
     return "\n".join(lines)
@@ -124,7 +124,7 @@ def _angstrom(value: Value | None) -> str:
 
 
 def _modes(modes: list[dict[str, Any]]) -> str:
-    head = ["held", "hydrogens, Da", "fastest, 1/cm", "period, fs", "period/π, fs"]
+    head = ["constraints", "hydrogen mass, Da", "highest frequency, 1/cm", "period, fs", "period/π, fs"]
     lines = ["## Fastest small vibrations of villin", "", _row(head), "|---" * len(head) + "|"]
     for mode in modes:
         mass = "1" if mode["hydrogen_mass"] is None else f"{mode['hydrogen_mass']:g}"
@@ -177,8 +177,8 @@ def _draw(axes: Any, runs: list[Summary], among: Summaries) -> None:
     gain.barh(range(len(runs)), [speed(r, among) or 0 for r in runs], color="#56B4E9")
     temperature.set_yticks(range(len(runs)), [_name(r) for r in runs])
     temperature.invert_yaxis()
-    temperature.set_xlabel("temperature of a class of atoms (K)")
-    energy.set_xlabel("energy less that at 1 fs, same constraints (%)")
+    temperature.set_xlabel("temperature by class of atoms (K)")
+    energy.set_xlabel("energy difference from 1 fs, same constraints (%)")
     gain.set_xlabel("simulated time for the same cost")
     for panel in (temperature, energy):
         if panel.get_legend_handles_labels()[0]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Runs in portions, each appended to a file, so that a run can be stopped at any time and gone on with."""
+"""Runs in portions, each appended to a file, so that a run can be stopped at any time and continued."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Runs:
         folder.mkdir(parents=True, exist_ok=True)
 
     def samples(self, configuration: Configuration) -> list[dict[str, Any]]:
-        """What was sampled so far; times (ps) rise."""
+        """The samples so far, in the order of their times (ps)."""
         file = self._file(configuration, "jsonl")
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
@@ -49,10 +49,10 @@ class Runs:
         file = self._file(configuration, "failed")
         return file.read_text() if file.exists() else None
 
-    def go_on(self, configuration: Configuration, length: float) -> None:
-        """Add so many ps to a run, or note why not; a run that failed is left alone.
+    def extend(self, configuration: Configuration, length: float) -> None:
+        """Extend a run by so many ps, or save the message of its failure; a run that failed is left alone.
 
-        Nothing is written before the end of it, so that samples and state belong together whenever one stops.
+        Nothing is written before the end of the extension: samples and state match, whenever the program is stopped.
         """
         if self.failure(configuration) is not None:
             return
@@ -107,12 +107,12 @@ class Runs:
         context.setPositions(self._minimized())
         integrator.applyConstraints()
         context.setVelocitiesToTemperature(TEMPERATURE * unit.kelvin, 1)
-        for _ in range(round(self.equilibration / EQUILIBRATION_STEP / 10)):  # so that Ctrl-C is heard
+        for _ in range(round(self.equilibration / EQUILIBRATION_STEP / 10)):  # in short calls, so that Ctrl-C works
             integrator.step(10)
         return _positions(context)
 
     def _minimized(self) -> np.ndarray:
-        """With System constraints, which OpenMM's minimizer knows."""
+        """Minimized positions, by OpenMM's minimizer, with System constraints."""
         file = self.folder / "minimized.npy"
         if not file.exists():
             options = {**self.model.options, "rigidWater": True}
@@ -129,7 +129,7 @@ class Runs:
         return {name: float(each[mask].sum()) for name, mask in self.classes.items()}
 
     def _sample(self, context: mm.Context, masses: np.ndarray, freedom: dict[str, float]) -> dict[str, Any]:
-        """Everything that is read off a state, as JSON takes it.
+        """Everything that is recorded of a state, as values of JSON.
 
         Velocities of LangevinMiddle are projected first, as its next step would: that does not change the trajectory.
         """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What the samples of a run amount to, with errors, and against other runs."""
+"""Averages over the samples of a run, with errors, and their comparison with other runs."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class Value:
         return Value(self.mean - other.mean, hypot(self.error, other.error))
 
     def text(self, digits: int) -> str:
-        """1.23 ± 0.04"""
+        """For example: 1.23 ± 0.04"""
         error = "" if isnan(self.error) else f" ± {self.error:.{digits}f}"
         return f"{self.mean:.{digits}f}{error}"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Of one run."""
+    """Averages over one run."""
 
     configuration: Configuration
     time: float = 0.0  # ps, without what is left out at the start
     reached: float = 0.0  # ps, in all
     failure: str | None = None
     temperature: dict[str, Value] = field(default_factory=dict)  # K, of all atoms and by class of atoms
-    contrast: Value | None = None  # K, hydrogens of the protein less its heavy atoms
+    contrast: Value | None = None  # K, temperature of the protein's hydrogens minus that of its heavy atoms
     potential: dict[str, Value] = field(default_factory=dict)  # kJ/mol, by term
     rmsd: Value | None = None  # nm
     gyration: Value | None = None  # nm
@@ -95,11 +95,12 @@ def _temperatures(samples: list[dict[str, Any]], classes: list[str]) -> np.ndarr
 
 
 def _average(values: np.ndarray, time: float | None = None) -> Value:
-    """With an error from the scatter of blocks.
+    """A mean, with an error from the scatter of blocks.
 
-    :param time: ps, of a run whose energy rises and falls with the bath, slower than blocks of a short run. That takes
-                 1/friction, and at most half of the variance is of that kind: of the kinetic energy of harmonic
-                 vibrations half, of parts of it less. So much is added to the squared error.
+    :param time: ps, the length of a run whose energy fluctuates with a correlation time of 1/friction, by exchange with
+                 the heat bath: too slowly for the blocks of a short run. These fluctuations are at most half of the
+                 variance (half for the kinetic energy of harmonic vibrations, less for parts of it). Their contribution
+                 is added to the squared error.
     """
     mean = float(values.mean())
     if len(values) < 2 * BLOCKS:

@@ -121,11 +121,11 @@ def test_structures_are_compared():
     assert observables.backbone_dihedrals(chain, np.arange(6).reshape(2, 3)) == pytest.approx([180, 90])
 
 
-def test_run_goes_on_where_it_stopped(runs):
+def test_run_continues_where_it_stopped(runs):
     configuration = Configuration("HAngles", 4, 3.0)
-    runs.go_on(configuration, 0.4)
+    runs.extend(configuration, 0.4)
     first = runs.samples(configuration)
-    runs.go_on(configuration, 0.4)
+    runs.extend(configuration, 0.4)
     both = runs.samples(configuration)
     assert both[:4] == first
     assert [sample["time"] for sample in both] == pytest.approx(0.1 * np.arange(1, 9), abs=1e-9)
@@ -138,10 +138,10 @@ def test_run_goes_on_where_it_stopped(runs):
 
 def test_failure_is_noted_and_ends_the_run(runs, monkeypatch):
     configuration = Configuration("HBonds", 25)
-    runs.go_on(configuration, 20)
+    runs.extend(configuration, 20)
     assert "step" in runs.failure(configuration)
     monkeypatch.setattr(runs, "_run", None)
-    runs.go_on(configuration, 1)  # calls nothing
+    runs.extend(configuration, 1)  # calls nothing
 
 
 def test_program_reports_what_it_ran(peptide, tmp_path, monkeypatch):
