@@ -49,9 +49,9 @@ vector<double> BenchmarkInput::inverseMasses() const {
     return result;
 }
 
-/** The worst of all constraints; NaN if any is. error: (bond vector, i, j, d0) */
+/** The largest error of all constraints; NaN if one is NaN. @param error  of (bond vector, i, j, d0) */
 template <class Error>
-static double worst(const System& system, const vector<Vec3>& x, Error error) {
+static double largest(const System& system, const vector<Vec3>& x, Error error) {
     double result = 0;
     for (int k = 0; k < system.getNumConstraints(); k++) {
         int i, j;
@@ -67,12 +67,12 @@ static double worst(const System& system, const vector<Vec3>& x, Error error) {
 }
 
 double BenchmarkInput::largestError(const vector<Vec3>& x) const {
-    return worst(*system, x, [](const Vec3& r, int, int, double d0) { return sqrt(r.dot(r)) / d0 - 1; });
+    return largest(*system, x, [](const Vec3& r, int, int, double d0) { return sqrt(r.dot(r)) / d0 - 1; });
 }
 
 double BenchmarkInput::largestVelocityError(const vector<Vec3>& x, const vector<Vec3>& v) const {
-    return worst(*system, x,
-                 [&](const Vec3& r, int i, int j, double d0) { return r.dot(v[j] - v[i]) * stepSize / (d0 * d0); });
+    return largest(*system, x,
+                   [&](const Vec3& r, int i, int j, double d0) { return r.dot(v[j] - v[i]) * stepSize / (d0 * d0); });
 }
 
 template <class T>

@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 
 constexpr double stepSize = 0.002; ///< ps
 
-/** The start of a step: positions on the constraints, and what a step without constraints makes of them. */
+/** The start of a step: positions on the constraints, and where a step without constraints moves them. */
 struct Frame {
     std::vector<OpenMM::Vec3> x;               ///< nm
     std::vector<OpenMM::Vec3> v;               ///< nm/ps, not on the constraints
@@ -21,7 +21,7 @@ struct Frame {
     std::vector<Real3> start, velocity, delta; ///< the same for our solver; delta = v stepSize
 };
 
-/** A system with the starts of some successive steps. */
+/** A system with the starts of several successive steps. */
 struct BenchmarkInput {
     std::string name;
     std::unique_ptr<OpenMM::System> system; ///< its constraints are System constraints
@@ -38,7 +38,7 @@ struct BenchmarkInput {
 /** Read every case of a folder that `openmm-constraints benchmark --write-input` wrote.
  *  @throws OpenMMException if there is none, or one is not complete */
 std::vector<BenchmarkInput> readInputs(const std::string& folder);
-/** A chain of beads that are 0.153 nm apart, bent by random angles, at 300 K: for sizes that no file should have. */
+/** A chain with bonds of 0.153 nm, angles of 1.95 rad and random dihedrals, at 300 K: for sizes too large for files. */
 BenchmarkInput makeChain(int numBeads);
 
 } // namespace ConstraintPlugin

@@ -2,23 +2,23 @@
 // SPDX-License-Identifier: MIT
 //
 // ONE application of constraints, timed: OpenMM's own algorithms (CCMA, and SETTLE for water), as the Reference
-// platform calls them, against this plugin's core. Positions of successive steps take turns, so that nothing is known
-// of a step before it. Benchmarks are named stage/case/tolerance/algorithm:
+// platform calls them, against this plugin's core. The positions of several steps are used in turn, so that no solver
+// finds the step that it has just solved. Benchmarks are named stage/case/tolerance/algorithm:
 //
 //   position   the displacement of a leapfrog step          velocity   velocities at the same positions
+//   rattle     position, after velocity at the same positions, as in RATTLE
 //   step       both, as a step of velocity Verlet does: positions, then velocities at the new positions
-//   set-up     what is made once of a System
+//   set-up     what is made once for a System
 //
 //   openmm-constraints benchmark --systems dhfr-protein --write-input inputs
 //   applications --inputs=inputs --benchmark_filter=position/ --benchmark_repetitions=9
 //       --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 //
-// --chains=1000,10000    chains of so many beads besides, or instead
+// --chains=1000,10000    chains of so many beads, in addition to inputs or instead
 // --tolerances=1e-5,...  default: 1e-5, 1e-8, 1e-12
 // --threads=N            of ours; default 1
-// --passes=N             exactly N applications of each; under valgrind --tool=callgrind --collect-atstart=no they
-// alone
-//                        are counted
+// --passes=N             exactly N applications of each, which are all that is counted under
+//                        valgrind --tool=callgrind --collect-atstart=no
 
 #include "BenchmarkInput.h"
 #include "CollectConstraints.h"
@@ -54,7 +54,7 @@ struct Options {
 
 constexpr int maxIterations = 500;
 
-/** What the CPU platform makes of a System; "Reference": what that platform does, by the same method. */
+/** The solver of the CPU platform for a System; "Reference": that of the Reference platform, by the same method. */
 unique_ptr<ConstraintSolver> makeSolver(const System& system, const string& name, double tolerance) {
     const Method method = name == "Iterative" ? Method::Iterative : Method::MatrixInversion;
     auto solver = make_unique<ConstraintSolver>(collectConstraints(system, tolerance), method);
@@ -63,8 +63,7 @@ unique_ptr<ConstraintSolver> makeSolver(const System& system, const string& name
     return solver;
 }
 
-// ---- algorithms
-// -------------------------------------------------------------------------------------------------------
+// ---- algorithms -----------------------------------------------------------------------------------------------------
 
 /** Applies constraints to a copy of a frame that load() makes; only position() and velocity() are timed. */
 class Algorithm {
@@ -72,7 +71,7 @@ public:
     virtual ~Algorithm() = default;
     virtual void load(const Frame& frame) = 0;
     virtual void position(const Frame& frame) = 0;
-    /** @param at  whose positions */
+    /** @param at  the frame whose positions are used */
     virtual void velocity(const Frame& at) = 0;
     /** Results, as absolute positions (nm) and velocities (nm/ps). */
     virtual vector<Vec3> positions(const Frame& frame) const = 0;
@@ -123,10 +122,10 @@ public:
         v = frame.velocity;
     }
     void position(const Frame& frame) override {
-        note(solver->solvePositions(frame.start.data(), box, delta.data(), tolerance, maxIterations));
+        check(solver->solvePositions(frame.start.data(), box, delta.data(), tolerance, maxIterations));
     }
     void velocity(const Frame& at) override {
-        note(solver->solveVelocities(at.start.data(), box, v.data(), stepSize, tolerance, maxIterations));
+        check(solver->solveVelocities(at.start.data(), box, v.data(), stepSize, tolerance, maxIterations));
     }
     vector<Vec3> positions(const Frame& frame) const override {
         vector<Vec3> result;
@@ -141,20 +140,20 @@ public:
         return result;
     }
     int iterations() const override {
-        return most;
+        return mostIterations;
     }
 
 private:
-    void note(const SolveReport& report) {
+    void check(const SolveReport& report) {
         if (report.outcome != Outcome::Converged)
             throw OpenMMException("constraint " + to_string(report.constraint) + " is not solved");
-        most = max(most, report.iterations);
+        mostIterations = max(mostIterations, report.iterations);
     }
     unique_ptr<ConstraintSolver> solver;
     Box box;
     double tolerance;
     vector<Real3> delta, v;
-    int most = 0;
+    int mostIterations = 0;
 };
 
 /** OpenMM's set-up of a case is made once: it may take seconds. */
@@ -172,10 +171,9 @@ unique_ptr<Algorithm> makeAlgorithm(const BenchmarkInput& input, const string& n
     return make_unique<Ours>(input, name, tolerance);
 }
 
-// ---- benchmarks
-// -------------------------------------------------------------------------------------------------------
+// ---- benchmarks -----------------------------------------------------------------------------------------------------
 
-/** Rattle: the position stage where the velocity stage before was at the same place, as it is in RATTLE. */
+/** Rattle: the position stage after a velocity stage at the same positions, as in RATTLE. */
 enum class Stage { Position, Rattle, Velocity, Step };
 const map<Stage, string> stageNames = {
     {Stage::Position, "position"}, {Stage::Rattle, "rattle"}, {Stage::Velocity, "velocity"}, {Stage::Step, "step"}};
@@ -219,7 +217,7 @@ void runApplications(benchmark::State& state, const BenchmarkInput& input, Stage
                      double tolerance) {
     try {
         const unique_ptr<Algorithm> algorithm = makeAlgorithm(input, name, tolerance);
-        // Errors first: this warms up too, and says whether there is anything to be timed.
+        // Errors first: this also warms up, and shows whether there is anything to time.
         const double error = reachedError(*algorithm, stage, input);
         if (std::isnan(error)) {
             state.SkipWithError("NaN");
@@ -275,8 +273,7 @@ void registerCase(const BenchmarkInput& input) {
     }
 }
 
-// ---- the command line
-// -------------------------------------------------------------------------------------------------
+// ---- the command line -----------------------------------------------------------------------------------------------
 
 vector<string> split(const string& list) {
     vector<string> words;
@@ -286,7 +283,7 @@ vector<string> split(const string& list) {
     return words;
 }
 
-/** Take our options out of argv; the rest is Google Benchmark's. @throws invalid_argument from a number that is none */
+/** Take our options out of argv; the rest is Google Benchmark's. @throws invalid_argument if a value is no number */
 void takeOptions(int& argc, char** argv) {
     int kept = 1;
     for (int i = 1; i < argc; i++) {
@@ -324,7 +321,7 @@ int main(int argc, char** argv) {
         if (cases.empty())
             throw OpenMMException("give --inputs=FOLDER, --chains=SIZES, or both");
     } catch (const invalid_argument&) {
-        cerr << argv[0] << ": a number is expected where there is none\n";
+        cerr << argv[0] << ": the value of an option is wrong: a number is expected\n";
         return 2;
     } catch (const exception& failure) {
         cerr << argv[0] << ": " << failure.what() << '\n';

@@ -69,7 +69,7 @@ def calls(tolerance: float = 10, iterations: int = 300) -> dict[str, Callable[[]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tolerance", type=float, default=10, help="largest force, kJ/mol/nm")
+    parser.add_argument("--tolerance", type=float, default=10, help="force at which a minimization ends, kJ/mol/nm")
     parser.add_argument("--iterations", type=int, default=300, help="most iterations of a second run of ours")
     options = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)

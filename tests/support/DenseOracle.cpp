@@ -22,7 +22,7 @@ Arrays unflatten(const Vector& flat) {
     return x;
 }
 
-/** Bond vectors at the start, minimum image and all, and the algebra that follows from them. */
+/** Bond vectors at the start, with the minimum image; sigma and its Jacobian after a displacement from there. */
 class Dense {
 public:
     Dense(const ConstraintSet& set, const Box& box, const Arrays& start) : set(set) {
@@ -72,16 +72,17 @@ OracleSolution denseSolvePositions(const ConstraintSet& set, const Box& box, con
         return {delta, {}};
     const Dense dense(set, box, start);
     const Vector unconstrained = flatten(delta);
-    const Matrix pull = dense.inverseMass.asDiagonal() * dense.jacobian(0 * unconstrained).transpose();
-    Vector lambda = Vector::Zero(pull.cols());
+    // M^-1 J(0)^T: the displacement by a unit of each multiplier.
+    const Matrix response = dense.inverseMass.asDiagonal() * dense.jacobian(0 * unconstrained).transpose();
+    Vector lambda = Vector::Zero(response.cols());
     for (int iteration = 0; iteration < 50; iteration++) {
-        const Vector x = unconstrained + apply(pull, lambda), sigma = dense.sigma(x);
+        const Vector x = unconstrained + apply(response, lambda), sigma = dense.sigma(x);
         double error = 0;
         for (int k = 0; k < sigma.size(); k++)
             error = std::max(error, std::abs(sigma[k]) / set.constraints[k].target);
         if (error < 1e-14)
             return toSolution(x, lambda);
-        lambda -= leastSquares(product(dense.jacobian(x), pull), sigma);
+        lambda -= leastSquares(product(dense.jacobian(x), response), sigma);
     }
     throw std::runtime_error("the dense oracle did not converge");
 }
@@ -93,9 +94,9 @@ OracleSolution denseSolveVelocities(const ConstraintSet& set, const Box& box, co
     const Dense dense(set, box, start);
     const Vector v = flatten(velocity);
     const Matrix J = dense.jacobian(0 * v);
-    const Matrix pull = dense.inverseMass.asDiagonal() * J.transpose();
-    const Vector mu = -leastSquares(product(J, pull), apply(J, v));
-    return toSolution(v + apply(pull, mu), mu);
+    const Matrix response = dense.inverseMass.asDiagonal() * J.transpose();
+    const Vector mu = -leastSquares(product(J, response), apply(J, v));
+    return toSolution(v + apply(response, mu), mu);
 }
 
 } // namespace ConstraintTests

@@ -14,10 +14,10 @@ namespace ConstraintTests {
 
 namespace {
 
-/** A Force without force that finds the ComputeContext. */
-class Scout : public Force {
+/** A Force that exerts no force; it finds the ComputeContext. */
+class ComputeContextFinder : public Force {
 public:
-    explicit Scout(ComputeContext*& found) : found(found) {
+    explicit ComputeContextFinder(ComputeContext*& found) : found(found) {
     }
 
 protected:
@@ -28,7 +28,7 @@ protected:
 private:
     class Impl : public ForceImpl {
     public:
-        explicit Impl(const Scout& owner) : owner(owner) {
+        explicit Impl(const ComputeContextFinder& owner) : owner(owner) {
         }
         void initialize(ContextImpl& context) override {
             const auto* data = static_cast<OpenCLPlatform::PlatformData*>(context.getPlatformData());
@@ -51,7 +51,7 @@ private:
         }
 
     private:
-        const Scout& owner;
+        const ComputeContextFinder& owner;
     };
     ComputeContext*& found;
 };
@@ -60,7 +60,7 @@ private:
 
 DeviceContext::DeviceContext(const std::string& precision) {
     system.addParticle(1);
-    system.addForce(new Scout(computeContext));
+    system.addForce(new ComputeContextFinder(computeContext));
     context = std::make_unique<Context>(system, integrator, Platform::getPlatformByName("OpenCL"),
                                         std::map<std::string, std::string>{{"Precision", precision}});
 }

@@ -12,7 +12,7 @@
 
 namespace ConstraintTests {
 
-/** OpenMM's OpenCL platform to compile and run kernels on, with all that it puts before their text. */
+/** Compiles and runs kernels on OpenMM's OpenCL platform, with the definitions that it puts before their text. */
 class DeviceContext {
 public:
     /** @param precision  "single", "mixed" or "double"

@@ -74,20 +74,20 @@ static std::vector<double> tabulate(int nx, int ny, int nz, Function f) {
 }
 
 std::vector<std::pair<std::string, TabulatedFunction*>> createTables() {
-    const auto wild = [](double x, double y, double z) { return sin(5 * x + 3 * y * y - 4 * x * z) + y * z; };
+    const auto irregular = [](double x, double y, double z) { return sin(5 * x + 3 * y * y - 4 * x * z) + y * z; };
     const auto circular = [](double x, double y, double) {
         const double u = 2 * M_PI * (x - floor(x)), v = 2 * M_PI * (y - floor(y)); // the same bits at both ends
         return cos(u) + 0.3 * sin(2 * u) * cos(v);
     };
     return {
-        {"profile", new Continuous1DFunction(tabulate(11, 1, 1, wild), -2.5, 2.5)},
+        {"profile", new Continuous1DFunction(tabulate(11, 1, 1, irregular), -2.5, 2.5)},
         {"corrugation", new Continuous1DFunction(tabulate(9, 1, 1, circular), -0.2, 0.9, true)},
-        {"height", new Continuous2DFunction(7, 9, tabulate(7, 9, 1, wild), -1.5, 1.5, -1.6, 1.4)},
+        {"height", new Continuous2DFunction(7, 9, tabulate(7, 9, 1, irregular), -1.5, 1.5, -1.6, 1.4)},
         {"eggs", new Continuous2DFunction(8, 6, tabulate(8, 6, 1, circular), 0, 1.1, -0.3, 0.9, true)},
-        {"field", new Continuous3DFunction(5, 6, 7, tabulate(5, 6, 7, wild), -1.3, 1.2, -1.4, 1.3, -1.2, 1.5)},
+        {"field", new Continuous3DFunction(5, 6, 7, tabulate(5, 6, 7, irregular), -1.3, 1.2, -1.4, 1.3, -1.2, 1.5)},
         {"radius", new Discrete1DFunction({0.1, 0.2, 0.3, 0.4})},
-        {"grid", new Discrete2DFunction(3, 4, tabulate(3, 4, 1, wild))},
-        {"rack", new Discrete3DFunction(3, 4, 5, tabulate(3, 4, 5, wild))},
+        {"grid", new Discrete2DFunction(3, 4, tabulate(3, 4, 1, irregular))},
+        {"rack", new Discrete3DFunction(3, 4, 5, tabulate(3, 4, 5, irregular))},
     };
 }
 

@@ -15,7 +15,7 @@ namespace ConstraintTests {
 
 using Named = std::vector<std::pair<std::string, double>>;
 
-/** An expression and what it takes. */
+/** An expression, its particles and its parameters. */
 struct Sigma {
     std::string name;
     int numParticles;
@@ -28,7 +28,7 @@ void PrintTo(const Sigma& sigma, std::ostream* out);
 /** Expressions of all kinds; with coordinates in (-1, 1) and t in (0.5, 1.5) they have a value and a gradient. */
 const std::vector<Sigma>& expressionTable();
 
-/** Tabulated functions that expressions may use, of irregular values. The caller owns them. */
+/** Tabulated functions with irregular values, for use in expressions. The caller owns them. */
 std::vector<std::pair<std::string, OpenMM::TabulatedFunction*>> createTables();
 template <class AnyForce>
 void addTables(AnyForce& force) {

@@ -17,8 +17,8 @@ namespace ConstraintTests {
 
 namespace {
 
-const std::vector<Vec3> places = {{0, 0, 0},       {0.1, 0, 0},     {0.11, 0.1, 0.01},
-                                  {0, 0.09, 0.12}, {0.3, 0.2, 0.1}, {0.25, 0.31, 0.17}};
+const std::vector<Vec3> positions = {{0, 0, 0},       {0.1, 0, 0},     {0.11, 0.1, 0.01},
+                                     {0, 0.09, 0.12}, {0.3, 0.2, 0.1}, {0.25, 0.31, 0.17}};
 
 template <class Function>
 bool isAccepted(Function function) {
@@ -36,7 +36,7 @@ void requireFinite(double value, const char* what) {
 }
 
 void stepOnce(Context& context, ConstraintIntegrator& integrator) {
-    context.setPositions(places);
+    context.setPositions(positions);
     integrator.step(1);
     const State state = context.getState(State::Positions);
     for (const Vec3& x : state.getPositions())
@@ -46,14 +46,14 @@ void stepOnce(Context& context, ConstraintIntegrator& integrator) {
         requireFinite(lambda, "a multiplier");
 }
 
-/** A System of particles at `places` with this Force. */
+/** A System of particles at `positions` with this Force. */
 void tryInSystem(std::unique_ptr<Force> force) {
     System system;
-    for (std::size_t i = 0; i < places.size(); i++)
+    for (std::size_t i = 0; i < positions.size(); i++)
         system.addParticle(1.0 + (double) i);
     system.addForce(force.release());
     RattleIntegrator integrator(0.001);
-    integrator.setMaxProjection(100); // wherever an expression has its surface
+    integrator.setMaxProjection(100); // the surface of an expression may be far off
     const auto context = makeContext(system, integrator, "Reference");
     stepOnce(*context, integrator);
 }
@@ -73,7 +73,7 @@ bool tryForce(const std::string& xml) {
         return false;
     const std::string written = toXml<Force>(*force, "Force");
     if (toXml<Force>(*fromXml<Force>(written), "Force") != written)
-        throw std::logic_error("a Force changes by being written and read");
+        throw std::logic_error("a Force is changed by writing and reading it");
     isAccepted([&] { tryInSystem(std::move(force)); });
     return true;
 }
@@ -116,7 +116,7 @@ std::string makeCheckpoint() {
 }
 
 bool tryCheckpoint(const std::string& bytes) {
-    static Simulation s = checkpointed(); // to survive all of them
+    static Simulation s = checkpointed(); // one Context for all of them
     std::istringstream stream(bytes);
     const bool accepted = isAccepted([&] { s.context->loadCheckpoint(stream); });
     const TestSystem& chain = findSystem("chain");

@@ -7,9 +7,9 @@
 
 namespace ConstraintTests {
 
-// What is done with damaged input. Each returns whether the input was accepted, and false where it was refused with an
-// OpenMMException. It throws std::logic_error where what was accepted is of no use; any other exception, a crash or a
-// hang is a defect too.
+// Each function tries input that may be damaged. It returns whether the input was accepted: false if it was refused
+// with an OpenMMException. It throws std::logic_error if accepted input gives a wrong result. Any other exception, a
+// crash or a hang is a defect too.
 
 /** Read a Force and write it; then create a Context with it, take a step and compute multipliers. */
 bool tryForce(const std::string& xml);
@@ -20,9 +20,9 @@ bool tryIntegrator(const std::string& xml);
 /** Constrain two particles by an expression with the tables of Expressions.h, a parameter a and a Context parameter g,
  *  as tryForce() does; and write it as kernel text. */
 bool tryExpression(const std::string& expression);
-/** What a Context of the Reference platform with constraints writes. */
+/** A checkpoint of a Context with constraints, on the Reference platform. */
 std::string makeCheckpoint();
-/** Load a checkpoint into such a Context. Whether accepted or not, its state can be set and stepped afterwards. */
+/** Load a checkpoint into such a Context. Accepted or not, a state can be set afterwards and a step taken. */
 bool tryCheckpoint(const std::string& bytes);
 
 } // namespace ConstraintTests

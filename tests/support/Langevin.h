@@ -23,8 +23,8 @@ protected:
         langevin(s).setFriction(friction);
         return s;
     }
-    /** Free dimers of length d along y, each with a spring that wants it shorter by `stretch`, at rest at 0 K, after a
-     *  step in which every bond answers that with its force. */
+    /** Free dimers of length d along y, each with a spring whose rest length is shorter by `stretch`, at 0 K after one
+     *  step, in which the constraint force of every dimer balances its spring. */
     Simulation stretchedDimers(int n, double d, double stretch, double k, double dt) const {
         using namespace OpenMM;
         auto system = std::make_unique<System>();
@@ -47,7 +47,7 @@ protected:
             EXPECT_NEAR(multiplier, k * stretch, 1e-3);
         return s;
     }
-    /** Kinetic and potential energies of n harmonic oscillators with omega dt = 1 in the bath. */
+    /** Kinetic and potential energies of n harmonic oscillators with omega dt = 1, with friction and noise. */
     struct Energies {
         std::vector<double> kinetic, potential;
     };

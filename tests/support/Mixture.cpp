@@ -27,7 +27,7 @@ double dihedralOf(const Vec3& a, const Vec3& b, const Vec3& c) {
     return -std::atan2(length(b) * a.dot(n), m.dot(n));
 }
 
-/** Coordinates with the minimum image, which is searched for. */
+/** Coordinates with the minimum image, which is found by trying all images near by. */
 struct Geometry {
     bool periodic;
     Vec3 box[3];
@@ -56,9 +56,10 @@ struct Geometry {
     }
 };
 
-class Drawing {
+/** Draws a Mixture at random. */
+class MixtureBuilder {
 public:
-    Drawing(unsigned seed, bool periodic)
+    MixtureBuilder(unsigned seed, bool periodic)
         : random(seed), geometry{periodic, {Vec3(7, 0, 0), Vec3(-2, 7.5, 0), Vec3(1.5, 2.5, 8)}} {
         mixture.system = std::make_unique<System>();
         force = addForce(new ConstraintForce());
@@ -68,15 +69,15 @@ public:
     }
     Mixture draw() {
         // One block of each kind, two of some, apart from each other in a grid of cells.
-        std::vector<std::function<void()>> kinds = {[&] { linear(); },   [&] { planar(); }, [&] { body(); },
-                                                    [&] { molecule(); }, [&] { chain(); },  [&] { straight(); },
-                                                    [&] { loose(); }};
+        std::vector<std::function<void()>> kinds = {[&] { linear(); },      [&] { planar(); }, [&] { body(); },
+                                                    [&] { molecule(); },    [&] { chain(); },  [&] { straightAngle(); },
+                                                    [&] { freeParticle(); }};
         for (std::size_t kind = 0; kind < kinds.size(); kind++)
             for (int copy = random.below(2); copy < 2; copy++)
                 kinds[kind]();
-        withinBlocks();
+        constrainWithinBlocks();
         for (int link = 0; link < 12; link++)
-            between(link % 6);
+            constrainBetweenBlocks(link % 6);
         springs();
         for (std::size_t i = 0; i < x.size(); i++)
             if (mixture.system->getParticleMass((int) i) > 0)
@@ -85,7 +86,7 @@ public:
                 v.emplace_back();
         if (geometry.periodic)
             for (std::size_t i = 0; i < x.size(); i++)
-                if (!isBoundToItsPlace.count((int) i))
+                if (!isNotWrapped.count((int) i))
                     for (const Vec3& side : geometry.box)
                         x[i] += side * (random.below(3) - 1);
         mixture.positions = x;
@@ -94,10 +95,10 @@ public:
     }
 
 private:
-    /** Particles that belong together, and how many constraints to others they may take. */
+    /** Particles that belong together, and the number of further constraints that they can have. */
     struct Block {
         std::vector<int> particles;
-        int freedom;
+        int constraintsLeft;
     };
 
     template <class ForceType>
@@ -123,7 +124,7 @@ private:
     double drawRate(bool moves, double largest) {
         return moves ? random.uniform(-largest, largest) : 0;
     }
-    ConstraintForce* either() {
+    ConstraintForce* eitherForce() {
         return random.below(2) ? force : second;
     }
     bool isMovable(int p) const {
@@ -134,21 +135,21 @@ private:
         if (!moves && isMovable(i) && isMovable(j) && random.below(3) == 0)
             mixture.system->addConstraint(i, j, d);
         else
-            either()->addDistance(i, j, d, rate);
+            eitherForce()->addDistance(i, j, d, rate);
         check("distance", {i, j}, [=, g = geometry](const Vectors& at, double t) {
             return std::abs(g.distance(at, i, j) / (d + rate * t) - 1);
         });
     }
     void angle(int i, int j, int k, bool moves = false) {
         const double value = geometry.angle(x, i, j, k), rate = drawRate(moves, 0.5);
-        either()->addAngle(i, j, k, value, rate);
+        eitherForce()->addAngle(i, j, k, value, rate);
         check("angle", {i, j, k}, [=, g = geometry](const Vectors& at, double t) {
             return std::abs(g.angle(at, i, j, k) - value - rate * t);
         });
     }
     void dihedral(int i, int j, int k, int l, bool moves = false) {
         const double value = geometry.dihedral(x, i, j, k, l), rate = drawRate(moves, 0.5);
-        either()->addDihedral(i, j, k, l, value, rate);
+        eitherForce()->addDihedral(i, j, k, l, value, rate);
         check("dihedral", {i, j, k, l}, [=, g = geometry](const Vectors& at, double t) {
             return std::abs(std::remainder(g.dihedral(at, i, j, k, l) - value - rate * t, 2 * M_PI));
         });
@@ -177,26 +178,26 @@ private:
         const double d = separation(x), rate = drawRate(moves, 0.1);
         if (d < 0.05)
             return;
-        either()->addCentroidDistance(a, b, d, rate);
+        eitherForce()->addCentroidDistance(a, b, d, rate);
         std::vector<int> all = a;
         all.insert(all.end(), b.begin(), b.end());
-        bindToPlace(all);
+        doNotWrap(all);
         check("centroids", all,
               [=](const Vectors& at, double t) { return std::abs(separation(at) / (d + rate * t) - 1); });
     }
-    /** A linear function of all coordinates, bent a little; of several particles at times one of their distances. */
+    /** A linear function of all coordinates with a small quadratic term or, if internal, a function of distances. */
     void expression(const std::vector<int>& particles, bool isInternal, bool moves = false) {
         const int n = (int) particles.size();
         std::vector<Vec3> weights;
         for (int i = 0; i < n; i++)
             weights.push_back(vector(1));
-        const double bend = random.uniform(0.1, 0.3), rate = drawRate(moves, 0.1);
+        const double quadratic = random.uniform(0.1, 0.3), rate = drawRate(moves, 0.1);
         std::ostringstream text;
         text.precision(17);
         if (isInternal)
             text << "distance(p1,p" << n << ")^2 - distance(p" << (n + 1) / 2 << ",p" << n << ")";
         else {
-            text << bend << "*(x1^2+y" << n << "*z1)";
+            text << quadratic << "*(x1^2+y" << n << "*z1)";
             for (int i = 0; i < n; i++)
                 text << " + (" << weights[i][0] << ")*x" << i + 1 << " + (" << weights[i][1] << ")*y" << i + 1 << " + ("
                      << weights[i][2] << ")*z" << i + 1;
@@ -209,7 +210,7 @@ private:
                 return a.dot(a) - length(b);
             }
             const Vec3 &first = at[particles[0]], &last = at[particles[n - 1]];
-            double sum = bend * (first[0] * first[0] + last[1] * first[2]);
+            double sum = quadratic * (first[0] * first[0] + last[1] * first[2]);
             for (int i = 0; i < n; i++)
                 sum += weights[i].dot(at[particles[i]]);
             return sum;
@@ -218,7 +219,7 @@ private:
         auto* custom = addForce(new CustomConstraintForce(n, text.str()));
         custom->addPerConstraintParameter("q");
         custom->addConstraint(particles, {q});
-        bindToPlace(particles);
+        doNotWrap(particles);
         check("expression", particles, [=](const Vectors& at, double t) {
             Vectors moved = at;
             double square = 0;
@@ -235,19 +236,19 @@ private:
             return std::abs(value(at) + rate * t - q) / std::sqrt(square);
         });
     }
-    void bindToPlace(const std::vector<int>& particles) {
-        isBoundToItsPlace.insert(particles.begin(), particles.end());
+    void doNotWrap(const std::vector<int>& particles) {
+        isNotWrapped.insert(particles.begin(), particles.end());
     }
 
     // ---- blocks
 
-    Block& addBlock(const Vectors& shape, int freedom) {
+    Block& addBlock(const Vectors& shape, int constraintsLeft) {
         const Real3 e = random.direction(), f = random.direction();
         const Vec3 a = Vec3(e.x, e.y, e.z), g = Vec3(f.x, f.y, f.z), c = a.cross(g) / length(a.cross(g)),
                    b = c.cross(a);
         const int cell = (int) blocks.size();
         const Vec3 place = Vec3(cell % 3, cell / 3 % 3, cell / 9) * 0.75 + vector(0.1) + Vec3(0.3, 0.3, 0.3);
-        blocks.push_back({{}, freedom});
+        blocks.push_back({{}, constraintsLeft});
         for (const Vec3& r : shape) {
             blocks.back().particles.push_back(mixture.system->addParticle(random.uniform(1, 40)));
             x.push_back(place + a * r[0] + b * r[1] + c * r[2]);
@@ -293,7 +294,7 @@ private:
                 if (all || length(x[p[i]] - x[p[j]]) < 0.26)
                     distance(p[i], p[j]);
     }
-    /** Declared by its shape: straight, flat or spatial. */
+    /** A rigid body that is declared by its shape: linear, planar or three-dimensional. */
     void body() {
         Vectors shape;
         const int dimension = 1 + random.below(3);
@@ -304,7 +305,7 @@ private:
             shape.push_back(r);
         }
         const std::vector<int> p = addBlock(shape, dimension == 1 ? 3 : 4).particles;
-        either()->addRigidBody(p, shape);
+        eitherForce()->addRigidBody(p, shape);
         for (std::size_t i = 0; i < p.size(); i++)
             for (std::size_t j = 0; j < i; j++) {
                 const double d = length(shape[i] - shape[j]);
@@ -339,15 +340,16 @@ private:
         }
     }
     /** An angle of 180 degrees between free bonds. */
-    void straight() {
+    void straightAngle() {
         const std::vector<int> p = addBlock({Vec3(), Vec3(0.12, 0, 0), Vec3(0.26, 0, 0)}, 4).particles;
         angle(p[0], p[1], p[2]);
     }
-    void loose() {
+    /** A particle that only constraints between blocks may hold. */
+    void freeParticle() {
         addBlock({Vec3()}, 2);
     }
 
-    // ---- what joins them
+    // ---- constraints within and between blocks
 
     std::vector<int> someOf(std::vector<int> all, int n) {
         for (int i = 0; i < n; i++)
@@ -362,31 +364,32 @@ private:
         return movable;
     }
     /** Constraints whose particles all belong to one block. */
-    void withinBlocks() {
+    void constrainWithinBlocks() {
         for (Block& block : blocks) {
             const int n = (int) block.particles.size();
-            const bool isRigid = n >= 3 && block.freedom == 4; // or nearly: these depend on what holds it
+            const bool isRigid = n >= 3 && block.constraintsLeft == 4; // or nearly so
             if (random.below(2) == 0 && isRigid && n >= 4 &&
                 length(x[block.particles[0]] - x[block.particles[1]]) < 0.2)
-                rigidWithin(block.particles);
+                addRedundant(block.particles);
             if (random.below(2) == 0) {
                 expression(someOf(block.particles, 1 + random.below(n)), false);
-                block.freedom--;
+                block.constraintsLeft--;
             }
         }
     }
-    void rigidWithin(const std::vector<int>& p) {
+    /** Constraints within a block that is rigid, or nearly so. */
+    void addRedundant(const std::vector<int>& p) {
         if (isWellBent(p[0], p[1], p[2]) && isWellBent(p[1], p[2], p[3]))
             dihedral(p[0], p[1], p[2], p[3]);
         centroids({p[0], p[1]}, {p[2], p[3]});
         expression(p, true);
     }
     /** A constraint of some kind whose particles belong to several blocks. */
-    void between(int kind) {
+    void constrainBetweenBlocks(int kind) {
         const bool moves = random.below(3) == 0;
         std::vector<Block*> open;
         for (Block& block : blocks)
-            if (block.freedom > 1 && !movableOf(block).empty())
+            if (block.constraintsLeft > 1 && !movableOf(block).empty())
                 open.push_back(&block);
         const int wanted = std::vector<int>{2, 3, 4, 2, 3, 4}[kind];
         if ((int) open.size() < wanted)
@@ -415,7 +418,7 @@ private:
         }
         if (mixture.checks.size() > before)
             for (Block* block : open)
-                block->freedom--;
+                block->constraintsLeft--;
     }
     void springs() {
         auto* bonds = new HarmonicBondForce();
@@ -434,7 +437,7 @@ private:
     ConstraintForce *force, *second;
     std::vector<Block> blocks;
     Vectors x, v;
-    std::set<int> isBoundToItsPlace;
+    std::set<int> isNotWrapped;
 };
 
 } // namespace
@@ -453,7 +456,7 @@ testing::AssertionResult Mixture::holds(const Vectors& x, double time, double to
 }
 
 Mixture drawMixture(unsigned seed, bool periodic) {
-    return Drawing(seed, periodic).draw();
+    return MixtureBuilder(seed, periodic).draw();
 }
 
 } // namespace ConstraintTests

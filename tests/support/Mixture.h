@@ -8,13 +8,13 @@
 
 namespace ConstraintTests {
 
-/** A random System with every kind of constraint, at positions that satisfy all of them. */
+/** A random System with every kind of constraint, and positions that satisfy all of them. */
 struct Mixture {
     /** One constraint, evaluated without any of the library's code. */
     struct Check {
         std::string name;
         std::vector<int> particles;
-        /** Relative of a length, radians of an angle, nm of an expression (|sigma|/|grad sigma|). */
+        /** Relative for a length, in radians for an angle, in nm (|sigma|/|grad sigma|) for an expression. */
         std::function<double(const Vectors& x, double time)> error;
     };
     std::unique_ptr<OpenMM::System> system;
@@ -25,10 +25,11 @@ struct Mixture {
     testing::AssertionResult holds(const Vectors& x, double time, double tolerance) const;
 };
 
-/** Straight and flat sets by distances and angles, rigid bodies, molecules by distances, chains with angles, angles of
- *  180 degrees and dihedrals, immovable anchors; within and between them distances, angles, dihedrals, centroid
- *  distances and expressions of 1 to 12 particles, some of which move; more constraints than are independent.
- *  @param periodic  in a triclinic box, wrapped where no constraint needs a particle's own place */
+/** Linear and planar sets of distances and angles, rigid bodies, molecules held by distances, chains with angles and
+ *  dihedrals, angles of 180 degrees, immovable anchors; within and between them distances, angles, dihedrals, centroid
+ *  distances and expressions of 1 to 12 particles, some with moving targets. Some constraints are redundant.
+ *  @param periodic  in a triclinic box; particles are moved to periodic images, unless a constraint of theirs has no
+ *                   minimum image */
 Mixture drawMixture(unsigned seed, bool periodic);
 
 } // namespace ConstraintTests

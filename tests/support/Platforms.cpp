@@ -21,10 +21,6 @@ bool hasKernels(const Platform& platform) {
     return platform.supportsKernels(names);
 }
 
-} // namespace
-
-namespace {
-
 const std::map<std::string, Precision>& precisions() {
     // OpenMM's forces are fixed-point numbers of 2^-32 at best; in mixed precision they are computed in single.
     static const std::map<std::string, Precision> table = {{"Single", {5e-7, 1e-6, 1e-6, 1e-5}},

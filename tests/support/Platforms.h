@@ -19,7 +19,7 @@ std::vector<std::string> platformsUnderTest();
  *  @param name  of platformsUnderTest()
  *  @throws OpenMMException if the platform or its kernels are absent: a required platform is never skipped */
 OpenMM::Platform& requirePlatform(const std::string& name);
-/** What a Context on it has to be given: its precision, one thread. */
+/** Properties for a Context on it: its precision, one thread. */
 std::map<std::string, std::string> propertiesOf(const std::string& name);
 
 /** Rounding errors of a platform. Bounds in tests are for double precision plus these. */
@@ -30,9 +30,9 @@ struct Precision {
     double force;      ///< relative error of forces and energies
 };
 Precision precisionOf(const std::string& name);
-/** Relative error that lengths (nm) between stored positions have when they were solved to a tolerance. */
+/** Relative error that a length (nm) between stored positions may have after a solve to a tolerance. */
 double attainable(const std::string& name, double tolerance, double length = 0.1);
-/** Whether it compiles kernels for a device, so that creating a Context takes long. */
+/** Whether it compiles kernels for a device: then creating a Context takes long. */
 bool isDevice(const std::string& name);
 
 } // namespace ConstraintTests

@@ -19,8 +19,8 @@ struct Probe {
     std::function<void()> atEvaluation; ///< called in each
 };
 
-/** A Force without force that counts evaluations, or throws at one of them. Like Forces of many plugins, it throws if
- * it is asked whether it uses periodic boundaries. */
+/** A Force that exerts no force. It counts evaluations, or throws at one of them. Like the Forces of many plugins, it
+ *  throws if it is asked whether it uses periodic boundaries. */
 class ProbeForce : public OpenMM::Force {
 public:
     explicit ProbeForce(Probe& probe) : probe(probe) {

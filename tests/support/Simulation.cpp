@@ -16,8 +16,8 @@ std::string nameOf(const Setup& setup) {
 }
 
 std::vector<Setup> setupsOf(const std::string& integrator) {
-    // Whatever a step's text is compiled with occurs in each precision of a device, though not every combination: that
-    // would double a time that goes into compiling.
+    // On a device, each integrator has one of the two solvers in a precision, and both solvers occur in each precision.
+    // All combinations would double the time, most of which is spent on compiling kernels.
     static const std::vector<std::string> integrators = {
         "Rattle",           "Shake",           "RattleLangevin", "FrictionlessLangevin", "ConstraintForce",
         "GeodesicLangevin", "RattleNoseHoover"};
@@ -131,7 +131,8 @@ std::unique_ptr<System> toOpenMM(const TestSystem& system, Declared declared) {
     return toOpenMM(std::vector<TestSystem>{system}, declared);
 }
 
-static const TestSystem& withTheBox(const std::vector<TestSystem>& parts) {
+/** The periodic part, if there is one: its box is that of the System. */
+static const TestSystem& partWithBox(const std::vector<TestSystem>& parts) {
     const auto periodic =
         std::find_if(parts.begin(), parts.end(), [](const TestSystem& part) { return part.periodic; });
     return periodic == parts.end() ? parts.front() : *periodic;
@@ -155,7 +156,7 @@ static bool anyIs(const std::vector<TestSystem>& parts, bool periodic) {
 
 std::unique_ptr<System> toOpenMM(const std::vector<TestSystem>& parts, Declared declared) {
     auto result = std::make_unique<System>();
-    const Box& box = withTheBox(parts).box;
+    const Box& box = partWithBox(parts).box;
     result->setDefaultPeriodicBoxVectors(toVec3(box.a), toVec3(box.b), toVec3(box.c));
     for (const TestSystem& part : parts)
         for (double mass : part.masses)

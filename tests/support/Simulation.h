@@ -19,7 +19,7 @@ using Vectors = std::vector<OpenMM::Vec3>;
 /** Where a test's constraints are declared. */
 enum class Declared { InSystem, InForce };
 
-/** What platform tests are instantiated over: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin",
+/** The parameter of platform tests: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin",
  *  "FrictionlessLangevin", which draws no random numbers, "GeodesicLangevin", which is g-BAOAB with two geodesic steps,
  *  "ConstraintForce" or "RattleNoseHoover"). */
 using Setup = std::tuple<std::string, Solver, std::string>;
@@ -35,7 +35,7 @@ std::vector<Setup> setupsOf(const std::string& integrator);
 /** Of some setups those of the host, and one for each precision of a device, integrators and solvers in turn: for tests
  *  of what these have in common. */
 std::vector<Setup> oneSetupOfEach(const std::vector<Setup>& setups);
-/** One of each of constantEnergySetups(), and Rattle in every precision: where most is known of its velocities. */
+/** One of each of constantEnergySetups(), and those of Rattle, whose velocities are checked most strictly. */
 std::vector<Setup> mostlyRattleSetups();
 
 /** A RattleLangevinIntegrator has 300 K, a friction of 5/ps and a fixed seed; a RattleNoseHooverIntegrator 300 K and
@@ -44,12 +44,12 @@ IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tol
 
 /** The system's particles and constraints, and no forces. */
 std::unique_ptr<OpenMM::System> toOpenMM(const TestSystem& system, Declared declared);
-/** Harmonic springs between particles that no constraint joins, stretched a little: internal forces that mix
- *  everything and conserve momenta. */
+/** Harmonic springs, a little longer than the distance, between particles whose indices differ by two or three:
+ * internal forces that couple all motions and conserve momenta. */
 void addSprings(OpenMM::System& target, const TestSystem& system, double k = 3000);
 
-/** The same of several systems side by side, which a device compiles and steps as one. Those that are periodic must
- * have one and the same box. */
+/** The same for several systems in one System, for which a device compiles kernels once. Those that are periodic must
+ * have the same box. */
 std::unique_ptr<OpenMM::System> toOpenMM(const std::vector<TestSystem>& parts, Declared declared);
 void addSprings(OpenMM::System& target, const std::vector<TestSystem>& parts, double k = 3000);
 /** Every system of the table that is not periodic, and the one of this name. */

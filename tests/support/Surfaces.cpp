@@ -119,7 +119,7 @@ CustomConstraintForce* makeForce(const Surface& surface, const std::vector<int>&
 Simulation simulateSurfaces(const Setup& setup, double stepSize, double tolerance) {
     auto system = std::make_unique<System>();
     auto* potential = new CustomExternalForce("30*z + 20*(x - 0.1)^2 + 10*y^2");
-    // No bonds, which a projection from far off would hold at their lengths.
+    // Not a HarmonicBondForce: a projection from far off would hold its bonds at their lengths.
     auto* springs = new CustomCompoundBondForce(2, "100*(distance(p1,p2) - 0.1)^2");
     Vectors positions, velocities;
     for (const Surface& surface : surfaceTable()) {

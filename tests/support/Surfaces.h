@@ -13,7 +13,7 @@ struct Surface {
     std::string name, expression;
     std::vector<std::pair<std::string, double>> parameters, globals;
     std::function<double(const OpenMM::Vec3&)> sigma;
-    OpenMM::Vec3 near; ///< a place not far from it
+    OpenMM::Vec3 near; ///< a point near it
 
     /** grad sigma by differences, to some ten digits. */
     OpenMM::Vec3 gradient(const OpenMM::Vec3& x) const;
@@ -25,11 +25,11 @@ void PrintTo(const Surface& surface, std::ostream* out);
 const std::vector<Surface>& surfaceTable();
 const Surface& findSurface(const std::string& name);
 
-/** A Force that keeps particles on a surface. */
+/** A Force that constrains particles to a surface. */
 ConstraintPlugin::CustomConstraintForce* makeForce(const Surface& surface, const std::vector<int>& particles);
 
-/** On every surface of the table three particles of different masses in an uneven potential, joined by springs: side by
- *  side, since a device compiles and steps them as one. */
+/** Three particles of different masses on every surface of the table, in an external potential and joined by springs.
+ * They are in one System, for which a device compiles kernels once. */
 constexpr int particlesPerSurface = 3;
 Simulation simulateSurfaces(const Setup& setup, double stepSize, double tolerance = 1e-10);
 

@@ -85,7 +85,7 @@ TestSystem methane() {
     return b.build(1);
 }
 
-/** A zigzag that winds: no two neighbouring bonds are parallel. */
+/** A chain in which no two neighbouring bonds are parallel. */
 TestSystem chain(const std::string& name, int numBonds) {
     Builder b(name);
     Random random(11);
@@ -101,7 +101,7 @@ TestSystem chain(const std::string& name, int numBonds) {
     return b.build();
 }
 
-/** Puckered. */
+/** A puckered ring of n particles. */
 TestSystem ring(const std::string& name, int n) {
     Builder b(name);
     for (int i = 0; i < n; i++) {
@@ -113,7 +113,7 @@ TestSystem ring(const std::string& name, int n) {
     return b.build();
 }
 
-/** Systems side by side, with other masses. */
+/** Systems next to each other, with other masses. */
 TestSystem sideBySide(const std::string& name, const std::vector<TestSystem>& parts) {
     TestSystem all;
     all.name = name;
@@ -169,7 +169,7 @@ TestSystem disjoint() {
     return b.bond(11, 12).bond(7, 8).bond(10, 8).build();
 }
 
-/** A bond and an angle's two bonds, stretched over faces, an edge and a corner of the box. */
+/** A bond, and two bonds with a common particle, across faces, an edge and a corner of the box. */
 TestSystem acrossBoundary(const std::string& name, const Box& box) {
     Builder b(name);
     const Real3 corner = box.a + box.b + box.c;
@@ -190,7 +190,7 @@ TestSystem acrossBoundary(const std::string& name, const Box& box) {
     return s;
 }
 
-/** A double pendulum: particle 0 is massless and holds the other two. */
+/** A double pendulum: particle 0 is massless, the anchor of the other two. */
 TestSystem anchored() {
     Builder b("anchor");
     b.particle(0, {1, 1, 1});

@@ -14,7 +14,7 @@ using ConstraintPlugin::Box;
 using ConstraintPlugin::ConstraintSet;
 using ConstraintPlugin::Real3;
 
-/** A small system with constraints, as plain data. Its positions hold its lengths to rounding. */
+/** A small system with constraints, as plain data. Its positions satisfy the lengths to rounding. */
 struct TestSystem {
     struct Bond {
         int i, j;
@@ -47,7 +47,7 @@ const TestSystem& findSystem(const std::string& name);
 ConstraintSet toConstraintSet(const TestSystem& system);
 /** All constraint indices. */
 std::vector<int> allConstraints(const ConstraintSet& set);
-/** The system with masses of 1 to 40 amu drawn anew; immovable particles stay so. */
+/** The system with masses of 1 to 40 amu drawn anew; immovable particles stay immovable. */
 TestSystem withRandomMasses(TestSystem system, unsigned seed);
 /** Plain distances, all of the same length, for tests of structure only. */
 ConstraintSet pattern(int numParticles, const std::vector<std::pair<int, int>>& bonds);

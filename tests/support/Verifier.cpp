@@ -19,7 +19,7 @@ double length(const Real3& a) {
     return std::sqrt(dot(a, a));
 }
 
-/** Whole molecules again: particles joined by constraints are placed next to each other by their bond vectors. */
+/** Makes molecules whole: particles joined by constraints are placed next to each other by their bond vectors. */
 Arrays unwrap(const Verifier& verifier, const ConstraintSet& set, Arrays positions) {
     std::vector<char> placed(positions.size(), 0);
     for (std::size_t seed = 0; seed < positions.size(); seed++) {
@@ -77,7 +77,7 @@ AssertionResult Verifier::holdsLengths(const Arrays& positions, double tolerance
 AssertionResult Verifier::isOnRightRoot(const Arrays& positions) const {
     for (int k = 0; k < (int) set.constraints.size(); k++)
         if (!(dot(bond(k, positions), bond(k, start)) > 0))
-            return AssertionFailure() << "constraint " << k << " is on the wrong root: its bond turned over";
+            return AssertionFailure() << "constraint " << k << " is on the wrong root: its bond is reversed";
     return AssertionSuccess();
 }
 
@@ -111,7 +111,7 @@ AssertionResult Verifier::isConstraintImpulse(const Arrays& before, const Arrays
     Vector y = Vector::Zero(3 * n);
     Matrix B = Matrix::Zero(3 * n, K);
     Real3 linear, angular;
-    double scale = 1e-13, largestMass = 0; // of the impulses; rounding of the values themselves is no fault
+    double scale = 1e-13, largestMass = 0; // of the impulses; at least rounding of the values themselves
     for (int i = 0; i < n; i++) {
         const Real3 change = after[i] - before[i];
         const double w = set.inverseMass[i];
