@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A chain of four united atoms in vacuum, the density of its dihedral by quadrature, and a coordinate of a user's own.
+"""A chain of four united atoms in vacuum, the free energy of its dihedral by quadrature, and a user's own coordinate.
 
-A module of its own, so that processes can import what is sent to them.
+They are in a module, so that worker processes can import what they receive.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import openmmconstraints as mc
 from openmmconstraints import freeenergy as fe
 from openmmconstraints.inspection.energy import BOLTZMANN
 
-MASSES = (15.0, 14.0, 5.0, 15.0)  # one light: what the bonds' determinant changes shows
+MASSES = (15.0, 14.0, 5.0, 15.0)  # one is light: the determinant of the bonds varies strongly
 BONDS = (0.153, 0.17, 0.153)
 ANGLE, ANGLE_STIFFNESS = 1.95, 60.0
 ENDS, ENDS_STIFFNESS = 0.35, 300.0  # a spring between the first and the last particle
@@ -39,7 +39,7 @@ def chain() -> mm.System:
     return system
 
 
-def places(theta1, theta2, phi):
+def chain_positions(theta1, theta2, phi):
     """Positions [4, 3, ...] of given angles and dihedral."""
     zero = 0 * theta1
     first = [BONDS[0] * np.sin(theta1), zero, BONDS[0] * np.cos(theta1)]
@@ -53,7 +53,7 @@ def free_energy(phi: float, temperature: float) -> float:
     kT = BOLTZMANN * temperature
     node, weight = np.polynomial.legendre.leggauss(80)
     theta1, theta2 = np.meshgrid(*(2 * [np.pi / 2 * (node + 1)]), indexing="ij")
-    x = places(theta1, theta2, phi)
+    x = chain_positions(theta1, theta2, phi)
     energy = ANGLE_STIFFNESS / 2 * ((theta1 - ANGLE) ** 2 + (theta2 - ANGLE) ** 2)
     energy += ENDS_STIFFNESS / 2 * (np.sqrt(((x[3] - x[0]) ** 2).sum(axis=0)) - ENDS) ** 2
     m = [1 / mass for mass in MASSES]
@@ -72,7 +72,7 @@ def mean_force(phi: float, temperature: float, h: float = 1e-4) -> float:
 
 @dataclass(frozen=True)
 class CylinderRadius(fe.Coordinate):
-    """One that the package does not have: how far a particle is from the z axis."""
+    """A coordinate that the package does not have: the distance of a particle from the z axis."""
 
     particle: int
 

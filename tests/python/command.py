@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `openmm-constraints arguments` and return what it said."""
+    """Run `openmm-constraints arguments` and return its exit status and output."""
     words = [sys.executable, "-m", "openmmconstraints", *map(str, arguments)]
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, encoding="utf-8", check=False, timeout=300)
 
 
 def assert_one_sentence(result: subprocess.CompletedProcess[str], *words: str) -> None:
-    """A mistake of the user: exit status 2, one line on stderr with these words, and no traceback."""
+    """The command refused a user's mistake: exit status 2, one line on stderr with these words, and no traceback."""
     assert result.returncode == 2, result
     assert len(result.stderr.strip().splitlines()) == 1, result.stderr
     for word in words:

@@ -62,7 +62,7 @@ def system():
 
 @pytest.fixture
 def settings():
-    """A function that reads everything that a Force or an integrator can be told."""
+    """A function that reads all settings of a Force or an integrator."""
 
     def read(thing):
         if isinstance(thing, mc.ConstraintForce):

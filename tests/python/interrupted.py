@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A script as users write it, which goes on from its checkpoint: python interrupted.py FOLDER LAST_STEP [KILLED_AT]"""
+"""A user's script, which continues from its checkpoint: python interrupted.py FOLDER LAST_STEP [KILLED_AT]"""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import openmmconstraints as mc
 
 
 class Killer:
-    """kill -9 at a step, after what other reporters wrote there."""
+    """Kills the process (SIGKILL) at a step, after the other reporters have written."""
 
     def __init__(self, step: int) -> None:
         self.step = step

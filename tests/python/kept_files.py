@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Files as a release writes them, kept under data/ by its version, so that later ones are held to reading them.
+"""Files as a release writes them, kept under data/ by its version: tests check that later releases still read them.
 
 To keep those of a release, with it installed: python tests/python/kept_files.py tests/python/data/VERSION
-For each of integrators() there are its System and itself as XML, a checkpoint of the Reference platform (as base64
-text) after 10 steps, and as JSON what is read then and, where no noise is drawn, after 10 steps more; of those with a
-Nose-Hoover chain the State of that moment, too.
+For each of integrators() these are the System and the integrator as XML, a checkpoint of the Reference platform after
+10 steps (as base64 text) and, as JSON, the readings at that time and, where no noise is drawn, after 10 more steps. For
+integrators with a Nose-Hoover chain, the State at the time of the checkpoint is kept too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import openmm as mm
 import openmmconstraints as mc
 
 STEPS = 10
-TURN = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])  # a rotation: no place has a round number
+ROTATION = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])  # so that no coordinate is round
 POSITIONS = [
     *([0, 0, 0], [0.15, 0, 0], [0.2, 0.14, 0], [0.33, 0.16, 0.09]),  # a bent chain
     *([1, 0, 0], [1.1, 0, 0], [1.02, 0.12, 0]),  # a triangle
@@ -33,11 +33,11 @@ MASSES = [12, 14, 1, 16, 10, 11, 12, 14, 12, 16, 20, 0]
 
 
 def system(moving: bool = True) -> mm.System:
-    """Constraints of every kind that is not a surface's, and one of the System.
+    """Constraints of every kind, one of them a System constraint.
 
-    :param moving: whether some of them have a rate
+    :param moving: whether some targets move
     """
-    places = np.array(POSITIONS) @ TURN.T
+    positions = np.array(POSITIONS) @ ROTATION.T
     made = mm.System()
     for mass in MASSES:
         made.addParticle(mass)
@@ -46,17 +46,17 @@ def system(moving: bool = True) -> mm.System:
     springs = mm.CustomExternalForce("50*((x-x0)^2+(y-y0)^2+(z-z0)^2)")
     for name in ("x0", "y0", "z0"):
         springs.addPerParticleParameter(name)
-    for i, place in enumerate(places):
-        springs.addParticle(i, place + 0.05 * np.cos([i, 2 * i, 3 * i]))
+    for i, position in enumerate(positions):
+        springs.addParticle(i, position + 0.05 * np.cos([i, 2 * i, 3 * i]))
     held = mc.ConstraintForce()
     held.setName("held")
     held.setForceGroup(3)
     held.setUsesPeriodicBoundaryConditions(True)
     held.setParticleNames([f"A:ALA{i}:C'\u03b1" for i in range(7)])
-    held.addDistance(2, 3, float(np.linalg.norm(places[3] - places[2])), 0.02 if moving else 0)
-    held.addAngle(0, 1, 2, angle(places[:3]), -0.3 if moving else 0)
-    held.addDihedral(0, 1, 2, 3, dihedral(places[:4]), 0.2 if moving else 0)
-    centres = [np.average(places[i : i + 3], axis=0, weights=MASSES[i : i + 3]) for i in (4, 7)]
+    held.addDistance(2, 3, float(np.linalg.norm(positions[3] - positions[2])), 0.02 if moving else 0)
+    held.addAngle(0, 1, 2, angle(positions[:3]), -0.3 if moving else 0)
+    held.addDihedral(0, 1, 2, 3, dihedral(positions[:4]), 0.2 if moving else 0)
+    centres = [np.average(positions[i : i + 3], axis=0, weights=MASSES[i : i + 3]) for i in (4, 7)]
     held.addCentroidDistance([4, 5, 6], [7, 8, 9], float(np.linalg.norm(centres[0] - centres[1])), 0.1 * moving)
     for first in (4, 7):
         held.addRigidBody(list(range(first, first + 3)), [mm.Vec3(*x) for x in POSITIONS[first : first + 3]])
@@ -72,7 +72,7 @@ def system(moving: bool = True) -> mm.System:
 
 
 def declared() -> mm.System:
-    """Distances without names, and every kind of tabulated function: a file, and nothing to be simulated."""
+    """Distances without names, and every kind of tabulated function: to be written and read, not simulated."""
     made = mm.System()
     for _ in range(3):
         made.addParticle(1)
@@ -108,7 +108,7 @@ def dihedral(x: np.ndarray) -> float:
 
 
 def integrators() -> dict[str, mm.Integrator]:
-    """By the name of their case; no setting has its default."""
+    """The integrators by the names of their files; no setting has its default."""
     langevin, geodesic = (mc.RattleLangevinIntegrator(310, 2, 0.001) for _ in range(2))
     for one in (langevin, geodesic):
         one.setRandomNumberSeed(-7)
@@ -137,7 +137,7 @@ def integrators() -> dict[str, mm.Integrator]:
 
 
 def current(integrator: mm.Integrator) -> mm.Integrator:
-    """The one that the readings are asked of."""
+    """The integrator that has the readings: the first one of a CompoundIntegrator."""
     if isinstance(integrator, mm.CompoundIntegrator):
         return mc.RattleNoseHooverIntegrator.cast(integrator.getIntegrator(0))
     return integrator
@@ -146,14 +146,14 @@ def current(integrator: mm.Integrator) -> mm.Integrator:
 def start(made: mm.System, integrator: mm.Integrator) -> mm.Context:
     """A Context on the Reference platform, at time 0."""
     context = mm.Context(made, integrator, mm.Platform.getPlatform("Reference"))
-    places = np.array(POSITIONS) @ TURN.T
-    context.setPositions(places)
-    context.setVelocities(np.cos(np.arange(places.size)).reshape(-1, 3))
+    positions = np.array(POSITIONS) @ ROTATION.T
+    context.setPositions(positions)
+    context.setVelocities(np.cos(np.arange(positions.size)).reshape(-1, 3))
     return context
 
 
 def read(context: mm.Context, integrator: mm.Integrator) -> dict[str, object]:
-    """Everything that is kept of a moment."""
+    """The readings that are kept."""
     state = context.getState(positions=True, velocities=True)
     one = current(integrator)
     summary = one.getSolverSummary()

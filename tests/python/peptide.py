@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A small peptide with three waters, from a file that OpenMM has."""
+"""A small peptide with three waters, from a file of OpenMM."""
 
 from importlib.resources import files
 
@@ -8,8 +8,10 @@ from openmm import app
 
 
 def ring_in_water():
-    """Topology and positions of PHE-GLY-MET-THR-SER-LYS of villin, closed to a ring, with three waters: without ends
-    of a chain, for which CHARMM's patches are searched for half a minute."""
+    """Topology and positions of PHE-GLY-MET-THR-SER-LYS of villin, closed to a ring, with three waters.
+
+    A ring has no termini: ForceField searches CHARMM's patches of these for half a minute.
+    """
     pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
     modeller = app.Modeller(pdb.topology, pdb.positions)
     residues = list(modeller.topology.residues())

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The platform that tests with the marker `platform` run on, and how exact it is.
+"""The platform that tests with the marker `platform` run on, and its rounding errors.
 
 CONSTRAINTS_TEST_PLATFORM names it ("Reference" without it), CONSTRAINTS_TEST_PRECISION its precision: "single", "mixed"
-or "double". Tests that start programs or processes hand on NAME and PROPERTIES.
+or "double". Tests that start programs or processes pass NAME and PROPERTIES to them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if NAME == "CUDA":
 
 
 def under_test() -> mm.Platform:
-    """The platform, whose Contexts get its precision from here on."""
+    """The platform; sets its precision as the default of new Contexts."""
     platform = mm.Platform.getPlatform(NAME)
     for name, value in PROPERTIES.items():
         platform.setPropertyDefaultValue(name, value)
@@ -34,7 +34,7 @@ def under_test() -> mm.Platform:
 def bound(
     reference: float, *, double: float | None = None, mixed: float | None = None, single: float | None = None
 ) -> float:
-    """How far off a result may be on the platform under test; where not given, as far as in the next better precision.
+    """The error bound of a result on the platform under test; where not given, that of the next better precision.
 
     Double precision: OpenMM adds forces as fixed-point numbers of 2^-32 kJ/mol/nm (2e-10).
     Mixed: forces and energies are computed in float (relative 1e-5), positions and velocities are as in double.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Fenced blocks of our Markdown: what they show is what happens."""
+"""Fenced code blocks of the Markdown pages, for tests that run them and compare the output."""
 
 import re
 
@@ -13,7 +13,7 @@ def blocks(text, language):
 
 
 def examples(text):
-    """(python block, what is shown as its output) for each python block: None where no text block follows at once."""
+    """(python block, what is shown as its output) for each python block: None if no text block follows directly."""
     fences = list(FENCE.finditer(text))
     for fence, following in zip(fences, [*fences[1:], None], strict=True):
         if fence[1] == "python":
@@ -22,5 +22,5 @@ def examples(text):
 
 
 def numbers_rounded(text):
-    """The words of a text, numbers to three decimals: what is compared of a shown and a printed output."""
+    """A text with single spaces and numbers to three decimals, to compare shown with printed output."""
     return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda match: f"{float(match[0]):.3f}", " ".join(text.split()))

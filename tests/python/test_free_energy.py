@@ -13,7 +13,7 @@ import numpy as np
 import openmm as mm
 import openmm.app as app
 import pytest
-from chains import CylinderRadius, chain, free_energy, mean_force, places
+from chains import CylinderRadius, chain, chain_positions, free_energy, mean_force
 from openmm import unit
 from platforms import FEWER, LARGER, NAME, PROPERTIES, under_test
 
@@ -29,7 +29,7 @@ from validation.systems import ALANINE_DIPEPTIDE
 
 TEMPERATURE = 400.0
 DIHEDRAL = fe.Dihedral(0, 1, 2, 3)
-START = places(1.95, 1.95, np.pi)
+START = chain_positions(1.95, 1.95, np.pi)
 QUIET = {"platform": NAME, "properties": PROPERTIES, "progress": False}
 
 
@@ -128,7 +128,7 @@ def test_plots_and_tables(tmp_path):
     ],
 )
 def test_coordinates_measure_what_they_hold(coordinate, exact):
-    positions = places(1.95, 1.8, -2.5)
+    positions = chain_positions(1.95, 1.8, -2.5)
     system = mm.System()
     for _ in range(4):
         system.addParticle(10)
@@ -162,7 +162,7 @@ def test_distance_takes_the_minimum_image_of_a_periodic_system():
 @pytest.mark.platform
 def test_pull_arrives_at_every_value():
     values = np.radians([150, 90, 30])
-    starts = fe.pull(chain(), places(1.9, 2.0, -2.9), DIHEDRAL, values, langevin(), 200, seed=1, **QUIET)
+    starts = fe.pull(chain(), chain_positions(1.9, 2.0, -2.9), DIHEDRAL, values, langevin(), 200, seed=1, **QUIET)
     for value, positions in zip(values, starts, strict=True):
         assert DIHEDRAL.measure(chain(), positions) == pytest.approx(value, abs=1e-4)
     # and its forces stayed moderate: no projection over a long way
