@@ -53,11 +53,11 @@ def frames(case: Case, method: str, count: int) -> tuple[np.ndarray, np.ndarray]
     context = make_context(case, langevin(case, method))
     relaxation = max(1, round(0.5 / case.friction / case.step_size))
     label = f"{case.name}, {method}"
-    taken = [
+    samples = [
         (positions(context), velocities(context))
         for _ in sampled(context, label, count, 2 * relaxation, 20 * relaxation)
     ]
-    return np.array([r for r, _ in taken]), np.array([v for _, v in taken])
+    return np.array([r for r, _ in samples]), np.array([v for _, v in samples])
 
 
 def class_shares(case: Case, r: np.ndarray, v: np.ndarray) -> dict[str, tuple[Estimate, float]]:
