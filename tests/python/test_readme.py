@@ -3,7 +3,6 @@
 """What the README shows is what happens."""
 
 import re
-import runpy
 from pathlib import Path
 
 import openmm as mm
@@ -23,14 +22,6 @@ def test_first_example_runs(capsys):
 def test_carbon_dioxide_prints_what_is_shown(capsys):
     exec(compile(blocks(README, "python")[1], "README.md", "exec"), {})
     assert numbers_rounded(capsys.readouterr().out) == numbers_rounded(blocks(README, "text")[0])
-
-
-def test_minimizations_that_are_compared_are_named_by_their_calls():
-    compared = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/minimize.py"))["calls"]()
-    (paragraph,) = re.findall(r"^- \*\*Minimization\.\*\*.*?(?=^- )", README, re.DOTALL | re.MULTILINE)
-    assert "`python benchmarks/minimize.py`" in paragraph
-    for call in compared:
-        assert f"`{call}`" in paragraph
 
 
 def test_error_message_is_verbatim():
