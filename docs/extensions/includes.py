@@ -7,6 +7,7 @@ import re
 PAGES = {
     "ARCHITECTURE.md": "/developer.md",
     "CHANGELOG.md": "/changelog.md",
+    "CONTRIBUTING.md": "/contributing.md",
     "benchmarks/results": "/results.md",
 }
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^):]+)\)")
@@ -14,7 +15,9 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^):]+)\)")
 
 def to_page(match):
     text, target = match.groups()
-    if target.startswith("examples/"):
+    if target.startswith("docs/"):
+        target = target.removeprefix("docs")
+    elif target.startswith("examples/"):
         target = f"/{target.removesuffix('.py')}.md"
     else:
         target = next((page for start, page in PAGES.items() if target.startswith(start)), None)
@@ -22,7 +25,7 @@ def to_page(match):
 
 
 def rewrite(app, path, parent, content):
-    if path.name in ("README.md", "CHANGELOG.md", "ARCHITECTURE.md"):
+    if path.name in ("README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
         content[0] = LINK.sub(to_page, content[0])
 
 

@@ -3,6 +3,7 @@
 """What the documentation shows is what happens, and nothing public is missing from it."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,16 @@ def test_included_texts_exist(page):
         text = (page.parent / file).read_text()
         for marker in re.findall(r'^:(?:start-after|end-before): "(.*)"$', options, re.MULTILINE):
             assert marker in text
+
+
+def test_minimizations_that_are_compared_are_named_by_their_calls():
+    compared = runpy.run_path(str(ROOT / "benchmarks/minimize.py"))["calls"]()
+    (section,) = re.findall(
+        r"^## Minimization$.*?(?=^## )", (DOCS / "results.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert "`python benchmarks/minimize.py`" in section
+    for call in compared:
+        assert f"`{call}`" in section
 
 
 def test_reference_has_everything_public():

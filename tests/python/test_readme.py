@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""What the README shows is what happens."""
+"""What the README shows is what happens, and what it and other pages name exists."""
 
 import re
-import runpy
 from pathlib import Path
 
 import openmm as mm
@@ -12,25 +11,15 @@ from snippets import blocks, numbers_rounded
 
 import openmmconstraints as mc
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
-
-
-def test_first_example_runs(capsys):
-    exec(compile(blocks(README, "python")[0], "README.md", "exec"), {})
-    assert "converged" in capsys.readouterr().out
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_carbon_dioxide_prints_what_is_shown(capsys):
-    exec(compile(blocks(README, "python")[1], "README.md", "exec"), {})
+    (example,) = blocks(README, "python")
+    exec(compile(example, "README.md", "exec"), {})
     assert numbers_rounded(capsys.readouterr().out) == numbers_rounded(blocks(README, "text")[0])
-
-
-def test_minimizations_that_are_compared_are_named_by_their_calls():
-    compared = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/minimize.py"))["calls"]()
-    (paragraph,) = re.findall(r"^- \*\*Minimization\.\*\*.*?(?=^- )", README, re.DOTALL | re.MULTILINE)
-    assert "`python benchmarks/minimize.py`" in paragraph
-    for call in compared:
-        assert f"`{call}`" in paragraph
 
 
 def test_error_message_is_verbatim():
@@ -45,6 +34,13 @@ def test_error_message_is_verbatim():
     assert " ".join(shown.split()) == " ".join(str(error.value).split())
 
 
-def test_commands_exist():
-    for command in re.findall(r"^    bash (scripts/\S+)", README, re.MULTILINE):
-        assert (Path(__file__).parents[2] / command).is_file()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_exist(page):
+    for command in re.findall(r"^    bash (scripts/\S+)", page.read_text(), re.MULTILINE):
+        assert (ROOT / command).is_file()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_links_lead_to_files(name):
+    for target in re.findall(r"\]\(([^):#]+)(?:#[^)]*)?\)", (ROOT / name).read_text()):
+        assert (ROOT / target).exists(), target
