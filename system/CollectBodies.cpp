@@ -244,9 +244,12 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
                 fitted[b] = conversions[b].rows;
         const std::vector<char> isBraced = findBraced(converted, fitted);
         std::vector<RigidBody> others;
-        for (std::size_t b = 0; b < bodies.size(); b++)
+        for (std::size_t b = 0; b < bodies.size(); b++) {
             if (!isBraced[b])
                 others.push_back(bodies[b]);
+            for (int k : bodies[b].constraints)
+                set.constraints[k].isBraced = set.constraints[k].isBraced || isBraced[b];
+        }
         if (others.size() == bodies.size()) {
             set = std::move(converted);
             for (const RigidBody& body : bodies) {

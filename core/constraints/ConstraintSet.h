@@ -42,6 +42,7 @@ struct Constraint {
     int owner = -1;          ///< if not declared: the declared constraint that it completes; -1: a rigid body's
     int replaces = -1;       ///< of a recognized rigid body: one of the declared constraints that it replaces
     bool isReplaced = false; ///< a rigid body replaces it: it is checked, not solved
+    bool isBraced = false;   ///< of a nearly flat set that keeps its lengths, because others brace it
 
     int size() const {
         return (int) particles.size();

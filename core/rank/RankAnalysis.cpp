@@ -58,7 +58,9 @@ void describeCircuit(const ConstraintSet& set, const ConstraintGraph& graph, con
             directions.push_back(J.start[J.slotStart[cluster.begin + i]]);
         }
     analysis.shape = shapeOf(directions);
-    if (analysis.shape == Shape::Flat && !exceedsPlane(set, analysis.circuit))
+    const auto isBraced = [&](int k) { return set.constraints[k].isBraced; };
+    if (analysis.shape == Shape::Flat && (!exceedsPlane(set, analysis.circuit) ||
+                                          std::all_of(analysis.circuit.begin(), analysis.circuit.end(), isBraced)))
         analysis.shape = Shape::Spatial;
 }
 
