@@ -18,6 +18,12 @@ namespace {
 constexpr int maxBlockSize = 512;
 static_assert(maxGridSize <= maxBlockSize);
 
+int blockSizeFor(int largestCluster) {
+    if (largestCluster > 1024)
+        return maxBlockSize;
+    return largestCluster > 256 ? 256 : 128;
+}
+
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
 }
@@ -216,10 +222,7 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     int largestCluster = 0;
     for (int c = range.first; c < range.last; c++)
         largestCluster = std::max(largestCluster, t.numRowsOf(c));
-    group.blockSize = std::min(largestCluster > 1024  ? maxBlockSize
-                               : largestCluster > 256 ? 256
-                                                      : 128,
-                               device.largestBlock());
+    group.blockSize = std::min(blockSizeFor(largestCluster), device.largestBlock());
     if (range.group == ThreadGroupKind::Grid) {
         group.blockSize = maxBlockSize;
         group.blocks = cooperatingBlocks();
