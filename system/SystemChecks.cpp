@@ -130,11 +130,19 @@ static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, 
     }
 }
 
+/** Before OpenMM 8.6 only MonteCarloFlexibleBarostat has this choice; the others scale molecules as rigid. */
+template <class Barostat>
+static auto scalesAsRigid(const Barostat& barostat, int) -> decltype(barostat.getScaleMoleculesAsRigid()) {
+    return barostat.getScaleMoleculesAsRigid();
+}
+template <class Barostat>
+static bool scalesAsRigid(const Barostat&, long) {
+    return true;
+}
+
 /** Whether a Force is a barostat that scales the position of each particle instead of each molecule's. */
 static bool scalesParticles(const Force& force) {
-    const auto scales = [&](const auto* barostat) {
-        return barostat != nullptr && !barostat->getScaleMoleculesAsRigid();
-    };
+    const auto scales = [&](const auto* barostat) { return barostat != nullptr && !scalesAsRigid(*barostat, 0); };
     return scales(dynamic_cast<const MonteCarloBarostat*>(&force)) ||
            scales(dynamic_cast<const MonteCarloAnisotropicBarostat*>(&force)) ||
            scales(dynamic_cast<const MonteCarloMembraneBarostat*>(&force)) ||

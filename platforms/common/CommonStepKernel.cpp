@@ -26,6 +26,22 @@ constexpr double farOff = 0.5;
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
 const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}};
 
+/** Deselects a context while OpenMM's own code runs, which may select others. OpenMM 8.4 has no ContextDeselector. */
+class Deselection {
+public:
+    explicit Deselection(ComputeContext& cc) : cc(cc) {
+        cc.popAsCurrent();
+    }
+    Deselection(const Deselection&) = delete;
+    Deselection& operator=(const Deselection&) = delete;
+    ~Deselection() {
+        cc.pushAsCurrent();
+    }
+
+private:
+    ComputeContext& cc;
+};
+
 } // namespace
 
 /** Notified by the ComputeContext, which owns it, when atoms are reordered. */
@@ -264,7 +280,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         projectOnHost(context, integrator, step);
     }
     {
-        ContextDeselector deselector(cc);
+        const Deselection deselection(cc);
         if (context.updateContextState()) {
             forcesAreKept = false;
             orderHasChanged = true; // cells
@@ -353,7 +369,7 @@ void CommonStepKernel::computeForces(ContextImpl& context, const ConstraintInteg
         sameBox(deviceBox(), forceBox))
         return;
     {
-        ContextDeselector deselector(cc);
+        const Deselection deselection(cc);
         context.calcForcesAndEnergy(true, false, groups);
     }
     forcesAreKept = true;

@@ -51,12 +51,23 @@ def runs_on_pocl(platform: mm.Platform) -> bool:
     """Whether a platform's device is a CPU that PoCL (Portable Computing Language) makes an OpenCL device of."""
     if platform.getName() != "OpenCL":
         return False
-    devices = [dict(device) for device in platform.getDevices()]
-    return bool(devices) and devices[0].get("OpenCLPlatformName") == "Portable Computing Language"
+    try:
+        found = devices(platform)
+    except mm.OpenMMException:  # there is none, or its driver is broken
+        return False
+    return bool(found) and found[0].get("OpenCLPlatformName") == "Portable Computing Language"
 
 
-def _try_platform(platform: mm.Platform) -> None:
+def devices(platform: mm.Platform) -> list[dict[str, str]]:
+    """Properties of a platform's devices. OpenMM 8.4 cannot list them: there, of the one that it takes by itself."""
+    if hasattr(platform, "getDevices"):
+        return [dict(device) for device in platform.getDevices()]
+    context = _try_platform(platform)
+    return [{name: platform.getPropertyValue(context, name) for name in platform.getPropertyNames()}]
+
+
+def _try_platform(platform: mm.Platform) -> mm.Context:
     """Create a Context of one particle: a GPU platform may be installed where there is no GPU."""
     system = mm.System()
     system.addParticle(1.0)
-    mm.Context(system, mm.VerletIntegrator(0.001), platform)
+    return mm.Context(system, mm.VerletIntegrator(0.001), platform)
