@@ -10,6 +10,7 @@
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/VerletIntegrator.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
+#include <cmath>
 #include <map>
 #include <set>
 #include <typeinfo>
@@ -69,8 +70,10 @@ void measure(const ConstraintSet& set, const Real3* positions, const Box& box, d
         if (c.kind != CoordinateKind::LinearAngle) {
             value = J.startValue(row);
             error = J.startError(row);
-        } else
-            error = k == listed ? J.startError(row) : std::hypot(error, J.startError(row));
+        } else { // two components
+            const double component = J.startError(row);
+            error = k == listed ? component : std::sqrt(error * error + component * component);
+        }
         diagnosis.targets[listed] = c.targetAt(time);
         if (c.kind == CoordinateKind::LinearAngle) {
             value = M_PI - error;

@@ -6,6 +6,7 @@
 #include "ConstraintErrors.h"
 #include "LeastNorm.h"
 #include "WithGlobals.h"
+#include <cmath>
 
 using namespace std;
 
@@ -120,8 +121,8 @@ vector<double> listedMultipliers(const ConstraintSet& set, const ForceMultiplier
     const vector<double>& all = multipliers.values;
     vector<double> result(all.begin(), all.begin() + set.numListed);
     for (size_t k = set.numListed; k < all.size(); k++) // both components of a bend
-        if (set.constraints[k].owner >= 0)
-            result[set.constraints[k].owner] = hypot(result[set.constraints[k].owner], all[k]);
+        if (const int owner = set.constraints[k].owner; owner >= 0)
+            result[owner] = sqrt(result[owner] * result[owner] + all[k] * all[k]);
     return result;
 }
 
