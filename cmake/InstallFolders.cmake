@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # In a wheel everything lands in site-packages, beside OpenMM's own files, so that OpenMM loads the plugins by itself.
-# A plain `cmake --install` puts libraries and headers into OPENMM_DIR, which has the same shape.
+# A plain `cmake --install` puts libraries and headers into OPENMM_DIR, which has the same shape. Where that is the
+# prefix of the Python environment, as with conda, pip can put them there too.
 
-if(SKBUILD)
+option(INSTALL_INTO_PREFIX "Let pip install libraries and headers into the environment's prefix (conda/recipe.yaml)" OFF)
+if(SKBUILD AND INSTALL_INTO_PREFIX)
+    set(PREFIX ${SKBUILD_DATA_DIR}/)
+elseif(SKBUILD)
     set(PREFIX OpenMM.libs/)
 elseif(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT)
     set(CMAKE_INSTALL_PREFIX "${OPENMM_DIR}" CACHE PATH "Where to install" FORCE)
