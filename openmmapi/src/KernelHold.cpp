@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "KernelHold.h"
 #include "openmm/OpenMMException.h"
+#include <chrono>
 #include <map>
 
 using namespace OpenMM;
@@ -26,8 +27,9 @@ KernelHold::KernelHold(ContextUse& use, IntegrateConstraintsStepKernel& kernel, 
     : use(use), kernel(kernel), purpose(purpose) {
     unique_lock<recursive_mutex> lock(use.mutex);
     const auto isTaken = [&] { return use.depth > 0 && use.worker != this_thread::get_id(); };
-    if (purpose == Step)
-        use.isIdle.wait(lock, [&] { return !isTaken() || use.isStep; });
+    // Of GCC 12, wait() needs a newer libstdc++ than wheels may (manylinux_2_34); wait_for() does not.
+    while (purpose == Step && isTaken() && !use.isStep)
+        use.isIdle.wait_for(lock, chrono::hours(1));
     if (isTaken())
         throw OpenMMException(string(name) + ": " + use.work +
                               " is running in another thread, so this Context cannot be used. Wait until it has "
