@@ -5,6 +5,7 @@
 
 #include "CommonRattleNoseHooverStep.h"
 #include "CommonSteps.h"
+#include "OpenMMSeries.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
 #include "openmmconstraints/Integrators.h"
@@ -17,6 +18,7 @@ class CommonKernelFactory : public OpenMM::KernelFactory {
 public:
     OpenMM::KernelImpl* createKernelImpl(std::string name, const OpenMM::Platform& platform,
                                          OpenMM::ContextImpl& context) const override {
+        requireOpenMMSeries();
         // All data of the kernels are on the first device, even if several devices compute forces.
         auto device =
             std::make_unique<PlatformDevice>(*static_cast<PlatformData*>(context.getPlatformData())->contexts[0]);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "OpenMMSeries.h"
 #include "PoolRunner.h"
 #include "ReferenceSteps.h"
 #include "openmm/KernelFactory.h"
@@ -27,6 +28,7 @@ static std::shared_ptr<TaskRunner> makeRunner(const std::string& kernelName, con
 class ReferenceKernelFactory : public KernelFactory {
 public:
     KernelImpl* createKernelImpl(std::string name, const Platform& platform, ContextImpl& context) const override {
+        requireOpenMMSeries();
 #define CREATE(step)                                                                                                   \
     if (name == "Integrate" #step "Step")                                                                              \
         return new Reference##step##Step(name, platform, makeRunner(name, platform, context));

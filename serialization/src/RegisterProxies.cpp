@@ -2,25 +2,43 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintForceProxy.h"
 #include "CustomConstraintForceProxy.h"
+#include "OpenMMSeries.h"
 #include "OwnSettings.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/Integrators.h"
+#include <memory>
 #include <typeinfo>
 
 using namespace ConstraintPlugin;
 using OpenMM::SerializationProxy;
 
-template <class Integrator>
-static void registerIntegrator(const std::string& name) {
-    SerializationProxy::registerProxy(typeid(Integrator), new ConstraintIntegratorProxy<Integrator>(name));
+/** Stands in for each of our proxies where OpenMM is of another series: XML cannot be read or written then. */
+class RefusingProxy : public SerializationProxy {
+public:
+    explicit RefusingProxy(const std::string& typeName) : SerializationProxy(typeName) {
+    }
+    void serialize(const void*, OpenMM::SerializationNode&) const override {
+        requireOpenMMSeries();
+    }
+    void* deserialize(const OpenMM::SerializationNode&) const override {
+        requireOpenMMSeries();
+        return nullptr;
+    }
+};
+
+static void registerProxy(const std::type_info& type, std::unique_ptr<SerializationProxy> proxy) {
+    if (!isOpenMMSeriesRight())
+        proxy = std::make_unique<RefusingProxy>(proxy->getTypeName());
+    SerializationProxy::registerProxy(type, proxy.release()); // which owns it
 }
 
 /** Runs when the library is loaded, after libOpenMM's own initialization, on which it depends. */
 extern "C" __attribute__((constructor)) void registerConstraintSerializationProxies() {
-    SerializationProxy::registerProxy(typeid(ConstraintForce), new ConstraintForceProxy());
-    SerializationProxy::registerProxy(typeid(CustomConstraintForce), new CustomConstraintForceProxy());
-#define REGISTER(integrator) registerIntegrator<integrator>(#integrator);
+    registerProxy(typeid(ConstraintForce), std::make_unique<ConstraintForceProxy>());
+    registerProxy(typeid(CustomConstraintForce), std::make_unique<CustomConstraintForceProxy>());
+#define REGISTER(integrator)                                                                                           \
+    registerProxy(typeid(integrator), std::make_unique<ConstraintIntegratorProxy<integrator>>(#integrator));
     CONSTRAINT_INTEGRATORS(REGISTER)
 #undef REGISTER
 }

@@ -1,19 +1,22 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 import inspect
+import re
 import subprocess
 import sys
 import threading
 import time
 from importlib.metadata import version
+from pathlib import Path
 
 import openmm
 import pytest
 from platforms import FEWER, under_test
 
 import openmmconstraints as mc
-from openmmconstraints import _build_info
+from openmmconstraints import _build_info, _openmm
 
+ROOT = Path(__file__).parents[2]
 CLASSES = [getattr(mc, name) for name in mc.__all__ if inspect.isclass(getattr(mc, name))]
 
 
@@ -61,7 +64,25 @@ def test_another_openmm_is_refused_by_its_version(tmp_path):
     assert message.startswith("ImportError: openmm-constraints ")
     for words in (f"built for OpenMM {_build_info.OPENMM_VERSION}", "OpenMM 8.4.0.post2", str(tmp_path / "openmm")):
         assert words in message
-    assert message.endswith(f'Type: pip install "openmm=={series}.*"')
+    assert 'type: pip install openmm-constraints "openmm==8.4.*"' in message
+    assert message.endswith(f'pip install "openmm=={series}.*"')
+
+
+def test_a_cuda_platform_of_another_version_is_named(monkeypatch):
+    """pip leaves it behind where OpenMM is replaced."""
+    installed = {"openmm": "8.6.1", "openmm-cuda-12": "8.6.1", "openmm-cuda-13": "8.5.2"}
+
+    def found(name):
+        if name not in installed:
+            raise _openmm.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(_openmm, "version", found)
+    (line,) = _openmm.describe_foreign_platforms()
+    assert line.startswith("openmm-cuda-13 8.5.2 is installed beside OpenMM 8.6.1")
+    assert line.endswith('Type: pip install "openmm[cuda13]==8.6.1"')
+    del installed["openmm"]  # conda's
+    assert _openmm.describe_foreign_platforms() == []
 
 
 def test_dir_shows_what_is_public_and_nothing_else():
@@ -106,6 +127,36 @@ def test_commands_load_matplotlib_only_when_they_draw(code):
 def test_versions_agree():
     assert mc.__version__ == _build_info.VERSION == version("openmm-constraints")
     assert openmm.Platform.getOpenMMVersion() == _build_info.OPENMM_VERSION
+
+
+def test_the_fourth_component_of_the_version_is_the_series_of_openmm():
+    """And pyproject.toml, which scripts/series.py writes, pins it everywhere."""
+    major, minor = _build_info.OPENMM_VERSION.split(".")[:2]
+    assert mc.__version__.split(".")[3:] == [f"{major}{int(minor):02}"]
+    pins = re.findall(r'"openmm(?:-cuda-\d+)?([<>=][^;"]*)', (ROOT / "pyproject.toml").read_text())
+    assert len(pins) == 3
+    assert set(pins) == {f">={major}.{minor},<{major}.{int(minor) + 1}"}
+
+
+def test_series_rewrites_version_and_pins(tmp_path):
+    """And back: nothing else changes."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("pyproject.toml", "scripts/series.py"):
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    before = (tmp_path / "pyproject.toml").read_text()
+
+    def series(*words):
+        command = [sys.executable, tmp_path / "scripts/series.py", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    own = series().stdout.strip()
+    assert series("8.4").stdout == "8.4\n"
+    after = (tmp_path / "pyproject.toml").read_text()
+    assert re.search(r'^version = "[\d.]+\.804"$', after, re.MULTILINE)
+    assert after.count(">=8.4,<8.5") == 3
+    assert series(own).stdout == f"{own}\n"
+    assert (tmp_path / "pyproject.toml").read_text() == before
+    assert series("9.9").returncode == 1
 
 
 def test_every_platform_is_built_or_has_a_reason():

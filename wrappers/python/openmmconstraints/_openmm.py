@@ -3,6 +3,9 @@
 """The OpenMM that is installed: its version has to fit, and it gets the platform libraries of this package."""
 
 import os
+import re
+import warnings
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import openmm
@@ -12,6 +15,7 @@ from openmmconstraints import _build_info
 #: Beside OpenMM's own plugins where OpenMM is a wheel in the same site-packages.
 FOLDER = Path(__file__).resolve().parent.parent / "OpenMM.libs" / "lib" / "plugins"
 PREFIX = "libOpenMMConstraints"  # and the platform's name
+GPU_PACKAGES = ("openmm-cuda-12", "openmm-cuda-13", "openmm-hip-6", "openmm-hip-7")
 
 
 def require_version():
@@ -28,12 +32,31 @@ def require_version():
     if _series(found) != series:
         raise ImportError(
             f"openmm-constraints {_build_info.VERSION} was built for OpenMM {built_for}, but OpenMM {found} is "
-            f'installed in {Path(openmm.__file__).parent}. Type: pip install "openmm=={series}.*"'
+            f"installed in {Path(openmm.__file__).parent}. To keep this OpenMM, type: pip install openmm-constraints "
+            f'"openmm=={_series(found)}.*". Or, to keep this openmm-constraints: pip install "openmm=={series}.*"'
         )
 
 
 def _series(version):
     return ".".join(version.split(".")[:2])
+
+
+def describe_foreign_platforms() -> list[str]:
+    """A line for each package with a GPU platform of OpenMM that is not of OpenMM's version. pip leaves it behind where
+    OpenMM is replaced without naming the platform's extra; then OpenMM cannot load the platform, or crashes in it."""
+    lines = []
+    for name in GPU_PACKAGES:
+        try:
+            found, wanted = version(name), version("openmm")
+        except PackageNotFoundError:
+            continue
+        if found != wanted:
+            extra = re.sub("openmm-|-", "", name)
+            lines.append(
+                f"{name} {found} is installed beside OpenMM {wanted}, which needs the same version of it. "
+                f'Type: pip install "openmm[{extra}]=={wanted}"'
+            )
+    return lines
 
 
 def load_plugins():
@@ -55,3 +78,5 @@ def load_plugins():
 
 
 require_version()  # before any module of this package uses names that only this series of OpenMM has
+for line in describe_foreign_platforms():
+    warnings.warn(line, stacklevel=2)

@@ -12,9 +12,10 @@ from rich.text import Text
 
 import openmmconstraints as mc
 from openmmconstraints import _build_info
+from openmmconstraints._openmm import describe_foreign_platforms
 from openmmconstraints.commands.files import load_xml
 from openmmconstraints.inspection.errors import UserError
-from openmmconstraints.inspection.platforms import found_platforms, supports_plugin
+from openmmconstraints.inspection.platforms import devices, found_platforms, supports_plugin
 from openmmconstraints.inspection.system import count_degrees_of_freedom
 from openmmconstraints.inspection.versions import openmm_version, plugin_version
 from openmmconstraints.terminal.clusters import cluster_table
@@ -40,6 +41,8 @@ def print_installation(console: Console) -> None:
         f"SWIG {_build_info.SWIG_VERSION}, {_build_info.BUILD_TYPE or 'no build type'}"
     )
     console.print(_platform_table())
+    for line in describe_foreign_platforms():
+        console.print(Text(line, style="bold red"))
     failures = list(mm.Platform.getPluginLoadFailures())
     if failures:
         console.print("Libraries that OpenMM could not load:")
@@ -75,7 +78,7 @@ def _devices(platform: mm.Platform) -> str:
     if "DeviceName" not in platform.getPropertyNames():
         return "-"
     try:
-        return ", ".join(device["DeviceName"] for device in platform.getDevices()) or "none"
+        return ", ".join(device["DeviceName"] for device in devices(platform)) or "none"
     except mm.OpenMMException as error:  # a broken driver
         return str(error)
 

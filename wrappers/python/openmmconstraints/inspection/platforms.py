@@ -34,7 +34,7 @@ def choose_platform(name: str | None) -> mm.Platform:
     failures = []
     for platform in ranked if name is None else [usable[name]]:
         try:
-            _try_platform(platform)
+            try_platform(platform)
         except mm.OpenMMException as error:
             failures.append(f"{platform.getName()}: {error}")
             continue
@@ -62,11 +62,11 @@ def devices(platform: mm.Platform) -> list[dict[str, str]]:
     """Properties of a platform's devices. OpenMM 8.4 cannot list them: there, of the one that it takes by itself."""
     if hasattr(platform, "getDevices"):
         return [dict(device) for device in platform.getDevices()]
-    context = _try_platform(platform)
+    context = try_platform(platform)
     return [{name: platform.getPropertyValue(context, name) for name in platform.getPropertyNames()}]
 
 
-def _try_platform(platform: mm.Platform) -> mm.Context:
+def try_platform(platform: mm.Platform) -> mm.Context:
     """Create a Context of one particle: a GPU platform may be installed where there is no GPU."""
     system = mm.System()
     system.addParticle(1.0)
