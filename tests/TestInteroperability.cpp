@@ -14,11 +14,25 @@ namespace {
 
 constexpr int numMolecules = 5, numAtoms = 3;
 
+/** Before OpenMM 8.6 only MonteCarloFlexibleBarostat has the choice. @return whether this one has it */
+template <class Barostat>
+auto setScalesAsRigid(Barostat* barostat, bool rigid, int) -> decltype(barostat->getScaleMoleculesAsRigid()) {
+    barostat->setScaleMoleculesAsRigid(rigid);
+    return true;
+}
+template <class Barostat>
+bool setScalesAsRigid(Barostat*, bool rigid, long) {
+    return rigid;
+}
+
+/** @return null if this barostat of this OpenMM always scales molecules as rigid, and shall not */
 Force* makeBarostat(const std::string& kind, bool rigid = true) {
-    const auto seeded = [&](auto* barostat) {
+    const auto seeded = [&](auto* barostat) -> Force* {
         barostat->setRandomNumberSeed(3);
-        barostat->setScaleMoleculesAsRigid(rigid);
-        return barostat;
+        if (setScalesAsRigid(barostat, rigid, 0))
+            return barostat;
+        delete barostat;
+        return nullptr;
     };
     if (kind == "isotropic")
         return seeded(new MonteCarloBarostat(1, 300, 1));
@@ -222,6 +236,8 @@ TEST(Barostats, ThatScaleParticlesAreRefusedWhereAConstraintJoinsThem) {
         for (Declared declared : {Declared::InForce, Declared::InSystem}) {
             Waters waters(declared);
             Force* barostat = makeBarostat(kind, false);
+            if (barostat == nullptr)
+                continue;
             waters.system->addForce(barostat);
             RattleIntegrator integrator(0.001);
             expectAll(messageOf([&] { makeContext(*waters.system, integrator, "Reference"); }),
@@ -229,7 +245,7 @@ TEST(Barostats, ThatScaleParticlesAreRefusedWhereAConstraintJoinsThem) {
         }
     Waters waters;
     waters.system->removeForce(0); // the constraints
-    waters.system->addForce(makeBarostat("isotropic", false));
+    waters.system->addForce(makeBarostat("flexible", false));
     RattleIntegrator integrator(0.001);
     EXPECT_EQ(messageOf([&] { makeContext(*waters.system, integrator, "Reference"); }), "");
 }

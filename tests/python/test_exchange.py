@@ -6,8 +6,7 @@ on they are told that the energies they ask for do not exist."""
 import openmm as mm
 import pytest
 from openmm import app, unit
-from openmm.app.expandedensemblesampler import ExpandedEnsembleSampler
-from openmm.app.replicaexchangesampler import ReplicaExchangeSampler
+from openmm_series import since
 from platforms import under_test
 
 import openmmconstraints as mc
@@ -40,8 +39,11 @@ def make_simulation(*forces):
     return simulation
 
 
+@since("8.6", "ReplicaExchangeSampler")
 @pytest.mark.platform
 def test_replica_exchange():
+    from openmm.app.replicaexchangesampler import ReplicaExchangeSampler
+
     sampler = ReplicaExchangeSampler(TEMPERATURES, make_simulation(), 5)
     sampler.simulate(4)
     assert sampler.currentIteration == 4
@@ -49,8 +51,11 @@ def test_replica_exchange():
         ReplicaExchangeSampler(LENGTHS, make_simulation(), 5).simulate(1)
 
 
+@since("8.6", "ExpandedEnsembleSampler")
 @pytest.mark.platform
 def test_an_expanded_ensemble():
+    from openmm.app.expandedensemblesampler import ExpandedEnsembleSampler
+
     sampler = ExpandedEnsembleSampler(TEMPERATURES, make_simulation(), 5)
     sampler.step(40)
     assert sampler.currentIteration == 8

@@ -53,18 +53,18 @@ def run_python(code, *words):
 
 
 def test_another_openmm_is_refused_by_its_version(tmp_path):
-    """As 8.4 is after `pip install --no-deps`, before anything uses a name that only the right one has."""
+    """As 8.3 is after `pip install --no-deps`, before anything uses a name that only the right one has."""
     (tmp_path / "openmm").mkdir()
-    fake = "class Platform:\n    @staticmethod\n    def getOpenMMVersion():\n        return '8.4.0.post2'\n"
+    fake = "class Platform:\n    @staticmethod\n    def getOpenMMVersion():\n        return '8.3.1'\n"
     (tmp_path / "openmm/__init__.py").write_text(fake)
     result = run_python("import sys; sys.path.insert(0, sys.argv[1]); import openmmconstraints", str(tmp_path))
     assert result.returncode == 1
     message = result.stderr.strip().splitlines()[-1]
     series = ".".join(_build_info.OPENMM_VERSION.split(".")[:2])
     assert message.startswith("ImportError: openmm-constraints ")
-    for words in (f"built for OpenMM {_build_info.OPENMM_VERSION}", "OpenMM 8.4.0.post2", str(tmp_path / "openmm")):
+    for words in (f"built for OpenMM {_build_info.OPENMM_VERSION}", "OpenMM 8.3.1", str(tmp_path / "openmm")):
         assert words in message
-    assert 'type: pip install openmm-constraints "openmm==8.4.*"' in message
+    assert 'type: pip install openmm-constraints "openmm==8.3.*"' in message
     assert message.endswith(f'pip install "openmm=={series}.*"')
 
 

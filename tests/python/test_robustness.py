@@ -5,6 +5,7 @@
 import numpy as np
 import openmm as mm
 import pytest
+from openmm_series import since
 from platforms import bound, under_test
 
 import openmmconstraints as mc
@@ -35,6 +36,7 @@ def velocity(context, particle=0):
     return context.getState(velocities=True).getVelocities(asNumpy=True)._value[particle]
 
 
+@since("8.5", "PythonForce")
 @pytest.mark.parametrize(
     ("integrator", "expected"),
     [(mc.RattleIntegrator, 5.0), (mc.ShakeIntegrator, 4.95)],  # trapezoid; leapfrog, as VerletIntegrator
