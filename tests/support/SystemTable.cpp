@@ -140,7 +140,10 @@ TestSystem branched() {
         while (i > 0 && (parent < 0 || degree[parent] >= 4))
             parent = std::max(0, i - 1 - random.below(6));
         const Real3 origin = i == 0 ? Real3() : b.system.positions[parent];
-        b.particle(random.uniform(1, 40), origin + random.uniform(0.1, 0.16) * random.direction());
+        // One by one: the order in which arguments are evaluated differs between compilers and processors.
+        const Real3 direction = random.direction();
+        const double length = random.uniform(0.1, 0.16), mass = random.uniform(1, 40);
+        b.particle(mass, origin + length * direction);
         degree.push_back(1);
         if (i > 0) {
             b.bond(parent, i);
