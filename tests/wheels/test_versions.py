@@ -37,11 +37,12 @@ def test_naming_the_series_takes_it(environment, series):
 
 @pytest.mark.parametrize("series", SERIES)
 def test_beside_each_openmm(series, tmp_path):
-    """Naming its series keeps it; the plain command replaces an older one by the newest."""
+    """Naming its series keeps it, naming another replaces it; the plain command takes the newest."""
     environment = Environment.create(tmp_path / "env", PYTHON)
     environment.install("--no-deps", f"openmm=={series}.*")
-    named = series_of(environment.would_install("openmm-constraints", f"openmm=={series}.*"))
-    assert named == {"openmm-constraints": series}
+    for named in SERIES:
+        chosen = series_of(environment.would_install("openmm-constraints", f"openmm=={named}.*"))
+        assert chosen == {"openmm-constraints": named, **({} if named == series else {"openmm": named})}
     plain = series_of(environment.would_install("openmm-constraints"))
     newest = {"openmm-constraints": SERIES[-1]}
     assert plain == (newest if series == SERIES[-1] else {**newest, "openmm": SERIES[-1]})
