@@ -41,9 +41,11 @@ configure() {
 }
 
 sanitized=$build/sanitized
-# Devices are left out: their compilers take ten times as long with sanitizers, and find nothing. -O1, because -O3 hides what was read, and -O0 takes too long.
+# Devices are left out: their compilers take ten times as long with sanitizers, and find nothing. -O1, because -O3 hides
+# what was read, and -O0 takes too long.
 build_sanitized() {
-    configure "$sanitized" -DBUILD_TESTING=ON -DBUILD_DEVICES=OFF -DSANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1" &&
+    configure "$sanitized" -DBUILD_TESTING=ON -DBUILD_DEVICES=OFF -DSANITIZE=address,undefined \
+        -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1" &&
         ninja -C "$sanitized" -j "$jobs" --quiet
 }
 export CONSTRAINTS_TEST_PLATFORMS=Reference,CPU

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What test.sh, check.sh and demo.sh share: from a bare machine to a checkout with the package built in .venv.
+# What the scripts share: from a bare machine to a checkout with the package built in .venv.
 #
 #   source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 #   setup            # needs: compiler, Python with venv and headers
@@ -100,8 +100,12 @@ find_missing() {
     has_compiler || need "a C++17 compiler" "g++"
     case ${1:-} in
     tests) ;;
-    sanitizers | tidy)
-        [ "$1" = sanitizers ] || command -v clang-tidy >/dev/null || need "clang-tidy" "clang-tidy"
+    sanitizers | tidy | aarch64)
+        if [ "$1" = aarch64 ]; then
+            command -v aarch64-linux-gnu-g++ >/dev/null || need "a compiler for ARM" "g++-aarch64-linux-gnu"
+            command -v qemu-aarch64 >/dev/null || need "QEMU, for programs of ARM" "qemu-user"
+        fi
+        [ "$1" != tidy ] || command -v clang-tidy >/dev/null || need "clang-tidy" "clang-tidy"
         has_header gtest/gtest.h || need "GoogleTest" "libgtest-dev"
         has_header Eigen/Dense || need "Eigen 3" "libeigen3-dev"
         return 0
@@ -161,7 +165,9 @@ setup_machine() {
 # build, to run and to test (so neither Sphinx nor openmmtools, which brings much that nothing here needs), and a pip that
 # knows the option -C, which Debian 12's does not. With one: that extra, or what `build` needs.
 requirements() {
-    "$python" - "$root/pyproject.toml" "$@" <<'PY'
+    local interpreter=$venv/bin/python # 3.10 has tomli only in its pip, which a system's Python may lack
+    [ -x "$interpreter" ] || interpreter=$python
+    "$interpreter" - "$root/pyproject.toml" "$@" <<'PY'
 import sys
 try:
     import tomllib

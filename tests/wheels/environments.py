@@ -34,11 +34,16 @@ class Wheel:
 
 
 def wheels():
-    """Those in dist/, by series and Python."""
+    """Those in dist/ that scripts/wheels.sh made now, by series and Python."""
+    chosen = os.environ["CONSTRAINTS_SERIES"].split()
     found = []
     for path in DIST.glob("*.whl"):
-        _, major, minor, python, tag = NAME.fullmatch(path.name).groups()
-        found.append(Wheel(path, f"{major}.{int(minor)}", f"3.{python}", tag))
+        name = NAME.fullmatch(path.name)
+        assert name, f"{path} has no name of a wheel of ours"
+        _, major, minor, python, tag = name.groups()
+        wheel = Wheel(path, f"{major}.{int(minor)}", f"3.{python}", tag)
+        if wheel.series in chosen and interpreter(wheel.python).exists():
+            found.append(wheel)
     return sorted(found, key=lambda wheel: (wheel.series, int(wheel.python[2:])))
 
 

@@ -40,7 +40,8 @@ def test_wheel_runs_without_a_compiler(wheel, tmp_path):
     environment.install("--only-binary", ":all:", "openmm-constraints", f"openmm=={wheel.series}.*")
     result = environment.run("python", HERE / "smoke.py")
     assert result.returncode == 0, result.stdout + result.stderr
-    assert {"Reference", "CPU", "OpenCL"} <= set(result.stdout.split()), result.stderr
+    assert {"Reference", "CPU"} <= set(result.stdout.split())
+    assert "OpenCL" in result.stdout.split() or "OpenCL has no device here" in result.stderr
     info = environment.run("openmm-constraints", "info")
     assert info.returncode == 0, info.stderr
     assert f"OpenMM             {wheel.series}" in info.stdout
@@ -61,8 +62,9 @@ def test_libraries_refuse_another_series(wheel, series, tmp_path):
         "import sys, types, openmm as mm\n"
         "package = sys.modules['openmmconstraints'] = types.ModuleType('openmmconstraints')\n"
         "package.__path__ = [sys.argv[1] + '/openmmconstraints']\n"  # without the check of __init__.py
-        "from openmmconstraints.wrapper import RattleIntegrator\n"
-        "system = mm.System(); system.addParticle(1)\n"
+        "from openmmconstraints.wrapper import ConstraintForce, RattleIntegrator\n"
+        "system = mm.System(); system.addParticle(1); system.addParticle(1)\n"
+        "force = ConstraintForce(); force.addDistance(0, 1, 0.1); system.addForce(force)\n"
         "mm.Context(system, RattleIntegrator(0.001), mm.Platform.getPlatform('Reference'))",
         environment.site(),
     )
@@ -95,8 +97,8 @@ def test_source_archive_holds_everything(archive):
 def test_sources_of_one_series_refuse_to_be_built_for_another(tmp_path):
     """By a sentence of CMake, before anything is compiled."""
     folder = ROOT / "build/wheels"
-    built = [series for series in SERIES if (folder / series / "source").is_dir()]
-    own, other = built[-1], next(series for series in reversed(SERIES) if series != built[-1])
+    own = WHEELS[-1].series
+    other = next(series for series in reversed(SERIES) if series != own)
     openmm = folder / other / "openmm/OpenMM.libs"
     assert openmm.is_dir(), "scripts/wheels.sh unpacks all series"
     command = ["cmake", "-S", folder / own / "source", "-B", tmp_path, "-DCONSTRAINTS_BUILD_PYTHON=OFF"]
