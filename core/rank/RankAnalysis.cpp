@@ -60,7 +60,7 @@ void describeCircuit(const ConstraintSet& set, const ConstraintGraph& graph, con
     analysis.shape = shapeOf(directions);
     const auto isBraced = [&](int k) { return set.constraints[k].isBraced; };
     if (analysis.shape == Shape::Flat && (!exceedsPlane(set, analysis.circuit) ||
-                                          std::all_of(analysis.circuit.begin(), analysis.circuit.end(), isBraced)))
+                                          std::any_of(analysis.circuit.begin(), analysis.circuit.end(), isBraced)))
         analysis.shape = Shape::Spatial;
 }
 
