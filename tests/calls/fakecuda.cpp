@@ -4,7 +4,8 @@
 // A stand-in for NVIDIA's driver (libcuda.so.1): OpenMM's CUDA platform starts without a GPU, and NVRTC compiles every
 // kernel with OpenMM's real options. There is one device, whose memory is the host's. Copies are real; kernels are
 // looked up, their launches checked and noted, but not run. The environment variable FAKECUDA_CAPABILITY is the compute
-// capability, times 10 (90).
+// capability, times 10 (90); FAKECUDA_DRIVER is the CUDA version that the driver is for (13000: 13.0), and like a real
+// one it refuses PTX of a newer NVRTC.
 #include "calls.h"
 #include <cstdint>
 #include <cstdio>
@@ -19,6 +20,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -100,9 +102,15 @@ CUresult copy(CUdeviceptr device, void* to, const void* from, size_t size) {
     return CUDA_SUCCESS;
 }
 
+int fromEnvironment(const char* name, int otherwise) {
+    const char* wanted = std::getenv(name);
+    return wanted == nullptr ? otherwise : std::atoi(wanted);
+}
 int capability() {
-    const char* wanted = std::getenv("FAKECUDA_CAPABILITY");
-    return wanted == nullptr ? 90 : std::atoi(wanted);
+    return fromEnvironment("FAKECUDA_CAPABILITY", 90);
+}
+int driverVersion() {
+    return fromEnvironment("FAKECUDA_DRIVER", 13000);
 }
 
 constexpr int multiprocessors = 8;
@@ -129,6 +137,17 @@ std::vector<Parameter> readParameters(const std::string& text) {
     return parameters;
 }
 
+/** Whether a driver for this version of CUDA is too old for PTX that begins with a line as ".version 9.0": that of
+ * NVRTC 13.0. Since then both have the same minor version; there is no PTX of its own for CUDA 12.6. */
+bool isTooNew(const std::string& ptx) {
+    static const std::regex version(R"(\.version\s+(\d+)\.(\d+))");
+    const int major = driverVersion() / 1000, minor = driverVersion() % 1000 / 10;
+    std::smatch found;
+    return std::regex_search(ptx, found, version) &&
+           std::pair(std::stoi(found[1]), std::stoi(found[2])) >
+               std::pair(major - 4, minor - (major == 12 && minor >= 6 ? 1 : 0));
+}
+
 /** The text under a name made from itself, so that a module appears once however often it is loaded. */
 void keep(const std::string& ptx) {
     if (folder.empty())
@@ -153,6 +172,8 @@ void copyCoordinates(void** arguments) {
 }
 
 CUresult load(CUmodule* result, const std::string& ptx) {
+    if (isTooNew(ptx))
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     static const std::regex entry(R"(\.entry\s+(\w+)\s*(\([^)]*\))?)");
     auto module = std::make_unique<Module>();
     for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each)
@@ -197,7 +218,7 @@ CUresult cuInit(unsigned int) {
     return CUDA_SUCCESS;
 }
 CUresult cuDriverGetVersion(int* version) {
-    *version = 13000;
+    *version = driverVersion();
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetCount(int* count) {
@@ -299,7 +320,8 @@ CUresult cuProfilerStop() {
 }
 CUresult cuGetErrorName(CUresult result, const char** name) {
     static thread_local std::string text;
-    text = "error " + std::to_string(result) + " of the fake driver";
+    text = result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
+                                                        : "error " + std::to_string(result) + " of the fake driver";
     *name = text.c_str();
     return CUDA_SUCCESS;
 }
