@@ -43,6 +43,10 @@ if [ -n "${INSTALLED:-}" ]; then
 else
     setup tests
     interpreter=$venv/bin/python
+fi
+"$interpreter" scripts/gpu/versions.py || exit 1 # it says why, and what to do
+
+if [ -z "${INSTALLED:-}" ]; then
     say "C++ tests on CUDA"
     log=$build/gpu-check.log
     export CONSTRAINTS_TEST_CUDA=1

@@ -14,6 +14,7 @@ import openmmconstraints as mc
 from openmmconstraints import _build_info
 from openmmconstraints._openmm import describe_foreign_platforms
 from openmmconstraints.commands.files import load_xml
+from openmmconstraints.inspection.cuda import CudaVersions, find_versions
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import devices, found_platforms, supports_plugin
 from openmmconstraints.inspection.system import count_degrees_of_freedom
@@ -40,7 +41,12 @@ def print_installation(console: Console) -> None:
         f"built with         OpenMM {_build_info.OPENMM_VERSION}, {_build_info.COMPILER}, "
         f"SWIG {_build_info.SWIG_VERSION}, {_build_info.BUILD_TYPE or 'no build type'}"
     )
-    console.print(_platform_table())
+    cuda = find_versions()
+    if cuda is not None:
+        console.print(f"CUDA               {cuda.summary}")
+    console.print(_platform_table(cuda))
+    if cuda is not None and cuda.problem is not None:
+        console.print(Text(cuda.problem, style="bold red"), soft_wrap=True)  # so that its command can be copied
     for line in describe_foreign_platforms():
         console.print(Text(line, style="bold red"))
     failures = list(mm.Platform.getPluginLoadFailures())
@@ -57,7 +63,7 @@ def _is_broken(failure: str) -> bool:
     return any(f"libOpenMMConstraints{name}." in failure for name in found_platforms())
 
 
-def _platform_table():
+def _platform_table(cuda: CudaVersions | None):
     columns = ["Platform", "OpenMM has it", "Devices", "Library of this plugin", "Integrators work"]
     table = make_table("Platforms", columns, [])
     found = found_platforms()
@@ -68,9 +74,14 @@ def _platform_table():
             "no" if platform is None else "yes",
             "-" if platform is None else _devices(platform),
             _library(name, platform),
-            "yes" if platform is not None and supports_plugin(platform) else "no",
+            "yes" if platform is not None and supports_plugin(platform) and not _is_refused(name, cuda) else "no",
         )
     return table
+
+
+def _is_refused(name: str, cuda: CudaVersions | None) -> bool:
+    """Whether the driver accepts no kernel."""
+    return name == "CUDA" and cuda is not None and cuda.problem is not None
 
 
 def _devices(platform: mm.Platform) -> str:
