@@ -138,6 +138,14 @@ int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned grid
     return CUDA(cuLaunchKernel)(function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, arguments,
                                 extra);
 }
+int cuLaunchCooperativeKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                              unsigned blockY, unsigned blockZ, unsigned shared, void* stream, void** arguments) {
+    const char* name = "?";
+    cuFuncGetName(&name, function);
+    record(std::string("launch ") + name);
+    return CUDA(cuLaunchCooperativeKernel)(function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream,
+                                           arguments);
+}
 int cuMemAlloc_v2(size_t* array, size_t size) {
     numObjects++;
     return CUDA(cuMemAlloc_v2)(array, size);
