@@ -73,6 +73,11 @@ void keepPtx(const std::string& whose) {
     find<decltype(keepModules)>("keepModules")(path.c_str());
 }
 
+void keepNoPtx() {
+    if (std::getenv("CONSTRAINTS_PTX_FOLDER") != nullptr)
+        find<decltype(keepModules)>("keepModules")("");
+}
+
 // ---- Systems, one for each kind of constraint
 // -------------------------------------------------------------------------
 
@@ -232,14 +237,16 @@ struct DeviceSimulation {
         integrator.step(steps);
         return calls();
     }
-    /** Launches of some steps that computing forces does not need. */
-    std::vector<std::string> launchesBesidesForces(int steps) {
+    /** Launches of steps that computing forces does not need.
+     *  @param times  how often step() is called for so many steps */
+    std::vector<std::string> launchesBesidesForces(int steps, int times = 1) {
         context->getState(State::Forces);
         const auto forForces = calls().launches;
         std::vector<std::string> others;
-        for (const std::string& name : step(steps).launches)
-            if (std::find(forForces.begin(), forForces.end(), name) == forForces.end())
-                others.push_back(name);
+        for (int i = 0; i < times; i++)
+            for (const std::string& name : step(steps).launches)
+                if (std::find(forForces.begin(), forForces.end(), name) == forForces.end())
+                    others.push_back(name);
         return others;
     }
 };
@@ -314,6 +321,45 @@ TEST_P(Plugin, StepsWaitingAtTheEndOnly) {
     simulation.context->getState(State::Energy | State::Velocities);
 }
 
+/** What the table in docs/guide/platforms.md has: of a step, besides what forces need. */
+struct Cost {
+    const char *kind, *integrator;
+    int launches, waits; ///< waits: of a call of step(1)
+
+    friend std::ostream& operator<<(std::ostream& out, const Cost& cost) {
+        return out << cost.kind << ", " << cost.integrator;
+    }
+};
+class Launches : public testing::TestWithParam<Cost> {};
+
+TEST_P(Launches, AreSoMany) {
+    keepNoPtx(); // the tests of Plugin keep it
+    const Cost cost = GetParam();
+    std::unique_ptr<Integrator> integrator;
+    if (std::string(cost.integrator) == "Verlet")
+        integrator = std::make_unique<VerletIntegrator>(0.001);
+    else if (std::string(cost.integrator) == "LangevinMiddle")
+        integrator = std::make_unique<LangevinMiddleIntegrator>(300, 1, 0.001);
+    else
+        integrator = makeIntegrator({"", ConstraintIntegrator::Automatic, cost.integrator}, 0.001, 1e-5);
+    DeviceSimulation simulation(cost.kind, *integrator, "mixed");
+    const auto count = [&](int steps, int times) {
+        const auto names = simulation.launchesBesidesForces(steps, times);
+        // OpenMM makes random numbers for many steps at once, and CCMA launches until it converges.
+        return (int) std::count_if(names.begin(), names.end(), [](const std::string& name) {
+            return name != "generateRandomNumbers" && name.find("CCMA") == std::string::npos;
+        });
+    };
+    // The first step has more, since somebody else computed forces.
+    EXPECT_EQ(count(20, 1) - count(10, 1), 10 * cost.launches);
+    EXPECT_EQ(count(1, 11) - count(1, 1), 10 * cost.launches);
+    int waits = 0;
+    for (int i = 0; i < 10; i++)
+        waits += (int) simulation.step(1).waits.size();
+    EXPECT_EQ(waits, 10 * cost.waits);
+    EXPECT_LE((int) simulation.step(10).waits.size(), cost.waits);
+}
+
 using Combination = std::tuple<const char*, std::string, Solver, std::string>;
 
 /** Compiling is what takes time here: in mixed precision more than in the others, and small kernels with all
@@ -350,6 +396,16 @@ std::string describe(const testing::TestParamInfo<Combination>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Precision, Builtin, testing::ValuesIn(precisions),
                          [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Mixed, Launches,
+                         testing::Values(Cost{"hydrogens", "Verlet", 4, 0}, Cost{"hydrogens", "LangevinMiddle", 7, 0},
+                                         Cost{"hydrogens", "Shake", 1, 1}, Cost{"hydrogens", "Rattle", 2, 1},
+                                         Cost{"hydrogens", "RattleLangevin", 2, 1},
+                                         Cost{"hydrogens", "GeodesicLangevin", 6, 1},
+                                         Cost{"hydrogens", "RattleNoseHoover", 9, 1}, Cost{"upToEight", "Rattle", 2, 1},
+                                         Cost{"clusters", "Shake", 2, 1}, Cost{"clusters", "Rattle", 4, 1},
+                                         Cost{"clusters", "RattleLangevin", 4, 1}, Cost{"longChain", "Rattle", 2, 1},
+                                         Cost{"longestChain", "Rattle", 2, 1}, Cost{"declared", "Rattle", 7, 1}),
+                         [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
 INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 
 } // namespace

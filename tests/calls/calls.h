@@ -13,7 +13,8 @@ const char* takeCalls();
 /** How many of what was made since the program began have not been released: buffers, programs, kernels and queues of
  *  OpenCL, arrays in CUDA's device memory. */
 long objectsInUse();
-/** fakecuda only: keep the PTX of modules that are loaded from now on in an existing folder, as <hash>.ptx. */
+/** fakecuda only: keep the PTX of modules that are loaded from now on in an existing folder, as <hash>.ptx; "": do not.
+ */
 void keepModules(const char* folder);
 }
 
