@@ -12,7 +12,6 @@ well:
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import platform as machine
 import re
@@ -26,6 +25,7 @@ from pathlib import Path
 import openmm as mm
 from rich.progress import track
 
+from openmmconstraints.benchmark.calls import count_calls
 from openmmconstraints.benchmark.runner import Runner
 from openmmconstraints.benchmark.timing import ignore_forces, in_turn, without_forces
 from openmmconstraints.demo.comparison import PARTNERS, Candidate
@@ -36,7 +36,6 @@ from openmmconstraints.inspection.versions import openmm_version, plugin_version
 from openmmconstraints.terminal.table import make_console, make_table
 
 ROUND_SECONDS = 0.3  # of each integrator, where the number of steps is not given
-COUNTED_STEPS = 20
 #: Steps without forces before a measurement starts again from the same state. They are more than in the command
 #: `openmm-constraints benchmark`: only bonds are held, and the wait for a device at the end counts less.
 MAX_FREE_STEPS = 25
@@ -61,35 +60,8 @@ class Result:
     launches: float | None = None  # per step
     launches_besides_forces: float | None = None
     waits: float | None = None  # per step, in calls of many steps
+    waits_alone: float | None = None  # per step, in calls of one step each
     failure: str | None = None
-
-
-# ---- counting --------------------------------------------------------------------------------------------------------
-
-
-def take_calls() -> list[tuple[str, str]] | None:
-    """Calls to the device since the last time, as ("launch" or "wait", name); None where calls are not counted."""
-    function = getattr(ctypes.CDLL(None), "takeCalls", None)
-    if function is None:
-        return None
-    function.restype = ctypes.c_char_p
-    return [(words[0], words[2]) for words in (line.partition(" ") for line in function().decode().splitlines())]
-
-
-def count(context: mm.Context, result: Result) -> None:
-    """Launches and waits of a step, where they are counted. All steps are in one call, whose end may wait."""
-    take_calls()
-    context.getState(forces=True)
-    forces = take_calls()
-    if forces is None:
-        return
-    context.getIntegrator().step(COUNTED_STEPS)
-    calls = take_calls() or []
-    launches = [name for what, name in calls if what == "launch"]
-    for_forces = {name for what, name in forces if what == "launch"}
-    result.launches = len(launches) / COUNTED_STEPS
-    result.launches_besides_forces = sum(name not in for_forces for name in launches) / COUNTED_STEPS
-    result.waits = (len(calls) - len(launches)) / COUNTED_STEPS
 
 
 # ---- timing ----------------------------------------------------------------------------------------------------------
@@ -127,7 +99,10 @@ def measure(
         result = results[name]
         if result.failure is not None:
             continue
-        count(runner.context, result)
+        calls = count_calls(runner.context)
+        if calls is not None:
+            result.launches, result.launches_besides_forces = calls.launches, calls.launches_besides_forces
+            result.waits, result.waits_alone = calls.waits, calls.waits_alone
         result.bond_error = meter.largest_error(runner.context.getState(positions=True))
         if name in PARTNERS:
             result.solver = runner.context.getIntegrator().getSolverSummary().str()
