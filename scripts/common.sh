@@ -182,7 +182,7 @@ elif len(sys.argv) > 2:
     print(*extras[sys.argv[2]], sep="\n")
 else:
     print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
-          *(r for name, extra in extras.items() if name not in ("benchmark", "docs") for r in extra), sep="\n")
+          *(r for name, extra in extras.items() if name not in ("benchmark", "docs", "gpu") for r in extra), sep="\n")
 PY
 }
 

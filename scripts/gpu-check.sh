@@ -2,78 +2,116 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 #
-# Checks the CUDA platform on a machine with an NVIDIA GPU: builds everything, runs the tests that concern CUDA on the
-# real device, and the benchmark, which writes benchmarks/results/<day>-<device>.json. Arguments go to the benchmark.
+# Checks the CUDA platform on a machine with an NVIDIA GPU, in pieces of under ten minutes, each useful alone:
 #
-#   scripts/gpu-check.sh
-#   scripts/gpu-check.sh --precision single mixed double --rounds 30
-#   INSTALLED=1 PYTHON=python3 scripts/gpu-check.sh    # no build, no C++ tests: the package as it is installed there
+#   versions     what is there; where the driver is too old for NVRTC, the remedy, and nothing else is run
+#   sanitize     memcheck, racecheck and synccheck of compute-sanitizer on small cases of every path
+#   tests        C++ tests in mixed precision; what a step asks of the device
+#   grid         clusters that the whole device solves, against Reference
+#   benchmark    whole steps of villin and DHFR, ours and OpenMM's integrators in turn: ns/day, launches and waits
+#   profile      where the time goes (nsys), and the two kernels of ours that take most of it (ncu)
+#   single       C++ tests in single precision
+#   double       and in double precision
+#
+#   scripts/gpu-check.sh                           # all, in this order
+#   scripts/gpu-check.sh tests grid
+#   scripts/gpu-check.sh --dry-run versions grid   # without a GPU: the driver is a stand-in, which runs no kernel
+#   scripts/gpu-check.sh --limit 590               # seconds for a piece
+#   CARRIED=1 scripts/gpu-check.sh                 # nothing is set up: .venv and build came from another machine
+#   INSTALLED=1 PYTHON=python3 scripts/gpu-check.sh versions benchmark    # the package as it is installed there
+#
+# After the set-up nothing needs a network. What is found lies in a folder that is named at the end, build/gpu/<time>.
+# scripts/gpu/fill-cache.sh compiles kernels beforehand. More is in docs/gpu.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
 
-# The driver is asked, not nvidia-smi: a container may have one without the other.
-find_gpu() {
-    "${python:-python3}" - <<'PY'
-import ctypes
-try:
-    driver = ctypes.CDLL("libcuda.so.1")
-except OSError as error:
-    raise SystemExit(f"no NVIDIA driver ({error})")
-count, version = ctypes.c_int(0), ctypes.c_int(0)
-result = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-if result or not count.value:
-    raise SystemExit(f"the NVIDIA driver finds no GPU (CUDA error {result})")
-name, device = ctypes.create_string_buffer(256), ctypes.c_int(0)
-driver.cuDeviceGet(ctypes.byref(device), 0)
-driver.cuDeviceGetName(name, 256, device)
-driver.cuDriverGetVersion(ctypes.byref(version))
-print(f"{name.value.decode()}, driver for CUDA {version.value // 1000}.{version.value % 1000 // 10}")
-PY
+all=(versions sanitize tests grid benchmark profile single double)
+pieces=()
+limit=590
+export GPU_DRY_RUN=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --dry-run) GPU_DRY_RUN=1 ;;
+    --limit) limit=${2:?--limit needs a number of seconds} && shift ;;
+    versions | sanitize | tests | grid | benchmark | profile | single | double) pieces+=("$1") ;;
+    *) die "unknown argument $1 (see the head of scripts/gpu-check.sh)" ;;
+    esac
+    shift
+done
+[ ${#pieces[@]} -gt 0 ] || pieces=("${all[@]}")
+
+wanted() { [[ " ${pieces[*]} " == *" $1 "* ]]; }
+
+# openmmtools has the files of DHFR; what it needs itself is left out, since it is not imported.
+prepare_inputs() {
+    local prepare=("$GPU_PYTHON" benchmarks/gpu.py --prepare --inputs "$GPU_INPUTS")
+    "${prepare[@]}" >/dev/null && return
+    "$GPU_PYTHON" -m pip install --quiet --disable-pip-version-check --no-deps "openmmtools>=0.24"
+    "${prepare[@]}"
 }
 
 find_python
-gpu=$(find_gpu 2>&1) || die "this needs an NVIDIA GPU: $gpu. Without one, scripts/test.sh --full compiles all CUDA kernels and runs the host code on a fake driver"
-say "$gpu"
+device() { "${python:-python3}" scripts/gpu/device.py 2>&1; }
+if [ -z "$GPU_DRY_RUN" ]; then
+    gpu=$(device) || die "this needs an NVIDIA GPU: $gpu. Without one: --dry-run, and scripts/test.sh --full"
+fi
 
-notes=(--note "$gpu" --note "$(git describe --always --dirty 2>/dev/null || echo 'no git here')")
-failed=0
+export GPU_PYTHON=$venv/bin/python GPU_TESTS=$build/tests GPU_INPUTS=$build/gpu/inputs
 if [ -n "${INSTALLED:-}" ]; then
-    interpreter=$python
+    GPU_PYTHON=$python GPU_TESTS=
+elif [ -n "${CARRIED:-}" ]; then
+    # Wherever they lie now, and whichever Python of the same version is here.
+    site=$(echo "$venv"/lib/python3*/site-packages)
+    GPU_PYTHON=${PYTHON:-$GPU_PYTHON}
+    export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH}
+    export LD_LIBRARY_PATH=$build:$site/OpenMM.libs/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export CONSTRAINTS_TEST_PLUGINS=$build/plugins CONSTRAINTS_TEST_OPENMM_PLUGINS=$site/OpenMM.libs/lib/plugins
 else
     setup tests
-    interpreter=$venv/bin/python
+    # What pieces need besides, while there is a network: compute-sanitizer, and where the benchmark starts.
+    if [ -z "$GPU_DRY_RUN" ] && wanted sanitize; then install_requirements gpu; fi
+    if wanted benchmark || wanted profile; then prepare_inputs; fi
 fi
-"$interpreter" scripts/gpu/versions.py || exit 1 # it says why, and what to do
+[ -x "$GPU_TESTS/ConstraintTests" ] || GPU_TESTS=
 
-if [ -z "${INSTALLED:-}" ]; then
-    say "C++ tests on CUDA"
-    log=$build/gpu-check.log
-    export CONSTRAINTS_TEST_CUDA=1
-    # Each process has its share of the tests: most of the time goes into compiling kernels, on one core.
-    GTEST_TOTAL_SHARDS=$(nproc)
-    export GTEST_TOTAL_SHARDS
-    seq 0 $((GTEST_TOTAL_SHARDS - 1)) | xargs -P "$GTEST_TOTAL_SHARDS" -I{} env GTEST_SHARD_INDEX={} \
-        bash -c '"$1" --gtest_filter="*CUDA*" >"$2.$GTEST_SHARD_INDEX" 2>&1' _ "$build/tests/ConstraintTests" "$log" || failed=1
-    unset GTEST_TOTAL_SHARDS
-    cat "$log".* >"$log"
-    rm "$log".*
-    # With the real driver, whose calls are noted on the way.
-    "$venv/bin/ctest" --test-dir "$build" --output-on-failure --no-tests=error --tests-regex '^calls$' --verbose >>"$log" 2>&1 ||
-        failed=1
-    passed=$(grep -cE '^([0-9]+: )?\[       OK \]' "$log" || true)
-    wrong=$(grep -E '^([0-9]+: )?\[  FAILED  \] .*\(' "$log" | sort -u || true)
-    [ -z "$wrong" ] || printf '%s\n' "$wrong"
-    [ "$passed" -gt 0 ] || die "no test ran on CUDA (see $log)"
-    notes+=(--note "C++ tests on CUDA: $passed passed, $(printf '%s' "$wrong" | grep -c . || true) failed")
-    printf '%s passed; all of it is in %s\n' "$passed" "$log"
+mkdir -p "$build/gpu"
+GPU_FOLDER=$(mktemp -d "$build/gpu/$(date -u +%Y-%m-%d-%H%M%S)${GPU_DRY_RUN:+-dry-run}.XXX")
+export GPU_FOLDER GPU_LIMIT=$limit
+touch "$GPU_FOLDER/summary.txt"
+if [ -n "$GPU_DRY_RUN" ]; then
+    stand_in=$build/tests/calls
+    [ -e "$stand_in/fakecuda/libcuda.so.1" ] || die "a dry run needs the C++ tests: their stand-in for the driver"
+    export LD_LIBRARY_PATH=$stand_in/fakecuda:$stand_in/fakecufft${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    mkdir "$GPU_FOLDER/stubs"
+    for tool in compute-sanitizer nsys ncu; do
+        ln -s "$root/scripts/gpu/stub.sh" "$GPU_FOLDER/stubs/$tool"
+    done
+    export PATH=$GPU_FOLDER/stubs:$PATH
+    gpu=$(device) || die "$gpu"
 fi
+say "$gpu"
+GPU_NOTE="$gpu, $(git describe --always --dirty 2>/dev/null || echo 'no git here')"
+export GPU_NOTE
+# Tools of NVIDIA's that pip or a toolkit brought.
+PATH+=$(printf ':%s' "$venv"/lib/python3*/site-packages/nvidia/cu*/bin /usr/local/cuda/bin /opt/nvidia/nsight-*/*)
 
-say "Benchmark"
-# Counts launches too, where the C++ tests were built.
-calls=$build/tests/calls
-if [ -e "$calls/libcountcalls.so" ]; then # preloaded by name: a path with a space in it could not be
-    export LD_PRELOAD=libcountcalls.so LD_LIBRARY_PATH=$calls${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-fi
-"$interpreter" benchmarks/platforms.py --platform CUDA --precision mixed single "${notes[@]}" "$@" || failed=1
+# Before anything else: with another NVRTC all that follows would fail.
+"$GPU_PYTHON" scripts/gpu/versions.py >&2 || exit 1
+
+for piece in "${pieces[@]}"; do
+    start=$SECONDS
+    status=0
+    timeout --kill-after=10 "$limit" bash "scripts/gpu/$piece.sh" || status=$?
+    [ "$status" = 0 ] || failed=1
+    result='' ended=''
+    [ "$status" = 0 ] || result=FAILED
+    [ "$status" != 124 ] || ended=", ended by --limit $limit"
+    printf '%-8s %4d s  %s in all%s\n' "$result" $((SECONDS - start)) "$piece" "$ended" >>"$GPU_FOLDER/summary.txt"
+done
+
+say "Summary"
+cat "$GPU_FOLDER/summary.txt"
+printf '         %4d s  everything, on %s\n' "$SECONDS" "$GPU_NOTE"
+printf 'What was found is in %s\n' "$GPU_FOLDER"
 exit "$failed"

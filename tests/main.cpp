@@ -12,6 +12,12 @@
 
 using OpenMM::Platform;
 
+/** Where they were built, unless a variable says where they were carried. */
+static std::string folder(const char* variable, const char* built) {
+    const char* carried = std::getenv(variable);
+    return carried == nullptr ? built : carried;
+}
+
 /** Libraries by name, not whole folders: our own plugin may be installed in OpenMM's, and would be loaded a second
  * time. What cannot be loaded is an error; OpenMM's Reference platform is part of libOpenMM. Devices are loaded where
  * they are under test. */
@@ -24,9 +30,11 @@ static void loadPlatforms() {
             for (auto* names : {&platforms, &ours})
                 names->push_back(device);
     for (const std::string& name : platforms)
-        Platform::loadPluginLibrary(OPENMM_PLUGIN_DIR "/libOpenMM" + name + ".so");
+        Platform::loadPluginLibrary(folder("CONSTRAINTS_TEST_OPENMM_PLUGINS", OPENMM_PLUGIN_DIR) + "/libOpenMM" + name +
+                                    ".so");
     for (const std::string& name : ours)
-        Platform::loadPluginLibrary(PLUGIN_DIR "/libOpenMMConstraints" + name + ".so");
+        Platform::loadPluginLibrary(folder("CONSTRAINTS_TEST_PLUGINS", PLUGIN_DIR) + "/libOpenMMConstraints" + name +
+                                    ".so");
 }
 
 /** PoCL, OpenCL on CPUs, takes ten times as long to compile kernels with optimization, and tests compile many. Set

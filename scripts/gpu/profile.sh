@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+#
+# Piece of gpu-check.sh: where the time of a step goes (nsys), and the two of our kernels that take most of it (ncu).
+source scripts/gpu/common.sh
+
+step=("$GPU_PYTHON" benchmarks/gpu.py --inputs "$GPU_INPUTS" --systems dhfr --sets AllBonds --precision mixed
+    --integrators RattleLangevin --rounds 1 --seconds 0.1)
+kernels=(blockCluster_firstHalf smallCluster_firstHalf) # unless nsys finds others
+if command -v nsys >/dev/null; then
+    report=$GPU_FOLDER/profile
+    try "nsys" nsys profile --trace=cuda --force-overwrite=true --output "$report" "${step[@]}"
+    try "Times of all kernels" nsys stats --force-export=true --report cuda_gpu_kern_sum --format csv \
+        --output "$report" "$report.nsys-rep"
+    csv=${report}_cuda_gpu_kern_sum.csv
+    if [ -e "$csv" ]; then
+        # Hottest first; the name is the last column.
+        mapfile -t found < <(grep -oE '(small|thread|block|grid)Cluster_[A-Za-z]+' "$csv" | awk '!seen[$0]++' | head -n 2)
+        [ ${#found[@]} -eq 0 ] || kernels=("${found[@]}")
+    fi
+else
+    not_run "nsys" "it is not installed: NVIDIA Nsight Systems"
+fi
+for kernel in "${kernels[@]}"; do
+    if command -v ncu >/dev/null; then
+        try "ncu, $kernel" ncu --set full --kernel-name "$kernel" --launch-skip 20 --launch-count 3 --force-overwrite \
+            --export "$GPU_FOLDER/$kernel" "${step[@]}"
+    else
+        not_run "ncu, $kernel" "it is not installed: NVIDIA Nsight Compute"
+    fi
+done
+exit "$failed"

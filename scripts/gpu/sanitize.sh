@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+#
+# Piece of gpu-check.sh: compute-sanitizer on small cases of every path: one thread, a block or the whole grid for a
+# cluster, either solver, every kind of constraint, every scheme, projections, failures.
+source scripts/gpu/common.sh
+
+need_tests "compute-sanitizer"
+cases='*/Devices.*CUDAMixed*:*/Mixtures.*CUDAMixed*:*/SmallClusters.GoWhere*CUDAMixed*:*/SharedFactors.*CUDAMixed*'
+cases+=':*/SeveralBlocks.*CUDAMixed:*/IllConditioned.*CUDAMixed:*/Geodesic.KeepsTo*CUDAMixed*'
+cases+=':*/NoseHoover.ReturnsIts*CUDAMixed*:*/NotFinite.*CUDAMixed*:*/Failures.ReadingsAre*CUDAMixed*'
+cases+='-*/SharedFactors.EndWhere*:*/SharedFactors.RepeatBit*'
+for tool in memcheck racecheck synccheck; do
+    if command -v compute-sanitizer >/dev/null; then
+        try "compute-sanitizer, $tool" run_tests "$cases" compute-sanitizer --tool "$tool" --error-exitcode 9
+    else
+        not_run "compute-sanitizer, $tool" "it is not installed: pip install nvidia-cuda-sanitizer-api, or the CUDA toolkit"
+    fi
+done
+exit "$failed"

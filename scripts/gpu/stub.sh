@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+#
+# Stands for compute-sanitizer, nsys and ncu in a dry run: it runs the program among its arguments. For `nsys stats` it
+# writes a table as nsys does.
+words=("$@")
+for ((i = 0; i < $#; i++)); do
+    word=${words[i]}
+    if [ "$(basename "$0") $1" = "nsys stats" ] && [ "$word" = --output ]; then
+        printf '%s\n' "Time (%),Name" "60.0,computeNonbonded" "20.0,smallCluster_firstHalf" "9.0,blockCluster_step" \
+            >"${words[i + 1]}_cuda_gpu_kern_sum.csv"
+    elif [[ $word == */* && -f $word && -x $word ]] || [ "$word" = env ]; then
+        exec "${words[@]:i}"
+    fi
+done

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""scripts/gpu-check.sh without a GPU: its dry run, and what its pieces make of commands that fail."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*words, **variables):
+    environment = {**os.environ, "PYTHON": sys.executable, **variables}
+    return subprocess.run(
+        ["bash", *words], cwd=ROOT, capture_output=True, text=True, check=False, env=environment, timeout=600
+    )
+
+
+def dry_run(*pieces, **variables):
+    """What was built is taken as it is: a test does not build."""
+    return run("scripts/gpu-check.sh", "--dry-run", *pieces, CARRIED="1", **variables)
+
+
+def test_dry_run_of_the_versions():
+    result = dry_run("versions")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r"^ran +\d+ s  versions: Driver and NVRTC$", result.stdout, re.MULTILINE)
+    assert "driver for CUDA 13.0, NVRTC 13.0" in result.stderr
+    (folder,) = re.findall(r"^What was found is in (.+)$", result.stdout, re.MULTILINE)
+    assert "fakecuda sm_90" in (Path(folder) / "versions-2.log").read_text()  # openmm-constraints info
+
+
+def test_a_driver_that_is_too_old_ends_everything_with_a_remedy():
+    result = dry_run("versions", "tests", FAKECUDA_DRIVER="12080")
+    assert result.returncode == 1
+    assert "NVRTC 13.0 is newer than the driver, which is for CUDA 12.8" in result.stderr
+    assert '"nvidia-cuda-nvrtc-cu12==12.8.*"' in result.stderr
+    assert "Summary" not in result.stderr
+
+
+def test_unknown_words_are_refused():
+    assert "unknown argument bench" in dry_run("bench").stdout + dry_run("bench").stderr
+
+
+@pytest.mark.long
+def test_dry_run_of_the_cooperative_path():
+    result = dry_run("grid")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len(re.findall(r"^ran .* grid: .* \(\d+ passed, \d+ failed\)$", result.stdout, re.MULTILINE)) == 3
+
+
+# ---- pieces with other programs in the place of the C++ tests --------------------------------------------------------
+
+PASSES = 'echo "[       OK ] A.b (1 ms)"; echo "[==========] 1 test from 1 test suite ran. (1 ms total)"'
+FAILS = 'echo "[  FAILED  ] A.b (1 ms)"; echo "[==========] 1 test from 1 test suite ran. (1 ms total)"; exit 1'
+CRASHES = 'echo "[  FAILED  ] A.b (1 ms)"; kill -SEGV $$'
+DIES_AT_ITS_END = f"{PASSES}; kill -ABRT $$"
+
+
+@pytest.fixture
+def piece(tmp_path):
+    """Run a piece with a script as ConstraintTests; returns its exit status and its summary."""
+
+    def run_piece(name, script, dry, *tools):
+        (tmp_path / "calls").mkdir()
+        programs = {"ConstraintTests": script, "calls/TestCalls": '[ -z "${GTEST_TOTAL_SHARDS:-}" ]'}
+        for program, text in {**programs, **dict.fromkeys(tools, 'exec "${@:5}"')}.items():
+            (tmp_path / program).write_text(f"#!/bin/bash\n{text}\n")
+            (tmp_path / program).chmod(0o755)
+        variables = {"GPU_FOLDER": str(tmp_path), "GPU_TESTS": str(tmp_path), "GPU_DRY_RUN": "1" if dry else ""}
+        path = f"{tmp_path}:/usr/bin:/bin"
+        result = run(f"scripts/gpu/{name}.sh", GPU_PYTHON=sys.executable, PATH=path, **variables)
+        return result.returncode, (tmp_path / "summary.txt").read_text()
+
+    return run_piece
+
+
+@pytest.mark.parametrize(
+    ("script", "dry", "status", "word"),
+    [
+        (PASSES, False, 0, "passed"),
+        (FAILS, False, 1, "FAILED"),
+        (CRASHES, False, 1, "FAILED"),
+        (DIES_AT_ITS_END, False, 1, "FAILED"),
+        (PASSES, True, 0, "ran"),
+        (FAILS, True, 0, "ran"),  # no kernel runs: comparisons fail
+        (CRASHES, True, 1, "FAILED"),
+        (DIES_AT_ITS_END, True, 1, "FAILED"),
+    ],
+)
+def test_a_piece_fails_if_its_tests_do(piece, script, dry, status, word):
+    returned, summary = piece("grid", script, dry)
+    assert returned == status, summary
+    assert [line.split()[0] for line in summary.splitlines()] == [word] * 3
+
+
+@pytest.mark.parametrize(("name", "lines"), [("tests", 2), ("single", 1), ("double", 1)])
+def test_pieces_of_the_c_plus_plus_tests(piece, name, lines):
+    status, summary = piece(name, PASSES, False)
+    assert status == 0, summary
+    assert [line.split()[0] for line in summary.splitlines()] == ["passed"] * lines
+
+
+def test_a_tool_that_is_missing_is_no_success(piece):
+    status, summary = piece("sanitize", PASSES, False)
+    assert status == 1
+    assert summary.count("not run") == 3
+    assert "pip install nvidia-cuda-sanitizer-api" in summary
+
+
+def test_a_tool_runs_the_tests(piece):
+    status, summary = piece("sanitize", PASSES, False, "compute-sanitizer")
+    assert status == 0
+    assert re.search(r"^passed .* memcheck \([1-9]\d* passed, 0 failed\)$", summary, re.MULTILINE)
