@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 // The direct solver of large clusters on devices: a thread block each, with the factor in shared memory and in single
 // precision where it fits, else in global memory. Both do what Reference does.
+#include "support/LargeSystems.h"
 #include "support/Simulation.h"
+#include "support/Variable.h"
 #include <cmath>
-#include <cstdlib>
 #include <regex>
 #include <thread>
 
@@ -13,89 +14,6 @@ using namespace ConstraintTests;
 using namespace OpenMM;
 
 namespace {
-
-/** A variable of the environment for as long as this lives. */
-class Variable {
-public:
-    Variable(const char* name, const std::string& value) : name(name) {
-        setenv(name, value.c_str(), 1);
-    }
-    ~Variable() {
-        unsetenv(name);
-    }
-    Variable(const Variable&) = delete;
-
-private:
-    const char* name;
-};
-
-class Builder {
-public:
-    explicit Builder(const std::string& name) {
-        made.name = name;
-    }
-    int particle(double mass, const Real3& x) {
-        made.masses.push_back(mass);
-        made.positions.push_back(x);
-        return made.numParticles() - 1;
-    }
-    /** A particle bound to another one, in any direction, or more or less along x. */
-    int grow(int from, double mass, double along = 0) {
-        const Real3 d = Real3{along, 0, 0} + random.direction();
-        const int next = particle(mass, made.positions[from] + (0.15 / std::sqrt(dot(d, d))) * d);
-        bond(from, next);
-        return next;
-    }
-    void bond(int i, int j) {
-        const Real3 d = made.positions[i] - made.positions[j];
-        made.bonds.push_back({i, j, std::sqrt(dot(d, d))});
-    }
-    TestSystem build() {
-        made.rank = (int) made.bonds.size();
-        return made;
-    }
-    Random random{7};
-
-private:
-    TestSystem made;
-};
-
-TestSystem longChain(int bonds, double along = 0) {
-    Builder b("chain");
-    int last = b.particle(12, {0, 0, 0});
-    for (int k = 0; k < bonds; k++)
-        last = b.grow(last, 12, along);
-    return b.build();
-}
-
-/** A backbone with side chains of three bonds, and hydrogens. */
-TestSystem protein(int residues) {
-    Builder b("protein");
-    int last = b.particle(14, {0, 0, 0});
-    for (int k = 0; k < residues; k++) {
-        last = b.grow(last, 12.011);
-        const int branch = b.grow(last, 12.011);
-        b.grow(last, 1.008);
-        b.grow(branch, 1.008);
-        b.grow(b.grow(branch, 15.999), 1.008);
-        last = b.grow(last, 14.007);
-    }
-    return b.build();
-}
-
-/** A crumpled square lattice of bonds: nested dissection, whose separators are dense. */
-TestSystem mesh(int edge) {
-    Builder b("mesh");
-    for (int i = 0; i < edge; i++)
-        for (int j = 0; j < edge; j++) {
-            const int p = b.particle(12, Real3{0.15 * i, 0.15 * j, 0} + 0.03 * b.random.direction());
-            if (i > 0)
-                b.bond(p - edge, p);
-            if (j > 0)
-                b.bond(p - 1, p);
-        }
-    return b.build();
-}
 
 constexpr double tolerance = 1e-9;
 

@@ -207,7 +207,7 @@ int ConstraintProgram::cooperatingBlocks() const {
 ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const {
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = usesBlocks(cc);
-    available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= maxGridSize;
+    available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= cooperatingBlocks();
     available.sharedNumbers = sharedNumbers(std::min(maxBlockSize, device.largestBlock()));
     if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
         available.gridCost = 0; // for a test of small systems
@@ -224,7 +224,7 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
         largestCluster = std::max(largestCluster, t.numRowsOf(c));
     group.blockSize = std::min(blockSizeFor(largestCluster), device.largestBlock());
     if (range.group == ThreadGroupKind::Grid) {
-        group.blockSize = maxBlockSize;
+        group.blockSize = std::min(maxBlockSize, device.largestBlock());
         group.blocks = cooperatingBlocks();
         return group;
     }

@@ -16,6 +16,8 @@ long objectsInUse();
 /** fakecuda only: keep the PTX of modules that are loaded from now on in an existing folder, as <hash>.ptx; "": do not.
  */
 void keepModules(const char* folder);
+/** fakecuda only, where it runs kernels: the order of threads and what is in new memory, Emulator::Conditions. */
+void emulateWith(unsigned int order, unsigned char fill);
 }
 
 #endif

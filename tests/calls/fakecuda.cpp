@@ -3,21 +3,28 @@
 //
 // A stand-in for NVIDIA's driver (libcuda.so.1): OpenMM's CUDA platform starts without a GPU, and NVRTC compiles every
 // kernel with OpenMM's real options. There is one device, whose memory is the host's. Copies are real; kernels are
-// looked up, their launches checked and noted, but not run. The environment variable FAKECUDA_CAPABILITY is the compute
-// capability, times 10 (90); FAKECUDA_DRIVER is the CUDA version that the driver is for (13000: 13.0), and like a real
-// one it refuses PTX of a newer NVRTC.
+// looked up, their launches checked and noted, but not run. With the stand-in for NVRTC (tests/emulator), which compiles
+// kernels for the host, they are run.
+//
+// Variables of the environment: FAKECUDA_CAPABILITY is the compute capability, times 10 (90), FAKECUDA_MULTIPROCESSORS
+// how many there are (8), FAKECUDA_BLOCK how many threads a block may have (1024), FAKECUDA_DRIVER the CUDA version that
+// the driver is for (13000: 13.0); like a real one it refuses PTX of a newer NVRTC. EMULATOR_LOG is a file for the names of
+// all kernels that modules have ("has") and that were run ("ran").
+#include "Grid.h"
 #include "calls.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda.h>
+#include <dlfcn.h>
 #include <fstream>
 #include <iomanip>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -33,6 +40,7 @@ struct Function {
     std::string name;
     std::vector<Parameter> parameters;
     int sharedLimit = 48 * 1024; // bytes of dynamic shared memory, unless it asks for more
+    const Emulator::Kernel* emulated = nullptr;
 };
 struct Module {
     std::map<std::string, Function> functions;
@@ -80,9 +88,10 @@ bool isPinned(const void* p, size_t size) {
 CUresult allocate(std::map<std::uintptr_t, size_t>& blocks, void** p, size_t size) {
     if (size == 0)
         return refuse(CUDA_ERROR_INVALID_VALUE, "memory of no size was asked for");
-    *p = std::calloc(1, size);
+    *p = std::malloc(size);
     if (*p == nullptr)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    std::memset(*p, Emulator::conditions().fill, size);
     std::lock_guard<std::mutex> guard(lock);
     blocks[(std::uintptr_t) *p] = size;
     return CUDA_SUCCESS;
@@ -112,8 +121,9 @@ int capability() {
 int driverVersion() {
     return fromEnvironment("FAKECUDA_DRIVER", 13000);
 }
-
-constexpr int multiprocessors = 8;
+int multiprocessors() {
+    return fromEnvironment("FAKECUDA_MULTIPROCESSORS", 8);
+}
 
 /** Bytes that a block may have at most: of an H100 and of an A100. */
 int sharedMemory() {
@@ -171,13 +181,45 @@ void copyCoordinates(void** arguments) {
             destination[4 * i + k] = source[3 * i + k];
 }
 
+/** A line of EMULATOR_LOG, once. */
+void logOnce(const std::string& line) {
+    static std::set<std::string> known;
+    const char* path = std::getenv("EMULATOR_LOG");
+    if (path != nullptr && known.insert(line).second)
+        std::ofstream(path, std::ios::app) << line + "\n";
+}
+
+/** The kernels of a library that the stand-in for NVRTC made. */
+std::map<std::string, Function> loadEmulated(const std::string& path) {
+    std::map<std::string, Function> functions;
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        std::fprintf(stderr, "fakecuda: %s\n", dlerror());
+        return functions;
+    }
+    *(Emulator::Device**) dlsym(library, "emulator") = &Emulator::device();
+    for (auto* kernel = (const Emulator::Kernel*) dlsym(library, "emulatedKernels"); kernel->name != nullptr; kernel++) {
+        Function& function = functions[kernel->name];
+        function.name = kernel->name;
+        function.emulated = kernel;
+        for (int i = 0; i < kernel->numParameters; i++)
+            function.parameters.push_back({0, kernel->isPointer[i]});
+        logOnce("has " + function.name);
+    }
+    return functions;
+}
+
 CUresult load(CUmodule* result, const std::string& ptx) {
     if (isTooNew(ptx))
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     static const std::regex entry(R"(\.entry\s+(\w+)\s*(\([^)]*\))?)");
+    const std::string emulated = "emulated ";
     auto module = std::make_unique<Module>();
-    for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each)
-        module->functions[(*each)[1]] = {(*each)[1], readParameters((*each)[2])};
+    if (ptx.compare(0, emulated.size(), emulated) == 0)
+        module->functions = loadEmulated(ptx.substr(emulated.size(), ptx.find('\n') - emulated.size()));
+    else
+        for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each)
+            module->functions[(*each)[1]] = {(*each)[1], readParameters((*each)[2])};
     if (module->functions.empty())
         return refuse(CUDA_ERROR_INVALID_PTX, "a module has no kernel");
     keep(ptx);
@@ -211,6 +253,10 @@ void keepModules(const char* path) {
     folder = path;
 }
 
+void emulateWith(unsigned int order, unsigned char fill) {
+    Emulator::conditions() = {order, fill};
+}
+
 // ---- device and contexts
 // ----------------------------------------------------------------------------------------------
 
@@ -242,7 +288,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
         *value = capability() % 10;
         break;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        *value = multiprocessors;
+        *value = multiprocessors();
         break;
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
         *value = 1;
@@ -255,7 +301,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
-        *value = 1024;
+        *value = fromEnvironment("FAKECUDA_BLOCK", 1024);
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
         *value = 48 * 1024;
@@ -444,9 +490,9 @@ CUresult cuFuncGetName(const char** name, CUfunction function) {
     *name = ((const Function*) function)->name.c_str();
     return CUDA_SUCCESS;
 }
-CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
-                        unsigned int blockY, unsigned int blockZ, unsigned int shared, CUstream, void** arguments,
-                        void**) {
+static CUresult launch(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
+                       unsigned int blockY, unsigned int blockZ, unsigned int shared, void** arguments,
+                       bool isCooperative) {
     const Function& function = *(const Function*) f;
     const unsigned int threads = blockX * blockY * blockZ;
     if (gridX * gridY * gridZ == 0 || threads == 0 || threads > 1024 || shared > (unsigned int) function.sharedLimit)
@@ -464,21 +510,33 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, un
             return refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
                           function.name + ": argument " + std::to_string(i) + " does not point to device memory");
     }
+    record("launch " + function.name);
+    if (function.emulated != nullptr) {
+        logOnce("ran " + function.name);
+        const std::string problem = Emulator::run(
+            {*function.emulated, arguments, gridX * gridY * gridZ, threads, shared, isCooperative});
+        return problem.empty() ? CUDA_SUCCESS : refuse(CUDA_ERROR_LAUNCH_FAILED, function.name + ": " + problem);
+    }
     if (function.name == "copyFloatBuffer")
         copyCoordinates<float>(arguments);
     if (function.name == "copyDoubleBuffer")
         copyCoordinates<double>(arguments);
-    record("launch " + function.name);
     return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
+                        unsigned int blockY, unsigned int blockZ, unsigned int shared, CUstream, void** arguments,
+                        void**) {
+    return launch(f, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, arguments, false);
 }
 
 /** Blocks that wait for each other have to be on the device at once: one on each multiprocessor. */
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                                    unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int shared,
-                                   CUstream stream, void** arguments) {
-    if (gridX * gridY * gridZ > (unsigned int) multiprocessors)
+                                   CUstream, void** arguments) {
+    if (gridX * gridY * gridZ > (unsigned int) multiprocessors())
         return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "more blocks than multiprocessors");
-    return cuLaunchKernel(f, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, arguments, nullptr);
+    return launch(f, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, arguments, true);
 }
 
 } // extern "C"

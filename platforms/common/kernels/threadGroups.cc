@@ -70,15 +70,15 @@ DEVICE void gridBarrier(const Arguments* a) {
     volatile GLOBAL int* rounds = a->grid + 1;
     SYNC_THREADS
     if (LOCAL_ID == 0) {
-        GRID_FENCE
         const int round = *rounds;
         GRID_FENCE
         if (GRID_ADD(a->grid, 1) == (int) NUM_GROUPS - 1) {
-            a->grid[0] = 0;
+            GRID_ADD(a->grid, -(int) NUM_GROUPS);
             GRID_FENCE
             GRID_ADD(a->grid + 1, 1);
         } else
             while (*rounds == round) {
+                GRID_FENCE // where threads take turns (tests/emulator), another one runs now
             }
         GRID_FENCE
     }

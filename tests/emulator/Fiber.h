@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_TESTS_EMULATOR_FIBER_H_
+#define CONSTRAINTS_TESTS_EMULATOR_FIBER_H_
+
+namespace Emulator {
+
+/** A stack on which a function runs until it gives up its turn. ThreadSanitizer, where it is loaded, takes fibers for
+ *  threads, between which a switch orders nothing. */
+class Fiber {
+public:
+    Fiber();
+    ~Fiber();
+    Fiber(const Fiber&) = delete;
+    Fiber& operator=(const Fiber&) = delete;
+    /** Begin anew: the next turn calls function(), which must not return. */
+    void start(void (*function)());
+    /** Run until it calls leave(). */
+    void resume();
+    /** Return from resume(), in the fiber. */
+    static void leave();
+
+private:
+    char* memory;
+    void* place = nullptr; // of the stack, while others run
+    void* sanitized = nullptr;
+};
+
+/** What one thread or the host did before release(x) is before what another does after acquire(x). Only ThreadSanitizer
+ *  needs to know. */
+void release(void* x);
+void acquire(void* x);
+
+} // namespace Emulator
+
+#endif

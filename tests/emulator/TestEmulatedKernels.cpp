@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The kernels of this plugin on the emulator: all integrators, both solvers, every thread group. What they compute
+// depends neither on which thread runs first nor on what memory held before, and is what Reference computes.
+#include "../calls/calls.h"
+#include "StepScheme.h"
+#include "support/LargeSystems.h"
+#include "support/Messages.h"
+#include "support/Mixture.h"
+#include "support/Variable.h"
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <optional>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+void setConditions(unsigned int order, unsigned char fill) {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+    auto* emulate = driver == nullptr ? nullptr : (decltype(&emulateWith)) dlsym(driver, "emulateWith");
+    if (emulate == nullptr)
+        throw std::runtime_error("let LD_LIBRARY_PATH lead to the stand-in for the CUDA driver");
+    emulate(order, fill);
+}
+
+/** All that a user may read of some steps. */
+struct Readings {
+    Vectors positions, velocities, forces;
+    std::vector<double> multipliers, velocityMultipliers, energies;
+    SolverSummary summary;
+};
+
+void expectSame(const Readings& a, const Readings& b) {
+    EXPECT_EQ(distance(a.positions, b.positions), 0);
+    EXPECT_EQ(distance(a.velocities, b.velocities), 0);
+    EXPECT_EQ(distance(a.forces, b.forces), 0);
+    EXPECT_EQ(a.multipliers, b.multipliers);
+    EXPECT_EQ(a.velocityMultipliers, b.velocityMultipliers);
+    EXPECT_EQ(a.energies, b.energies);
+    EXPECT_EQ(a.summary.iterations, b.summary.iterations);
+    EXPECT_EQ(a.summary.maxError, b.summary.maxError);
+    EXPECT_EQ(a.summary.worstConstraint, b.summary.worstConstraint);
+}
+
+struct Start {
+    std::unique_ptr<System> system;
+    Vectors positions, velocities;
+};
+
+/** Every kind of constraint and clusters of every size, some redundant, some with moving targets. */
+Start mixture() {
+    Mixture drawn = drawMixture(1, true);
+    return {std::move(drawn.system), drawn.positions, drawn.velocities};
+}
+
+/** One cluster, which needs all blocks of a launch if OPENMM_CONSTRAINTS_GRID is set. */
+Start molecule() {
+    const TestSystem system = protein(12);
+    Start start{toOpenMM(system, Declared::InForce), toVectors(system.positions), {}};
+    addSprings(*start.system, system);
+    start.velocities = tangentVelocities(system, 0.5, 3);
+    return start;
+}
+
+Start moleculeWithBarostat() {
+    Start start = molecule();
+    start.system->setDefaultPeriodicBoxVectors(Vec3(20, 0, 0), Vec3(0, 20, 0), Vec3(0, 0, 20));
+    auto* barostat = new MonteCarloBarostat(1, 300, 1);
+    barostat->setRandomNumberSeed(5);
+    start.system->addForce(barostat);
+    for (int i = 0; i < start.system->getNumForces(); i++)
+        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
+            springs->setUsesPeriodicBoundaryConditions(true);
+    return start;
+}
+
+/** Light particles between heavy ones, nearly in a line, and slow: pivots vanish in single precision, and the factor is
+ *  made again in the Context's. */
+Start stiff() {
+    Builder b("stiff");
+    const int centre = b.particle(1e5, {0, 0, 0});
+    for (int arm = 0; arm < 3; arm++) // so that several threads find such a pivot
+        for (int k = 0, last = centre; k < 4; k++)
+            last = b.grow(b.grow(last, 1e-3, 3e3), 1e5, 3e3);
+    const TestSystem system = b.build();
+    return {toOpenMM(system, Declared::InForce), toVectors(system.positions), tangentVelocities(system, 1e-6, 3)};
+}
+
+Simulation begin(Start start, const ConstraintTests::Setup& setup, double tolerance = 1e-9) {
+    Simulation s(std::move(start.system), makeIntegrator(setup, 0.0005, tolerance), std::get<0>(setup));
+    s.context->setPositions(start.positions);
+    s.context->setVelocities(start.velocities);
+    return s;
+}
+
+Readings after(int steps, Start start, const ConstraintTests::Setup& setup) {
+    Simulation s = begin(std::move(start), setup);
+    s.integrator->step(1);
+    s.context->getState(State::Forces); // whoever computes them may have moved particles: the device projects
+    s.integrator->step(steps - 1);
+    Readings r{s.positions(),
+               s.velocities(),
+               s.integrator->getConstraintForces(),
+               s.integrator->getMultipliers(),
+               {},
+               {},
+               s.integrator->getSolverSummary()};
+    if (std::get<2>(setup) != "Shake")
+        r.velocityMultipliers = s.integrator->getVelocityMultipliers();
+    const State state = s.context->getState(State::Energy);
+    r.energies = {state.getPotentialEnergy(), state.getKineticEnergy()};
+    return r;
+}
+
+/** Emulated memory and turns as they are by default, however a test ends. */
+class Emulated : public testing::TestWithParam<ConstraintTests::Setup> {
+protected:
+    ~Emulated() override {
+        setConditions(0, 0);
+    }
+    void expectTheSameUnderAllConditions(Start (*start)()) const {
+        setConditions(0, 0);
+        const Readings ascending = after(3, start(), GetParam());
+        EXPECT_NE(distance(ascending.positions, start().positions), 0);
+        setConditions(1, 0xff); // numbers are NaN
+        expectSame(after(3, start(), GetParam()), ascending);
+        setConditions(7, 0x5a);
+        expectSame(after(3, start(), GetParam()), ascending);
+    }
+};
+
+TEST_P(Emulated, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
+    expectTheSameUnderAllConditions(mixture);
+}
+
+/** The factor in shared memory, in global memory, and there with all blocks of a launch. */
+class EmulatedFactor : public Emulated {};
+
+TEST_P(EmulatedFactor, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
+    expectTheSameUnderAllConditions(moleculeWithBarostat);
+    const Variable memory("OPENMM_CONSTRAINTS_SHARED_MEMORY", "0");
+    expectTheSameUnderAllConditions(moleculeWithBarostat);
+    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
+    expectTheSameUnderAllConditions(moleculeWithBarostat);
+}
+
+class EmulatedFallBack : public Emulated {};
+
+TEST_P(EmulatedFallBack, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
+    expectTheSameUnderAllConditions(stiff);
+}
+
+/** Every integrator, precisions in turn. A Nose-Hoover chain holds nothing that moves in time. */
+std::vector<ConstraintTests::Setup> setups(const std::vector<Solver>& solvers, bool withNoseHoover) {
+    std::vector<ConstraintTests::Setup> all;
+    std::vector<const char*> integrators{"Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "ConstraintForce"};
+    if (withNoseHoover)
+        integrators.push_back("RattleNoseHoover");
+    const char* const platforms[] = {"CUDAMixed", "CUDASingle", "CUDADouble"};
+    int turn = 0;
+    for (Solver solver : solvers)
+        for (const char* integrator : integrators)
+            all.emplace_back(platforms[turn++ % 3], solver, integrator);
+    return all;
+}
+
+const std::vector<Solver> direct{ConstraintIntegrator::MatrixInversion},
+    both{ConstraintIntegrator::MatrixInversion, ConstraintIntegrator::Iterative};
+
+INSTANTIATE_TEST_SUITE_P(All, Emulated, testing::ValuesIn(setups(both, false)),
+                         [](const auto& info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, EmulatedFactor, testing::ValuesIn(setups(direct, true)),
+                         [](const auto& info) { return nameOf(info.param); });
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatedFallBack,
+                         testing::Values(ConstraintTests::Setup("CUDAMixed", ConstraintIntegrator::MatrixInversion,
+                                                                "Rattle")),
+                         [](const auto& info) { return nameOf(info.param); });
+
+/** Kernels that no test here runs are named by ran.py, as far as their integrator is here. */
+TEST(EmulatedKernels, AreThoseOfEveryIntegrator) {
+    EXPECT_EQ(setups(direct, true).size(), stepSchemes().size());
+}
+
+// ---- several blocks for one cluster ------------------------------------------------------------------------------
+
+class Grid : public testing::TestWithParam<std::string> {
+protected:
+    ConstraintTests::Setup setup() const {
+        return {GetParam(), ConstraintIntegrator::MatrixInversion, "Rattle"};
+    }
+    const Variable memory{"OPENMM_CONSTRAINTS_SHARED_MEMORY", "0"};
+};
+
+TEST_P(Grid, ComputesWhatOneBlockDoes) {
+    const Readings one = after(5, molecule(), setup());
+    EXPECT_EQ(one.summary.solver.find("several"), std::string::npos);
+    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
+    for (const char* blocks : {"2", "3", "7"}) {
+        const Variable multiprocessors("FAKECUDA_MULTIPROCESSORS", blocks);
+        const Readings several = after(5, molecule(), setup());
+        EXPECT_NE(several.summary.solver.find("several thread blocks"), std::string::npos) << several.summary.solver;
+        expectSame(several, one);
+    }
+}
+
+TEST_P(Grid, AgreesWithReference) {
+    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
+    const Readings expected = after(5, molecule(), {"Reference", ConstraintIntegrator::MatrixInversion, "Rattle"}),
+                   found = after(5, molecule(), setup());
+    const Precision precision = precisionOf(GetParam());
+    // Of each step, to the tolerance; spring forces of some 100 kJ/mol/nm on atoms of 1 amu.
+    const double ofPositions = 20 * (0.15 * std::max(1e-9, precision.constraint) + precision.position),
+                 ofVelocities = ofPositions / 0.0005 + 5 * 0.0005 * 100 * precision.force;
+    EXPECT_LT(distance(found.positions, expected.positions), ofPositions + 5 * 0.0005 * ofVelocities);
+    EXPECT_LT(distance(found.velocities, expected.velocities), ofVelocities);
+}
+
+/** Failures, which one thread of the launch reports: as by one block. */
+TEST_P(Grid, FailsAsOneBlockDoes) {
+    const auto messages = [&] {
+        std::vector<std::string> all;
+        all.push_back(messageOf([&] { // velocities that no correction can follow
+            Simulation s = begin(molecule(), setup());
+            s.integrator->setMaxIterations(5);
+            Vectors v = s.velocities();
+            v[40] = Vec3(900, 0, 0);
+            s.context->setVelocities(v);
+            s.integrator->step(3);
+        }));
+        all.push_back(messageOf([&] {
+            Simulation s = begin(molecule(), setup());
+            Vectors v = s.velocities();
+            for (Vec3& each : v)
+                each *= 100;
+            s.context->setVelocities(v);
+            s.integrator->setMaxIterations(1);
+            s.integrator->step(3);
+        }));
+        return all;
+    };
+    const std::vector<std::string> ofOne = messages();
+    expectAll(ofOne[0], {"constraint"});
+    expectAll(ofOne[1], {"constraint", "1 iteration"});
+    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
+    const std::vector<std::string> ofSeveral = messages();
+    const auto withoutSolver = [](std::string message) { // which is described
+        const std::string also = ", 1 over several thread blocks";
+        const std::size_t place = message.find(also);
+        return place == std::string::npos ? message : message.erase(place, also.size());
+    };
+    for (std::size_t i = 0; i < ofOne.size(); i++)
+        EXPECT_EQ(withoutSolver(ofSeveral[i]), ofOne[i]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, Grid, testing::Values("CUDASingle", "CUDAMixed", "CUDADouble"),
+                         [](const auto& info) { return info.param; });
+
+} // namespace

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Compile a kernel text of CUDA as C++, for the emulator: nvrtc.cpp calls this.
+
+    compile.py TEXT FOLDER COMPILER [FLAG...]
+
+The preprocessor runs first, alone: what remains of CUDA's language that C++ has no words for is rewritten. Line numbers
+stay those of the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from barriers import without
+
+MUTANT = "EMULATOR_WITHOUT"  # the name of a barrier, to leave it out
+SHARED = re.compile(r"\b__shared__\s+([\w ]+?)\s*\b(\w+)((?:\[[^;]*\])?);")
+DYNAMIC = re.compile(r"\bextern\s+__shared__\s+([\w ]+?)\s*\b(\w+)\[\];")
+ENTRY = re.compile(r"\b__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(\w+)\s*\(")
+# Instructions in OpenMM's kernels.
+INSTRUCTIONS = {
+    r'asm volatile\("mov\.b64 \{ %0, %1 \}, %2;" : "=r"\((\w+)\), "=r"\((\w+)\) : "[dl]"\((\w+)\)\);': (
+        r"splitInHalves(\1, \2, \3);"
+    ),
+    r'asm\("\{cvt\.rp\.f16\.f32 %0, %1;\}" : "=h"\((.+)\) : "f"\((\w+)\)\);': r"roundToHalf(\1, \2);",
+    r'asm\("\{cvt\.f32\.f16 %0, %1;\}" : "=f"\((\w+)\) : "h"\((.+)\)\);': r"toSingle(\1, \2);",
+}
+
+
+def translate(text: str) -> str:
+    """A preprocessed text of CUDA as C++, with a list of its kernels."""
+    text = DYNAMIC.sub(r"\1* const \2 = (\1*) emulator->dynamicMemory();", text)
+    numbers = itertools.count()
+
+    def declare(match: re.Match[str]) -> str:
+        kind, name, size = match.groups()
+        number = next(numbers)
+        of = f"shared{number}"
+        return f"typedef {kind} {of}{size}; {of}& {name} = *({of}*) emulator->sharedMemory({number}, sizeof({of}));"
+
+    text = SHARED.sub(declare, text)
+    for instruction, function in INSTRUCTIONS.items():
+        text = re.sub(instruction, function, text)
+    entries = ", ".join(f"ENTRY({name})" for name in ENTRY.findall(text))
+    return (
+        f'#include "device.h"\n{text}\nextern "C" {{ extern const Emulator::Kernel emulatedKernels[]; '
+        f"const Emulator::Kernel emulatedKernels[] = {{{entries}, {{nullptr, nullptr, nullptr, 0}}}}; }}\n"
+    )
+
+
+def key_of(translated: str, flags: list[str]) -> str:
+    """A hash of all that a library depends on. Texts that differ in unused definitions or comments are one."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256(re.sub(r"^# \d+ .*$", "", translated, flags=re.MULTILINE).encode())
+    for name in ("compile.py", "device.h", "interface.h"):
+        digest.update((here / name).read_bytes())
+    digest.update(" ".join(flags).encode())
+    return digest.hexdigest()[:20]
+
+
+def main() -> None:
+    """Compile the text, unless its library is there; print the path of the library."""
+    text, folder, compiler, *flags = sys.argv[1:]
+    if MUTANT in os.environ:
+        Path(text).write_text(without(Path(text).read_text(), os.environ[MUTANT]))
+    preprocessed = subprocess.run([compiler, "-E", "-x", "c++", text], check=True, capture_output=True, text=True)
+    translated = translate(preprocessed.stdout)
+    library = Path(folder) / f"{key_of(translated, flags)}.so"
+    if not library.exists():
+        # Several processes may compile the same text.
+        source = library.with_suffix(f".{os.getpid()}.cpp")
+        output = library.with_suffix(f".{os.getpid()}")
+        source.write_text(translated)
+        subprocess.run([compiler, *flags, "-shared", "-fPIC", str(source), "-o", str(output)], check=True)
+        output.rename(library)
+        source.unlink()
+    print(library)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Every kernel of this plugin was run by the emulator: reads what its driver noted in EMULATOR_LOG.
+
+ran.py LOG
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+# Kernels of the texts in platforms/common/kernels, some of which the host names by stage and thread group.
+KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
+COMPOSED = re.compile(r"(small|thread|block|grid)Cluster_\w+")
+GROUPS = {"small", "thread", "block", "grid"}
+
+
+def main() -> int:
+    """1 if a kernel was not run, or if the log lacks a thread group."""
+    lines = {tuple(line.split()) for line in Path(sys.argv[1]).read_text().splitlines()}
+    named = {
+        name for path in KERNELS.glob("*.cc") for name in re.findall(r"^KERNEL void (\w+)\(", path.read_text(), re.M)
+    }
+    composed = {name for what, name in lines if what == "has" and COMPOSED.fullmatch(name)}
+    missing = sorted(name for name in named | composed if ("ran", name) not in lines)
+    absent = sorted(GROUPS - {match[1] for name in composed if (match := COMPOSED.fullmatch(name))})
+    for name in missing:
+        print(f"{name} was not run")
+    for group in absent:
+        print(f"no cluster was solved by a {group}")
+    print(f"{len(named | composed)} kernels, {len(missing)} not run")
+    return 1 if missing or absent else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
