@@ -93,6 +93,30 @@ TEST_P(LeastNormOfARun, IsWhatTheIntegratorReports) {
     ASSERT_EQ(rank, methane.rank);
     EXPECT_LT((found - expected).norm(), 1e-8 * found.norm());
     EXPECT_GT(found.cwiseAbs().minCoeff(), 0);
+    // And those of the velocity stage, of the gradients where it ended.
+    methane.positions = toArrays(simulation.positions());
+    const std::vector<double> ofVelocities = simulation.integrator->getVelocityMultipliers();
+    const Vector after = Eigen::Map<const Vector>(ofVelocities.data(), ofVelocities.size());
+    const Matrix atEnd = transposedJacobian(methane);
+    const Vector smallest = leastSquares(atEnd, apply(atEnd, after), 1e-4, &rank);
+    EXPECT_LT((after - smallest).norm(), 1e-8 * after.norm());
+    EXPECT_GT(after.cwiseAbs().minCoeff(), 0);
+}
+
+TEST_P(LeastNormOfARun, IsThatOfTheStepThoughTheStateHasChangedSince) {
+    const TestSystem methane = findSystem("methane");
+    const auto read = [&](bool isExchanged) {
+        Simulation s = simulate(methane, Declared::InForce, GetParam(), 0.001);
+        s.integrator->step(3);
+        if (isExchanged) {
+            Vectors deformed;
+            for (const OpenMM::Vec3& x : s.positions())
+                deformed.emplace_back(2 * x[0], 3 * x[1], x[2]);
+            s.context->setPositions(deformed);
+        }
+        return std::pair(s.integrator->getMultipliers(), s.integrator->getVelocityMultipliers());
+    };
+    EXPECT_EQ(read(true), read(false));
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, LeastNormOfARun, testing::ValuesIn(setupsOf("Rattle")),

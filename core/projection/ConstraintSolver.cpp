@@ -214,11 +214,13 @@ void ConstraintSolver::setImpulses(const Impulses& impulses) {
 }
 
 void ConstraintSolver::rescaleImpulses(double factor) {
+    impulsesRevision++;
     for (double& l : lambda)
         l *= factor;
 }
 
 void ConstraintSolver::forgetImpulses() {
+    impulsesRevision++;
     lambda.assign(graph->numRows(), 0.0);
     mu.assign(graph->numRows(), 0.0);
     hasFastLambda = hasFastMu = false;

@@ -182,6 +182,10 @@ public:
     void forgetImpulses();
     /** Multiply lambda because the next position stage has another step size; it scales with the square. */
     void rescaleImpulses(double factor);
+    /** Changes whenever one of the last three functions is called; solves do not change it. */
+    int getImpulsesRevision() const {
+        return impulsesRevision;
+    }
 
 private:
     void build();
@@ -218,7 +222,7 @@ private:
     ConstraintSet set;
     Method method;
     bool warmStart = false;
-    int revision = 0;
+    int revision = 0, impulsesRevision = 0;
     double time = 0;
     std::vector<int> movable;                // constraints with a movable particle, not replaced by a rigid body
     std::vector<int> active;                 // the independent ones among them

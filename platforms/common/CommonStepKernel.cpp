@@ -135,7 +135,7 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     referenceTime = 0; // the initial value in the program
     globalsOnDevice.clear();
     takeOrder(step);
-    uploadMultipliers();
+    uploadMultipliers(integrator.getStepSize());
 }
 
 void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
@@ -216,7 +216,7 @@ int CommonStepKernel::constraintOf(int row, const Order& order) const {
     return constraintOf(row, order.atomIndex[solver->getSet().constraints[k].particles[0]]);
 }
 
-void CommonStepKernel::uploadMultipliers() {
+void CommonStepKernel::uploadMultipliers(double stepSize) {
     const Impulses kept = solver->getImpulses();
     const int numRows = program->tables().numRows;
     vector<double> lambda(2 * numRows), mu(2 * numRows); // whichever buffer is next
@@ -227,6 +227,14 @@ void CommonStepKernel::uploadMultipliers() {
     }
     program->arguments.upload("lambda", lambda);
     program->arguments.upload("mu", mu);
+    multipliers = {frames.back().order, stepSize, solver->getImpulsesRevision()};
+}
+
+/** Whether the device has the multipliers from which a warm start begins: the last step's, if since then neither the
+ *  order of particles nor the step size has changed, and nobody has set the solver's. */
+bool CommonStepKernel::hasMultipliersFor(const ConstraintIntegrator& integrator) const {
+    return multipliers.order != nullptr && multipliers.stepSize == integrator.getStepSize() &&
+           multipliers.revision == solver->getImpulsesRevision() && multipliers.order->atomIndex == cc.getAtomIndex();
 }
 
 // ---- steps -------------------------------------------------------------------------------------------------------
@@ -235,9 +243,6 @@ void CommonStepKernel::execute(ContextImpl& context, const ConstraintIntegrator&
     ContextSelector selector(cc);
     while (steps > 0)
         steps -= run(context, integrator, min(steps, longestRun));
-    // If constraints depend on each other, reading multipliers needs the present positions.
-    if (program != nullptr && !program->tables().redundant.empty())
-        refreshReading();
 }
 
 /** Launch steps and check their result, at the latest when atoms are reordered, because OpenMM waits for the device
@@ -290,7 +295,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         }
     }
     if (step == 0) {
-        if (integrator.getWarmStart())
+        if (integrator.getWarmStart() && !hasMultipliersFor(integrator))
             refreshReading(); // by constraint: atoms may be reordered, and a new step size rescales them
         prepare(context, integrator);
     }
@@ -308,8 +313,8 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         frames.push_back({step, frames.back().order, deviceBox()});
     if (step == 0) {
         setNumbers(integrator);
-        if (integrator.getWarmStart())
-            uploadMultipliers();
+        if (integrator.getWarmStart() && !hasMultipliersFor(integrator))
+            uploadMultipliers(integrator.getStepSize());
     }
     setStepState();
     nextLaunch = step * launchesPerStep;
@@ -340,6 +345,8 @@ bool CommonStepKernel::isTouched() const {
 
 void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "the projection before step " + to_string(cc.getStepCount() + 1);
+    if (step == 0 && integrator.getWarmStart())
+        refreshReading(); // a projection keeps the solver's multipliers and sets them again
     const bool isKnown = isStateOfCheckpoint(context);
     record->resetSummary();
     const Real3 *x = positions(context), *v = velocities(context);

@@ -94,6 +94,12 @@ private:
         long long stepCount;
         std::uint64_t stepsTaken;
     };
+    /** What the multipliers on the device, from which a warm start begins, belong to. */
+    struct Multipliers {
+        std::shared_ptr<const Order> order; // null: there are none
+        double stepSize = 0;
+        int revision = 0; // of the solver's, if those were the same
+    };
     /** The state before a projection on the host, and the step of the run that follows it. */
     struct Given {
         int step = -1;
@@ -126,13 +132,17 @@ private:
     void restoreState(const Frame& frame, int buffer);
     void restoreState(OpenMM::ContextImpl& context, const Frame& frame, int buffer);
     void noteSteps(int count, const RunStart& start, const ConstraintIntegrator& integrator);
+    void keepEndPositions();
     [[noreturn]] void reportFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                     const Order& order, int buffer);
-    void uploadMultipliers();
+    void uploadMultipliers(double stepSize);
+    bool hasMultipliersFor(const ConstraintIntegrator& integrator) const;
     /** The constraint of a row, for the molecule with this first particle or for the one in an order. */
     int constraintOf(int row, int firstParticle) const;
     int constraintOf(int row, const Order& order) const;
-    std::vector<Real3> startPositions(const Frame& frame, int buffer) const;
+    /** Positions that the device keeps, unwrapped, in the System's order.
+     *  @param first  place of the first particle in the arrays */
+    std::vector<Real3> keptPositions(const char* posq, const char* correction, const Frame& frame, int first) const;
     double heatSince(int buffer) const;
     std::vector<Real3> velocityChange(int buffer) const;
     Box deviceBox() const;
@@ -162,8 +172,10 @@ private:
     Box forceBox;
     std::vector<double> globalsOnDevice;
     std::vector<Frame> frames; // of the run's steps, ascending
-    Frame readingFrame;        // of the last good step
+    Frame readingFrame;        // of the last good step, at its start
+    Frame endFrame;            // and at its end, if there are redundant constraints
     Given given;               // restored if that step fails
+    mutable Multipliers multipliers;
     mutable bool readingIsStale = false;
     mutable std::vector<Real3> hostPositions, hostVelocities, hostForces;
 };

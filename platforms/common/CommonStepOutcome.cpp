@@ -66,7 +66,20 @@ void CommonStepKernel::noteSteps(int count, const RunStart& start, const Constra
     readingStepSize = dt;
     readingDrifts = numDrifts(integrator);
     readingIsStale = true;
+    multipliers = {readingFrame.order, dt, solver->getImpulsesRevision()};
+    keepEndPositions();
     record->noteStep(time, time + dt, readingFrame.box);
+}
+
+/** Copy the positions on the device if constraints depend on each other: reading multipliers of the last step then
+ *  needs those at its end, which others may have changed by then. */
+void CommonStepKernel::keepEndPositions() {
+    if (program->tables().redundant.empty())
+        return;
+    program->launchAfterwards("keepEnd", numParticles(), noFailure);
+    endFrame = {0, frames.back().order, deviceBox()};
+    if (orderHasChanged)
+        endFrame.order = make_shared<const Order>(Order{cc.getAtomIndex(), cc.getPosCellOffsets()});
 }
 
 void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
@@ -166,7 +179,10 @@ void CommonStepKernel::refreshReading() const {
         ofStep.lambda[k] = lambda[buffer * numRows + row];
         ofStep.mu[k] = mu[buffer * numRows + row];
     }
+    const bool areSame = multipliers.revision == solver->getImpulsesRevision();
     solver->setImpulses(ofStep);
+    if (areSame)
+        multipliers.revision = solver->getImpulsesRevision();
     StepReading& reading = record->reading;
     if (scheme.isExplicit) { // the device keeps forces there
         reading.multipliers.values.swap(ofStep.lambda);
@@ -176,12 +192,9 @@ void CommonStepKernel::refreshReading() const {
             lambda *= readingDrifts;
         scheme.toForces(ofStep, readingStepSize, reading.multipliers, reading.velocityMultipliers);
     }
-    reading.positions = startPositions(readingFrame, buffer);
-    reading.endPositions = reading.positions;
-    if (!tables.redundant.empty()) {
-        const Real3* x = positions(owner);
-        reading.endPositions.assign(x, x + numParticles());
-    }
+    reading.positions = keptPositions("startPosq", "startCorrection", readingFrame, buffer * numParticles());
+    reading.endPositions =
+        tables.redundant.empty() ? reading.positions : keptPositions("endPosq", "endCorrection", endFrame, 0);
     const vector<double> sums = program->arguments.download("work");
     const auto sumUp = [&](size_t first) { // with compensations
         double sum = 0;

@@ -111,33 +111,34 @@ void CommonStepKernel::forgetLastState() {
         ComputeArray& heat = program->arguments["heat"];
         heat.upload(vector<long long>(heat.getSize()).data());
         program->arguments.upload("work", vector<double>(2 * 2 * program->tables().movingRows.size()));
-        uploadMultipliers();
+        multipliers = {};
     }
 }
 
-/** Positions at the start of a step, unwrapped, in the System's order. */
-vector<Real3> CommonStepKernel::startPositions(const Frame& frame, int buffer) const {
+vector<Real3> CommonStepKernel::keptPositions(const char* posqName, const char* correctionName, const Frame& frame,
+                                              int first) const {
     const int n = numParticles();
     vector<Real3> x(n);
     const auto take = [&](const auto& posq, auto correction) {
         for (int i = 0; i < n; i++) {
-            const auto& p = posq[buffer * n + i];
-            const Real3 c = correction(buffer * n + i);
+            const auto& p = posq[first + i];
+            const Real3 c = correction(first + i);
             const mm_int4 cell = frame.order->cells[i];
             x[frame.order->atomIndex[i]] = Real3{p.x + c.x, p.y + c.y, p.z + c.z} - (double) cell.x * frame.box.a -
                                            (double) cell.y * frame.box.b - (double) cell.z * frame.box.c;
         }
     };
+    ComputeArray& array = program->arguments[posqName];
     if (cc.getUseDoublePrecision()) {
-        vector<mm_double4> posq(2 * n);
-        program->arguments["startPosq"].download(posq.data());
+        vector<mm_double4> posq(array.getSize());
+        array.download(posq.data());
         take(posq, [](int) { return Real3(); });
     } else {
-        vector<mm_float4> posq(2 * n), corrections;
-        program->arguments["startPosq"].download(posq.data());
+        vector<mm_float4> posq(array.getSize()), corrections;
+        array.download(posq.data());
         if (cc.getUseMixedPrecision()) {
-            corrections.resize(2 * n);
-            program->arguments["startCorrection"].download(corrections.data());
+            corrections.resize(array.getSize());
+            program->arguments[correctionName].download(corrections.data());
         }
         take(posq, [&](int i) {
             return corrections.empty() ? Real3() : Real3{corrections[i].x, corrections[i].y, corrections[i].z};

@@ -92,7 +92,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) + ConstraintKernelSources::rows +
         fillMarkers("afterwards", ConstraintKernelSources::afterwards,
                     {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
-    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState"}) {
+    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState", "keepEnd"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);

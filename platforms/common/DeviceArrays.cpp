@@ -98,6 +98,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"startPosq", "real4", 2 * n.particles},
            {"startCorrection", "real4", n.hasCorrections ? 2 * n.particles : 0},
            {"startVelm", "mixed4", n.particles},
+           {"endPosq", "real4", n.redundant > 0 ? n.particles : 0},
+           {"endCorrection", "real4", n.redundant > 0 && n.hasCorrections ? n.particles : 0},
            {"lambda", "mixed", 2 * n.rows},
            {"mu", "mixed", 2 * n.rows},
            {"work", "mixed2", 2 * n.moving}, // of multipliers, and of the contribution of a heat bath

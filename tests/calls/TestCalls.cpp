@@ -287,6 +287,25 @@ TEST(Device, GetsBackWhatAContextTook) {
     }
 }
 
+/** What dependent constraints and warm starts need of the last step remains on the device. */
+TEST(Device, IsWaitedForOnceAStepWithDependentConstraintsAndWarmStartsToo) {
+    const auto waits = [](const char* kind, bool isWarm) {
+        const auto integrator = makeIntegrator({"", ConstraintIntegrator::Iterative, "Rattle"}, 0.001, 1e-5);
+        integrator->setWarmStart(isWarm);
+        DeviceSimulation simulation(kind, *integrator, "mixed");
+        std::vector<std::string> all;
+        for (int i = 0; i < 3; i++)
+            for (const std::string& wait : simulation.step(1).waits)
+                all.push_back(wait);
+        return all;
+    };
+    const std::vector<std::string> least = waits("hydrogens", false);
+    EXPECT_EQ(least.size(), 3u) << testing::PrintToString(least);
+    EXPECT_EQ(waits("hydrogens", true), least);
+    EXPECT_EQ(waits("special", false), least); // two of its constraints depend on a third
+    EXPECT_EQ(waits("special", true), least);
+}
+
 TEST_P(Builtin, StepsWithoutWaiting) {
     keepPtx(std::string(GetParam()) + "/builtin");
     VerletIntegrator verlet(0.001);

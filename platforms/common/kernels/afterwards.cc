@@ -100,3 +100,17 @@ KERNEL void keepState($PARAMETERS$) {
     for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE)
         keepStart(a, i, 0);
 }
+
+/** Keep the positions after the last step of a run. */
+KERNEL void keepEnd($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
+        a->endPosq[i] = a->posq[i];
+#ifdef USE_MIXED_PRECISION
+        a->endCorrection[i] = a->posqCorrection[i];
+#endif
+    }
+}
