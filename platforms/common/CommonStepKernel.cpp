@@ -26,6 +26,16 @@ constexpr double farOff = 0.5;
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
 const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}};
 
+/** The kinetic energy of velocities at the time of the positions, tangent to the constraints there. */
+StageText kineticEnergyStage(const StepScheme& scheme) {
+    StageText stage{"kineticEnergy", {"keepVelocity", "stay", "projectPositions", "requireUnmoved"}};
+    if (scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected)
+        stage.steps.push_back("halfKick"); // velocities are half a step behind
+    for (const char* step : {"projectVelocities", "addVelocityCorrection", "noteKineticEnergy"})
+        stage.steps.push_back(step);
+    return stage;
+}
+
 /** Deselects a context while OpenMM's own code runs, which may select others. OpenMM 8.4 has no ContextDeselector. */
 class Deselection {
 public:
@@ -40,6 +50,19 @@ public:
 
 private:
     ComputeContext& cc;
+};
+
+/** Sets a flag while it lives. */
+struct Running {
+    explicit Running(bool& flag) : flag(flag) {
+        flag = true;
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() {
+        flag = false;
+    }
+    bool& flag;
 };
 
 } // namespace
@@ -114,22 +137,32 @@ bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) 
 
 void CommonStepKernel::requireMemory(const ConstraintIntegrator& integrator) {
     ArraySizes sizes(*solver, hasSmallClusters(integrator));
-    takeStages(sizes, stages(), cc);
+    takeStages(sizes, allStages(), cc);
     requireDeviceMemory(*device, *solver, sizes);
 }
 
+vector<StageText> CommonStepKernel::allStages() const {
+    vector<StageText> all = stages();
+    all.push_back(projectPositionsStage);
+    all.push_back(projectVelocitiesStage);
+    if (scheme.kineticEnergy != StepScheme::KineticEnergy::Plain)
+        all.push_back(kineticEnergyStage(scheme));
+    return all;
+}
+
+bool CommonStepKernel::hasProgramFor(const ConstraintIntegrator& integrator) const {
+    return program != nullptr && revision == solver->getRevision() && smallInRegisters == hasSmallClusters(integrator);
+}
+
 void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, int step) {
-    const bool inRegisters = hasSmallClusters(integrator);
-    if (program != nullptr && revision == solver->getRevision() && smallInRegisters == inRegisters)
+    if (hasProgramFor(integrator))
         return;
+    const bool inRegisters = hasSmallClusters(integrator);
     requireMemory(integrator); // another method has another factor
     refreshReading();
     workBefore = record->reading.work;
     heatBefore = record->reading.heat;
-    vector<StageText> all = stages();
-    all.push_back(projectPositionsStage);
-    all.push_back(projectVelocitiesStage);
-    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, all);
+    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages());
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
     referenceTime = 0; // the initial value in the program
@@ -241,6 +274,7 @@ bool CommonStepKernel::hasMultipliersFor(const ConstraintIntegrator& integrator)
 
 void CommonStepKernel::execute(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
     ContextSelector selector(cc);
+    const Running running(isRunning);
     while (steps > 0)
         steps -= run(context, integrator, min(steps, longestRun));
 }

@@ -57,6 +57,8 @@ protected:
     std::string solverDescription() const override;
     double smallestTolerance() const override;
     void refreshReading() const override;
+    std::optional<double> projectedKineticEnergy(OpenMM::ContextImpl& context,
+                                                 const ConstraintIntegrator& integrator) override;
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override;
 
@@ -105,9 +107,12 @@ private:
         int step = -1;
         std::vector<Real3> positions, velocities;
     };
+    /** The parts of a step and those that are launched besides. */
+    std::vector<StageText> allStages() const;
     /** Whether single threads may solve small clusters in registers; not with warm starts, which are in memory. */
     bool hasSmallClusters(const ConstraintIntegrator& integrator) const;
     void requireMemory(const ConstraintIntegrator& integrator);
+    bool hasProgramFor(const ConstraintIntegrator& integrator) const;
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);
     void setStepState();
@@ -163,6 +168,7 @@ private:
     bool orderHasChanged = true, forcesAreKept = false;
     bool hasBegun = false;    // the present step has launched a kernel
     bool isOwnChange = false; // this object is setting the state
+    bool isRunning = false;   // steps have been launched whose failures were not read
     int forceCount = -1, forceGroups = 0;
     int firstBuffer = 0;      // of the run's first step
     int polledFailure[2];     // failure record, read when atoms were reordered

@@ -164,6 +164,37 @@ vector<Real3> CommonStepKernel::velocityChange(int buffer) const {
     return result;
 }
 
+/** Positions and velocities are left as they are. If the positions are not on the constraints, or a solve fails, the
+ *  host computes the energy or says why it cannot. */
+optional<double> CommonStepKernel::projectedKineticEnergy(ContextImpl& context,
+                                                          const ConstraintIntegrator& integrator) {
+    ContextSelector selector(cc);
+    const bool isOfAStep = !stateWasSet && !isRunning && hasProgramFor(integrator) &&
+                           (Method) integrator.getSolver() == solver->getMethod() &&
+                           parameters(context) == solver->getGlobals() && sameBox(deviceBox(), forceBox) &&
+                           (!solver->moves() || currentTime(context) == endTime);
+    if (!isOfAStep)
+        return {};
+    if (scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected)
+        computeForces(context, integrator);
+    if (orderHasChanged)
+        takeOrder(0);
+    setNumbers(integrator);
+    setStepState();
+    program->launch("kineticEnergy", 0);
+    program->launchAfterwards("sumKineticEnergy", numEnergySums, 1);
+    const vector<double> sums = program->arguments.download("energySums");
+    if (sums[0] < 0) {
+        const int none[2] = {noFailure, noFailure};
+        program->arguments["failure"].upload(none);
+        return {};
+    }
+    double energy = 0;
+    for (size_t n = 0; n < sums.size(); n += 2) // with compensations
+        energy += sums[n] - sums[n + 1];
+    return energy;
+}
+
 void CommonStepKernel::refreshReading() const {
     if (!readingIsStale || program == nullptr)
         return;

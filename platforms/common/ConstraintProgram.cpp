@@ -62,6 +62,7 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const Comput
     };
     sizes.hasHeatBath = take("ornsteinUhlenbeck");
     sizes.hasVelocityChange = take("noteVelocityChange");
+    sizes.hasKineticEnergy = take("noteKineticEnergy");
     sizes.hasCorrections = cc.getUseMixedPrecision();
 }
 
@@ -92,7 +93,8 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) + ConstraintKernelSources::rows +
         fillMarkers("afterwards", ConstraintKernelSources::afterwards,
                     {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
-    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "keepState", "keepEnd"}) {
+    for (const char* name :
+         {"checkPositions", "checkVelocities", "addWork", "keepState", "keepEnd", "sumKineticEnergy"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);

@@ -107,6 +107,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"reportErrors", "mixed2", 2 * reports},
            {"reportRows", "int4", 2 * reports},
            {"redundantErrors", "mixed2", 2 * 2 * n.redundant},
+           {"energySums", "mixed2", n.hasKineticEnergy ? numEnergySums : 0},
            {"failure", "int", 2},
            {"rowTarget", "mixed", allRows, &T::rowTarget}, // at the reference time
            {"customGlobals", "mixed", n.customGlobals, &T::customGlobals},
@@ -114,6 +115,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
     pooled = {
         {"projection", "mixed", n.rows},
         {"workRate", "mixed", 2 * n.rows},
+        {"particleEnergy", "mixed", n.hasKineticEnergy ? n.particles : 0},
 
         {"smallGroups", "int4", maxSmallCluster + 1, &T::smallGroups},
         {"smallParticles", "int", n.smallPlaces, &T::smallParticles},

@@ -13,6 +13,9 @@ namespace ConstraintPlugin {
 /** Blocks of the largest grid. */
 constexpr int maxGridSize = 512;
 
+/** Parts of the sum of kinetic energies, a thread each. */
+constexpr int numEnergySums = 1024;
+
 /** Counts that determine the lengths of arrays on a device. They are doubles, because bounds may exceed integers. */
 struct ArraySizes {
     double particles = 0;
@@ -25,6 +28,7 @@ struct ArraySizes {
     double customParameters = 0, customGlobals = 0, customTables = 0;
     bool hasShortNumbers = true;                         ///< see ConstraintTables
     bool hasHeatBath = false, hasVelocityChange = false; ///< of the integrator's steps
+    bool hasKineticEnergy = false;                       ///< of projected velocities
     bool hasCorrections = false;                         ///< of positions: in mixed precision
 
     /** Counts of existing tables. */

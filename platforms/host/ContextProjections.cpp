@@ -121,6 +121,8 @@ double HostStepKernel::computeKineticEnergy(ContextImpl& context, const Constrai
     requireProjected(context, integrator);
     if (scheme.kineticEnergy == StepScheme::KineticEnergy::Plain)
         return kineticEnergy(velocities(context));
+    if (const optional<double> computed = projectedKineticEnergy(context, integrator))
+        return *computed;
 
     const double shift =
         scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected ? velocityTimeOffset(integrator) : 0;

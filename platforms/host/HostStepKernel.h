@@ -8,6 +8,7 @@
 #include "StepRecord.h"
 #include "openmmconstraints/ConstraintKernels.h"
 #include <limits>
+#include <optional>
 
 namespace ConstraintPlugin {
 
@@ -92,6 +93,11 @@ protected:
      *  step that the platform has not yet read. Called before they are read, and before they are changed other than by
      *  a step. The Context's state may have been exchanged by then. Evaluates no constraint. */
     virtual void refreshReading() const = 0;
+    /** The kinetic energy of projected velocities (kJ/mol), where the platform computes it without the host. Changes
+     *  neither the state nor the record. @return nothing where the host has to compute it */
+    virtual std::optional<double> projectedKineticEnergy(OpenMM::ContextImpl&, const ConstraintIntegrator&) {
+        return {};
+    }
     /** fingerprintOf() the state after the last step; 0 if there was none, or if forgetLastState() was called since. */
     virtual std::uint64_t lastStateFingerprint() const = 0;
     /** Forget that the state after the last step satisfies the constraints, because the constraints or the state were
@@ -118,6 +124,8 @@ protected:
     bool hasNewParameters(OpenMM::ContextImpl& context) const {
         return parameters(context) != metParameters;
     }
+    /** Present values of the Context parameters that constraints depend on, as ConstraintSolver::getGlobals(). */
+    std::vector<double> parameters(OpenMM::ContextImpl& context) const;
     /** Apply the integrator's settings, the time and the Context's parameters. */
     void prepare(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Whether the state is that of a loaded checkpoint, which satisfies the constraints. True only once per
@@ -173,8 +181,6 @@ private:
         refreshReading();
         return *record;
     }
-    /** Present values of the Context parameters that constraints depend on, as ConstraintSolver::getGlobals(). */
-    std::vector<double> parameters(OpenMM::ContextImpl& context) const;
     std::vector<Real3> copyOf(const Real3* array) const {
         return {array, array + numParticles()};
     }

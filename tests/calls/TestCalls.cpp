@@ -306,6 +306,21 @@ TEST(Device, IsWaitedForOnceAStepWithDependentConstraintsAndWarmStartsToo) {
     EXPECT_EQ(waits("special", true), least);
 }
 
+/** The kinetic energy of projected velocities is computed on the device, and one array of sums fetched. */
+TEST(Device, IsWaitedForOnceForAKineticEnergy) {
+    const auto waits = [](const char* name) {
+        const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, name}, 0.001, 1e-5);
+        DeviceSimulation simulation("clusters", *integrator, "mixed");
+        simulation.step(2);
+        simulation.context->getState(State::Energy);
+        return calls().waits;
+    };
+    const std::vector<std::string> ofVelocities = waits("Rattle");
+    EXPECT_GT(ofVelocities.size(), 0u);
+    EXPECT_EQ(waits("Shake"), ofVelocities);
+    EXPECT_EQ(waits("RattleLangevin"), ofVelocities);
+}
+
 TEST_P(Builtin, StepsWithoutWaiting) {
     keepPtx(std::string(GetParam()) + "/builtin");
     VerletIntegrator verlet(0.001);

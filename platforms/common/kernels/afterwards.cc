@@ -65,14 +65,18 @@ KERNEL void checkVelocities($PARAMETERS$) {
     }
 }
 
-/** Add to a sum that is compensated (Kahan), since single precision would lose small steps of a long run. */
-DEVICE void addTo(GLOBAL mixed2* place, mixed term) {
-    mixed2 sum = *place;
+/** Add to a sum that is compensated (Kahan): single precision would lose small steps of a long run, and digits of the
+ *  energies of many particles. */
+DEVICE mixed2 plus(mixed2 sum, mixed term) {
     term -= sum.y;
     const mixed next = sum.x + term;
     sum.y = (next - sum.x) - term;
     sum.x = next;
-    *place = sum;
+    return sum;
+}
+
+DEVICE void addTo(GLOBAL mixed2* place, mixed term) {
+    *place = plus(*place, term);
 }
 
 /** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt; the contribution
@@ -89,6 +93,19 @@ KERNEL void addWork($PARAMETERS$) {
         if (a->spreadToWork > 0)
             addTo(a->work + a->numMoving + n, -a->spreadToWork * a->projection[row] * a->workRate[row]);
     }
+}
+
+/** Sum up the kinetic energies of particles, a part a thread; the first part is negative if they were not computed. */
+KERNEL void sumKineticEnergy($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
+    const Arguments* a = &values;
+    mixed2 sum;
+    sum.x = hasFailed(a) ? -1 : 0;
+    sum.y = 0;
+    if (!hasFailed(a))
+        for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE)
+            sum = plus(sum, a->particleEnergy[i]);
+    a->energySums[GLOBAL_ID] = sum;
 }
 
 /** Keep the state as the start of a step, before it is projected. */

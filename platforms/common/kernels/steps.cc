@@ -69,6 +69,24 @@ DEVICE mm_long kineticEnergyOf(const Particle* p) {
     return (mm_long) (min(energy, (mixed) 1e9f) * 0x100000000);
 }
 
+/** Keep velocities that a kinetic energy must not change. Between steps nobody needs those at the last one's start. */
+DEVICE void keepVelocity(const Arguments* a, int i, Particle* p) {
+    a->startVelm[i] = a->velm[i];
+}
+
+/** Fail if a projection of positions would move a particle. */
+DEVICE void requireUnmoved(const Arguments* a, int i, Particle* p) {
+    if (p->w > 0 && !(p->c.x == 0 && p->c.y == 0 && p->c.z == 0))
+        fail(a, codeOfParticle(i, a->numClusters));
+}
+
+/** Note the kinetic energy of a particle, and return to the velocity that was kept. */
+DEVICE void noteKineticEnergy(const Arguments* a, int i, Particle* p) {
+    a->particleEnergy[i] = p->w > 0 ? 0.5f / p->w * dot(p->v, p->v) : 0;
+    const mixed4 kept = a->startVelm[i];
+    p->v = make_mixed3(kept.x, kept.y, kept.z);
+}
+
 /** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. noteHeat() has to follow. */
 DEVICE void ornsteinUhlenbeck(const Arguments* a, int i, Particle* p) {
     a->heat[a->bufferIndex * a->numParticles + i] =
