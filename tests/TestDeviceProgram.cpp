@@ -4,6 +4,7 @@
 // arguments, and the markers in kernel texts.
 #include "CollectConstraints.h"
 #include "ConstraintProgram.h"
+#include "DeviceMemory.h"
 #include "TextMarkers.h"
 #include "support/DeviceContext.h"
 #include "support/Messages.h"
@@ -47,7 +48,7 @@ struct Both {
 /** Of an OpenCL device, what a program asks. */
 class TestDevice : public Device {
 public:
-    explicit TestDevice(OpenMM::ComputeContext& cc) : cc(cc) {
+    explicit TestDevice(OpenMM::ComputeContext& cc, std::size_t bytes = 1 << 30) : cc(cc), bytes(bytes) {
     }
     OpenMM::ComputeContext& context() override {
         return cc;
@@ -56,7 +57,7 @@ public:
         return 32768;
     }
     std::size_t memory() override {
-        return 1 << 30;
+        return bytes;
     }
     int largestBlock() override {
         return 512;
@@ -67,7 +68,17 @@ public:
 
 private:
     OpenMM::ComputeContext& cc;
+    std::size_t bytes;
 };
+
+/** Numbers of a factor that fills gigabytes. */
+ArraySizes hugeSizes(double updates) {
+    ArraySizes sizes(ConstraintSolver(toConstraintSet(findSystem("chain")), Method::Automatic), true);
+    sizes.hasShortNumbers = false;
+    sizes.updates = sizes.targets = updates;
+    sizes.entries = updates / 2;
+    return sizes;
+}
 
 class DeviceProgram : public testing::TestWithParam<std::string> {
 protected:
@@ -94,6 +105,30 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
                 EXPECT_GE(bound.largestArray, real.largestArray);
                 EXPECT_LE(bound.total, largestExcess * real.total);
             }
+}
+
+TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
+    const NumberBytes bytes{4, 8};
+    for (double updates : {1e3, 1e8}) {
+        const DeviceArrays arrays(hugeSizes(updates));
+        const Pools pools(arrays, bytes, maxArrayBytes);
+        EXPECT_EQ(pools.pools.size() > 2, updates > 1e6);
+        EXPECT_LE(MemoryNeed(arrays, bytes).largestArray, maxArrayBytes);
+        std::vector<double> end(pools.pools.size());
+        end[0] = (double) arrays.pooled.size(); // the list of begins
+        ASSERT_EQ(pools.parts.size(), arrays.pooled.size());
+        for (std::size_t i = 0; i < arrays.pooled.size(); i++) {
+            const auto [pool, begin] = pools.parts[i];
+            const DeviceArray& part = arrays.pooled[i];
+            EXPECT_EQ(pools.pools[pool].type, part.type[0] == 'i' ? "int" : "mixed") << part.name;
+            EXPECT_GE(begin, end[pool]) << part.name;
+            EXPECT_EQ(std::fmod(begin, 4), 0) << part.name;
+            end[pool] = begin + part.count * widthOf(part.type);
+            EXPECT_LE(end[pool], pools.pools[pool].numbers) << part.name;
+        }
+        for (const Pools::Pool& pool : pools.pools)
+            EXPECT_LE(pool.numbers * bytes.of(pool.type), maxArrayBytes) << pool.name;
+    }
 }
 
 TEST(TextMarkers, AreReplacedWhereverTheyStand) {
@@ -124,6 +159,17 @@ TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
         EXPECT_LE(program.arguments.allocatedBytes(), need.total);
         EXPECT_GE(largestExcess * program.arguments.allocatedBytes(), need.total);
     }
+}
+
+TEST_P(DeviceProgram, IsRefusedByTheNameOfATableThatIsTooLargeForOneArray) {
+    TestDevice large(device.compute(), std::size_t(1) << 40);
+    const ConstraintSolver solver(toConstraintSet(findSystem("chain")), Method::Automatic);
+    const auto message = [&](double updates) {
+        return messageOf([&] { requireDeviceMemory(large, solver, hugeSizes(updates)); });
+    };
+    EXPECT_EQ(message(1e8), ""); // 1.6 GB in one table, in an array of its own
+    expectAll(message(4e8), {"\"updateSource\", has 1600000000 numbers", "6400000000 bytes and may have 2147483647",
+                             "32 bits", "Remedy: setSolver(Iterative)"});
 }
 
 TEST_P(DeviceProgram, KnowsTheNamesOfItsArguments) {

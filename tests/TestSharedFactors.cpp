@@ -294,5 +294,22 @@ TEST_P(DeviceMemory, IsAskedForAtContextCreation) {
     EXPECT_EQ(messageOf(system, GetParam()), "");
 }
 
+TEST_P(DeviceMemory, MayBeSeveralSmallerArrays) {
+    const TestSystem system = longChain(1000);
+    const ConstraintTests::Setup setup{GetParam(), ConstraintIntegrator::MatrixInversion, "Rattle"};
+    const auto go = [&] {
+        Simulation s = start(system, setup, 0.5);
+        s.integrator->step(3);
+        return std::pair(s.positions(), s.integrator->getMultipliers());
+    };
+    const auto inOne = go();
+    const Variable small("OPENMM_CONSTRAINTS_LARGEST_ARRAY", "70000"); // of some 500,000 bytes
+    const auto inSeveral = go();
+    EXPECT_EQ(distance(inOne.first, inSeveral.first), 0);
+    EXPECT_EQ(inOne.second, inSeveral.second);
+    const Variable tooSmall("OPENMM_CONSTRAINTS_LARGEST_ARRAY", "7000");
+    EXPECT_NE(messageOf(system, GetParam()).find("may have 7000"), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, DeviceMemory, testing::ValuesIn(devices({"Single", "Mixed", "Double"})),
                          [](const auto& info) { return info.param; });

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintProgram.h"
 #include "ConstraintKernelSources.h"
+#include "DeviceMemory.h"
 #include "TextMarkers.h"
 #include <cstdlib>
 
@@ -111,7 +112,7 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
     ArraySizes sizes(t);
     takeStages(sizes, stages, cc);
-    arguments.add(DeviceArrays(sizes), t);
+    arguments.add(DeviceArrays(sizes), t, largestArrayOf(device));
     const int nothingFailed[2] = {noFailure, noFailure};
     arguments["failure"].upload(nothingFailed);
 

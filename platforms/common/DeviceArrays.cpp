@@ -194,21 +194,40 @@ int NumberBytes::of(const std::string& type) const {
                                                 : mixed);
 }
 
-MemoryNeed::MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes) {
-    const auto note = [&](double count, const std::string& type) {
+Pools::Pools(const DeviceArrays& arrays, const NumberBytes& bytes, double largestArray) {
+    int current[2] = {0, 1}; // of ints, of `mixed`s
+    pools = {{"intPool", "int", alignedInPool((double) arrays.pooled.size())}, {"mixedPool", "mixed"}};
+    for (const DeviceArray& array : arrays.pooled) {
+        int& pool = current[array.type[0] == 'i' ? 0 : 1];
+        const std::string type = pools[pool].type;
+        const double size = alignedInPool(array.count * widthOf(array.type));
+        if (pools[pool].numbers > 0 && (pools[pool].numbers + size) * bytes.of(type) > largestArray) {
+            pool = (int) pools.size();
+            pools.push_back({type + "Pool" + std::to_string(pool), type});
+        }
+        Pool& there = pools[pool];
+        const auto numbersOf = [](const DeviceArray& part) { return part.count * widthOf(part.type); };
+        if (there.largest < 0 || numbersOf(array) > numbersOf(arrays.pooled[there.largest]))
+            there.largest = (int) parts.size();
+        parts.push_back({pool, there.numbers});
+        there.numbers += size;
+    }
+}
+
+MemoryNeed::MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes, double maxArray) {
+    const auto note = [&](double count, const std::string& type, const DeviceArray& named) {
         const double size = std::max(count, 1.0) * bytes.of(type); // there are no empty ones
         total += size;
-        largestArray = std::max(largestArray, size);
-        maxElements = std::max(maxElements, count);
+        if (size <= largestArray)
+            return;
+        largestArray = size;
+        largestName = named.name;
+        largestNumbers = named.count * widthOf(named.type);
     };
     for (const DeviceArray& array : arrays.own)
-        note(array.count, array.type);
-    // The pool of ints begins with the list of the starts of all parts.
-    double ints = alignedInPool((double) arrays.pooled.size()), mixed = 0;
-    for (const DeviceArray& array : arrays.pooled)
-        (array.type[0] == 'i' ? ints : mixed) += alignedInPool(array.count * widthOf(array.type));
-    note(ints, "int");
-    note(mixed, "mixed");
+        note(array.count, array.type, array);
+    for (const Pools::Pool& pool : Pools(arrays, bytes, maxArray).pools)
+        note(pool.numbers, pool.type, arrays.pooled[pool.largest]);
 }
 
 } // namespace ConstraintPlugin

@@ -72,11 +72,33 @@ inline double alignedInPool(double numbers) {
     return 4 * std::floor((numbers + 3) / 4);
 }
 
+/** Most bytes of an array: OpenMM computes places in it as a number of bytes in an int. */
+constexpr double maxArrayBytes = 2147483647;
+
+/** Where pooled arrays are: one after the other in one array of ints and one of `mixed`s, or in several where one would
+ *  be too large. The first array of ints begins with the list of all begins. */
+struct Pools {
+    struct Pool {
+        std::string name, type;
+        double numbers = 0;
+        int largest = -1; ///< part, an index in DeviceArrays::pooled
+    };
+    struct Part {
+        int pool;
+        double begin;
+    };
+    /** @param largestArray  bytes; an array that needs more has a pool of its own, and does not fit */
+    Pools(const DeviceArrays& arrays, const NumberBytes& bytes, double largestArray);
+    std::vector<Pool> pools;
+    std::vector<Part> parts; ///< as DeviceArrays::pooled
+};
+
 /** Bytes of device memory that arrays need. */
 struct MemoryNeed {
-    MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes);
+    MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes, double maxArray = maxArrayBytes);
     double total = 0, largestArray = 0;
-    double maxElements = 0; ///< of one array
+    std::string largestName;   ///< of the largest array, or the largest part of a pool
+    double largestNumbers = 0; ///< in it
 };
 
 } // namespace ConstraintPlugin

@@ -4,7 +4,6 @@
 #include "KernelArguments.h"
 #include "openmm/OpenMMException.h"
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <sstream>
 
@@ -12,12 +11,18 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
+double largestArrayOf(Device& device) {
+    const double largest = std::min((double) device.largestArray(), maxArrayBytes);
+    const char* limit = std::getenv("OPENMM_CONSTRAINTS_LARGEST_ARRAY");
+    return limit == nullptr ? largest : std::min(largest, std::atof(limit));
+}
+
 void requireDeviceMemory(Device& device, const ConstraintSolver& solver, const ArraySizes& sizes) {
-    const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.context()));
+    const double largest = largestArrayOf(device);
+    const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.context()), largest);
     const char* limit = std::getenv("OPENMM_CONSTRAINTS_DEVICE_MEMORY");
     const double there = limit == nullptr ? (double) device.memory() : std::atof(limit);
-    const bool isCountable = need.maxElements < INT_MAX; // kernels count with ints
-    if (need.total <= there && need.largestArray <= (double) device.largestArray() && isCountable)
+    if (need.total <= there && need.largestArray <= largest)
         return;
     const bool mixedIsDouble = numberBytes(device.context()).mixed == sizeof(double);
     int largestCluster = 0;
@@ -26,11 +31,11 @@ void requireDeviceMemory(Device& device, const ConstraintSolver& solver, const A
     std::ostringstream out;
     out << std::fixed;
     out.precision(0);
-    out << "The constraints need up to " << need.total << " bytes of the device's memory for tables and factors, "
-        << need.largestArray << " of them in one array; the device has " << there << " bytes, and "
-        << (double) device.largestArray() << " for one array"
-        << (isCountable ? "" : ", whose elements have to be fewer than 2^31") << ". The largest cluster has "
-        << largestCluster << " coupled constraints.\nRemedy: "
+    out << "The constraints need up to " << need.total << " bytes of the device's memory for tables and factors; the "
+        << "device has " << there << " bytes. The largest table, \"" << need.largestName << "\", has "
+        << need.largestNumbers << " numbers; the array with it needs " << need.largestArray << " bytes and may have "
+        << largest << (largest == maxArrayBytes ? " (OpenMM counts them in 32 bits)" : "")
+        << ". The largest cluster has " << largestCluster << " coupled constraints.\nRemedy: "
         << (solver.getMethod() == Method::Iterative ? "" : "setSolver(Iterative), which needs no factor; ")
         << (mixedIsDouble ? "single precision instead of mixed or double; " : "")
         << "another device; or the CPU or Reference platform.";

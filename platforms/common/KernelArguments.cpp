@@ -123,7 +123,7 @@ ComputeArray& KernelArguments::create(const std::string& name, const std::string
     return *array;
 }
 
-void KernelArguments::add(const DeviceArrays& arrays, const ConstraintTables& tables) {
+void KernelArguments::add(const DeviceArrays& arrays, const ConstraintTables& tables, double largestArray) {
     for (const DeviceArray& description : arrays.own) {
         ComputeArray& array = create(description.name, description.type, (std::size_t) description.count);
         const std::vector<char> zeros(array.getSize() * array.getElementSize());
@@ -131,30 +131,31 @@ void KernelArguments::add(const DeviceArrays& arrays, const ConstraintTables& ta
         if (const auto* table = std::get_if<DeviceArray::Table<double>>(&description.values))
             upload(description.name, tables.*(*table));
     }
-    addPools(arrays, tables);
+    addPools(arrays, tables, largestArray);
 }
 
-void KernelArguments::addPools(const DeviceArrays& arrays, const ConstraintTables& tables) {
-    // The pool of ints begins with the list of the starts of all parts.
+void KernelArguments::addPools(const DeviceArrays& arrays, const ConstraintTables& tables, double largestArray) {
+    const Pools pools(arrays, numberBytes(cc), largestArray);
     std::vector<int> begins;
-    double numInts = alignedInPool((double) arrays.pooled.size()), numMixed = 0;
-    for (const DeviceArray& array : arrays.pooled) {
-        addItem(array.name, "GLOBAL " + array.type + "*").placeInPool = (int) begins.size();
-        double& size = array.type[0] == 'i' ? numInts : numMixed;
-        begins.push_back((int) size);
-        size += alignedInPool(array.count * widthOf(array.type));
+    for (std::size_t i = 0; i < arrays.pooled.size(); i++) {
+        Item& item = addItem(arrays.pooled[i].name, "GLOBAL " + arrays.pooled[i].type + "*");
+        item.placeInPool = (int) i;
+        item.pool = pools.pools[pools.parts[i].pool].name;
+        begins.push_back((int) pools.parts[i].begin);
     }
-    ComputeArray &ints = create("intPool", "int", (std::size_t) numInts),
-                 &mixed = create("mixedPool", "mixed", (std::size_t) numMixed);
-    ints.uploadSubArray(begins.data(), 0, (int) begins.size());
+    std::vector<ComputeArray*> made;
+    for (const Pools::Pool& pool : pools.pools)
+        made.push_back(&create(pool.name, pool.type, (std::size_t) pool.numbers));
+    made[0]->uploadSubArray(begins.data(), 0, (int) begins.size());
     for (std::size_t i = 0; i < begins.size(); i++) {
         const DeviceArray& array = arrays.pooled[i];
+        ComputeArray& pool = *made[pools.parts[i].pool];
         if (array.type[0] == 'i')
-            uploadValues<int>(array, tables, ints, begins[i]);
+            uploadValues<int>(array, tables, pool, begins[i]);
         else if (mixedIsDouble())
-            uploadValues<double>(array, tables, mixed, begins[i]);
+            uploadValues<double>(array, tables, pool, begins[i]);
         else
-            uploadValues<float>(array, tables, mixed, begins[i]);
+            uploadValues<float>(array, tables, pool, begins[i]);
     }
 }
 
@@ -259,10 +260,8 @@ std::string KernelArguments::initializer() const {
         text += text.empty() ? "{" : ", ";
         if (item.placeInPool < 0)
             text += item.name;
-        else {
-            const std::string pool = item.type.find("int") != std::string::npos ? "intPool" : "mixedPool";
-            text += "(" + item.type + ") (" + pool + " + intPool[" + std::to_string(item.placeInPool) + "])";
-        }
+        else
+            text += "(" + item.type + ") (" + item.pool + " + intPool[" + std::to_string(item.placeInPool) + "])";
     }
     return text + "}";
 }

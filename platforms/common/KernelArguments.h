@@ -27,9 +27,10 @@ public:
      *  @param type  of an element in kernels: "real4", "const mm_long" */
     void add(const std::string& name, const std::string& type, OpenMM::ArrayInterface& array);
     /** Add new arrays with the values of the tables, or zeros. Pooled arrays are parts of one array of ints and of one
-     *  of `mixed`s, because many OpenCL implementations do not support a hundred arguments; the host cannot access them
-     *  afterwards. */
-    void add(const DeviceArrays& arrays, const ConstraintTables& tables);
+     *  of `mixed`s (Pools), because many OpenCL implementations do not support a hundred arguments; the host cannot
+     *  access them afterwards.
+     *  @param largestArray  bytes */
+    void add(const DeviceArrays& arrays, const ConstraintTables& tables, double largestArray);
     /** Add numbers, which may change from launch to launch. */
     void addNumber(const std::string& name, int value);
     void addNumber(const std::string& name, double value);
@@ -66,11 +67,12 @@ private:
         int intValue = 0;
         OpenMM::mm_double4 mixedValue;
         int placeInPool = -1; // or part of a pool: where its beginning is listed
+        std::string pool;
     };
     Item& addItem(const std::string& name, const std::string& type);
     Item& find(const std::string& name, const std::string& type);
     OpenMM::ComputeArray& create(const std::string& name, const std::string& type, std::size_t count);
-    void addPools(const DeviceArrays& arrays, const ConstraintTables& tables);
+    void addPools(const DeviceArrays& arrays, const ConstraintTables& tables, double largestArray);
     template <class Apply>
     void forEach(Apply apply) const;
     bool mixedIsDouble() const {
