@@ -107,6 +107,55 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
             }
 }
 
+/** Chains of so many bonds; the atoms of a star are bound to one, whose factor is full. */
+ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds, int numStars = 0) {
+    OpenMM::System system;
+    auto* force = new ConstraintForce();
+    const auto add = [&](int bonds, bool isStar) {
+        const int first = system.getNumParticles();
+        for (int i = 0; i <= bonds; i++) {
+            system.addParticle(12);
+            if (i > 0)
+                force->addDistance(isStar ? first : first + i - 1, first + i, 0.1);
+        }
+    };
+    for (const auto& [count, bonds] : countsAndBonds)
+        for (int n = 0; n < count; n++)
+            add(bonds, false);
+    for (int n = 0; n < numStars; n++)
+        add(150, true);
+    system.addForce(force);
+    ConstraintTables::ThreadGroups available;
+    available.hasBlocks = true;
+    available.sharedNumbers = [](int blockSize) { return (49152 - 32 * blockSize) / 4; };
+    return ConstraintTables(ConstraintSolver(collectConstraints(system, 1e-4), Method::Automatic), true, available);
+}
+
+/** Block sizes and clusters of all ranges. */
+std::vector<std::pair<int, int>> rangesOf(const ConstraintTables& tables) {
+    std::vector<std::pair<int, int>> ranges;
+    int next = 0;
+    for (const ConstraintTables::Range& range : tables.ranges) {
+        EXPECT_EQ(range.group, ThreadGroupKind::Block);
+        EXPECT_EQ(range.first, next);
+        next = range.last;
+        ranges.emplace_back(range.blockSize, range.last - range.first);
+    }
+    EXPECT_EQ(next, tables.numGeneralClusters);
+    return ranges;
+}
+
+TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
+    using Ranges = std::vector<std::pair<int, int>>;
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}, {1, 2000}})), (Ranges{{512, 1}, {128, 300}})); // a protein among lipids
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{512, 21}}));             // few: in one launch
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}})), (Ranges{{128, 300}}));
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {5, 500}, {300, 60}})), (Ranges{{512, 6}, {128, 300}}));
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{512, 1}, {256, 305}}));
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 2)), (Ranges{{128, 2}, {128, 300}})); // factors that do not fit
+    EXPECT_EQ(rangesOf(tablesOf({{20, 60}}, 2)), (Ranges{{128, 22}}));
+}
+
 TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
     const NumberBytes bytes{4, 8};
     for (double updates : {1e3, 1e8}) {

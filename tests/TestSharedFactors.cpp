@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // The direct solver of large clusters on devices: a thread block each, with the factor in shared memory and in single
 // precision where it fits, else in global memory. Both do what Reference does.
+#include "ConstraintTables.h"
 #include "support/LargeSystems.h"
 #include "support/Simulation.h"
 #include "support/Variable.h"
@@ -14,6 +15,17 @@ using namespace ConstraintTests;
 using namespace OpenMM;
 
 namespace {
+
+/** A long chain among enough short ones that these have smaller blocks, in a launch of their own. */
+TestSystem chainAmongMany() {
+    Builder b("chains");
+    for (int n = 0; n <= minOwnRange; n++) {
+        int last = b.particle(12, {0, 0.5 * n, 0});
+        for (int k = 0; k < (n == 0 ? 300 : 10); k++)
+            last = b.grow(last, 12);
+    }
+    return b.build();
+}
 
 constexpr double tolerance = 1e-9;
 
@@ -124,6 +136,14 @@ TEST_P(SharedFactors, EndWhereMemoryEnds) {
     EXPECT_TRUE(isShared(below));
     EXPECT_FALSE(isShared(above));
     expectSame(below, above, "either side of the limit");
+}
+
+TEST_P(SharedFactors, ServeClustersInBlocksOfSeveralSizes) {
+    const TestSystem system = chainAmongMany();
+    const Result expected = after(5, system, onHost()), found = inBlocks(system, GetParam(), "1000000000", 5);
+    EXPECT_NE(found.summary.solver.find(std::to_string(minOwnRange + 1) + " in shared memory"), std::string::npos)
+        << found.summary.solver;
+    expectSame(expected, found, "each in its range");
 }
 
 /** More rows than a block has threads, in the larger blocks that such clusters get. */

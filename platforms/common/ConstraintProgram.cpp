@@ -15,15 +15,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Threads of the largest block. worstOf() needs a thread for each block of a grid. */
-constexpr int maxBlockSize = 512;
-static_assert(maxGridSize <= maxBlockSize);
-
-int blockSizeFor(int largestCluster) {
-    if (largestCluster > 1024)
-        return maxBlockSize;
-    return largestCluster > 256 ? 256 : 128;
-}
+static_assert(maxGridSize <= maxBlockSize, "worstOf() needs a thread for each block of a grid");
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
@@ -211,7 +203,8 @@ ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const 
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = usesBlocks(cc);
     available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= cooperatingBlocks();
-    available.sharedNumbers = sharedNumbers(std::min(maxBlockSize, device.largestBlock()));
+    available.largestBlock = device.largestBlock();
+    available.sharedNumbers = [this](int blockSize) { return sharedNumbers(blockSize); };
     if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
         available.gridCost = 0; // for a test of small systems
     return available;
@@ -219,18 +212,12 @@ ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const 
 
 ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const ConstraintTables::Range& range) const {
     ThreadGroup group;
-    if (range.group == ThreadGroupKind::Thread)
+    group.blockSize = range.blockSize;
+    if (range.group == ThreadGroupKind::Grid)
+        group.blocks = cooperatingBlocks();
+    if (range.group != ThreadGroupKind::Block)
         return group;
     const ConstraintTables& t = constraintTables;
-    int largestCluster = 0;
-    for (int c = range.first; c < range.last; c++)
-        largestCluster = std::max(largestCluster, t.numRowsOf(c));
-    group.blockSize = std::min(blockSizeFor(largestCluster), device.largestBlock());
-    if (range.group == ThreadGroupKind::Grid) {
-        group.blockSize = std::min(maxBlockSize, device.largestBlock());
-        group.blocks = cooperatingBlocks();
-        return group;
-    }
     for (int c = range.first; c < range.last && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
         if (numbers <= sharedNumbers(group.blockSize)) {

@@ -12,6 +12,10 @@ namespace {
 /** Rows and slots up to which one thread solves a general cluster; a thread block is faster for more. */
 constexpr int maxThreadRows = 8, maxThreadSlots = 64;
 
+int blockSizeFor(int rows) {
+    return rows > 1024 ? maxBlockSize : rows > 256 ? 256 : 128;
+}
+
 /** Sort by keys 0 ... numKeys-1 and keep the order of equal ones. @return [numKeys] where each key's items end */
 template <class T, class Key>
 std::vector<int> sortStably(std::vector<T>& items, int numKeys, Key key) {
@@ -227,26 +231,53 @@ ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, co
     // Each level is a barrier in the factorization and one in the substitution.
     const SymbolicFactor& factor = graph.factors[cluster.factor];
     const long long entries = (long long) factor.entryRow.size();
-    return 2 * (cluster.size() + entries) > available.sharedNumbers &&
+    return 2 * (cluster.size() + entries) > available.sharedNumbers(std::min(maxBlockSize, available.largestBlock)) &&
                    factor.numUpdates + 2 * entries > 2 * factor.numLevels * available.gridCost
                ? ThreadGroupKind::Grid
                : ThreadGroupKind::Block;
 }
 
-void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
-    const auto serverOf = [&](const Cluster& cluster) {
-        return std::pair(threadGroupOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative);
-    };
-    std::vector<Cluster> clusters = graph.clusters;
-    std::stable_sort(clusters.begin(), clusters.end(),
-                     [&](const Cluster& a, const Cluster& b) { return serverOf(a) < serverOf(b); });
-    numGeneralClusters = (int) clusters.size();
-    for (int c = 0; c < numGeneralClusters; c++) {
-        const auto [group, isIterative] = serverOf(clusters[c]);
-        if (c == 0 || serverOf(clusters[c - 1]) != serverOf(clusters[c]))
-            ranges.push_back({group, isIterative, c, c});
-        ranges.back().last++;
+ConstraintTables::Server ConstraintTables::serverOf(const ConstraintGraph& graph, const Cluster& cluster) const {
+    Server server{threadGroupOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative, 64, false};
+    if (server.group == ThreadGroupKind::Grid)
+        server.blockSize = std::min(maxBlockSize, available.largestBlock);
+    if (server.group == ThreadGroupKind::Block) {
+        server.blockSize = std::min(blockSizeFor(cluster.size()), available.largestBlock);
+        server.isShared =
+            cluster.factor >= 0 && 2LL * (cluster.size() + (int) graph.factors[cluster.factor].entryRow.size()) <=
+                                       available.sharedNumbers(server.blockSize);
     }
+    return server;
+}
+
+/** @param servers  of each cluster, sorted */
+void ConstraintTables::addRanges(const std::vector<Server>& servers) {
+    for (int first = 0, last = 0; first < (int) servers.size(); first = last) {
+        const Server& server = servers[first];
+        while (last < (int) servers.size() && !(server < servers[last]))
+            last++;
+        const bool isOther =
+            ranges.empty() || ranges.back().group != server.group || ranges.back().isIterative != server.isIterative;
+        if (isOther || last - first >= minOwnRange)
+            ranges.push_back({server.group, server.isIterative, server.blockSize, first, last});
+        else
+            ranges.back().last = last; // with those that need more
+    }
+}
+
+void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
+    std::vector<std::pair<Server, Cluster>> served;
+    for (const Cluster& cluster : graph.clusters)
+        served.emplace_back(serverOf(graph, cluster), cluster);
+    std::stable_sort(served.begin(), served.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Cluster> clusters;
+    std::vector<Server> servers;
+    for (const auto& [server, cluster] : served) {
+        servers.push_back(server);
+        clusters.push_back(cluster);
+    }
+    numGeneralClusters = (int) clusters.size();
+    addRanges(servers);
     rowStart = {numRows};
     particleStart = particleSlotStart = entryStart = couplingStart = {0};
     levelStart = levelTargetStart = levelEntryStart = updateStart = {0};

@@ -5,6 +5,8 @@
 
 #include "ConstraintSolver.h"
 #include <array>
+#include <functional>
+#include <tuple>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -12,6 +14,13 @@ namespace ConstraintPlugin {
 /** Largest cluster of distances that one thread solves with text for its size, and the largest one wholly in registers
  *  (kernels/smallClusters.cc). */
 constexpr int maxSmallCluster = 8, maxInRegisters = 3;
+
+/** Threads of the largest block. */
+constexpr int maxBlockSize = 512;
+
+/** Clusters that could do with smaller blocks, or with no shared memory, are solved in a launch of their own where they
+ *  are at least so many. Fewer run side by side on most GPUs whatever their blocks are, and next to the larger ones. */
+constexpr int minOwnRange = 256;
 
 /** The threads that solve a general cluster. */
 enum class ThreadGroupKind { Thread, Block, Grid };
@@ -27,8 +36,10 @@ public:
     struct ThreadGroups {
         bool hasBlocks = false; ///< thread blocks, or only single threads
         bool hasGrid = false;   ///< all blocks of a launch, which can wait for each other
-        /** Numbers in the largest factor and right-hand side that fit into a block's shared memory. */
-        long long sharedNumbers = 0;
+        int largestBlock = maxBlockSize;
+        /** Numbers in the largest factor and right-hand side that fit into the shared memory of a block of this size.
+         */
+        std::function<long long(int blockSize)> sharedNumbers = [](int) { return 0; };
         /** Updates of a factorization that one block does in the time that all blocks take to wait for each other. */
         long long gridCost = 4000;
     };
@@ -51,10 +62,12 @@ public:
     std::vector<Int4> smallTypes;     ///< first and second particles, 4 bits a row; periodic rows; first number
     std::vector<double> smallNumbers; ///< by type: lengths, then w_kl for l = k ..., k = 0 ...
 
-    /** General clusters first ... last-1, which one kernel solves. */
+    /** General clusters first ... last-1, which one kernel solves. Those of thread blocks are in ranges by the size of
+     *  the blocks, largest first, and by whether factors fit into shared memory. */
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
+        int blockSize; ///< threads; of single threads, those that are launched together
         int first, last;
     };
     int numGeneralClusters = 0;
@@ -119,7 +132,20 @@ public:
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
 
 private:
+    /** What solves a cluster; in this order of the tables. */
+    struct Server {
+        ThreadGroupKind group;
+        bool isIterative;
+        int blockSize;
+        bool isShared; ///< the factor is in shared memory
+        bool operator<(const Server& other) const {
+            return std::tuple(group, isIterative, -blockSize, isShared) <
+                   std::tuple(other.group, other.isIterative, -other.blockSize, other.isShared);
+        }
+    };
     ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const;
+    Server serverOf(const ConstraintGraph& graph, const Cluster& cluster) const;
+    void addRanges(const std::vector<Server>& servers);
     bool smallInRegisters;
     ThreadGroups available;
     std::vector<int> placeOf; // temporary array of addParticles()

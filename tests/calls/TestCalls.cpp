@@ -167,18 +167,21 @@ Example declared() {
     return example;
 }
 
-Example chainOf(int numBonds) {
+/** @param chains  bonds of each, side by side */
+Example chainsOf(const std::vector<int>& chains) {
     Example example;
     auto* force = new ConstraintForce();
-    for (int i = 0; i <= numBonds; i++) {
-        example.system->addParticle(12);
-        example.positions.push_back(Vec3(0.1 * i, 0.05 * (i % 2), 0));
-        if (i > 0)
-            force->addDistance(i - 1, i, length(example.positions[i] - example.positions[i - 1]));
-    }
+    for (std::size_t n = 0; n < chains.size(); n++)
+        for (int i = 0; i <= chains[n]; i++) {
+            const int particle = example.system->addParticle(12);
+            example.positions.push_back(Vec3(0.1 * i, 0.05 * (i % 2), 0.1 * n));
+            if (i > 0)
+                force->addDistance(particle - 1, particle,
+                                   length(example.positions[particle] - example.positions[particle - 1]));
+        }
     example.system->addForce(force);
     auto* springs = new HarmonicBondForce();
-    springs->addBond(0, numBonds, 1, 1);
+    springs->addBond(0, chains[0], 1, 1);
     example.system->addForce(springs);
     return example;
 }
@@ -201,8 +204,8 @@ const std::vector<Kind>& kinds() {
          }},
         {"declared", declared},
         // A factor that needs more shared memory than CUDA gives without being asked, and one that needs too much.
-        {"longChain", [] { return chainOf(2600); }},
-        {"longestChain", [] { return chainOf(30000); }},
+        {"longChain", [] { return chainsOf({2600}); }},
+        {"longestChain", [] { return chainsOf({30000}); }},
     };
     return all;
 }
@@ -222,7 +225,10 @@ struct DeviceSimulation {
     Integrator& integrator;
 
     DeviceSimulation(const std::string& kind, Integrator& integrator, const std::string& precision)
-        : example(makeExample(kind)), integrator(integrator) {
+        : DeviceSimulation(makeExample(kind), integrator, precision) {
+    }
+    DeviceSimulation(Example given, Integrator& integrator, const std::string& precision)
+        : example(std::move(given)), integrator(integrator) {
         context = std::make_unique<Context>(*example.system, integrator,
                                             Platform::getPlatformByName(isCuda() ? "CUDA" : "OpenCL"),
                                             std::map<std::string, std::string>{{"Precision", precision}});
@@ -304,6 +310,23 @@ TEST(Device, IsWaitedForOnceAStepWithDependentConstraintsAndWarmStartsToo) {
     EXPECT_EQ(waits("hydrogens", true), least);
     EXPECT_EQ(waits("special", false), least); // two of its constraints depend on a third
     EXPECT_EQ(waits("special", true), least);
+}
+
+/** A protein's cluster and those of many lipids have thread blocks of their sizes: a launch each. Without blocks all
+ * are solved by threads, in one launch. */
+TEST(Device, SolvesManyClustersOfOtherSizesInALaunchOfTheirOwn) {
+    const auto launches = [](int numLipids) {
+        std::vector<int> chains(1 + numLipids, 40);
+        chains[0] = 1100;
+        const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, "Shake"}, 0.001, 1e-5);
+        DeviceSimulation simulation(chainsOf(chains), *integrator, "mixed");
+        int count = 0;
+        for (const std::string& name : simulation.step(1).launches)
+            count += name.find("Cluster_step") != std::string::npos;
+        return count;
+    };
+    EXPECT_EQ(launches(300), isCuda() ? 2 : 1);
+    EXPECT_EQ(launches(20), 1);
 }
 
 /** The kinetic energy of projected velocities is computed on the device, and one array of sums fetched. */
