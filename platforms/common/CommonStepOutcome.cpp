@@ -182,7 +182,7 @@ optional<double> CommonStepKernel::projectedKineticEnergy(ContextImpl& context,
     setNumbers(integrator);
     setStepState();
     program->launch("kineticEnergy", 0);
-    program->launchAfterwards("sumKineticEnergy", numEnergySums, 1);
+    program->launchAfterwards("sumParticleEnergies", numEnergySums, 1);
     const vector<double> sums = program->arguments.download("energySums");
     if (sums[0] < 0) {
         const int none[2] = {noFailure, noFailure};

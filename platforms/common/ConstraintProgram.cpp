@@ -87,7 +87,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         fillMarkers("afterwards", ConstraintKernelSources::afterwards,
                     {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
     for (const char* name :
-         {"checkPositions", "checkVelocities", "addWork", "keepState", "keepEnd", "sumKineticEnergy"}) {
+         {"checkPositions", "checkVelocities", "addWork", "keepState", "keepEnd", "sumParticleEnergies"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);

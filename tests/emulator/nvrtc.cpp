@@ -67,9 +67,10 @@ Result nvrtcDestroyProgram(Program** program) {
     return Success;
 }
 Result nvrtcCompileProgram(Program* program, int, const char* const*) {
-    // As the kernels are written: no contraction, which Reference has not either, and no strict aliasing.
-    const std::string flags =
-                          "-std=c++17 -w -fno-strict-aliasing -ffp-contract=off " + variable("EMULATOR_FLAGS", "-O0"),
+    // As the kernels are written: no contraction, which Reference has not either, and no strict aliasing. Two modules
+    // may have kernels of the same name.
+    const std::string flags = "-std=c++17 -w -fno-gnu-unique -fno-strict-aliasing -ffp-contract=off " +
+                              variable("EMULATOR_FLAGS", "-O0"),
                       folder = variable("EMULATOR_CACHE", "/tmp"), name = folder + "/" + std::to_string(getpid()),
                       text = name + ".cu", log = name + ".log", library = name + ".path";
     std::ofstream(text) << program->text;

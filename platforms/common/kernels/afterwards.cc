@@ -96,7 +96,7 @@ KERNEL void addWork($PARAMETERS$) {
 }
 
 /** Sum up the kinetic energies of particles, a part a thread; the first part is negative if they were not computed. */
-KERNEL void sumKineticEnergy($PARAMETERS$) {
+KERNEL void sumParticleEnergies($PARAMETERS$) {
     const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;
     mixed2 sum;
