@@ -210,6 +210,20 @@ TEST_P(ExplicitForce, ConservesMomentaAndEnergyAsItsOrderAllows) {
     EXPECT_NEAR(simulation.energy(), energy, 0.02);
 }
 
+TEST_P(ExplicitForce, DoesNotDependOnTheVelocityOfAMasslessParticle) {
+    const auto run = [this](const Vec3& meaningless) {
+        Simulation s = simulate(findSystem("anchor"), Declared::InForce, GetParam(), 0.0005);
+        Vectors v = s.velocities();
+        v[0] = meaningless;
+        s.context->setVelocities(v);
+        s.integrator->step(10);
+        return std::make_pair(s.positions(), s.integrator->getVelocityMultipliers());
+    };
+    const auto atRest = run(Vec3()), given = run(Vec3(5, 5, 5));
+    EXPECT_EQ(distance(atRest.first, given.first), 0);
+    EXPECT_EQ(atRest.second, given.second);
+}
+
 TEST_P(ExplicitForce, RefusesBadSettings) {
     ConstraintForceIntegrator integrator(0.001);
     EXPECT_THROW(integrator.setStabilization(-1, 0), OpenMMException);

@@ -177,6 +177,24 @@ TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
         }
         for (const Pools::Pool& pool : pools.pools)
             EXPECT_LE(pool.numbers * bytes.of(pool.type), maxArrayBytes) << pool.name;
+/** Otherwise two threads would write the same place: an immovable one may be in several clusters. */
+TEST(ConstraintTables, HaveOneThreadForTheStepsOfAParticle) {
+    for (const NamedSet& named : someSets()) {
+        SCOPED_TRACE(named.name);
+        const ConstraintSolver solver(named.set, Method::Automatic);
+        const ConstraintTables tables(solver, true, ConstraintTables::ThreadGroups());
+        const int firstAlone = tables.smallGroups[0][2];
+        std::vector<int> inClusters(tables.numParticles), alone(tables.numParticles);
+        for (int i = 0; i < (int) tables.smallParticles.size(); i++)
+            if (const int p = tables.smallParticles[i]; p >= 0)
+                (i < firstAlone ? inClusters : alone)[p]++;
+        for (int p : tables.clusterParticle)
+            inClusters[p]++;
+        for (int p = 0; p < tables.numParticles; p++)
+            if (named.set.inverseMass[p] > 0)
+                EXPECT_EQ(inClusters[p] + alone[p], 1) << p;
+            else
+                EXPECT_EQ(alone[p], 1) << p;
     }
 }
 

@@ -155,7 +155,8 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
             const std::vector<int> particles = particlesOf(set, clusters[number]);
             for (std::size_t i = 0; i < particles.size(); i++) {
                 smallParticles[firstPlace + i * count + number] = particles[i];
-                isTaken[particles[i]] = 1;
+                if (set.inverseMass[particles[i]] > 0)
+                    isTaken[particles[i]] = 1;
             }
             int firsts = 0, seconds = 0, periodic = 0;
             std::vector<double> numbers;
@@ -185,7 +186,7 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
         numSmallClusters += count;
         numRows += size * count;
     }
-    // Particles without constraints come last, one each.
+    // Particles without constraints and immovable ones come last, one each.
     smallGroups[0] = {numSmallClusters, 0, (int) smallParticles.size(), numRows};
     for (int p = 0; p < set.numParticles(); p++)
         if (!isTaken[p]) {

@@ -28,7 +28,8 @@ enum class ThreadGroupKind { Thread, Block, Grid };
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
  *  Clusters of few distances are `small`: by size, largest first, with their particles stored as all first ones, all
- *  second ones, .... All others are `general`, in ranges by their ThreadGroupKind. Rows of small clusters come first,
+ *  second ones, .... Particles without constraints are clusters of size 0, and so are immovable ones, whether or not
+ *  clusters have them. All others are `general`, in ranges by their ThreadGroupKind. Rows of small clusters come first,
  *  then those of general clusters, then redundant ones, which are checked. */
 class ConstraintTables {
 public:
@@ -55,7 +56,7 @@ public:
     int numRows = 0;                 ///< small and general
     std::vector<int> constraintOf;   ///< [numRows + redundant] the constraint of each row
     std::vector<int> redundant;      ///< constraints that depend on others: checked, not solved
-    std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles without constraints
+    std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles of no cluster
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none
     std::vector<int> smallClusterType;

@@ -52,7 +52,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
                 const bool isMovable = set.inverseMass[p] > 0;
                 clusterParticles += !isSmall && isMovable && !isTaken[p];
                 particleSlots += !isSmall && isMovable;
-                if (isSmall || isMovable)
+                if (isMovable)
                     isTaken[p] = 1;
             }
         if (isSmall) { // of a type of its own, perhaps

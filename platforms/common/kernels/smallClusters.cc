@@ -21,7 +21,7 @@
 typedef struct {
     int firstPlace, stride; // of its particles in smallParticles
 #if $SIZE$ <= MAX_IN_REGISTERS
-    int index[$SIZE$ + 1]; // -1: none
+    int index[$SIZE$ + 1];
     Particle particle[$SIZE$ + 1];
 #endif
 #if $SIZE$ > 0
@@ -56,6 +56,8 @@ DEVICE int particle$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
     return a->smallParticles[c->firstPlace + i * c->stride];
 }
 
+// INDEX: the i-th of the particles whose steps this thread takes; -1: there is none. An immovable one may be in several
+// clusters, so it has a thread of its own besides, as a particle without constraints.
 #if $SIZE$ <= MAX_IN_REGISTERS
 #define INDEX$SIZE$(a, c, i) (c)->index[i]
 
@@ -68,6 +70,10 @@ DEVICE void loadParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
         c->index[i] = particle$SIZE$(a, c, i);
         if (c->index[i] >= 0)
             *p = loadParticle(a, c->index[i]);
+#if $SIZE$ > 0
+        if (p->w == 0)
+            c->index[i] = -1;
+#endif
     }
 }
 
@@ -97,7 +103,12 @@ DEVICE Particle find$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
     return p;
 }
 #else
-#define INDEX$SIZE$(a, c, i) particle$SIZE$(a, c, i)
+DEVICE int ownParticle$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
+    const int index = particle$SIZE$(a, c, i);
+    return index >= 0 && a->velm[index].w > 0 ? index : -1;
+}
+
+#define INDEX$SIZE$(a, c, i) ownParticle$SIZE$(a, c, i)
 #define get$SIZE$(a, c, i) loadParticle(a, particle$SIZE$(a, c, i))
 #define put$SIZE$(a, c, i, p) storeParticle(a, particle$SIZE$(a, c, i), p)
 #define find$SIZE$(a, c, i) loadParticle(a, particle$SIZE$(a, c, i))
@@ -150,7 +161,7 @@ $UNROLL_PARTICLES$
 #if $SIZE$ <= MAX_IN_REGISTERS
         c->particle[i].c = c->particle[i].w * sum;
 #else
-        const int index = particle$SIZE$(a, c, i);
+        const int index = INDEX$SIZE$(a, c, i);
         if (index >= 0)
             store3(a->impulse, index, a->velm[index].w * sum);
 #endif
@@ -349,8 +360,8 @@ DEVICE void projectPositions$SIZE$(const Arguments* a, Cluster$SIZE$* c, int clu
     }
 $UNROLL_PARTICLES$
     for (int i = 0; i <= $SIZE$; i++)
-        if (INDEX$SIZE$(a, c, i) >= 0)
-            largest = max(largest, largestComponent(positionOf(a, INDEX$SIZE$(a, c, i))));
+        if (particle$SIZE$(a, c, i) >= 0)
+            largest = max(largest, largestComponent(positionOf(a, particle$SIZE$(a, c, i))));
     if (report.outcome == Outcome_Converged && report.error > a->farOff)
         report.outcome = Outcome_FarOff; // the host projects
     if (report.outcome == Outcome_Converged && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
