@@ -85,8 +85,12 @@ DEVICE void fail(const Arguments* a, int code) {
     atomicMinimum(&a->failure[1], code);
 }
 
+/** Whether an earlier launch has failed. Threads of this one may write while others read, but only numbers from this
+ *  launch's on, so that what is read does not matter: a volatile read suffices, and all threads return or none. An atomic
+ *  one would be a read-modify-write by every thread. */
 DEVICE bool hasFailed(const Arguments* a) {
-    return a->failure[0] < a->launch;
+    volatile GLOBAL const int* failure = a->failure;
+    return failure[0] < a->launch;
 }
 
 /** Store the result of a cluster's solve for the host.
