@@ -272,14 +272,23 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
                         : isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
                                   : "(int c = a->firstOfRange + GLOBAL_ID; c < a->lastOfRange; c += GLOBAL_SIZE)";
     for (const StageText& stage : stages) {
-        string steps;
+        // No barriers are needed here: a thread has the same particles in every loop, a solve reads those of others
+        // only after its first worstOf() and no more after its last, and positions move at the end of a stage.
+        string steps, ofParticle;
+        const auto takeThoseOfParticles = [&] {
+            if (!ofParticle.empty())
+                steps += "        EACH_PARTICLE(n) {\n            const int i = a->clusterParticle[n];\n"
+                         "            Particle p = loadParticle(a, i);\n" +
+                         ofParticle + "            storeParticle(a, i, &p);\n        }\n";
+            ofParticle.clear();
+        };
         for (const string& step : stage.steps)
-            steps += isSolve(step) ? "        " + step + "(a, c SHARED_ARGUMENT);\n"
-                                   : "        EACH_PARTICLE(n) {\n            const int i = a->clusterParticle[n];\n"
-                                     "            Particle p = loadParticle(a, i);\n            " +
-                                         step +
-                                         "(a, i, &p);\n            storeParticle(a, i, &p);\n        }\n"
-                                         "        THREAD_GROUP_SYNC\n";
+            if (isSolve(step)) {
+                takeThoseOfParticles();
+                steps += "        " + step + "(a, c SHARED_ARGUMENT);\n";
+            } else
+                ofParticle += "            " + step + "(a, i, &p);\n";
+        takeThoseOfParticles();
         text += string("KERNEL ") + (isBlock ? "GROUP_BOUNDS " : "") + "void " + prefixOf(range.group) + "_" +
                 stage.name + "(" + arguments.parameters() +
                 ") {\n    const Arguments values = " + arguments.initializer() +

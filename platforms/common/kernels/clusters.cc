@@ -189,7 +189,6 @@ DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
             mine.value = a->rowValue[row];
         }
     }
-    THREAD_GROUP_SYNC
     return worstOf(mine SHARED_ARGUMENT);
 }
 
@@ -236,7 +235,6 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
                          bool onlyIfViolated SHARED_PARAMETER) {
     Report report = startCluster(a, c SHARED_ARGUMENT);
     EACH_ROW(row) a->offset[row] = a->rowRateOffset[row];
-    THREAD_GROUP_SYNC
     Report mine = newReport();
     EACH_ROW(row) if (onlyIfViolated && report.outcome == Outcome_Converged) {
         mixed error, value;

@@ -101,7 +101,7 @@ DEVICE int4 tripleOf(int4 triple) {
 /** The report of the worst row, from the reports of all threads of a block; all threads return it. */
 DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
     const int thread = LOCAL_ID;
-    SYNC_THREADS
+    SYNC_THREADS // all threads have read the result of the last call
     reports[thread] = mine;
     SYNC_THREADS
     // One thread of eight continues, then one of eight of these, and so on.
@@ -119,7 +119,8 @@ DEVICE Report worstOfBlock(Report mine, LOCAL_ARG Report* reports) {
 }
 #endif
 
-/** The report of the worst row, from the reports of all threads; all threads return it. */
+/** The report of the worst row, from the reports of all threads; all threads return it. It is a barrier, too: what any
+ *  thread wrote before, all can read afterwards. */
 DEVICE Report worstOf(Report mine SHARED_PARAMETER) {
 #if GROUP_IS_BLOCK
     mine = worstOfBlock(mine, shared.reports);
