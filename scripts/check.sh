@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: MIT
 #
 # What takes too long for every change: the C++ tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the host's
-# platforms, and clang-tidy. In build/sanitized and build/tidy; the package itself is not built again. Exits with nonzero
-# if anything failed, and says what.
+# platforms, in build/sanitized; clang-tidy, in build/tidy; kernels under oclgrind, a simulated device that reports data
+# races, with the package in .venv. Exits with nonzero if anything failed, and says what.
 #
-#   bash scripts/check.sh              # both
+#   bash scripts/check.sh              # all three
 #   bash scripts/check.sh --fuzz 60    # and for 60 s, with sanitizers: damaged input other than TestFuzz has each time
-#   bash scripts/check.sh --only NAME  # sanitizers, tidy, or sample: some of the tests with sanitizers
+#   bash scripts/check.sh --only NAME  # sanitizers, tidy or oclgrind; sample or oclgrind-sample: some of these tests
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
@@ -18,17 +18,23 @@ only=
 while [ $# -gt 0 ]; do
     case $1 in
     --fuzz) fuzz=${2:?--fuzz needs a number of seconds} ;;
-    --only) only=${2:?--only needs a name: sanitizers, sample or tidy} ;;
+    --only) only=${2:?--only needs a name} ;;
     *) die "unknown argument $1 (see the head of scripts/check.sh)" ;;
     esac
     shift 2
 done
-case $only in "" | sanitizers | sample | tidy) ;; *) die "--only $only: there are sanitizers, sample and tidy" ;; esac
+case $only in
+"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample) ;;
+*) die "--only $only: there are sanitizers, sample, tidy, oclgrind and oclgrind-sample" ;;
+esac
 
-needed=sanitizers
-case $only in "" | tidy) needed=tidy ;; esac
-setup_machine "$needed"
-setup_venv
+# Whether the part of any of these names is wanted.
+wants() {
+    [ -z "$only" ] || [[ " $* " == *" $only "* ]]
+}
+
+if wants tidy; then setup_machine tidy; elif wants sanitizers sample; then setup_machine sanitizers; fi
+if wants oclgrind oclgrind-sample; then setup oclgrind; else find_python && setup_venv; fi
 export PATH=$venv/bin:$PATH
 jobs=$(nproc)
 
@@ -68,7 +74,7 @@ tidy() {
         xargs -0 --no-run-if-empty -n 1 -P "$jobs" clang-tidy -p "$build/tidy" --quiet --extra-arg=-Wno-unknown-warning-option
 }
 
-if [ "$only" != tidy ]; then
+if wants sanitizers sample; then
     check "Build with sanitizers" build_sanitized
     label=.
     [ "$only" != sample ] || label=quick
@@ -76,6 +82,10 @@ if [ "$only" != tidy ]; then
         --parallel "$jobs" --label-regex "$label"
     [ "$fuzz" -eq 0 ] || check "Fuzzing for $fuzz s" run_fuzz
 fi
-case $only in "" | tidy) check "clang-tidy" tidy ;; esac
+if wants tidy; then check "clang-tidy" tidy; fi
+if wants oclgrind; then check "Kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py; fi
+if [ "$only" = oclgrind-sample ]; then
+    check "Some kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py --quick
+fi
 
 finish_checks

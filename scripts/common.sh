@@ -8,6 +8,7 @@
 #   setup            # needs: compiler, Python with venv and headers
 #   setup tests      # also an OpenCL device (PoCL serves), GoogleTest, Google Benchmark and Eigen; builds the C++ tests
 #                    # and benchmarks in build/
+#   setup oclgrind   # also oclgrind
 #   install_requirements docs    # an extra of pyproject.toml that neither needs
 #   "$venv/bin/openmm-constraints" ...
 #
@@ -99,7 +100,9 @@ find_missing() {
     fi
     has_compiler || need "a C++17 compiler" "g++"
     case ${1:-} in
-    tests) ;;
+    tests | oclgrind)
+        [ "$1" = tests ] || command -v oclgrind >/dev/null || need "oclgrind, a simulated OpenCL device" "oclgrind"
+        ;;
     sanitizers | tidy | aarch64)
         if [ "$1" = aarch64 ]; then
             command -v aarch64-linux-gnu-g++ >/dev/null || need "a compiler for ARM" "g++-aarch64-linux-gnu"
@@ -236,7 +239,7 @@ setup() {
     fi
     setup_machine "$@"
     if [ -n "$venv_job" ]; then wait "$venv_job"; else setup_venv; fi
-    setup_package "$@"
+    setup_package ${1:+tests}
 }
 
 # ---- checks ------------------------------------------------------------------------------------------------------

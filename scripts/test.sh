@@ -7,7 +7,7 @@
 #
 #   bash scripts/test.sh           # what every change has to pass: ten minutes at most, all set-up included
 #   bash scripts/test.sh --full    # what that leaves out: OpenCL in all precisions, CUDA's other architecture, long
-#                                  # tests, and a sample of the tests with sanitizers
+#                                  # tests, a sample of the tests with sanitizers, and some kernels under oclgrind
 #   bash scripts/test.sh --list    # the names of what only --full runs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -48,6 +48,7 @@ quick)
             CONSTRAINTS_TEST_PRECISION=$precision "${pytest[@]}" -n "$jobs" -m platform
     done
     check "A sample of the C++ tests, with sanitizers" bash scripts/check.sh --only sample
+    check "Some kernels under oclgrind" bash scripts/check.sh --only oclgrind-sample
     ;;
 --list)
     GTEST_LIST_TESTS=1 "${ctest[@]}" --label-regex full --exclude-regex nvrtc --verbose |

@@ -177,6 +177,9 @@ TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
         }
         for (const Pools::Pool& pool : pools.pools)
             EXPECT_LE(pool.numbers * bytes.of(pool.type), maxArrayBytes) << pool.name;
+    }
+}
+
 /** Otherwise two threads would write the same place: an immovable one may be in several clusters. */
 TEST(ConstraintTables, HaveOneThreadForTheStepsOfAParticle) {
     for (const NamedSet& named : someSets()) {

@@ -1,0 +1,402 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Small Systems that together run every kernel text: all integrators, both solvers, every path of a cluster, all kinds
+of constraints, and failures.
+
+    python cases.py NAME PLATFORM FILE    # run one, and write its result
+"""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import openmm
+
+import openmmconstraints as mc
+
+# ---- molecules -----------------------------------------------------------------------------------------------------
+
+
+class Assembly:
+    """A System that grows by molecules, each of which is bound to the one before by a weak spring."""
+
+    def __init__(self, moves: bool):
+        self.moves = moves  # whether targets may move
+        self.random = np.random.default_rng(5)
+        self.system = openmm.System()
+        self.constraints = mc.ConstraintForce()
+        self.springs = openmm.HarmonicBondForce()
+        self.forces: list[openmm.Force] = []
+        self.positions: list[np.ndarray] = []
+        self.add_force(self.constraints)
+        self.add_force(self.springs)
+
+    def add_force(self, force: openmm.Force):
+        self.forces.append(force)
+        self.system.addForce(force)
+
+    def add(self, masses: Sequence[float], positions) -> list[int]:
+        """Particles, at positions relative to a place of their own."""
+        first = len(self.positions)
+        place = np.array([0.4 * (first % 7), 0.3 * (first % 5), 0.2 * (first % 3)])
+        for mass, position in zip(masses, positions, strict=True):
+            self.system.addParticle(mass)
+            self.positions.append(place + position)
+        if first > 0:
+            self.springs.addBond(first - 1, first, 0.3, 200)
+        return list(range(first, len(self.positions)))
+
+    def distance(self, i: int, j: int, rate: float = 0):
+        self.constraints.addDistance(i, j, self.between([i], [j]), rate if self.moves else 0)
+
+    def between(self, group1: Sequence[int], group2: Sequence[int]) -> float:
+        """The distance between two centroids by mass."""
+        centres = []
+        for group in (group1, group2):
+            masses = np.array([self.system.getParticleMass(p)._value or 1 for p in group])
+            centres.append(masses @ np.array([self.positions[p] for p in group]) / masses.sum())
+        return float(np.linalg.norm(centres[0] - centres[1]))
+
+    def angle(self, i: int, j: int, k: int):
+        u, v = self.positions[i] - self.positions[j], self.positions[k] - self.positions[j]
+        cosine = u @ v / np.linalg.norm(u) / np.linalg.norm(v)
+        self.constraints.addAngle(i, j, k, math.acos(max(-1.0, cosine)))
+
+    def dihedral(self, i: int, j: int, k: int, m: int):
+        b = [self.positions[q] - self.positions[p] for p, q in ((i, j), (j, k), (k, m))]
+        n1, n2 = np.cross(b[0], b[1]), np.cross(b[1], b[2])
+        phi = math.atan2(b[0] @ n2 * np.linalg.norm(b[1]), n1 @ n2)
+        self.constraints.addDihedral(i, j, k, m, phi)
+
+    def sum_of_distances(self, i: int, j: int, k: int):
+        """A user's expression with parameters of both kinds."""
+        force = mc.CustomConstraintForce(3, "distance(p1, p2) + scale*distance(p2, p3) - sum")
+        force.addPerConstraintParameter("sum")
+        force.addGlobalParameter("scale", 0.5)
+        force.addConstraint([i, j, k], [self.between([i], [j]) + 0.5 * self.between([j], [k])])
+        self.add_force(force)
+
+    def centroids(self, group1: Sequence[int], group2: Sequence[int]):
+        self.constraints.addCentroidDistance(group1, group2, self.between(group1, group2))
+
+    def chain(self, bonds: int, mass: float = 12, straightness: float = 0.6) -> list[int]:
+        steps = self.random.normal(size=(bonds, 3)) + np.array([straightness, 0, 0])
+        steps *= 0.15 / np.linalg.norm(steps, axis=1)[:, None]
+        particles = self.add([mass + (i % 3) for i in range(bonds + 1)], np.cumsum([[0, 0, 0], *steps], axis=0))
+        for i in particles[1:]:
+            self.distance(i - 1, i)
+        return particles
+
+    def star(self, arms: int) -> list[int]:
+        ends = self.random.normal(size=(arms, 3))
+        ends *= 0.11 / np.linalg.norm(ends, axis=1)[:, None]
+        particles = self.add([12, *[1 + 0.1 * i for i in range(arms)]], [[0, 0, 0], *ends])
+        for i in particles[1:]:
+            self.distance(particles[0], i)
+        return particles
+
+    def water(self) -> list[int]:
+        particles = self.add([16, 1, 1], [[0, 0, 0], [0.1, 0, 0], [-0.03, 0.095, 0]])
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            self.distance(particles[i], particles[j])
+        return particles
+
+    def tetrahedron(self, centre: bool) -> list[int]:
+        """All distances: of five particles one is redundant."""
+        corners = 0.063 * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+        masses, places = [1, 1.5, 2, 2.5], list(corners)
+        if centre:
+            masses, places = [12, *masses], [np.zeros(3), *places]
+        particles = self.add(masses, places)
+        for i in particles:
+            for j in range(particles[0], i):
+                self.distance(j, i)
+        return particles
+
+
+def small(a: Assembly):
+    """Clusters in registers, and particles without constraints."""
+    for _ in range(3):
+        a.add([23], [[0, 0, 0]])
+        a.star(1)
+        a.water()
+        a.star(3)
+    a.star(2)
+
+
+def local(a: Assembly):
+    """Clusters of four to eight distances, with numbers in local memory."""
+    a.water()
+    for size in (4, 5, 6, 7, 8):
+        a.star(size)
+        a.chain(size)
+    a.tetrahedron(centre=False)
+
+
+def anchored(a: Assembly):
+    """Immovable particles, each shared by clusters of each size."""
+    for sizes in ((0, 0, 1), (2, 4, 7), (0, 3, 12)):  # bonds besides that to the immovable one
+        start = len(a.positions)
+        a.add([0], [[0, 0, 0]])
+        for size in sizes:
+            chain = a.chain(size)
+            a.distance(start, chain[0])
+
+
+def kinds(a: Assembly):
+    """Every kind of constraint, in clusters of few rows."""
+    p = a.chain(2)
+    a.angle(*p)
+    p = a.chain(3)
+    a.dihedral(*p)
+    p = a.chain(3)
+    a.sum_of_distances(*p[:3])
+    a.sum_of_distances(*p[1:])
+    p = a.add([1 + i for i in range(6)], 0.2 * a.random.normal(size=(6, 3)))
+    a.centroids(p[:3], p[3:])
+    p = a.chain(2)
+    a.distance(p[0], p[2], 0.05)
+    straight = [[0, 0, 0], [0.1, 0, 0], [0.25, 0, 0]]
+    p = a.add([12, 14, 16], straight)
+    a.angle(*p)
+    a.distance(p[0], p[1])
+    a.constraints.addRigidBody(a.add([12, 14, 16], straight), straight)
+    planar = [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0.1, 0.1, 0], [0.05, 0.05, 0]]
+    a.constraints.addRigidBody(a.add([12, 1, 14, 1, 16], planar), planar)
+    body = 0.1 * a.random.normal(size=(6, 3))
+    a.constraints.addRigidBody(a.add([12, 1, 14, 1, 16, 2], body), body)
+
+
+def large(a: Assembly):
+    """Every kind of constraint in one cluster."""
+    p = a.chain(24)
+    a.angle(*p[0:3])
+    a.angle(*p[4:7])
+    a.dihedral(*p[8:12])
+    a.sum_of_distances(*p[13:16])
+    a.centroids(p[0:4], p[20:24])
+    a.distance(p[17], p[19], 0.05)
+    straight = [[0, 0, 0], [0.1, 0, 0], [0.25, 0, 0]]
+    line = a.add([12, 14, 16], straight)
+    a.angle(*line)
+    a.distance(line[0], p[12])
+    body = 0.1 * a.random.normal(size=(5, 3))
+    rigid = a.add([12, 1, 14, 1, 16], body)
+    a.constraints.addRigidBody(rigid, body)
+    a.distance(rigid[0], p[22])
+
+
+def branched(a: Assembly):
+    """Distances only: more rows than a block has threads, on many levels, and a smaller cluster."""
+    backbone = a.chain(90)
+    for i in backbone[1:-1:2]:
+        side = a.chain(1)
+        a.distance(i, side[0])
+    for i in range(0, 88, 11):
+        a.distance(backbone[i], backbone[i + 2])
+    p = a.chain(16)
+    a.distance(p[0], p[2])
+
+
+def redundant(a: Assembly):
+    for _ in range(2):
+        a.tetrahedron(centre=True)
+    p = a.star(3)
+    a.distance(p[0], p[1])
+
+
+def everything(a: Assembly):
+    """Clusters of every range, for what happens between launches."""
+    small(a)
+    a.star(5)
+    kinds(a)
+    large(a)
+
+
+def stiff(a: Assembly):
+    """Light particles between heavy ones, nearly in a line: pivots vanish in single precision."""
+    n = 13
+    places = np.zeros((n, 3))
+    for i in range(1, n):
+        places[i] = places[i - 1] + [0.15, 5e-5 * math.sin(i), 5e-5 * math.cos(3 * i)]
+    p = a.add([1e-3 if i % 2 else 1e5 for i in range(n)], places)
+    for i in p[1:]:
+        a.distance(i - 1, i)
+
+
+# ---- cases ---------------------------------------------------------------------------------------------------------
+
+DT = 0.001
+
+
+def nose_hoover():
+    return mc.RattleNoseHooverIntegrator(300, 20, DT)
+
+
+def langevin(geodesic_steps: int = 1):
+    integrator = mc.RattleLangevinIntegrator(300, 5, DT)
+    integrator.setRandomNumberSeed(3)
+    integrator.setNumGeodesicSteps(geodesic_steps)
+    return integrator
+
+
+SCHEMES: dict[str, Callable[[], mc.ConstraintIntegrator]] = {
+    "Rattle": lambda: mc.RattleIntegrator(DT),
+    "Shake": lambda: mc.ShakeIntegrator(DT),
+    "RattleLangevin": langevin,
+    "GeodesicLangevin": lambda: langevin(2),
+    "NoseHoover": nose_hoover,
+    "ConstraintForce": lambda: mc.ConstraintForceIntegrator(DT),
+}
+SOLVERS = {"iterative": mc.ConstraintIntegrator.Iterative, "direct": mc.ConstraintIntegrator.MatrixInversion}
+GLOBAL_FACTORS = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "0"}
+SOME_SHARED = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "1000"}
+
+
+@dataclass
+class Case:
+    build: Callable[[Assembly], None]
+    scheme: str = "Rattle"
+    solver: str = "direct"
+    precision: str = "mixed"
+    environment: dict[str, str] = field(default_factory=dict)
+    prepare: Callable[[Assembly, mc.ConstraintIntegrator], None] = lambda assembly, integrator: None
+    serves: str = ""  # what the summary of the solver has to say
+    error: str = ""  # what the message of a failing step has to say
+    steps: int = 2  # what steps write alternates between two buffers
+    speed: float = 0.4  # nm/ps
+    tolerance: float = 0  # of constraints; 0: a usual one
+    first_tolerance: float = 0  # of the first step, if another: then the device projects
+    is_quick: bool = False  # in scripts/test.sh --full
+
+    def __post_init__(self):
+        if self.tolerance == 0:  # the iterative solver takes many iterations to smaller ones
+            self.tolerance = 1e-6 if self.precision == "single" else 1e-4 if self.solver == "iterative" else 1e-8
+
+
+def add_barostat(a: Assembly, integrator):
+    """It moves molecules, so the device measures all errors before a step."""
+    a.system.setDefaultPeriodicBoxVectors((6, 0, 0), (0.4, 6, 0), (0.2, -0.6, 6))
+    for force in a.forces:
+        force.setUsesPeriodicBoundaryConditions(True)
+    barostat = openmm.MonteCarloBarostat(1, 300, 1)
+    barostat.setRandomNumberSeed(4)
+    a.add_force(barostat)
+
+
+def allow_one_iteration(a: Assembly, integrator):
+    integrator.setMaxIterations(1)
+
+
+def start_warm(a: Assembly, integrator):
+    integrator.setWarmStart(True)
+
+
+def blow_up(a: Assembly, integrator):
+    """A force that is NaN where the first particle goes after some steps."""
+    force = openmm.CustomExternalForce("sqrt(reach - abs(x - x0))")
+    force.addGlobalParameter("reach", 6e-5)
+    force.addPerParticleParameter("x0")
+    force.addParticle(0, [0])
+    a.add_force(force)
+
+
+def pull_apart(a: Assembly, integrator):
+    """A step moves the second particle farther than constraints can undo."""
+    force = openmm.CustomExternalForce("-1e7*y")
+    force.addParticle(1, [])
+    a.add_force(force)
+
+
+CASES: dict[str, Case] = {}
+for scheme in SCHEMES:
+    CASES |= {
+        f"small {scheme}": Case(small, scheme, precision="single" if scheme == "Shake" else "mixed"),
+        f"local {scheme}": Case(local, scheme),
+        f"thread {scheme}": Case(kinds, scheme),
+        f"block {scheme}": Case(large, scheme, serves="1 in shared memory"),
+        f"block iterative {scheme}": Case(large, scheme, "iterative", serves="Iterative"),
+    }
+CASES |= {
+    "small iterative": Case(small, "GeodesicLangevin", "iterative", "single"),
+    "local iterative": Case(local, "ConstraintForce", "iterative"),
+    "local double": Case(local, precision="double"),
+    "thread iterative": Case(kinds, "RattleLangevin", "iterative"),
+    "warm start": Case(local, "Rattle", "iterative", prepare=start_warm),
+    "block warm start": Case(large, "Rattle", "iterative", prepare=start_warm),
+    "anchored": Case(anchored),
+    "anchored RattleLangevin": Case(anchored, "RattleLangevin"),
+    "anchored GeodesicLangevin": Case(anchored, "GeodesicLangevin"),
+    "anchored iterative": Case(anchored, "ConstraintForce", "iterative", "single"),
+    "block single": Case(branched, precision="single", serves="2 in shared memory"),
+    "block shared": Case(branched, serves="2 in shared memory"),
+    "block global": Case(branched, environment=GLOBAL_FACTORS, serves="sparse"),
+    "block global of all kinds": Case(large, "RattleLangevin", environment=GLOBAL_FACTORS),
+    "block double": Case(branched, precision="double", serves="2 in shared memory"),
+    "block shared and global": Case(branched, environment=SOME_SHARED, serves="1 in shared memory"),
+    "block that falls back": Case(stiff, serves="1 in shared memory", speed=1e-6),
+    "redundant": Case(redundant),
+    "redundant iterative": Case(redundant, "RattleLangevin", "iterative"),
+    "barostat": Case(everything, prepare=add_barostat),
+    "projection": Case(everything, prepare=add_barostat, first_tolerance=1e-3),
+    "projection RattleLangevin": Case(everything, "RattleLangevin", prepare=add_barostat, first_tolerance=1e-3),
+    "projection iterative": Case(everything, "Rattle", "iterative", prepare=add_barostat, first_tolerance=1e-3),
+    "no convergence": Case(everything, prepare=allow_one_iteration, error="no convergence", speed=2),
+    "no convergence, local": Case(local, prepare=allow_one_iteration, error="no convergence", speed=2),
+    "no convergence, iterative": Case(
+        branched, solver="iterative", prepare=allow_one_iteration, error="no convergence", speed=0, tolerance=1e-5
+    ),
+    "no root": Case(small, prepare=pull_apart, error="could not be solved"),
+    "no root, block": Case(large, prepare=pull_apart, error="could not be solved"),
+    "not finite": Case(everything, "RattleLangevin", prepare=blow_up, error="NaN", steps=3),
+    "not finite NoseHoover": Case(large, "NoseHoover", prepare=blow_up, error="NaN", steps=3),
+}
+for name in ("small Rattle", "local RattleLangevin", "thread Rattle", "block NoseHoover", "no root, block"):
+    CASES[name].is_quick = True
+
+
+# ---- a run ---------------------------------------------------------------------------------------------------------
+
+
+def run(name: str, platform: str) -> dict:
+    """What a case computes, as plain data."""
+    case = CASES[name]
+    assembly = Assembly(moves=case.scheme != "NoseHoover")  # which refuses those that move
+    case.build(assembly)
+    integrator = SCHEMES[case.scheme]()
+    integrator.setSolver(SOLVERS[case.solver])
+    integrator.setConstraintTolerance(case.tolerance)
+    if case.solver == "direct":
+        integrator.setMaxIterations(20)  # so that faults do not take minutes
+    case.prepare(assembly, integrator)
+    properties = {"Precision": case.precision} if platform == "OpenCL" else {}
+    context = openmm.Context(assembly.system, integrator, openmm.Platform.getPlatformByName(platform), properties)
+    context.setPositions(np.array(assembly.positions))
+    context.setVelocities(case.speed * np.random.default_rng(8).uniform(-1, 1, (len(assembly.positions), 3)))
+    error = ""
+    try:
+        integrator.setConstraintTolerance(case.first_tolerance or case.tolerance)
+        integrator.step(1)
+        integrator.setConstraintTolerance(case.tolerance)
+        integrator.step(case.steps - 1)
+    except openmm.OpenMMException as raised:
+        error = str(raised)
+    state = context.getState(positions=True, velocities=True)
+    device = context.getPlatform().getPropertyValue(context, "DeviceName") if platform == "OpenCL" else ""
+    return {
+        "device": device,
+        "solver": integrator.getSolverSummary().solver,
+        "error": error,
+        "steps": context.getStepCount(),
+        "positions": state.getPositions(asNumpy=True)._value.tolist(),
+        "velocities": state.getVelocities(asNumpy=True)._value.tolist(),
+        "multipliers": list(integrator.getMultipliers()),
+    }
+
+
+if __name__ == "__main__":
+    with open(sys.argv[3], "w") as file:
+        json.dump(run(sys.argv[1], sys.argv[2]), file)
