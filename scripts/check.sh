@@ -8,7 +8,8 @@
 #
 #   bash scripts/check.sh              # all three
 #   bash scripts/check.sh --fuzz 60    # and for 60 s, with sanitizers: damaged input other than TestFuzz has each time
-#   bash scripts/check.sh --only NAME  # sanitizers, tidy or oclgrind; sample or oclgrind-sample: some of these tests
+#   bash scripts/check.sh --only NAME  # sanitizers, tidy or oclgrind; sample or oclgrind-sample: some of these tests;
+#                                      # mutants: whether oclgrind reports each barrier that is removed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
@@ -24,8 +25,8 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 case $only in
-"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample) ;;
-*) die "--only $only: there are sanitizers, sample, tidy, oclgrind and oclgrind-sample" ;;
+"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | mutants) ;;
+*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample and mutants" ;;
 esac
 
 # Whether the part of any of these names is wanted.
@@ -34,7 +35,7 @@ wants() {
 }
 
 if wants tidy; then setup_machine tidy; elif wants sanitizers sample; then setup_machine sanitizers; fi
-if wants oclgrind oclgrind-sample; then setup oclgrind; else find_python && setup_venv; fi
+if wants oclgrind oclgrind-sample mutants; then setup oclgrind; else find_python && setup_venv; fi
 export PATH=$venv/bin:$PATH
 jobs=$(nproc)
 
@@ -83,9 +84,15 @@ if wants sanitizers sample; then
     [ "$fuzz" -eq 0 ] || check "Fuzzing for $fuzz s" run_fuzz
 fi
 if wants tidy; then check "clang-tidy" tidy; fi
-if wants oclgrind; then check "Kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py; fi
+if wants oclgrind; then
+    check "Kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py
+    check "Kernels with anything in memory before" "$venv/bin/python" tests/oclgrind/mutants.py patterns
+fi
 if [ "$only" = oclgrind-sample ]; then
     check "Some kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py --quick
+fi
+if [ "$only" = mutants ]; then
+    check "Kernels without each of their barriers" "$venv/bin/python" tests/oclgrind/mutants.py barriers
 fi
 
 finish_checks

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Shows that run.py notices faults, and that kernels do not depend on what is in memory before them.
+
+    python mutants.py barriers [NAME...]    # without each barrier of our kernel texts in turn: which case reports it?
+    python mutants.py patterns [NAME...]    # with local memory and buffers that begin with various values
+
+With names of cases.py, in these cases. The library that changes kernel texts is built with the tests.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import run
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ROOT / "build/tests/oclgrind/libkerneltexts.so"
+
+# ---- kernel texts --------------------------------------------------------------------------------------------------
+
+BARRIER = re.compile(r"^ *(?:SYNC_THREADS|THREAD_GROUP_SYNC)\b", re.MULTILINE)
+
+
+def is_ours(text: str) -> bool:
+    return "the openmm-constraints developers" in text
+
+
+@dataclass(frozen=True, order=True)
+class Barrier:
+    function: str
+    number: int  # in its function, from 0 on
+
+    def __str__(self):
+        return f"{self.function}, barrier {self.number + 1}"
+
+
+def barriers(text: str) -> dict[Barrier, re.Match]:
+    """Those of a text, whether or not the preprocessor leaves them."""
+    found: dict[Barrier, re.Match] = {}
+    for match in BARRIER.finditer(text):
+        begin = max(text.rfind("\nDEVICE ", 0, match.start()), text.rfind("\nKERNEL ", 0, match.start()))
+        function = re.search(r"(\w+)\(", text[begin : match.start()]).group(1)
+        number = sum(other.function == function for other in found)
+        found[Barrier(function, number)] = match
+    return found
+
+
+def without(text: str, barrier: Barrier) -> str:
+    match = barriers(text).get(barrier)
+    return text if match is None else text[: match.start()] + text[match.end() :]
+
+
+def compiled(text: str) -> set[Barrier]:
+    """The barriers that the preprocessor leaves, and that are not those of single threads, which are empty."""
+    found = list(barriers(text).items())
+    for i, (_, match) in reversed(list(enumerate(found))):
+        text = text[: match.start()] + f"left_{i}_{match.group().strip()}" + text[match.end() :]
+    command = ["c++", "-E", "-P", "-D__OPENCL_VERSION__=120", "-x", "c", "-"]
+    left = subprocess.run(command, input=text, text=True, capture_output=True, check=True).stdout
+    is_block = "#define GROUP_IS_BLOCK 0" not in text
+    return {
+        barrier
+        for i, (barrier, match) in enumerate(found)
+        if f"left_{i}_" in left and (is_block or "SYNC_THREADS" in match.group())
+    }
+
+
+def with_pattern(text: str, byte: int) -> str:
+    """All local memory of kernels is filled before they begin."""
+
+    def fill(name: str) -> str:
+        return (
+            f"\n    for (uint i_ = get_local_id(0); i_ < sizeof({name}); i_ += get_local_size(0))"
+            f"\n        ((__local uchar*) &{name})[i_] = {byte};\n    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        )
+
+    text = re.sub(r"^ +LOCAL (?:volatile )?\w+ (\w+)\[.+\];$", lambda m: m[0] + fill(m[1]), text, flags=re.MULTILINE)
+    factor = f"\n#if HAS_SHARED{fill('numbers')}#endif\n"
+    return re.sub(
+        r"^    DECLARE_SHARED_MEMORY$",
+        lambda m: m[0] + fill("reports") + fill("least") + factor,
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+# ---- runs ----------------------------------------------------------------------------------------------------------
+
+
+class Original:
+    """A case as it is, and its kernel texts."""
+
+    def __init__(self, name: str, folder: Path):
+        self.name = name
+        self.folder = folder
+        folder.mkdir()
+        start = time.monotonic()
+        self.result, found = run.run(name, {"CONSTRAINTS_KERNEL_TEXTS": str(folder)}, LIBRARY)
+        self.seconds = time.monotonic() - start
+        if found:
+            raise SystemExit(f"{name} has findings of its own: use run.py first")
+        self.texts = {path.name: path.read_text() for path in folder.iterdir()}
+        self.texts = {name: text for name, text in self.texts.items() if is_ours(text)}
+        self.barriers = set().union(*map(compiled, self.texts.values()))
+
+    def rerun(self, change, environment: dict[str, str] | None = None) -> tuple[dict, list[str]]:
+        """With other texts. change(text)"""
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+            for name, text in self.texts.items():
+                Path(folder, name).write_text(change(text))
+            variables = {"CONSTRAINTS_KERNEL_TEXTS": folder} | (environment or {})
+            result = run.run(self.name, variables, LIBRARY)
+            if len(list(Path(folder).iterdir())) != len(list(self.folder.iterdir())):
+                raise RuntimeError(f"{self.name} has other kernel texts now")
+            return result
+
+
+def originals(names: list[str], folder: str) -> list[Original]:
+    found = []
+    for i, name in enumerate(names):
+        found.append(Original(name, Path(folder, str(i))))
+        print(f"{found[-1].seconds:6.1f} s  {name}: {len(found[-1].barriers)} barriers", flush=True)
+    return sorted(found, key=lambda original: original.seconds)
+
+
+def check_barriers(names: list[str]) -> bool:
+    """Whether a case reports that one is missing, for each."""
+    with tempfile.TemporaryDirectory() as folder:
+        those = originals(names, folder)
+        everywhere = set().union(*(barriers(text) for original in those for text in original.texts.values()))
+        reached = set().union(*(original.barriers for original in those))
+        print(f"\n{len(reached)} barriers")
+        all_reported = True
+        for barrier in sorted(reached):
+            outcome = "NOT REPORTED by any case"
+            for original in those:
+                if barrier not in original.barriers:
+                    continue
+                try:
+                    result, found = original.rerun(lambda text, barrier=barrier: without(text, barrier))
+                except run.Crash:
+                    outcome = f"crash in {original.name!r}"
+                    break
+                if found:
+                    outcome = f"{found[0].splitlines()[0].split(' at ')[0]} in {original.name!r}"
+                    break
+                if result != original.result:
+                    outcome = f"another result of {original.name!r}"
+            all_reported = all_reported and not outcome.startswith("NOT")
+            print(f"{barrier!s:38} {outcome}", flush=True)
+        for barrier in sorted(everywhere - reached):
+            print(f"{barrier!s:38} not compiled in these cases: over several blocks only")
+    return all_reported
+
+
+def check_patterns(names: list[str]) -> bool:
+    """Whether results are bit for bit the same whatever is in memory before, and another one if it matters."""
+    passed = True
+    with tempfile.TemporaryDirectory() as folder:
+        for original in originals(names, folder):
+            for byte in (0x00, 0x5A, 0xFF):  # the last is NaN
+                environment = {"CONSTRAINTS_BUFFER_PATTERN": str(byte)}
+                result, found = original.rerun(lambda text, byte=byte: with_pattern(text, byte), environment)
+                is_same = result == original.result and not found
+                passed = passed and is_same
+                print(f"{'the same' if is_same else 'DIFFERENT'} with 0x{byte:02X}  {original.name}", flush=True)
+            if Barrier("correctShared", 0) in original.barriers:
+                result, _ = original.rerun(lambda text: with_pattern(text.replace("*least = NO_ROW;", ";"), 0x00))
+                is_same = result == original.result
+                passed = passed and not is_same
+                print(f"{'THE SAME' if is_same else 'different'} without an initial value  {original.name}", flush=True)
+    return passed
+
+
+# Cases that reach all barriers, and all local memory.
+BARRIER_CASES = [
+    "thread Rattle",
+    "block NoseHoover",
+    "block iterative Rattle",
+    "block global",
+    "block shared and global",
+    "block single",
+    "block that falls back",  # since pivots vanish
+]
+PATTERN_CASES = [
+    "small RattleLangevin",
+    "local ConstraintForce",
+    "block NoseHoover",
+    "block iterative Rattle",
+    "block shared and global",
+    "block single",
+    "redundant",
+    "projection",
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["barriers", "patterns"])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of cases.py")
+    arguments = parser.parse_args()
+    if not LIBRARY.exists():
+        parser.error(f"there is no {LIBRARY}: build the tests")
+    if arguments.what == "barriers":
+        passed = check_barriers(arguments.names or BARRIER_CASES)
+    else:
+        passed = check_patterns(arguments.names or PATTERN_CASES)
+    sys.exit(not passed)
+
+
+if __name__ == "__main__":
+    main()
