@@ -3,13 +3,14 @@
 # SPDX-License-Identifier: MIT
 #
 # What takes too long for every change: the C++ tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the host's
-# platforms, in build/sanitized; clang-tidy, in build/tidy; kernels under oclgrind, a simulated device that reports data
-# races, with the package in .venv. Exits with nonzero if anything failed, and says what.
+# platforms, in build/sanitized; clang-tidy, in build/tidy; kernels on simulated devices that report data races: those of
+# OpenCL under oclgrind, those of CUDA on the emulator (tests/emulator) with AddressSanitizer, UndefinedBehaviorSanitizer
+# and ThreadSanitizer. Exits with nonzero if anything failed, and says what.
 #
-#   bash scripts/check.sh              # all three
+#   bash scripts/check.sh              # all four
 #   bash scripts/check.sh --fuzz 60    # and for 60 s, with sanitizers: damaged input other than TestFuzz has each time
-#   bash scripts/check.sh --only NAME  # sanitizers, tidy or oclgrind; sample or oclgrind-sample: some of these tests;
-#                                      # mutants: whether oclgrind reports each barrier that is removed
+#   bash scripts/check.sh --only NAME  # sanitizers, tidy, oclgrind or emulator; sample or oclgrind-sample: some of these
+#                                      # tests; mutants: whether each barrier that is removed is noticed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
@@ -25,8 +26,8 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 case $only in
-"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | mutants) ;;
-*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample and mutants" ;;
+"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | mutants) ;;
+*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample, emulator and mutants" ;;
 esac
 
 # Whether the part of any of these names is wanted.
@@ -35,7 +36,7 @@ wants() {
 }
 
 if wants tidy; then setup_machine tidy; elif wants sanitizers sample; then setup_machine sanitizers; fi
-if wants oclgrind oclgrind-sample mutants; then setup oclgrind; else find_python && setup_venv; fi
+if wants oclgrind oclgrind-sample emulator mutants; then setup oclgrind; else find_python && setup_venv; fi
 export PATH=$venv/bin:$PATH
 jobs=$(nproc)
 
@@ -91,8 +92,14 @@ fi
 if [ "$only" = oclgrind-sample ]; then
     check "Some kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py --quick
 fi
+if wants emulator; then
+    check "Kernels on the emulator, with sanitizers (ctest -L detectors)" env -u CONSTRAINTS_TEST_PLATFORMS \
+        ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex detectors
+fi
 if [ "$only" = mutants ]; then
-    check "Kernels without each of their barriers" "$venv/bin/python" tests/oclgrind/mutants.py barriers
+    check "OpenCL's kernels without each of their barriers" "$venv/bin/python" tests/oclgrind/mutants.py barriers
+    check "CUDA's kernels without each of their barriers and fences" env -u CONSTRAINTS_TEST_PLATFORMS \
+        "$venv/bin/python" tests/emulator/mutants.py "$build"
 fi
 
 finish_checks

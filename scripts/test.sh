@@ -7,7 +7,7 @@
 #
 #   bash scripts/test.sh           # what every change has to pass: ten minutes at most, all set-up included
 #   bash scripts/test.sh --full    # what that leaves out: OpenCL in all precisions, CUDA's other architecture, long
-#                                  # tests, a sample of the tests with sanitizers, and some kernels under oclgrind
+#                                  # tests, and a sample of the tests with sanitizers, on the emulator and under oclgrind
 #   bash scripts/test.sh --list    # the names of what only --full runs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -51,9 +51,10 @@ quick)
     check "Some kernels under oclgrind" bash scripts/check.sh --only oclgrind-sample
     ;;
 --list)
-    GTEST_LIST_TESTS=1 "${ctest[@]}" --label-regex full --exclude-regex nvrtc --verbose |
+    GTEST_LIST_TESTS=1 "${ctest[@]}" --label-regex full --exclude-regex 'nvrtc|emulator.threads' --verbose |
         awk '/^[0-9]+: [A-Z]/ {suite = $2} /^[0-9]+:   / {print suite $2}' | sort -u
     echo "nvrtc90: registers and spills of all kernels that fakecuda90's tests compile"
+    echo "emulator.threads: kernels on the emulator with ThreadSanitizer, also without a barrier and without a fence"
     "${pytest[@]}" --collect-only -m long
     echo "and on OpenCL, in single and in mixed precision:"
     "${pytest[@]}" --collect-only -m platform
