@@ -3,28 +3,26 @@
 //
 // A stand-in for NVIDIA's driver (libcuda.so.1): OpenMM's CUDA platform starts without a GPU, and NVRTC compiles every
 // kernel with OpenMM's real options. There is one device, whose memory is the host's. Copies are real; kernels are
-// looked up, their launches checked and noted, but not run. With the stand-in for NVRTC (tests/emulator), which compiles
-// kernels for the host, they are run.
+// looked up, their launches checked and noted, but not run. With the stand-in for NVRTC (tests/emulator), which
+// compiles kernels for the host, they are run.
 //
 // Variables of the environment: FAKECUDA_CAPABILITY is the compute capability, times 10 (90), FAKECUDA_MULTIPROCESSORS
-// how many there are (8), FAKECUDA_BLOCK how many threads a block may have (1024), FAKECUDA_DRIVER the CUDA version that
-// the driver is for (13000: 13.0); like a real one it refuses PTX of a newer NVRTC. EMULATOR_LOG is a file for the names of
-// all kernels that modules have ("has") and that were run ("ran").
-#include "Grid.h"
+// how many there are (8), FAKECUDA_BLOCK how many threads a block may have (1024), FAKECUDA_DRIVER the CUDA version
+// that the driver is for (13000: 13.0); like a real one it refuses PTX of a newer NVRTC. EMULATOR_LOG is a file for the
+// names of all kernels that modules have ("has") and that were run ("ran").
+#include "Modules.h"
 #include "calls.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda.h>
-#include <dlfcn.h>
 #include <fstream>
 #include <iomanip>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -181,43 +179,21 @@ void copyCoordinates(void** arguments) {
             destination[4 * i + k] = source[3 * i + k];
 }
 
-/** A line of EMULATOR_LOG, once. */
-void logOnce(const std::string& line) {
-    static std::set<std::string> known;
-    const char* path = std::getenv("EMULATOR_LOG");
-    if (path != nullptr && known.insert(line).second)
-        std::ofstream(path, std::ios::app) << line + "\n";
-}
-
-/** The kernels of a library that the stand-in for NVRTC made. */
-std::map<std::string, Function> loadEmulated(const std::string& path) {
-    std::map<std::string, Function> functions;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        std::fprintf(stderr, "fakecuda: %s\n", dlerror());
-        return functions;
-    }
-    *(Emulator::Device**) dlsym(library, "emulator") = &Emulator::device();
-    for (auto* kernel = (const Emulator::Kernel*) dlsym(library, "emulatedKernels"); kernel->name != nullptr; kernel++) {
-        Function& function = functions[kernel->name];
-        function.name = kernel->name;
-        function.emulated = kernel;
-        for (int i = 0; i < kernel->numParameters; i++)
-            function.parameters.push_back({0, kernel->isPointer[i]});
-        logOnce("has " + function.name);
-    }
-    return functions;
-}
-
 CUresult load(CUmodule* result, const std::string& ptx) {
     if (isTooNew(ptx))
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     static const std::regex entry(R"(\.entry\s+(\w+)\s*(\([^)]*\))?)");
-    const std::string emulated = "emulated ";
     auto module = std::make_unique<Module>();
-    if (ptx.compare(0, emulated.size(), emulated) == 0)
-        module->functions = loadEmulated(ptx.substr(emulated.size(), ptx.find('\n') - emulated.size()));
-    else
+    if (Emulator::isModule(ptx)) {
+        const Emulator::Kernel* kernel = Emulator::loadKernels(ptx);
+        for (; kernel != nullptr && kernel->name != nullptr; kernel++) {
+            Function& function = module->functions[kernel->name];
+            function.name = kernel->name;
+            function.emulated = kernel;
+            for (int i = 0; i < kernel->numParameters; i++)
+                function.parameters.push_back({0, kernel->isPointer[i]});
+        }
+    } else
         for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each)
             module->functions[(*each)[1]] = {(*each)[1], readParameters((*each)[2])};
     if (module->functions.empty())
@@ -512,9 +488,9 @@ static CUresult launch(CUfunction f, unsigned int gridX, unsigned int gridY, uns
     }
     record("launch " + function.name);
     if (function.emulated != nullptr) {
-        logOnce("ran " + function.name);
-        const std::string problem = Emulator::run(
-            {*function.emulated, arguments, gridX * gridY * gridZ, threads, shared, isCooperative});
+        Emulator::log("ran " + function.name);
+        const std::string problem =
+            Emulator::run({*function.emulated, arguments, gridX * gridY * gridZ, threads, shared, isCooperative});
         return problem.empty() ? CUDA_SUCCESS : refuse(CUDA_ERROR_LAUNCH_FAILED, function.name + ": " + problem);
     }
     if (function.name == "copyFloatBuffer")
