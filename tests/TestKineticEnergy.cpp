@@ -104,6 +104,24 @@ TEST_P(KineticEnergies, OfPositionsOffTheConstraintsAreThoseOfTheHost) {
     EXPECT_EQ(messageOf([&] { s.integrator->step(2); }), ""); // that the device could not was no failure of a step
 }
 
+/** Somebody who computes forces may have moved particles, so the next step measures them, and projects here. */
+TEST_P(KineticEnergies, LeaveTheNextStepAsItIs) {
+    const auto after = [&](bool withEnergy) {
+        Simulation s = start(0.02, ConstraintIntegrator::Iterative);
+        s.integrator->step(20);
+        s.integrator->setConstraintTolerance(1e-6);
+        s.context->getState(State::Forces);
+        if (withEnergy)
+            energy(*s.context);
+        s.integrator->step(1);
+        return std::pair(s.positions(), s.velocities());
+    };
+    const auto [x, v] = after(false);
+    const auto [xAfter, vAfter] = after(true);
+    EXPECT_EQ(distance(xAfter, x), 0);
+    EXPECT_EQ(distance(vAfter, v), 0);
+}
+
 static std::vector<ConstraintTests::Setup> projectedSetups() {
     std::vector<ConstraintTests::Setup> setups;
     for (const std::string& platform : platformsUnderTest()) {

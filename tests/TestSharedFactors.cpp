@@ -20,7 +20,7 @@ namespace {
 TestSystem chainAmongMany() {
     Builder b("chains");
     for (int n = 0; n <= minOwnRange; n++) {
-        int last = b.particle(12, {0, 0.5 * n, 0});
+        int last = b.particle(12, {0.5 * (n % 7), 0.5 * (n / 7 % 7), 0.5 * (n / 49)});
         for (int k = 0; k < (n == 0 ? 300 : 10); k++)
             last = b.grow(last, 12);
     }

@@ -315,6 +315,7 @@ int CommonStepKernel::run(ContextImpl& context, const ConstraintIntegrator& inte
 void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrator& integrator, int step) {
     activity = "step " + to_string(cc.getStepCount() + 1);
     if (step == 0 && hasNewParameters(context)) { // a barostat needs energies on the constraints
+        refreshReading();                         // with the step size that it had
         prepare(context, integrator);
         projectOnHost(context, integrator, step);
     }
@@ -419,6 +420,12 @@ void CommonStepKernel::computeForces(ContextImpl& context, const ConstraintInteg
     forceGroups = groups;
     forceTime = time;
     forceBox = deviceBox();
+}
+
+void CommonStepKernel::computeForcesToRead(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const bool hasToBeMeasured = isTouched();
+    computeForces(context, integrator);
+    mayHaveMoved = hasToBeMeasured;
 }
 
 void CommonStepKernel::launch(const string& stage) {

@@ -44,6 +44,8 @@ protected:
     void launch(const std::string& stage);
     /** Compute the forces at the present positions, unless they are known. */
     void computeForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** The same between steps: whether the next step has to measure the state does not change. */
+    void computeForcesToRead(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Check redundant constraints, advance the time and compute virtual sites. */
     void finishPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     void checkVelocities();

@@ -176,7 +176,7 @@ optional<double> CommonStepKernel::projectedKineticEnergy(ContextImpl& context,
     if (!isOfAStep)
         return {};
     if (scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected)
-        computeForces(context, integrator);
+        computeForcesToRead(context, integrator);
     if (orderHasChanged)
         takeOrder(0);
     setNumbers(integrator);

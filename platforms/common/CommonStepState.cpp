@@ -39,7 +39,7 @@ const Real3* CommonStepKernel::velocities(ContextImpl& context) const {
 const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintIntegrator& integrator) {
     {
         ContextSelector selector(cc); // which computeForces leaves for a while
-        computeForces(context, integrator);
+        computeForcesToRead(context, integrator);
     }
     vector<Vec3> f;
     context.getForces(f);

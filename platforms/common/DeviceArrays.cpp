@@ -227,7 +227,7 @@ MemoryNeed::MemoryNeed(const DeviceArrays& arrays, const NumberBytes& bytes, dou
     for (const DeviceArray& array : arrays.own)
         note(array.count, array.type, array);
     for (const Pools::Pool& pool : Pools(arrays, bytes, maxArray).pools)
-        note(pool.numbers, pool.type, arrays.pooled[pool.largest]);
+        note(pool.numbers, pool.type, arrays.pooled[std::max(pool.largest, 0)]);
 }
 
 } // namespace ConstraintPlugin

@@ -52,7 +52,8 @@ Calls calls() {
     while (lines >> what && std::getline(lines >> std::ws, name))
         if (what == "launch") {
             result.launches.push_back(name);
-            result.waitsBetweenLaunches = (int) result.waits.size() - waitsBefore;
+            if (name != "keepEnd") // a copy behind the last wait, for which nobody waits
+                result.waitsBetweenLaunches = (int) result.waits.size() - waitsBefore;
         } else {
             result.waits.push_back(name);
             if (result.launches.empty())

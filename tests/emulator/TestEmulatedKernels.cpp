@@ -45,6 +45,15 @@ void expectSame(const Readings& a, const Readings& b) {
     EXPECT_EQ(a.summary.worstConstraint, b.summary.worstConstraint);
 }
 
+/** Within the tolerance of each step, rounding, and forces of some 100 kJ/mol/nm on atoms of 1 amu. */
+void expectClose(const Readings& found, const Readings& expected, const std::string& platform) {
+    const Precision precision = precisionOf(platform);
+    const double ofPositions = 20 * (0.15 * std::max(1e-9, precision.constraint) + precision.position),
+                 ofVelocities = ofPositions / 0.0005 + 5 * 0.0005 * 100 * precision.force;
+    EXPECT_LT(distance(found.positions, expected.positions), ofPositions + 5 * 0.0005 * ofVelocities);
+    EXPECT_LT(distance(found.velocities, expected.velocities), ofVelocities);
+}
+
 struct Start {
     std::unique_ptr<System> system;
     Vectors positions, velocities;
@@ -121,14 +130,22 @@ protected:
     ~Emulated() override {
         setConditions(0, 0);
     }
-    void expectTheSameUnderAllConditions(Start (*start)()) const {
+    /** @param solver  words of the solvers' description */
+    void expectTheSameUnderAllConditions(Start (*start)(), const std::string& solver = "") const {
         setConditions(0, 0);
         const Readings ascending = after(3, start(), GetParam());
         EXPECT_NE(distance(ascending.positions, start().positions), 0);
+        EXPECT_NE(ascending.summary.solver.find(solver), std::string::npos) << ascending.summary.solver;
         setConditions(1, 0xff); // numbers are NaN
         expectSame(after(3, start(), GetParam()), ascending);
         setConditions(7, 0x5a);
         expectSame(after(3, start(), GetParam()), ascending);
+        setConditions(0, 0);
+    }
+    void expectWhatReferenceComputes(Start (*start)()) const {
+        ConstraintTests::Setup onReference = GetParam();
+        std::get<0>(onReference) = "Reference";
+        expectClose(after(3, start(), GetParam()), after(3, start(), onReference), std::get<0>(GetParam()));
     }
 };
 
@@ -136,21 +153,34 @@ TEST_P(Emulated, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
     expectTheSameUnderAllConditions(mixture);
 }
 
+TEST_P(Emulated, ComputesWhatReferenceDoes) {
+    expectWhatReferenceComputes(mixture);
+}
+
 /** The factor in shared memory, in global memory, and there with all blocks of a launch. */
 class EmulatedFactor : public Emulated {};
 
 TEST_P(EmulatedFactor, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
-    expectTheSameUnderAllConditions(moleculeWithBarostat);
+    expectTheSameUnderAllConditions(moleculeWithBarostat, "1 in shared memory");
     const Variable memory("OPENMM_CONSTRAINTS_SHARED_MEMORY", "0");
     expectTheSameUnderAllConditions(moleculeWithBarostat);
     const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
-    expectTheSameUnderAllConditions(moleculeWithBarostat);
+    expectTheSameUnderAllConditions(moleculeWithBarostat, "1 over several thread blocks");
+}
+
+TEST_P(EmulatedFactor, ComputesWhatReferenceDoes) {
+    expectWhatReferenceComputes(molecule);
+    const Variable memory("OPENMM_CONSTRAINTS_SHARED_MEMORY", "0");
+    expectWhatReferenceComputes(molecule);
+    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
+    expectWhatReferenceComputes(molecule);
 }
 
 class EmulatedFallBack : public Emulated {};
 
 TEST_P(EmulatedFallBack, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
-    expectTheSameUnderAllConditions(stiff);
+    expectTheSameUnderAllConditions(stiff, "1 in shared memory");
+    expectWhatReferenceComputes(stiff);
 }
 
 /** Every integrator, precisions in turn. A Nose-Hoover chain holds nothing that moves in time. */
@@ -205,18 +235,6 @@ TEST_P(Grid, ComputesWhatOneBlockDoes) {
         EXPECT_NE(several.summary.solver.find("several thread blocks"), std::string::npos) << several.summary.solver;
         expectSame(several, one);
     }
-}
-
-TEST_P(Grid, AgreesWithReference) {
-    const Variable grid("OPENMM_CONSTRAINTS_GRID", "1");
-    const Readings expected = after(5, molecule(), {"Reference", ConstraintIntegrator::MatrixInversion, "Rattle"}),
-                   found = after(5, molecule(), setup());
-    const Precision precision = precisionOf(GetParam());
-    // Of each step, to the tolerance; spring forces of some 100 kJ/mol/nm on atoms of 1 amu.
-    const double ofPositions = 20 * (0.15 * std::max(1e-9, precision.constraint) + precision.position),
-                 ofVelocities = ofPositions / 0.0005 + 5 * 0.0005 * 100 * precision.force;
-    EXPECT_LT(distance(found.positions, expected.positions), ofPositions + 5 * 0.0005 * ofVelocities);
-    EXPECT_LT(distance(found.velocities, expected.velocities), ofVelocities);
 }
 
 /** Failures, which one thread of the launch reports: as by one block. */

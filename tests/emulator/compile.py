@@ -55,13 +55,14 @@ def translate(text: str) -> str:
     )
 
 
-def key_of(translated: str, flags: list[str]) -> str:
+def key_of(translated: str, compiler: str, flags: list[str]) -> str:
     """A hash of all that a library depends on. Texts that differ in unused definitions or comments are one."""
     here = Path(__file__).parent
     digest = hashlib.sha256(re.sub(r"^# \d+ .*$", "", translated, flags=re.MULTILINE).encode())
     for name in ("compile.py", "device.h", "interface.h"):
         digest.update((here / name).read_bytes())
-    digest.update(" ".join(flags).encode())
+    version = subprocess.run([compiler, "--version"], check=True, capture_output=True).stdout
+    digest.update(" ".join([compiler, *flags]).encode() + version)
     return digest.hexdigest()[:20]
 
 
@@ -72,7 +73,7 @@ def main() -> None:
         Path(text).write_text(without(Path(text).read_text(), os.environ[MUTANT]))
     preprocessed = subprocess.run([compiler, "-E", "-x", "c++", text], check=True, capture_output=True, text=True)
     translated = translate(preprocessed.stdout)
-    library = Path(folder) / f"{key_of(translated, flags)}.so"
+    library = Path(folder) / f"{key_of(translated, compiler, flags)}.so"
     if not library.exists():
         # Several processes may compile the same text.
         source = library.with_suffix(f".{os.getpid()}.cpp")

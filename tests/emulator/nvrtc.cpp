@@ -67,11 +67,15 @@ Result nvrtcDestroyProgram(Program** program) {
     return Success;
 }
 Result nvrtcCompileProgram(Program* program, int, const char* const*) {
+    if (std::getenv("EMULATOR_CACHE") == nullptr) {
+        program->log = "set EMULATOR_CACHE to a folder for libraries of kernels";
+        return CompilationFailed;
+    }
     // As the kernels are written: no contraction, which Reference has not either, and no strict aliasing. Two modules
     // may have kernels of the same name.
     const std::string flags = "-std=c++17 -w -fno-gnu-unique -fno-strict-aliasing -ffp-contract=off " +
                               variable("EMULATOR_FLAGS", "-O0"),
-                      folder = variable("EMULATOR_CACHE", "/tmp"), name = folder + "/" + std::to_string(getpid()),
+                      folder = variable("EMULATOR_CACHE", ""), name = folder + "/" + std::to_string(getpid()),
                       text = name + ".cu", log = name + ".log", library = name + ".path";
     std::ofstream(text) << program->text;
     unsetenv("LD_PRELOAD"); // sanitizers are for the kernels, not for what compiles them
