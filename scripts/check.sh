@@ -87,7 +87,7 @@ fi
 if wants tidy; then check "clang-tidy" tidy; fi
 if wants oclgrind; then
     check "Kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py
-    check "Kernels with anything in memory before" "$venv/bin/python" tests/oclgrind/mutants.py patterns
+    check "Kernels with anything in memory before" "$venv/bin/python" tests/oclgrind/mutants.py patterns --build "$build"
 fi
 if [ "$only" = oclgrind-sample ]; then
     check "Some kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py --quick
@@ -97,7 +97,8 @@ if wants emulator; then
         ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex detectors
 fi
 if [ "$only" = mutants ]; then
-    check "OpenCL's kernels without each of their barriers" "$venv/bin/python" tests/oclgrind/mutants.py barriers
+    check "OpenCL's kernels without each of their barriers" \
+        "$venv/bin/python" tests/oclgrind/mutants.py barriers --build "$build"
     check "CUDA's kernels without each of their barriers and fences" env -u CONSTRAINTS_TEST_PLATFORMS \
         "$venv/bin/python" tests/emulator/mutants.py "$build"
 fi

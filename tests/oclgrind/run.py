@@ -31,33 +31,43 @@ OCLGRIND = [
     "--local-mem-size",
     "262144",
 ]
+PRELOAD = 'LD_PRELOAD=$0:$LD_PRELOAD LD_LIBRARY_PATH=$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}; shift; exec "$@"'
+LONGEST = 600  # seconds of a case
 
 
 class Crash(RuntimeError):
     """The process of a case ended without a result."""
 
 
+class Hang(Crash):
+    """It does not end."""
+
+
 def run(name: str, environment: dict[str, str] | None = None, preload: Path | None = None) -> tuple[dict, list[str]]:
     """The result of a case, and oclgrind's reports.
 
     environment  -- variables besides the case's own
-    preload      -- a library that comes before oclgrind's, which puts itself first
+    preload      -- a library that comes before oclgrind's, which puts itself first; by name, since a path with a space
+                    could not be
     """
     with tempfile.TemporaryDirectory() as folder:
         result, log = Path(folder, "result"), Path(folder, "log")
         command = [*OCLGRIND, "--log", str(log)]
         if preload is not None:
-            command += ["sh", "-c", 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"', str(preload)]
+            command += ["sh", "-c", PRELOAD, preload.name, str(preload.resolve().parent)]
         command += [sys.executable, cases.__file__, name, "OpenCL", str(result)]
         variables = os.environ | cases.CASES[name].environment | (environment or {})
-        done = subprocess.run(command, env=variables, text=True, capture_output=True, timeout=600)
+        try:
+            done = subprocess.run(command, env=variables, text=True, capture_output=True, timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            raise Hang(f"{name} does not end within {LONGEST} s") from None
         if done.returncode != 0 or not result.exists():
             raise Crash(f"{name}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         return json.loads(result.read_text()), reports(log.read_text())
 
 
 def reports(log: str) -> list[str]:
-    """All but lines that go on with one begin without a space."""
+    """A continuation line begins with a space."""
     found = re.split(r"\n(?=\S)", log.strip())
     return [report for report in found if report and not is_harmless(report)]
 
@@ -107,8 +117,11 @@ def main():
     failed = 0
     for name in names:
         start = time.monotonic()
-        result, found = run(name)
-        found += differences(name, result, cases.run(name, "Reference"))
+        try:
+            result, found = run(name)
+            found += differences(name, result, cases.run(name, "Reference"))
+        except Crash as crash:
+            found = [str(crash)]
         failed += bool(found)
         print(f"{'FAILED' if found else 'passed'} {time.monotonic() - start:6.1f} s  {name}", flush=True)
         for finding in found[:5]:
