@@ -3,13 +3,15 @@
 # SPDX-License-Identifier: MIT
 #
 # Stands for compute-sanitizer, nsys and ncu in a dry run: it runs the program among its arguments. For `nsys stats` it
-# writes a table as nsys does.
+# writes a table as nsys does, for ncu a file in the place of a report.
 words=("$@")
 for ((i = 0; i < $#; i++)); do
     word=${words[i]}
     if [ "$(basename "$0") $1" = "nsys stats" ] && [ "$word" = --output ]; then
-        printf '%s\n' "Time (%),Name" "60.0,computeNonbonded" "20.0,smallCluster_firstHalf" "9.0,blockCluster_step" \
-            >"${words[i + 1]}_cuda_gpu_kern_sum.csv"
+        printf '%s\n' "Time (%),Name" "60.0,computeNonbonded" "20.0,smallCluster_driftAndHeat" \
+            "9.0,blockCluster_driftAndHeat" >"${words[i + 1]}_cuda_gpu_kern_sum.csv"
+    elif [ "$(basename "$0") $word" = "ncu --export" ]; then
+        printf 'no report: a dry run\n' >"${words[i + 1]}.ncu-rep"
     elif [[ $word == */* && -f $word && -x $word ]] || [ "$word" = env ]; then
         exec "${words[@]:i}"
     fi

@@ -4,6 +4,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,23 +58,49 @@ def test_dry_run_of_the_cooperative_path():
 
 PASSES = 'echo "[       OK ] A.b (1 ms)"; echo "[==========] 1 test from 1 test suite ran. (1 ms total)"'
 FAILS = 'echo "[  FAILED  ] A.b (1 ms)"; echo "[==========] 1 test from 1 test suite ran. (1 ms total)"; exit 1'
+DOES_NOTHING = 'echo "[==========] 0 tests from 0 test suites ran. (0 ms total)"'
 CRASHES = 'echo "[  FAILED  ] A.b (1 ms)"; kill -SEGV $$'
 DIES_AT_ITS_END = f"{PASSES}; kill -ABRT $$"
+#: What the pieces need of the system; of NVIDIA's tools it may have any.
+PROGRAMS = [
+    "awk",
+    "basename",
+    "bash",
+    "cat",
+    "env",
+    "grep",
+    "head",
+    "mkdir",
+    "nproc",
+    "printf",
+    "rm",
+    "seq",
+    "tail",
+    "xargs",
+]
+
+
+def link_programs(folder):
+    folder.mkdir()
+    for program in PROGRAMS:
+        (folder / program).symlink_to(shutil.which(program))
+    return folder
 
 
 @pytest.fixture
 def piece(tmp_path):
     """Run a piece with a script as ConstraintTests; returns its exit status and its summary."""
 
-    def run_piece(name, script, dry, *tools):
+    def run_piece(name, script, dry, tools=None, **others):
         (tmp_path / "calls").mkdir()
         programs = {"ConstraintTests": script, "calls/TestCalls": '[ -z "${GTEST_TOTAL_SHARDS:-}" ]'}
-        for program, text in {**programs, **dict.fromkeys(tools, 'exec "${@:5}"')}.items():
+        for program, text in {**programs, **(tools or {})}.items():
             (tmp_path / program).write_text(f"#!/bin/bash\n{text}\n")
             (tmp_path / program).chmod(0o755)
         variables = {"GPU_FOLDER": str(tmp_path), "GPU_TESTS": str(tmp_path), "GPU_DRY_RUN": "1" if dry else ""}
-        path = f"{tmp_path}:/usr/bin:/bin"
-        result = run(f"scripts/gpu/{name}.sh", GPU_PYTHON=sys.executable, PATH=path, **variables)
+        variables |= {"GPU_PYTHON": shutil.which("true"), "GPU_INPUTS": "", "GPU_NOTE": "", **others}
+        path = f"{tmp_path}:{link_programs(tmp_path / 'programs')}"
+        result = run(f"scripts/gpu/{name}.sh", PATH=path, **variables)
         return result.returncode, (tmp_path / "summary.txt").read_text()
 
     return run_piece
@@ -86,7 +113,9 @@ def piece(tmp_path):
         (FAILS, False, 1, "FAILED"),
         (CRASHES, False, 1, "FAILED"),
         (DIES_AT_ITS_END, False, 1, "FAILED"),
+        (DOES_NOTHING, False, 1, "FAILED"),
         (PASSES, True, 0, "ran"),
+        (DOES_NOTHING, True, 0, "ran"),  # of few tests, every 40th may be none
         (FAILS, True, 0, "ran"),  # no kernel runs: comparisons fail
         (CRASHES, True, 1, "FAILED"),
         (DIES_AT_ITS_END, True, 1, "FAILED"),
@@ -113,6 +142,22 @@ def test_a_tool_that_is_missing_is_no_success(piece):
 
 
 def test_a_tool_runs_the_tests(piece):
-    status, summary = piece("sanitize", PASSES, False, "compute-sanitizer")
+    status, summary = piece("sanitize", PASSES, False, {"compute-sanitizer": 'exec "${@:5}"'})
     assert status == 0
     assert re.search(r"^passed .* memcheck \([1-9]\d* passed, 0 failed\)$", summary, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("ncu", "status"), [("exit 0", 1), ('echo report >"${11}.ncu-rep"', 0)])
+def test_a_profile_without_a_report_fails(piece, ncu, status):
+    returned, summary = piece("profile", PASSES, False, {"nsys": "exit 0", "ncu": ncu})
+    assert returned == status
+    assert re.findall(r"^\w+ .* ncu, (\w+)", summary, re.MULTILINE) == [
+        "blockCluster_driftAndHeat",
+        "smallCluster_driftAndHeat",
+    ]
+
+
+@pytest.mark.parametrize(("limit", "minutes"), [("60", "0.5"), ("119", "0.5"), ("590", "8")])
+def test_the_benchmark_always_has_some_time(piece, tmp_path, limit, minutes):
+    piece("benchmark", PASSES, False, GPU_LIMIT=limit)
+    assert f" --minutes {minutes} " in (tmp_path / "benchmark-1.log").read_text()
