@@ -69,7 +69,7 @@ DEVICE mm_long kineticEnergyOf(const Particle* p) {
     return (mm_long) (min(energy, (mixed) 1e9f) * 0x100000000);
 }
 
-/** Keep velocities that a kinetic energy must not change. Between steps nobody needs those at the last one's start. */
+/** Keep velocities that a kinetic energy must not change. startVelm is free between steps. */
 DEVICE void keepVelocity(const Arguments* a, int i, Particle* p) {
     a->startVelm[i] = a->velm[i];
 }
