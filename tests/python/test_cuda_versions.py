@@ -16,10 +16,13 @@ NVRTC = "int nvrtcVersion(int* major, int* minor) { *major = %d; *minor = %d; re
 PLUGIN = "int cuDriverGetVersion(int*), nvrtcVersion(int*, int*); void* needed[] = {cuDriverGetVersion, nvrtcVersion};"
 #: The folder of NVRTC in a wheel, by the series of CUDA; of the last one no machine has a library anywhere.
 FOLDERS = {12: "nvidia/cuda_nvrtc/lib", 13: "nvidia/cu13/lib", 99: "nvidia/cu99/lib"}
+#: A driver of the usual name the system may have.
+ABSENT_DRIVER = "libcuda.so.99"
 ASK = """
-import json
-from openmmconstraints.inspection.cuda import find_versions
-found = find_versions()
+import json, sys
+from openmmconstraints.inspection import cuda
+cuda.DRIVER = sys.argv[1]
+found = cuda.find_versions()
 print(json.dumps(found and {"summary": found.summary, "problem": found.problem, "path": found.path}))
 """
 
@@ -39,9 +42,12 @@ class Machine:
         plugins = self.site / "OpenMM.libs" / "lib" / "plugins"
         self.nvrtc = self.site / FOLDERS[series] / f"libnvrtc.so.{series}"
         runpath = f"-Wl,--enable-new-dtags,-rpath,$ORIGIN/..:$ORIGIN/../../../{FOLDERS[series]}"
-        cuda = compile_library(self.driver / "libcuda.so.1", DRIVER % (driver or 0))
+        cuda = compile_library(
+            self.driver / (ABSENT_DRIVER if driver is None else "libcuda.so.1"), DRIVER % (driver or 0)
+        )
         compile_library(self.nvrtc, NVRTC % (nvrtc or (0, 0)))
         compile_library(plugins / "libOpenMMCUDA.so", PLUGIN, cuda, self.nvrtc, runpath)
+        self.driver_name = cuda.name
         if driver is None:
             cuda.unlink()
         if nvrtc is None:
@@ -56,7 +62,7 @@ class Machine:
         return result.stdout
 
     def find(self):
-        return json.loads(self.run("-c", ASK))
+        return json.loads(self.run("-c", ASK, self.driver_name))
 
 
 def test_versions_that_fit(tmp_path):
@@ -145,6 +151,8 @@ def test_info_has_one_line_and_a_problem_if_there_is_one(tmp_path, fits):
 
 def test_the_real_platform_says_which_nvrtc_it_needs():
     """Its file is read: whoever has no driver cannot load it."""
-    output = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", ASK, "libcuda.so.1"], capture_output=True, text=True, check=True
+    ).stdout
     path = json.loads(output)["path"]
     assert path.endswith("libnvrtc.so.13")

@@ -19,6 +19,7 @@ import openmm as mm
 
 Version = tuple[int, int]
 OLDEST_SERIES = 12  #: of CUDA, for which OpenMM has a package
+DRIVER = "libcuda.so.1"  #: its file name
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def find_versions() -> CudaVersions | None:
     if not plugin.is_file():
         return None
     library, folders = needed_nvrtc(plugin)
-    driver, nvrtc = _load("libcuda.so.1", folders), _load(library, folders)
+    driver, nvrtc = _load(DRIVER, folders), _load(library, folders)
     return CudaVersions(
         None if driver is None else driver_version(driver),
         None if nvrtc is None else nvrtc_version(nvrtc),
