@@ -88,10 +88,6 @@ template <class T, class V>
 T atomicMin(T* place, V value) {
     return atomically(place, value, [](T a, T b) { return a < b ? a : b; });
 }
-template <class T, class V>
-T atomicMax(T* place, V value) {
-    return atomically(place, value, [](T a, T b) { return a < b ? b : a; });
-}
 
 // ---- functions --------------------------------------------------------------------------------------------------
 
@@ -148,16 +144,6 @@ void splitInHalves(int& low, int& high, T x) {
     std::memcpy(parts, &x, sizeof(parts));
     low = parts[0];
     high = parts[1];
-}
-/** PTX's cvt.rp.f16.f32: rounded up. Half precision as its upper 16 bits of single precision: coarser, and larger. */
-inline void roundToHalf(unsigned short& half, float x) {
-    unsigned int bits;
-    std::memcpy(&bits, &x, sizeof(bits));
-    half = (unsigned short) ((bits + (x > 0 ? 0xffff : 0)) >> 16);
-}
-inline void toSingle(float& x, unsigned short half) {
-    const unsigned int bits = (unsigned int) half << 16;
-    std::memcpy(&x, &bits, sizeof(x));
 }
 
 // ---- entries ----------------------------------------------------------------------------------------------------
