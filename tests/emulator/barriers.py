@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The barriers and fences in a kernel text, and the text without one of them: for mutants.py."""
+"""The barriers and fences in a kernel text, and the text without one of them: for the mutants.py here and in
+../oclgrind."""
 
 from __future__ import annotations
 

@@ -17,59 +17,39 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import run
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests/emulator"))
+
+from barriers import barriers, without  # noqa: E402
 
 # ---- kernel texts --------------------------------------------------------------------------------------------------
-
-BARRIER = re.compile(r"^ *(?:SYNC_THREADS|THREAD_GROUP_SYNC)\b", re.MULTILINE)
 
 
 def is_ours(text: str) -> bool:
     return "the openmm-constraints developers" in text
 
 
-@dataclass(frozen=True, order=True)
-class Barrier:
-    function: str
-    number: int  # in its function, from 0 on
-
-    def __str__(self):
-        return f"{self.function}, barrier {self.number + 1}"
+def names_in(text: str) -> set[str]:
+    """Of barriers, whether or not the preprocessor leaves them."""
+    return {name for name, _, _ in barriers(text)}
 
 
-def barriers(text: str) -> dict[Barrier, re.Match]:
-    """Those of a text, whether or not the preprocessor leaves them."""
-    found: dict[Barrier, re.Match] = {}
-    for match in BARRIER.finditer(text):
-        begin = max(text.rfind("\nDEVICE ", 0, match.start()), text.rfind("\nKERNEL ", 0, match.start()))
-        function = re.search(r"(\w+)\(", text[begin : match.start()]).group(1)
-        number = sum(other.function == function for other in found)
-        found[Barrier(function, number)] = match
-    return found
-
-
-def without(text: str, barrier: Barrier) -> str:
-    match = barriers(text).get(barrier)
-    return text if match is None else text[: match.start()] + text[match.end() :]
-
-
-def compiled(text: str) -> set[Barrier]:
+def compiled(text: str) -> set[str]:
     """The barriers that the preprocessor leaves, and that are not those of single threads, which are empty."""
-    found = list(barriers(text).items())
-    for i, (_, match) in reversed(list(enumerate(found))):
-        text = text[: match.start()] + f"left_{i}_{match.group().strip()}" + text[match.end() :]
+    found = [(name, start, end, text[start:end]) for name, start, end in barriers(text)]
+    for i, (_, start, end, word) in reversed(list(enumerate(found))):
+        text = f"{text[:start]}left_{i}_{word}{text[end:]}"
     command = [os.environ.get("CXX", "c++"), "-E", "-P", "-D__OPENCL_VERSION__=120", "-x", "c", "-"]
     left = subprocess.run(command, input=text, text=True, capture_output=True, check=True).stdout
     is_block = "#define GROUP_IS_BLOCK 0" not in text
     return {
-        barrier
-        for i, (barrier, match) in enumerate(found)
-        if f"left_{i}_" in left and (is_block or "SYNC_THREADS" in match.group())
+        name
+        for i, (name, _, _, word) in enumerate(found)
+        if f"left_{i}_" in left and (is_block or word == "SYNC_THREADS")
     }
 
 
@@ -147,7 +127,7 @@ def check_barriers(names: list[str], library: Path) -> bool:
     block."""
     with tempfile.TemporaryDirectory() as folder:
         those = originals(names or BARRIER_CASES, folder, library)
-        everywhere = set().union(*(barriers(text) for original in those for text in original.texts.values()))
+        everywhere = set().union(*(names_in(text) for original in those for text in original.texts.values()))
         reached = set().union(*(original.barriers for original in those))
         print(f"\n{len(reached)} barriers")
         all_reported = True
@@ -172,7 +152,7 @@ def check_barriers(names: list[str], library: Path) -> bool:
             all_reported = all_reported and not outcome.startswith("NOT")
             print(f"{barrier!s:38} {outcome}", flush=True)
         for barrier in sorted(everywhere - reached):
-            is_expected = barrier.function in OF_SEVERAL_BLOCKS
+            is_expected = barrier.split(":")[0] in OF_SEVERAL_BLOCKS
             all_reported = all_reported and (is_expected or bool(names))
             print(f"{barrier!s:38} {'for several blocks only' if is_expected else 'NOT COMPILED in any case'}")
     return all_reported
@@ -189,7 +169,7 @@ def check_patterns(names: list[str], library: Path) -> bool:
                 is_same = result == original.result and not found
                 passed = passed and is_same
                 print(f"{'the same' if is_same else 'DIFFERENT'} with 0x{byte:02X}  {original.name}", flush=True)
-            if Barrier("correctShared", 0) in original.barriers:
+            if "correctShared:1" in original.barriers:
                 result, _ = original.rerun(lambda text: with_pattern(text.replace("*least = NO_ROW;", ";"), 0x00))
                 is_same = result == original.result
                 passed = passed and not is_same
