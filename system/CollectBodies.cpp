@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "CollectBodies.h"
 #include "BracedBodies.h"
+#include "ConstraintChecks.h"
 #include "RankAnalysis.h"
 #include "RigidBodies.h"
 #include "SystemChecks.h"
@@ -269,24 +270,43 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
     }
 }
 
-void addRigidBodies(const System& system, ConstraintSet& set, const Box& box, const ProblemReport& report) {
-    struct Declared {
-        int force, index;
-        bool periodic;
-        std::vector<int> particles;
-        std::vector<Vec3> positions;
-    };
+namespace {
+
+/** A body as users declared it. */
+struct Declared {
+    int force, index;
+    bool periodic;
+    std::vector<int> particles;
+    std::vector<Real3> positions;
+};
+
+/** What is wrong with a body that the periodic box cannot hold.
+ *  @param length  nm, that the minimum image has to represent */
+Found tooLarge(const Declared& body, const char* what, double length, const Box& box) {
+    if (!body.periodic || length <= box.halfWidth())
+        return {};
+    return problemWith(body.force, body.index, "box", body.particles,
+                       std::string("its ") + what + " " + std::to_string(length) +
+                           " nm exceeds half the shortest width of the periodic box (" +
+                           std::to_string(box.halfWidth()) + " nm), so the minimum image cannot represent it.",
+                       useLargerBox, length, box.halfWidth());
+}
+
+/** Bodies with valid particles; the others are reported. */
+std::vector<Declared> declaredBodies(const System& system, const ProblemReport& report) {
     std::vector<Declared> bodies;
-    std::vector<int> numBodies(system.getNumParticles()); // number of bodies of each particle
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
         for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
             Declared body{f, i, force->usesPeriodicBoundaryConditions(), {}, {}};
-            force->getRigidBodyParameters(i, body.particles, body.positions);
-            std::optional<ConstraintProblem> why;
+            std::vector<Vec3> positions;
+            force->getRigidBodyParameters(i, body.particles, positions);
+            for (const Vec3& x : positions)
+                body.positions.push_back({x[0], x[1], x[2]});
+            Found why;
             for (int p : body.particles)
-                if (!why && !(why = whyNotConstrainable(system, p)))
-                    numBodies[p]++;
+                if (!why)
+                    why = whyNotConstrainable(system, p);
             if (why)
                 report(
                     problemWith(f, i, "particles", why->particles, why->message, why->remedy, why->value, why->bound));
@@ -294,32 +314,59 @@ void addRigidBodies(const System& system, ConstraintSet& set, const Box& box, co
                 bodies.push_back(std::move(body));
         }
     }
-    for (const Declared& declared : bodies) {
-        std::vector<Real3> shape;
-        for (const Vec3& x : declared.positions)
-            shape.push_back({x[0], x[1], x[2]});
-        // Shared particles are base particles of each body. Then the rank analysis finds that their distances are
-        // equal. It would not find that their places in two bodies depend on each other.
-        BasePreference preference;
-        preference.isShared = [&](int k) { return numBodies[declared.particles[k]] > 1; };
-        preference.holdsForLargeWeights = true;
-        RigidBody body;
-        try {
-            body = makeRigidBody(declared.particles, shape, set.inverseMass, preference);
-        } catch (const std::invalid_argument& e) {
-            report(problemWith(declared.force, declared.index, "shape", declared.particles, e.what()));
-            continue;
-        }
-        if (const double diameter = declared.periodic ? diameterOf(body) : 0; diameter > box.halfWidth()) {
-            report(problemWith(declared.force, declared.index, "box", declared.particles,
-                               "its size " + std::to_string(diameter) +
-                                   " nm exceeds half the shortest width of the periodic box (" +
-                                   std::to_string(box.halfWidth()) + " nm), so the minimum image cannot represent it.",
-                               useLargerBox, diameter, box.halfWidth()));
-            continue;
-        }
+    return bodies;
+}
+
+/** Add a body that nothing else joins. */
+void addFreeBody(const Declared& declared, ConstraintSet& set, const Box& box, const ProblemReport& report) {
+    FreeBody body = makeFreeBody(declared.particles, declared.positions, set.inverseMass);
+    body.force = declared.force;
+    body.index = declared.index;
+    body.periodic = declared.periodic;
+    if (Found problem = tooLarge(declared, "radius", body.radius, box))
+        report(std::move(*problem));
+    else
+        set.bodies.push_back(std::move(body));
+}
+
+/** Add a body that constraints or other bodies join, as constraints.
+ *  @param numBodies  [numParticles] number of bodies of each */
+void addJoinedBody(const Declared& declared, const std::vector<int>& numBodies, ConstraintSet& set, const Box& box,
+                   const ProblemReport& report) {
+    // Shared particles are base particles of each body. Then the rank analysis finds that their distances are
+    // equal. It would not find that their places in two bodies depend on each other.
+    BasePreference preference;
+    preference.isShared = [&](int k) { return numBodies[declared.particles[k]] > 1; };
+    preference.holdsForLargeWeights = true;
+    const RigidBody body = makeRigidBody(declared.particles, declared.positions, set.inverseMass, preference);
+    if (Found problem = tooLarge(declared, "size", declared.periodic ? diameterOf(body) : 0, box))
+        report(std::move(*problem));
+    else
         appendBody(set, body, {declared.force, declared.index, declared.periodic}, box, {});
-    }
+}
+
+} // namespace
+
+void addRigidBodies(const System& system, ConstraintSet& set, const Box& box, const ProblemReport& report) {
+    const std::vector<Declared> bodies = declaredBodies(system, report);
+    std::vector<int> numBodies(system.getNumParticles()); // of each particle
+    for (const Declared& body : bodies)
+        for (int p : body.particles)
+            numBodies[p]++;
+    std::vector<char> isConstrained(system.getNumParticles());
+    for (const Constraint& c : set.constraints)
+        for (int p : set.isIgnored(c) ? std::vector<int>() : c.particles)
+            isConstrained[p] = 1;
+    const auto isJoined = [&](int p) { return set.inverseMass[p] > 0 && (isConstrained[p] || numBodies[p] > 1); };
+    for (const Declared& body : bodies)
+        try {
+            if (std::any_of(body.particles.begin(), body.particles.end(), isJoined))
+                addJoinedBody(body, numBodies, set, box, report);
+            else
+                addFreeBody(body, set, box, report);
+        } catch (const std::invalid_argument& e) {
+            report(problemWith(body.force, body.index, "shape", body.particles, e.what()));
+        }
 }
 
 } // namespace ConstraintPlugin

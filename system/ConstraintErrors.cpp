@@ -184,6 +184,41 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
     return out.str();
 }
 
+std::string describeBody(const ConstraintSet& set, int body) {
+    const FreeBody& b = set.bodies[body];
+    return "rigid body " + std::to_string(b.index) + " of the ConstraintForce with index " + std::to_string(b.force) +
+           " (" + listParticles(set, b.particles) + ")";
+}
+
+ConstraintProblem problemOfBody(const ConstraintSet& set, std::string kind, int body, std::string message,
+                                std::string remedy, double value, double bound) {
+    return {std::move(kind), {}, set.bodies[body].particles, value, bound, std::move(message), std::move(remedy)};
+}
+
+/** @throws ConstraintException: a body turns too far in a step, or its motion is not finite */
+[[noreturn]] static void throwBodyError(const ConstraintSet& set, const SolveReport& report,
+                                        const SolveContext& context) {
+    std::ostringstream out;
+    out.precision(3);
+    out << "The constraints could not be solved in " << context.activity << ", "
+        << (context.stage == Stage::Positions ? "position" : "velocity")
+        << " stage: " << describeBody(set, report.body);
+    if (report.outcome == Outcome::NotFinite) {
+        out << " has a position, velocity or force that is NaN or infinite.";
+        throwProblem(problemOfBody(set, "not-finite", report.body, out.str(),
+                                   std::string("look for overlapping particles or a step size that is too large, or ") +
+                                       minimizeFirst + "."));
+    }
+    out << " turns by " << report.rotation
+        << " rad in this step. Its constraint forces are directed as at the start of "
+        << "the step and can turn it by less than 90 degrees.";
+    std::ostringstream remedy;
+    remedy.precision(2);
+    remedy << "a step size below " << context.stepSize / report.rotation << " ps (setStepSize), or " << minimizeFirst
+           << " if it is fast because of large forces.";
+    throwProblem(problemOfBody(set, "too-fast", report.body, out.str(), remedy.str(), report.rotation, M_PI / 2));
+}
+
 std::string describeParticle(const ConstraintSet& set, int particle) {
     const std::string name = set.nameOf(particle);
     return "particle " + std::to_string(particle) + (name.empty() ? "" : " (" + name + ")");
@@ -219,6 +254,8 @@ ConstraintProblem problemOf(const ConstraintSet& set, std::string kind, const st
 }
 
 void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
+    if (report.body >= 0)
+        throwBodyError(set, report, context);
     std::ostringstream out;
     out << "The constraints could not be solved in " << context.activity << ", "
         << (context.stage == Stage::Positions ? "position" : "velocity") << " stage: " << whatHappened(set, report)

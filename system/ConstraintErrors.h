@@ -17,6 +17,14 @@ const char* unitOf(CoordinateKind kind);
  * (particles 4 and 5: A:LEU3:CA and A:LEU3:HA)". */
 std::string describeConstraint(const ConstraintSet& set, int constraint);
 
+/** "rigid body 0 of the ConstraintForce with index 2 (particles 4, 5 and 6: ...)", of ConstraintSet::bodies. */
+std::string describeBody(const ConstraintSet& set, int body);
+
+/** A problem of a rigid body. */
+ConstraintProblem problemOfBody(const ConstraintSet& set, std::string kind, int body, std::string message,
+                                std::string remedy = "", double value = ConstraintProblem::none,
+                                double bound = ConstraintProblem::none);
+
 /** The index in getMultipliers() of a constraint, or of the declared one that it completes or replaces; -1 for rigid
  * bodies declared by addRigidBody(). */
 int listedIndex(const ConstraintSet& set, int constraint);

@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_REAL3_H_
 
 #include <cmath>
+#include <type_traits>
 
 namespace ConstraintPlugin {
 
@@ -28,7 +29,7 @@ Vector3<T> operator-(const Vector3<T>& a) {
     return {-a.x, -a.y, -a.z};
 }
 template <class T>
-Vector3<T> operator*(const T& s, const Vector3<T>& a) {
+Vector3<T> operator*(const std::common_type_t<T>& s, const Vector3<T>& a) { // any number that converts to T
     return {s * a.x, s * a.y, s * a.z};
 }
 template <class T>

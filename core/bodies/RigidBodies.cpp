@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "RigidBodies.h"
+#include "FreeBody.h"
 #include "SymmetricEigen.h"
 #include <stdexcept>
 #include <string>
@@ -146,28 +147,11 @@ RigidBody chooseBase(const std::vector<int>& particles, const std::vector<Real3>
 
 RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
                         const std::vector<double>& inverseMass, const BasePreference& preference) {
+    requireShape(particles, positions, (int) inverseMass.size(), 2);
     const int n = (int) particles.size();
-    if (positions.size() != particles.size())
-        throw std::invalid_argument("A rigid body of " + std::to_string(n) + " particles has " +
-                                    std::to_string(positions.size()) + " positions.");
-    if (n < 2)
-        throw std::invalid_argument("A rigid body needs at least 2 particles, not " + std::to_string(n) + ".");
     Real3 centre;
-    for (int i = 0; i < n; i++) {
-        const Real3& r = positions[i];
-        if (particles[i] < 0 || particles[i] >= (int) inverseMass.size())
-            throw std::invalid_argument("A rigid body has particle " + std::to_string(particles[i]) +
-                                        ", which is not in the System.");
-        if (!std::isfinite(r.x) || !std::isfinite(r.y) || !std::isfinite(r.z))
-            throw std::invalid_argument("The position of particle " + std::to_string(particles[i]) +
-                                        " in a rigid body is not finite.");
+    for (const Real3& r : positions)
         centre += (1.0 / n) * r;
-    }
-    std::vector<int> order(particles);
-    std::sort(order.begin(), order.end());
-    const auto twice = std::adjacent_find(order.begin(), order.end());
-    if (twice != order.end())
-        throw std::invalid_argument("Particle " + std::to_string(*twice) + " is twice in a rigid body.");
 
     std::vector<Real3> r;
     std::vector<double> moments(9);
@@ -180,20 +164,8 @@ RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Rea
         size = std::max(size, norm(d));
         r.push_back(d);
     }
-    // Particles at one place are neighbours along any axis.
     const SymmetricEigen axes = solveSymmetricEigen(3, moments);
     auto axis = [&](int i) { return Real3{axes.vectors[i][0], axes.vectors[i][1], axes.vectors[i][2]}; };
-    std::vector<std::pair<double, int>> along;
-    for (int i = 0; i < n; i++)
-        along.push_back({dot(r[i], axis(2)), i});
-    std::sort(along.begin(), along.end());
-    for (int i = 0; i < n; i++)
-        for (int j = i + 1; j < n && along[j].first - along[i].first <= 1e-6 * size; j++)
-            if (norm(r[along[i].second] - r[along[j].second]) <= 1e-6 * size) {
-                const auto [p, q] = std::minmax(particles[along[i].second], particles[along[j].second]);
-                throw std::invalid_argument("Particles " + std::to_string(p) + " and " + std::to_string(q) +
-                                            " of a rigid body are at one place.");
-            }
     int dimension = n == 2 ? 1 : 3;
     for (int d : {2, 1}) { // project onto the plane, then the line, as long as no particle moves
         const Real3 normal = axis(2 - d);

@@ -5,6 +5,7 @@
 
 #include "Box.h"
 #include "CustomCoordinate.h"
+#include "FreeBody.h"
 #include "Kinds.h"
 #include "Real3.h"
 #include <algorithm>
@@ -79,6 +80,7 @@ struct ConstraintSet {
     double fitDeviation = 0;   ///< largest change of a target by a linear or planar fit, relative to scale()
     int fittedConstraint = -1; ///< the constraint with that change; -1: no target was changed
     std::vector<RecognizedSet> recognized;
+    std::vector<FreeBody> bodies; ///< rigid bodies that no constraint of this set joins
 
     int numParticles() const {
         return (int) inverseMass.size();

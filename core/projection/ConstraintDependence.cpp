@@ -80,6 +80,7 @@ SolveReport ConstraintSolver::solveVelocitySpread(const Real3* positions, const 
     std::vector<Real3> accelerations(set.numParticles());
     SolveReport report = solveLinear(offset, largest, accelerations.data(), byRow, maxIterations);
     multipliers.values = byConstraint(byRow);
+    bodies.solveVelocitySpread(positions, box, w, multipliers.ofBodies);
     return report;
 }
 

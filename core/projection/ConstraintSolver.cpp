@@ -20,7 +20,8 @@ double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, co
     return duration * std::sqrt(dot(turning, turning)) / dot(b, b); // |b x v|/|b|^2: its angular velocity
 }
 
-ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std::move(given)), method(method) {
+ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method)
+    : set(std::move(given)), method(method), bodies(set.bodies) {
     for (int k = 0; k < (int) set.constraints.size(); k++)
         if (set.isMovable(set.constraints[k]) && !set.constraints[k].isReplaced)
             movable.push_back(k);
@@ -43,6 +44,7 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method) : set(std
 void ConstraintSolver::setTaskRunner(std::shared_ptr<TaskRunner> given) {
     const Impulses kept = getImpulses();
     runner = std::move(given);
+    bodies.setTaskRunner(runner);
     makeDistances();
     setImpulses(kept);
 }
@@ -64,7 +66,12 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
         return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index &&
                a.isReplaced == b.isReplaced;
     };
+    auto isSameBody = [](const FreeBody& a, const FreeBody& b) {
+        return a.particles == b.particles && a.force == b.force && a.index == b.index &&
+               a.constants.rotations == b.constants.rotations;
+    };
     if (set.numListed != other.numListed || set.custom.size() != other.custom.size() ||
+        !std::equal(set.bodies.begin(), set.bodies.end(), other.bodies.begin(), other.bodies.end(), isSameBody) ||
         !std::equal(set.constraints.begin(), set.constraints.end(), other.constraints.begin(), other.constraints.end(),
                     isSame))
         return false;
@@ -74,6 +81,7 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
             other.custom[i]->setGlobals(set.custom[i]->getGlobals());
     set.constraints = other.constraints;
     set.affine = other.affine;
+    set.bodies = other.bodies;
     set.custom = other.custom;
     set.parameters = other.parameters;
     set.fitDeviation = other.fitDeviation;
@@ -203,6 +211,8 @@ void ConstraintSolver::getImpulses(Impulses& impulses) const {
     }
     sortByConstraint(*byRow, impulses.lambda);
     sortByConstraint(*rateByRow, impulses.mu);
+    impulses.lambdaOfBodies = lambdaOfBodies;
+    impulses.muOfBodies = muOfBodies;
 }
 
 void ConstraintSolver::setImpulses(const Impulses& impulses) {
@@ -211,18 +221,26 @@ void ConstraintSolver::setImpulses(const Impulses& impulses) {
         lambda[row] = impulses.lambda[graph->rows[row]];
         mu[row] = impulses.mu[graph->rows[row]];
     }
+    lambdaOfBodies = impulses.lambdaOfBodies;
+    muOfBodies = impulses.muOfBodies;
+    lambdaOfBodies.resize(bodies.numPlaces());
+    muOfBodies.resize(bodies.numPlaces());
 }
 
 void ConstraintSolver::rescaleImpulses(double factor) {
     impulsesRevision++;
     for (double& l : lambda)
         l *= factor;
+    for (Real3& l : lambdaOfBodies)
+        l = factor * l;
 }
 
 void ConstraintSolver::forgetImpulses() {
     impulsesRevision++;
     lambda.assign(graph->numRows(), 0.0);
     mu.assign(graph->numRows(), 0.0);
+    lambdaOfBodies.assign(bodies.numPlaces(), Real3());
+    muOfBodies = lambdaOfBodies;
     hasFastLambda = hasFastMu = false;
 }
 
@@ -283,6 +301,28 @@ void noteAll(SolveReport& report, const std::vector<int>& constraints, Error err
 struct ErrorAndValue {
     double error, value;
 };
+
+/** Add the worst body to a report. */
+void note(SolveReport& report, const BodyReport& worst) {
+    const bool isWorse = worst.error > report.maxError || (std::isnan(worst.error) && !std::isnan(report.maxError));
+    if (worst.body < 0 || !(isWorse || (report.constraint < 0 && report.body < 0)))
+        return;
+    report.maxError = worst.error;
+    report.body = worst.body;
+    report.constraint = -1;
+    report.value = 0;
+}
+
+/** Add that a body could not be solved. */
+void noteFailure(SolveReport& report, const BodyReport& failed) {
+    if (failed.isSolved)
+        return;
+    const bool isFinite = std::isfinite(failed.rotation);
+    report.outcome = isFinite ? Outcome::NotConverged : Outcome::NotFinite;
+    report.body = failed.body;
+    report.constraint = -1;
+    report.maxError = report.rotation = failed.rotation;
+}
 
 } // namespace
 
@@ -361,6 +401,9 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
             report.outcome = Outcome::Inconsistent;
     }
     describeWorst(report, fast, positions, box, time + duration, measure);
+    if (report.outcome == Outcome::Converged)
+        noteFailure(report, bodies.solvePositions(positions, box, delta, perTime, perTime > 0 ? velocity : nullptr,
+                                                  lambdaOfBodies));
     return report;
 }
 
@@ -391,6 +434,8 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
             report.outcome = Outcome::Inconsistent;
     }
     describeWorst(report, fast, positions, box, time, measure);
+    if (report.outcome == Outcome::Converged)
+        bodies.solveVelocities(positions, box, velocity, muOfBodies);
     return report;
 }
 
@@ -412,6 +457,8 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
     }
     SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
     sortByConstraint(byRow, multipliers.values);
+    if (report.outcome == Outcome::Converged)
+        bodies.solveAccelerations(positions, box, velocity, acceleration, feedback, multipliers.ofBodies);
     return report;
 }
 
@@ -496,7 +543,30 @@ SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box
             return ErrorAndValue{J->startError(row), q};
         });
     }
+    note(report, bodies.measurePositions(positions, box));
     return report;
+}
+
+ConstraintSolver::Misplaced ConstraintSolver::placeBodies(Real3* x, const Box& box, double threshold) const {
+    for (int b = 0; b < (int) set.bodies.size(); b++) {
+        const FreeBody& body = set.bodies[b];
+        const BodyFit fit = fitBody(body, x, box);
+        if (fit.deviation <= threshold * body.radius)
+            continue;
+        if (fit.isMirrored)
+            return {Misplaced::Mirrored, b};
+        if (!(fit.ofAnchors <= threshold * body.radius))
+            return {Misplaced::Anchors, b, fit.anchor, fit.ofAnchors};
+        moveToFit(body, fit, x, box);
+    }
+    return {};
+}
+
+int ConstraintSolver::rank() const {
+    int rank = (int) active.size();
+    for (const FreeBody& body : set.bodies)
+        rank += 3 * body.numMassive - body.degreesOfFreedom();
+    return rank;
 }
 
 SolveReport ConstraintSolver::measurePositions(const std::vector<int>& constraints, const Real3* positions,
@@ -518,6 +588,7 @@ SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Bo
             return ErrorAndValue{std::abs(rate) * timeScale * J->inverseScale[row], rate};
         });
     }
+    note(report, bodies.measureVelocities(positions, box, velocity, timeScale));
     return report;
 }
 

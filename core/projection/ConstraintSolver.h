@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
 
 #include "DistanceSolver.h"
+#include "FreeBodySolver.h"
 #include "IterativeSolver.h"
 #include "MatrixInversionSolver.h"
 #include "Multipliers.h"
@@ -17,11 +18,12 @@ namespace ConstraintPlugin {
 struct SolveReport {
     Outcome outcome = Outcome::Converged;
     int iterations = 0;        ///< largest of any cluster
-    double maxError = 0;       ///< of the worst (or the failing) constraint, in units of the tolerance
-    int constraint = -1;       ///< its index in the ConstraintSet; -1 if there are none
+    double maxError = 0;       ///< of the worst (or the failing) constraint or body, in units of the tolerance
+    int constraint = -1;       ///< its index in the ConstraintSet; -1 if there are none, or if it is a body
+    int body = -1;             ///< the worst (or the failing) one of ConstraintSet::bodies, if it is a body
     double value = 0;          ///< its q (position stage) or dsigma/dt (velocity stage)
     bool isOfStart = false;    ///< whether value and error are those of the initial positions, in either stage
-    double rotation = 0;       ///< rad, by which a free bond would rotate in the step; 0: no distance, or no step
+    double rotation = 0;       ///< rad, by which a free bond or body would rotate in the step; 0: neither, or no step
     std::vector<Real3> places; ///< if isOfStart: positions of its particles
 };
 
@@ -30,12 +32,7 @@ struct SolveReport {
 double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, const Real3* v, const Box& box,
                     double duration);
 
-/** Baumgarte's feedback on violations of the constraints: J a + J-dot v + 2 alpha J v + beta^2 sigma = 0. */
-struct Stabilization {
-    double alpha = 0, beta = 0; ///< 1/ps
-};
-
-/** Solves all constraints of a ConstraintSet, for one or the other stage, on double-precision arrays.
+/** Solves all constraints and bodies of a ConstraintSet, for one or the other stage, on double-precision arrays.
  *
  *  Redundant constraints (duplicates, additional braces) are not solved but checked: they must hold if the others do.
  *  Constraints between immovable particles are checked too, except the System's own, which are ignored. */
@@ -137,6 +134,17 @@ public:
     SolveReport measurePositions(const std::vector<int>& constraints, const Real3* positions, const Box& box,
                                  double time) const;
     SolveReport measureVelocities(const Real3* positions, const Box& box, const Real3* velocity, double timeScale);
+    /** Why bodies cannot be placed at positions. */
+    struct Misplaced {
+        enum Reason { None, Mirrored, Anchors } reason = None;
+        int body = -1;
+        int anchor = -1;     ///< particle
+        double distance = 0; ///< nm, of the anchor from its place
+    };
+    /** Move the bodies whose errors exceed a threshold where they fit given positions best.
+     *  @param x  [numParticles] nm, in and out
+     *  @return the first body that is a mirror image of its shape, or whose anchors contradict it; it is not moved */
+    Misplaced placeBodies(Real3* x, const Box& box, double threshold) const;
     /** Choose which of the redundant constraints to solve at actual positions: the best conditioned choice of as many
      * as are independent at generic positions. Until then the choice is the one made at generic positions. */
     void chooseIndependent(const Real3* positions, const Box& box);
@@ -152,10 +160,8 @@ public:
         std::vector<int> all, dependent; ///< ascending
     };
     std::vector<RedundantGroup> getRedundant() const;
-    /** Number of independent constraints. */
-    int rank() const {
-        return (int) active.size();
-    }
+    /** Number of degrees of freedom that independent constraints and bodies take away. */
+    int rank() const;
     const ConstraintSet& getSet() const {
         return set;
     }
@@ -234,8 +240,10 @@ private:
     std::unique_ptr<Jacobian> checks;   // of the checked ones
     IterativeSolver iterative;
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
-    std::shared_ptr<TaskRunner> runner;        // null: no distances
-    std::unique_ptr<DistanceSolver> distances; // null: the simple solvers solve all clusters
+    FreeBodySolver bodies;
+    std::vector<Real3> lambdaOfBodies, muOfBodies; // of the last stages, as Impulses
+    std::shared_ptr<TaskRunner> runner;            // null: no distances
+    std::unique_ptr<DistanceSolver> distances;     // null: the simple solvers solve all clusters
     std::vector<int> everyCluster;
     bool hasFastLambda = false,
          hasFastMu = false;            // whether DistanceSolver has multipliers of the last stage

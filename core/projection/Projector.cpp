@@ -39,6 +39,8 @@ bool couldNotStart(const SolveReport& report) {
  *  angle. */
 double lengthOfError(const ConstraintSet& set, const SolveReport& report, double time) {
     constexpr double arm = 0.1; // of an angle
+    if (report.constraint < 0)
+        return report.body < 0 ? 0 : report.maxError * set.bodies[report.body].radius;
     const Constraint& c = set.constraints[report.constraint];
     if (set.hasLengthScale(c))
         return std::abs(report.value - c.targetAt(time));
@@ -79,6 +81,11 @@ void Projector::moveToConstraints(const ProjectionSettings& settings, std::vecto
                                   Reach reach, Projection& result) {
     const std::vector<Real3> start = x;
     const Impulses kept = solver.getImpulses(); // of a step; a projection does not start from them
+    result.misplaced = solver.placeBodies(x.data(), box, settings.tolerance);
+    if (result.misplaced.reason != ConstraintSolver::Misplaced::None) {
+        result.outcome = Projection::Outcome::Misplaced;
+        return;
+    }
     result.outcome = Projection::Outcome::Projected;
     result.report =
         reach == Reach::Staged ? solveInStages(settings, x, box, result) : solveOrApproach(settings, x, box, result);
@@ -206,6 +213,10 @@ double Projector::roundingSlack(const ProjectionSettings& settings, const Real3*
             const double size = largestComponent(x[particle]);
             largest = std::isinf(size) ? largest : std::max(largest, size); // else any error would count as rounding
         }
+    for (const FreeBody& body : solver.getSet().bodies) {
+        const double size = largestComponent(x[body.particles[body.reference]]);
+        largest = std::isinf(size) ? largest : std::max(largest, size);
+    }
     return 8 * settings.positionEpsilon * largest / shortestScale();
 }
 
@@ -214,6 +225,9 @@ double Projector::shortestScale() const {
     double shortest = std::numeric_limits<double>::max();
     for (const Constraint& c : solver.getSet().constraints)
         shortest = std::min(shortest, solver.getSet().scale(c));
+    for (const FreeBody& body : solver.getSet().bodies)
+        if (body.radius > 0)
+            shortest = std::min(shortest, body.radius);
     return shortest;
 }
 

@@ -44,12 +44,14 @@ struct Projection {
                     ///< a constraint
         Singular,   ///< the constraints that are solved depend on each other at these positions
         TooFar,     ///< a particle would move farther than maxMove
+        Misplaced,  ///< a rigid body is a mirror image of its shape, or its anchors contradict it
         Failed      ///< no solve converged
     };
     Outcome outcome = Outcome::Kept;
-    SolveReport before;   ///< errors of the given state
-    SolveReport report;   ///< of the last solve; Failed: why it did
-    RankAnalysis rank;    ///< Singular: which constraints
+    SolveReport before; ///< errors of the given state
+    SolveReport report; ///< of the last solve; Failed: why it did
+    RankAnalysis rank;  ///< Singular: which constraints
+    ConstraintSolver::Misplaced misplaced;
     int constraint = -1;  ///< Unresolved: the first one whose scale is below the rounding error
     int particle = -1;    ///< Unresolved: that particle; Projected, TooFar: of the largest move, -1 if unknown
     double distance = 0;  ///< nm. Projected, TooFar: the largest move. Unresolved: the rounding error

@@ -41,6 +41,8 @@ void HostStepKernel::requireDone(const Projection& projection, Stage stage, cons
         throwSingularSet(set, projection.rank);
     case Projection::Outcome::TooFar:
         throwProblem(farOff(set, projection, x, box, targetTime, integrator.getMaxProjection(), activity));
+    case Projection::Outcome::Misplaced:
+        throwProblem(misplacedBody(set, projection.misplaced, activity));
     case Projection::Outcome::Failed:
         if (projection.progress >= 0)
             activity += ", which reached " + to_string((int) (100 * projection.progress)) +

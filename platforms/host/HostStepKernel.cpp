@@ -51,7 +51,10 @@ double HostStepKernel::currentTime(ContextImpl& context) const {
 }
 
 string HostStepKernel::solverDescription() const {
-    return describeSolver(solver->getGraph());
+    const size_t bodies = solver->getSet().bodies.size();
+    const string ofBodies = "closed form of " + to_string(bodies) + (bodies == 1 ? " rigid body" : " rigid bodies");
+    const string ofClusters = describeSolver(solver->getGraph());
+    return bodies == 0 ? ofClusters : solver->getGraph().clusters.empty() ? ofBodies : ofClusters + " and " + ofBodies;
 }
 
 void HostStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
@@ -249,9 +252,15 @@ void HostStepKernel::createCheckpoint(ostream& stream) const {
     writeText(bytes, getName());
     write(bytes, saved.impulses.lambda.size());
     write(bytes, saved.reading.globals.size());
+    const size_t places = saved.impulses.lambdaOfBodies.size();
+    if (places > 0)
+        write(bytes, places);
     saved.write(bytes);
     writeOwn(own);
-    writeSealed(stream, own.str().empty() ? checkpointVersion : checkpointVersionWithOwn, bytes.str() + own.str());
+    const int version = places > 0          ? checkpointVersionWithBodies
+                        : own.str().empty() ? checkpointVersion
+                                            : checkpointVersionWithOwn;
+    writeSealed(stream, version, bytes.str() + own.str());
 }
 
 void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
@@ -259,18 +268,22 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     int version = 0;
     istringstream bytes(readSealed(stream, version));
     const bool isOtherStep = readText(bytes) != getName();
-    size_t numConstraints, numGlobals;
-    read(bytes, numConstraints);
-    read(bytes, numGlobals);
+    StepSizes sizes;
+    read(bytes, sizes.constraints);
+    read(bytes, sizes.globals);
+    if (version == checkpointVersionWithBodies)
+        read(bytes, sizes.places);
     if (isOtherStep && !systemMayDiffer)
         throw OpenMMException(string("loadCheckpoint: the checkpoint was written by another integrator") +
                               checkpointRemedy);
-    const bool differs = numConstraints != solver->getSet().constraints.size();
+    const size_t places = solver->getImpulses().lambdaOfBodies.size();
+    const bool differs = sizes.constraints != solver->getSet().constraints.size() || sizes.places != places;
     if (differs && !systemMayDiffer)
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
-                              to_string(numConstraints) + " constraints, this one has " +
-                              to_string(solver->getSet().constraints.size()) + ".");
-    const SavedStep saved = SavedStep::read(bytes, numParticles(), numConstraints, numGlobals);
+                              to_string(sizes.constraints) + " constraints and rigid bodies of " +
+                              to_string(sizes.places) + " particles, this one has " +
+                              to_string(solver->getSet().constraints.size()) + " and " + to_string(places) + ".");
+    const SavedStep saved = SavedStep::read(bytes, numParticles(), sizes);
     if (version == checkpointVersion)
         readUnsealedOwn(stream);
     else if (!isOtherStep)

@@ -67,22 +67,56 @@ std::string remedyOf(Cause cause, bool isConverged) {
 
 } // namespace
 
+/** Whether positions of a body that takes no images would fit its shape if it did. */
+static bool lacksImage(const FreeBody& body, const Real3* x, const Box& box) {
+    FreeBody periodic = body;
+    periodic.periodic = true;
+    return !body.periodic && fitBody(periodic, x, box).deviation < 0.5 * fitBody(body, x, box).deviation;
+}
+
 ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
                          double time, double bound, const std::string& activity) {
     const SolveReport& before = projection.before;
-    const bool isConverged = projection.particle >= 0;
+    const bool isConverged = projection.particle >= 0, isBody = before.body >= 0;
     std::ostringstream out;
     out.precision(3);
-    out << describeConstraint(set, before.constraint) << " " << describeError(set, before, time) << ": " << activity;
+    if (isBody)
+        out << describeBody(set, before.body) << " has a different shape, by " << before.maxError << " of its radius";
+    else
+        out << describeConstraint(set, before.constraint) << " " << describeError(set, before, time);
+    out << ": " << activity;
     if (isConverged)
         out << " would move " << describeParticle(set, projection.particle) << " by " << projection.distance
             << " nm, farther than setMaxProjection() allows (" << bound << " nm)";
     else
         out << " does not succeed in one stage";
     out << ".";
-    const Cause cause = causeOf(set, before, time, x, box);
-    return problemOf(set, cause == Cause::MissingImage ? "minimum-image" : "far-off", {before.constraint}, out.str(),
-                     remedyOf(cause, isConverged), projection.distance, bound);
+    const Cause cause = !isBody                                       ? causeOf(set, before, time, x, box)
+                        : lacksImage(set.bodies[before.body], x, box) ? Cause::MissingImage
+                                                                      : Cause::Unknown;
+    const char* const kind = cause == Cause::MissingImage ? "minimum-image" : "far-off";
+    const std::string remedy = remedyOf(cause, isConverged);
+    return isBody ? problemOfBody(set, kind, before.body, out.str(), remedy, projection.distance, bound)
+                  : problemOf(set, kind, {before.constraint}, out.str(), remedy, projection.distance, bound);
+}
+
+ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver::Misplaced& misplaced,
+                                const std::string& activity) {
+    using Misplaced = ConstraintSolver::Misplaced;
+    if (misplaced.reason == Misplaced::Mirrored)
+        return problemOfBody(set, "mirror-image", misplaced.body,
+                             "The positions of " + describeBody(set, misplaced.body) + " in " + activity +
+                                 " are a mirror image of its shape, which no rotation makes of it.",
+                             "give addRigidBody() the positions of this enantiomer, or set positions of the other.");
+    std::ostringstream out;
+    out.precision(3);
+    out << "The positions of " << describeBody(set, misplaced.body) << " in " << activity << ": "
+        << describeParticle(set, misplaced.anchor) << " has no mass and cannot move, but it is " << misplaced.distance
+        << " nm from its place in the body, relative to the others without mass.";
+    return problemOfBody(set, "anchors", misplaced.body, out.str(),
+                         "set the positions of particles without mass as in the shape, or give addRigidBody() the "
+                         "positions that they have.",
+                         misplaced.distance);
 }
 
 ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
@@ -101,14 +135,17 @@ ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, i
 ConstraintProblem tooMuchDrift(const ConstraintSet& set, const SolveReport& drift, double bound,
                                const std::string& activity) {
     std::ostringstream out;
-    out << "The constraints drifted beyond the bound " << bound << " in " << activity << ": "
-        << describeConstraint(set, drift.constraint) << " has the value " << drift.value << ", an error of "
-        << drift.maxError << ".";
-    return problemOf(set, "drift", {drift.constraint}, out.str(),
-                     "stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
-                     "setMaxDrift(), call applyConstraints() regularly, or use RattleIntegrator, which does not "
-                     "drift.",
-                     drift.maxError, bound);
+    out << "The constraints drifted beyond the bound " << bound << " in " << activity << ": ";
+    if (drift.body >= 0)
+        out << describeBody(set, drift.body) << " has a different shape, by " << drift.maxError << " of its radius.";
+    else
+        out << describeConstraint(set, drift.constraint) << " has the value " << drift.value << ", an error of "
+            << drift.maxError << ".";
+    const char* const remedy =
+        "stabilize (setStabilization(alpha, beta), both about 0.1/stepSize), reduce the step size, raise "
+        "setMaxDrift(), call applyConstraints() regularly, or use RattleIntegrator, which does not drift.";
+    return drift.body >= 0 ? problemOfBody(set, "drift", drift.body, out.str(), remedy, drift.maxError, bound)
+                           : problemOf(set, "drift", {drift.constraint}, out.str(), remedy, drift.maxError, bound);
 }
 
 ConstraintProblem offParameter(const ConstraintSet& set, const SolveReport& report, const GlobalValues& globals,

@@ -22,6 +22,10 @@ ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection&
 ConstraintProblem farOff(const ConstraintSet& set, const Projection& projection, const Real3* x, const Box& box,
                          double time, double bound, const std::string& activity);
 
+/** Of Projection::Outcome::Misplaced. */
+ConstraintProblem misplacedBody(const ConstraintSet& set, const ConstraintSolver::Misplaced& misplaced,
+                                const std::string& activity);
+
 /** @param what  "velocity", "displacement", ... */
 ConstraintProblem notFinite(const ConstraintSet& set, const std::string& what, int particle,
                             const std::string& activity);

@@ -15,6 +15,8 @@ namespace ConstraintPlugin {
 StepRecord::StepRecord(const StepScheme& scheme, ConstraintSolver& solver, double stepSize)
     : scheme(scheme), solver(solver), stepSize(stepSize) {
     reading.multipliers.values.assign(solver.getSet().constraints.size(), 0.0);
+    for (const FreeBody& body : solver.getSet().bodies)
+        reading.multipliers.ofBodies.resize(reading.multipliers.ofBodies.size() + body.size());
     reading.velocityMultipliers = reading.multipliers;
     reading.positions.assign(solver.getSet().numParticles(), Real3());
     reading.endPositions = reading.positions;
@@ -31,7 +33,7 @@ void StepRecord::resetSummary() {
 void StepRecord::note(const SolveReport& report) {
     summary.converged = true;
     summary.iterations = max(summary.iterations, report.iterations);
-    if (report.constraint >= 0)
+    if (report.constraint >= 0) // bodies have no errors but rounding
         note(report.maxError, report.constraint);
 }
 
@@ -46,7 +48,7 @@ void StepRecord::noteFailure(const SolveReport& report) {
     summary.converged = false;
     summary.iterations = report.iterations;
     summary.maxError = report.maxError;
-    summary.worstConstraint = listedIndex(solver.getSet(), report.constraint);
+    summary.worstConstraint = report.constraint < 0 ? -1 : listedIndex(solver.getSet(), report.constraint);
 }
 
 void StepRecord::noteStep(double startTime, double endTime, const Box& box) {
@@ -114,6 +116,8 @@ void StepRecord::complete() {
                          describeFallbacks(solver.getGraph())});
     for (size_t k = 0; k < rest.values.size(); k++)
         reading.multipliers.values[k] += rest.values[k];
+    for (size_t i = 0; i < rest.ofBodies.size(); i++)
+        reading.multipliers.ofBodies[i] += rest.ofBodies[i];
     reading.velocityChange.clear();
 }
 
@@ -183,6 +187,10 @@ static void exchange(Saved& saved, const Exchange& field) {
     field(saved.fingerprint);
     field(saved.reading.multipliers.values);
     field(saved.reading.velocityMultipliers.values);
+    field(saved.impulses.lambdaOfBodies);
+    field(saved.impulses.muOfBodies);
+    field(saved.reading.multipliers.ofBodies);
+    field(saved.reading.velocityMultipliers.ofBodies);
     field(saved.reading.positions);
     field(saved.reading.endPositions);
     field(saved.reading.box);
@@ -201,8 +209,12 @@ void SavedStep::write(ostream& stream) const {
     exchange(*this, [&](const auto& field) { ConstraintPlugin::write(stream, field); });
 }
 
-SavedStep SavedStep::read(istream& stream, size_t numParticles, size_t numConstraints, size_t numGlobals) {
+SavedStep SavedStep::read(istream& stream, size_t numParticles, const StepSizes& sizes) {
+    const auto [numConstraints, numGlobals, numPlaces] = sizes;
     SavedStep saved;
+    for (vector<Real3>* perPlace : {&saved.impulses.lambdaOfBodies, &saved.impulses.muOfBodies,
+                                    &saved.reading.multipliers.ofBodies, &saved.reading.velocityMultipliers.ofBodies})
+        perPlace->resize(numPlaces);
     for (vector<double>* perConstraint : {&saved.impulses.lambda, &saved.impulses.mu, &saved.reading.multipliers.values,
                                           &saved.reading.velocityMultipliers.values})
         perConstraint->resize(numConstraints);

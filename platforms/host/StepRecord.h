@@ -28,6 +28,11 @@ struct StepReading {
     std::vector<double> globals; ///< Context parameters that expressions depend on, as ConstraintSolver::getGlobals()
 };
 
+/** Numbers of what the data of a step are about. */
+struct StepSizes {
+    std::size_t constraints = 0, globals = 0, places = 0; ///< places: particles of all bodies in closed form
+};
+
 /** Data of a step in a checkpoint, besides those of OpenMM. */
 struct SavedStep {
     Impulses impulses; ///< the solver's, with which a warm start begins
@@ -38,8 +43,7 @@ struct SavedStep {
 
     void write(std::ostream& stream) const;
     /** @throws OpenMMException if the stream ends early */
-    static SavedStep read(std::istream& stream, std::size_t numParticles, std::size_t numConstraints,
-                          std::size_t numGlobals);
+    static SavedStep read(std::istream& stream, std::size_t numParticles, const StepSizes& sizes);
 };
 
 /** FNV-1a of a state's bits. @param x, v  [numParticles] */

@@ -78,6 +78,14 @@ void StepScheme::toForces(const Impulses& impulses, double dt, ForceMultipliers&
     const std::size_t count = impulses.lambda.size();
     multipliers.values.resize(count);
     velocityMultipliers.values.resize(count);
+    const std::size_t numPlaces = impulses.lambdaOfBodies.size();
+    multipliers.ofBodies.resize(numPlaces);
+    velocityMultipliers.ofBodies.resize(numPlaces);
+    for (std::size_t i = 0; i < numPlaces; i++) {
+        const Real3 ofPositions = perLambda * impulses.lambdaOfBodies[i], ofVelocities = perMu * impulses.muOfBodies[i];
+        multipliers.ofBodies[i] = solvesVelocitiesFirst ? ofPositions + ofVelocities : ofPositions;
+        velocityMultipliers.ofBodies[i] = solvesVelocitiesFirst ? Real3() : ofVelocities;
+    }
     for (std::size_t k = 0; k < count; k++) {
         const double ofPositions = impulses.lambda[k] * perLambda, ofVelocities = impulses.mu[k] * perMu;
         multipliers.values[k] = solvesVelocitiesFirst ? ofPositions + ofVelocities : ofPositions;

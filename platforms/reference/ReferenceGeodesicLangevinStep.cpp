@@ -11,8 +11,8 @@ void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const Constra
     const double end = currentTime(context) + integrator.getStepSize();
     Real3* v = velocities(context);
     noteGradientPositions(context);
-    impulses.lambda.assign(solver->getSet().constraints.size(), 0.0);
-    impulses.mu = impulses.lambda; // the sum over the step
+    solver->forgetImpulses();
+    impulses = solver->getImpulses(); // zero; mu becomes the sum over the step
 
     halfKick(context, integrator, v);          // B
     geodesicDrift(context, integrator, v);     // A
@@ -43,9 +43,7 @@ void ReferenceGeodesicLangevinStep::geodesicDrift(ContextImpl& context, const Co
         solver->forgetImpulses();
         HostStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
         addDisplacement(context, delta.data());
-        const Impulses ofDrift = solver->getImpulses();
-        for (size_t c = 0; c < impulses.mu.size(); c++)
-            impulses.mu[c] += h > 0 ? ofDrift.lambda[c] / h : 0;
+        impulses.addPositions(solver->getImpulses(), h);
         setTime(context, currentTime(context) + h);
         returnToTangent(context, integrator, v);
     }
@@ -55,9 +53,7 @@ void ReferenceGeodesicLangevinStep::returnToTangent(ContextImpl& context, const 
                                                     Real3* v) {
     solver->forgetImpulses();
     solveVelocities(context, integrator, positions(context), v);
-    const Impulses ofReturn = solver->getImpulses();
-    for (size_t c = 0; c < impulses.mu.size(); c++)
-        impulses.mu[c] += ofReturn.mu[c];
+    impulses.addVelocities(solver->getImpulses());
 }
 
 } // namespace ConstraintPlugin

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef CONSTRAINTS_CORE_DISTANCES_TASK_RUNNER_H_
-#define CONSTRAINTS_CORE_DISTANCES_TASK_RUNNER_H_
+#ifndef CONSTRAINTS_CORE_TASK_RUNNER_H_
+#define CONSTRAINTS_CORE_TASK_RUNNER_H_
 
 #include <functional>
 

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "FreeBody.h"
+#include "SymmetricEigen.h"
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+double norm(const Real3& a) {
+    return std::sqrt(dot(a, a));
+}
+
+/** sum_i w_i x_i x_i^T about an origin, row-major. */
+std::vector<double> secondMoments(const std::vector<Real3>& positions, const std::vector<double>& weights,
+                                  const Real3& origin) {
+    std::vector<double> S(9);
+    for (std::size_t i = 0; i < positions.size(); i++) {
+        const Real3 d = positions[i] - origin;
+        const double x[3] = {d.x, d.y, d.z};
+        for (int k = 0; k < 9; k++)
+            S[k] += weights[i] * x[k / 3] * x[k % 3];
+    }
+    return S;
+}
+
+/** Right-handed axes. */
+struct Axes {
+    Real3 e[3];
+    Real3 along(const Real3& x) const {
+        return {dot(x, e[0]), dot(x, e[1]), dot(x, e[2])};
+    }
+};
+
+/** Axes of a symmetric 3x3 matrix, that of the largest eigenvalue first. */
+Axes principalAxes(const std::vector<double>& S) {
+    const SymmetricEigen eigen = solveSymmetricEigen(3, S);
+    const auto axis = [&](int k) { return Real3{eigen.vectors[k][0], eigen.vectors[k][1], eigen.vectors[k][2]}; };
+    return {{axis(2), axis(1), cross(axis(2), axis(1))}};
+}
+
+/** Axes the first of which is given, and the second the principal one perpendicular to it. */
+Axes axesAbout(const Real3& axis, std::vector<double> S) {
+    const Real3 u = perpendicular(axis, 0), v = cross(axis, u);
+    const auto times = [&](const Real3& a, const Real3& b) {
+        const double x[3] = {a.x, a.y, a.z}, y[3] = {b.x, b.y, b.z};
+        double sum = 0;
+        for (int k = 0; k < 9; k++)
+            sum += S[k] * x[k / 3] * y[k % 3];
+        return sum;
+    };
+    const double angle = 0.5 * std::atan2(2 * times(u, v), times(u, u) - times(v, v));
+    const Real3 second = std::cos(angle) * u + std::sin(angle) * v;
+    return {{axis, second, cross(axis, second)}};
+}
+
+/** Places of the anchors, and what they hold. */
+struct Anchors {
+    std::vector<int> places;
+    int farthest = -1; ///< place of the one farthest from the first
+    bool areOnALine = true;
+};
+
+Anchors findAnchors(const std::vector<Real3>& positions, const std::vector<double>& mass, double size) {
+    Anchors anchors;
+    for (std::size_t i = 0; i < mass.size(); i++)
+        if (mass[i] == 0)
+            anchors.places.push_back((int) i);
+    if (anchors.places.size() < 2)
+        return anchors;
+    const Real3& first = positions[anchors.places[0]];
+    const auto distance = [&](int i) { return norm(positions[i] - first); };
+    anchors.farthest = *std::max_element(anchors.places.begin(), anchors.places.end(),
+                                         [&](int i, int j) { return distance(i) < distance(j); });
+    const Real3 axis = (1 / distance(anchors.farthest)) * (positions[anchors.farthest] - first);
+    for (int i : anchors.places)
+        if (norm(cross(positions[i] - first, axis)) > 1e-4 * size)
+            anchors.areOnALine = false;
+    return anchors;
+}
+
+/** Project the shape onto the first axis. */
+void straighten(FreeBody& body) {
+    for (Real3& s : body.shape) {
+        body.lineShift = std::max(body.lineShift, norm({0, s.y, s.z}));
+        s.y = s.z = 0;
+    }
+    body.isLinear = true;
+}
+
+/** Particles at one place are neighbours along any axis. */
+void requireDifferentPlaces(const std::vector<int>& particles, const std::vector<Real3>& positions, double size) {
+    const int n = (int) particles.size();
+    const Real3 direction{0.48, 0.62, std::sqrt(1 - 0.48 * 0.48 - 0.62 * 0.62)}; // none of a lattice
+    std::vector<std::pair<double, int>> along;
+    for (int i = 0; i < n; i++)
+        along.push_back({dot(positions[i] - positions[0], direction), i});
+    std::sort(along.begin(), along.end());
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n && along[j].first - along[i].first <= 1e-6 * size; j++)
+            if (norm(positions[along[i].second] - positions[along[j].second]) <= 1e-6 * size) {
+                const auto [p, q] = std::minmax(particles[along[i].second], particles[along[j].second]);
+                throw std::invalid_argument("Particles " + std::to_string(p) + " and " + std::to_string(q) +
+                                            " of a rigid body are at one place.");
+            }
+}
+
+} // namespace
+
+void requireShape(const std::vector<int>& particles, const std::vector<Real3>& positions, int numParticles,
+                  int fewest) {
+    const int n = (int) particles.size();
+    if (positions.size() != particles.size())
+        throw std::invalid_argument("A rigid body of " + std::to_string(n) + " particles has " +
+                                    std::to_string(positions.size()) + " positions.");
+    if (n < fewest)
+        throw std::invalid_argument("A rigid body needs at least " + std::to_string(fewest) + " particle" +
+                                    (fewest == 1 ? "" : "s") + ", not " + std::to_string(n) + ".");
+    double size = 0;
+    for (int i = 0; i < n; i++) {
+        const Real3& r = positions[i];
+        if (particles[i] < 0 || particles[i] >= numParticles)
+            throw std::invalid_argument("A rigid body has particle " + std::to_string(particles[i]) +
+                                        ", which is not in the System.");
+        if (!std::isfinite(norm(r)))
+            throw std::invalid_argument("The position of particle " + std::to_string(particles[i]) +
+                                        " in a rigid body is not finite.");
+        size = std::max(size, norm(r - positions[0]));
+    }
+    std::vector<int> order(particles);
+    std::sort(order.begin(), order.end());
+    const auto twice = std::adjacent_find(order.begin(), order.end());
+    if (twice != order.end())
+        throw std::invalid_argument("Particle " + std::to_string(*twice) + " is twice in a rigid body.");
+    requireDifferentPlaces(particles, positions, size);
+}
+
+FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
+                      const std::vector<double>& inverseMass) {
+    requireShape(particles, positions, (int) inverseMass.size(), 1);
+    const int n = (int) particles.size();
+    FreeBody body;
+    body.particles = particles;
+    Real3 centre;
+    double size = 0;
+    for (int i = 0; i < n; i++) {
+        const double w = inverseMass[particles[i]], m = w > 0 ? 1 / w : 0;
+        body.mass.push_back(m);
+        body.totalMass += m;
+        body.numMassive += m > 0;
+        centre += m * (positions[i] - positions[0]);
+        size = std::max(size, norm(positions[i] - positions[0]));
+    }
+    const Anchors anchors = findAnchors(positions, body.mass, size);
+    const bool isAnchored = !anchors.places.empty();
+    const Real3 origin = isAnchored ? positions[anchors.places[0]] : positions[0] + (1 / body.totalMass) * centre;
+    const std::vector<double> S = secondMoments(positions, body.mass, origin);
+    const bool hasAxis = anchors.places.size() > 1;
+    Axes axes;
+    if (hasAxis) {
+        const Real3 axis = positions[anchors.farthest] - origin;
+        axes = axesAbout((1 / norm(axis)) * axis, S);
+    } else
+        axes = principalAxes(S);
+
+    Real3 square; // sum_i m_i s_ik^2
+    for (int i = 0; i < n; i++) {
+        const Real3 s = axes.along(positions[i] - origin);
+        body.shape.push_back(s);
+        square += body.mass[i] * Real3{s.x * s.x, s.y * s.y, s.z * s.z};
+    }
+    rigid::BodyConstants& c = body.constants;
+    const bool isNarrow = square.y + square.z < smallestInertia;
+    if (!hasAxis && isNarrow) {
+        straighten(body);
+        square.y = square.z = 0;
+    } else if (hasAxis)
+        body.axisAnchor = anchors.farthest;
+    body.isHeld = !anchors.areOnALine;
+    c.inertia = {square.y + square.z, square.x + square.z, square.x + square.y};
+    const bool rotatesAboutFirst = !isNarrow && (!hasAxis || anchors.areOnALine),
+               rotatesAboutOthers = !hasAxis && square.x > 0;
+    c.inverseInertia.x = rotatesAboutFirst ? 1 / c.inertia.x : 0;
+    c.inverseInertia.y = rotatesAboutOthers ? 1 / c.inertia.y : 0;
+    c.inverseInertia.z = rotatesAboutOthers ? 1 / c.inertia.z : 0;
+    c.rotations = (rotatesAboutFirst ? 1 : 0) + (rotatesAboutOthers ? 2 : 0);
+    c.inverseMass = isAnchored ? 0 : 1 / body.totalMass;
+
+    const auto fromOrigin = [](const Real3& a, const Real3& b) { return dot(a, a) < dot(b, b); };
+    body.reference =
+        isAnchored ? anchors.places[0]
+                   : (int) (std::min_element(body.shape.begin(), body.shape.end(), fromOrigin) - body.shape.begin());
+    for (const Real3& s : body.shape)
+        body.radius = std::max(body.radius, norm(s - body.shape[body.reference]));
+    return body;
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_FREE_BODY_H_
+#define CONSTRAINTS_CORE_FREE_BODY_H_
+
+#include "rigidMotion.h"
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** A rigid body that no other constraint joins: it is solved in closed form (rigidMotion.cc).
+ *
+ *  The shape is given along the principal axes of inertia, the axis of the smallest moment first, from the centre of
+ *  mass. Immovable (massless) particles of the body are anchors. One is the origin instead, and the axes are principal
+ *  about it. Two or more on a line are the first axis, and the first of them is the origin; particles on this line are
+ *  immovable, too. Three that are not on a line hold the whole body. */
+struct FreeBody {
+    std::vector<int> particles;
+    std::vector<Real3> shape; ///< [particles] nm, along the axes, from the origin
+    std::vector<double> mass; ///< [particles] amu, 0 for anchors
+    rigid::BodyConstants constants;
+    double totalMass = 0;       ///< amu
+    int numMassive = 0;         ///< particles with mass
+    int reference = 0;          ///< place in `particles`: positions are relative to its one, and take its image
+    int axisAnchor = -1;        ///< place of a second anchor, on the first axis; -1: none
+    bool isLinear = false;      ///< all particles are on the first axis
+    bool isHeld = false;        ///< three anchors that are not on a line hold it
+    double radius = 0;          ///< nm, largest distance from the reference
+    double lineShift = 0;       ///< nm, by which a particle was moved onto the line that fits best
+    bool periodic = false;      ///< positions relative to the reference take the minimum image
+    int force = -1, index = -1; ///< as Constraint's
+
+    int size() const {
+        return (int) particles.size();
+    }
+    /** 6, 5 if it is linear, 3 of one particle, fewer with anchors. */
+    int degreesOfFreedom() const {
+        return (constants.inverseMass > 0 ? 3 : 0) + constants.rotations;
+    }
+};
+
+/** Moments of inertia below this (amu nm^2) do not count as a degree of freedom: a body that rotates about such an axis
+ *  with the kinetic energy kT/2 at 300 K turns by more than 0.2 rad in 2 fs. CO2 with coordinates rounded to 0.001 nm
+ * is below, any molecule with atoms on two sides of a line above. */
+constexpr double smallestInertia = 2.5e-4;
+
+/** The body that particles form at some positions.
+ *
+ *  A body whose smallest moment of inertia is below smallestInertia is linear: its shape is moved onto the line that
+ *  fits best.
+ *  @param particles    at least one, all different
+ *  @param positions    of the particles, in the same order (nm)
+ *  @param inverseMass  of all particles of the System (1/amu), 0: immovable
+ *  @throws std::invalid_argument if there is no such body; the text says why */
+FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
+                      const std::vector<double>& inverseMass);
+
+/** Check that particles and positions can be those of a rigid body, which needs at least some number of particles.
+ *  @throws std::invalid_argument */
+void requireShape(const std::vector<int>& particles, const std::vector<Real3>& positions, int numParticles, int fewest);
+
+} // namespace ConstraintPlugin
+
+#endif

@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "FreeBodySolver.h"
+#include <algorithm>
+
+namespace ConstraintPlugin {
+
+using rigid::BodyAxes;
+using rigid::Moments;
+using rigid::RigidMotion;
+
+namespace {
+
+/** Particles of a task. A body of more has its sums in several parts. */
+constexpr int partSize = 2048;
+
+double norm(const Real3& a) {
+    return std::sqrt(dot(a, a));
+}
+
+void add(Moments& sum, const Moments& other) {
+    sum.total += other.total;
+    sum.first += other.first;
+    sum.second += other.second;
+    sum.third += other.third;
+}
+
+void add(Moments& sum, double m, const Real3& s, const Real3& y) {
+    const Real3 my = m * y;
+    sum.total += my;
+    sum.first += s.x * my;
+    sum.second += s.y * my;
+    sum.third += s.z * my;
+}
+
+/** Whether positions determine the place of a body's particles, rather than all of them being immovable, or alone. */
+bool hasPlaces(const FreeBody& body) {
+    return body.constants.rotations > 0;
+}
+
+} // namespace
+
+FreeBodySolver::FreeBodySolver(const std::vector<FreeBody>& bodies) : bodies(bodies), firstPlace{0} {
+    int inTask = partSize;
+    for (int b = 0; b < (int) bodies.size(); b++) {
+        const int n = bodies[b].size();
+        firstPlace.push_back(firstPlace.back() + n);
+        if (n > partSize) {
+            for (int first = 0; first < n; first += partSize)
+                tasks.push_back({b, b + 1, first, std::min(first + partSize, n)});
+            inTask = partSize;
+            continue;
+        }
+        if (inTask + n > partSize) {
+            tasks.push_back({b, b, 0, 0});
+            inTask = 0;
+        }
+        tasks.back().lastBody = b + 1;
+        inTask += n;
+    }
+}
+
+void FreeBodySolver::Sums::add(const Sums& other) {
+    ConstraintPlugin::add(place, other.place);
+    ConstraintPlugin::add(field, other.field);
+}
+
+FreeBodySolver::Sums FreeBodySolver::sumOf(const FreeBody& body, int first, int last, const Real3* positions,
+                                           const Box& box, const Real3* field) const {
+    Sums sums;
+    for (int i = first; i < last; i++)
+        if (body.mass[i] > 0) {
+            add(sums.place, body.mass[i], body.shape[i], fromReference(body, i, positions, box));
+            add(sums.field, body.mass[i], body.shape[i], field[body.particles[i]]);
+        }
+    return sums;
+}
+
+FreeBodySolver::Frame FreeBodySolver::frameOf(const FreeBody& body, const Moments& place, const Real3* positions,
+                                              const Box& box) const {
+    if (!hasPlaces(body))
+        return {};
+    const Real3 first = body.axisAnchor < 0 ? place.first : fromReference(body, body.axisAnchor, positions, box);
+    return {body.constants.inverseMass * place.total, rigid::bodyAxes(first, place.second, body.isLinear)};
+}
+
+template <class Solve, class Move>
+BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve,
+                                     Move move) {
+    struct Part {
+        Sums sums;
+        Frame frame;
+        RigidMotion motion;
+        int failed = -1;
+    };
+    std::vector<Part> parts(tasks.size());
+    const auto solveBody = [&](int b, Part& part) {
+        const FreeBody& body = bodies[b];
+        part.frame = frameOf(body, part.sums.place, positions, box);
+        if (solve(b, part.frame, part.sums.field, part.motion))
+            return true;
+        part.failed = b;
+        return false;
+    };
+    const auto moveParticles = [&](int b, int first, int last, const Part& part) {
+        const FreeBody& body = bodies[b];
+        for (int i = first; i < last; i++)
+            if (body.mass[i] > 0)
+                move(body, i, firstPlace[b] + i, part.frame, part.motion);
+    };
+    const auto forEachTask = [&](const std::function<void(int, int)>& task) {
+        if (runner != nullptr)
+            runner->run((int) tasks.size(), task);
+        else
+            TaskRunner().run((int) tasks.size(), task);
+    };
+    const auto isPart = [](const Task& task) { return task.last > 0; };
+    bool hasParts = false;
+    for (const Task& task : tasks)
+        hasParts |= isPart(task);
+
+    forEachTask([&](int t, int) {
+        const Task& task = tasks[t];
+        Part& part = parts[t];
+        if (isPart(task)) {
+            part.sums = sumOf(bodies[task.firstBody], task.first, task.last, positions, box, field);
+            return;
+        }
+        for (int b = task.firstBody; b < task.lastBody; b++) {
+            part.sums = sumOf(bodies[b], 0, bodies[b].size(), positions, box, field);
+            if (!solveBody(b, part))
+                return;
+            moveParticles(b, 0, bodies[b].size(), part);
+        }
+    });
+    if (hasParts) {
+        for (std::size_t first = 0, t = 0; t < tasks.size(); t++) {
+            if (!isPart(tasks[t]))
+                continue;
+            if (tasks[t].first == 0)
+                first = t;
+            else
+                parts[first].sums.add(parts[t].sums);
+            if (tasks[t].last == bodies[tasks[t].firstBody].size()) {
+                solveBody(tasks[t].firstBody, parts[first]);
+                for (std::size_t other = first + 1; other <= t; other++) {
+                    parts[other].frame = parts[first].frame;
+                    parts[other].motion = parts[first].motion;
+                    parts[other].failed = parts[first].failed;
+                }
+            }
+        }
+        forEachTask([&](int t, int) {
+            if (isPart(tasks[t]) && parts[t].failed < 0)
+                moveParticles(tasks[t].firstBody, tasks[t].first, tasks[t].last, parts[t]);
+        });
+    }
+    BodyReport report;
+    for (const Part& part : parts)
+        if (part.failed >= 0) {
+            report.body = part.failed;
+            report.isSolved = false;
+            const FreeBody& body = bodies[part.failed];
+            const Real3 turn = rigid::angularVelocity(body.constants, part.frame.axes, part.sums.field);
+            report.rotation = norm(turn);
+            report.particle = body.particles[body.reference];
+            break;
+        }
+    return report;
+}
+
+BodyReport FreeBodySolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double perTime,
+                                          Real3* velocity, std::vector<Real3>& impulses) {
+    impulses.resize(numPlaces());
+    return solveEach(
+        positions, box, delta,
+        [&](int b, const Frame& frame, const Moments& displacement, RigidMotion& motion) {
+            return rigid::displace(bodies[b].constants, frame.axes, displacement, &motion);
+        },
+        [&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
+            const int p = body.particles[i];
+            const Real3 &s = body.shape[i], displacement = rigid::motionOf(motion, s), change = displacement - delta[p];
+            impulses[place] = body.mass[i] * change;
+            if (velocity != nullptr)
+                velocity[p] += perTime * change;
+            delta[p] = displacement;
+            if (hasPlaces(body)) // what rounding of positions moved it from its place; this is no impulse
+                delta[p] += frame.origin + rigid::alongAxes(frame.axes, s) - fromReference(body, i, positions, box);
+        });
+}
+
+BodyReport FreeBodySolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity,
+                                           std::vector<Real3>& impulses) {
+    impulses.resize(numPlaces());
+    return solveEach(
+        positions, box, velocity,
+        [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
+            motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
+            return true;
+        },
+        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+            Real3& v = velocity[body.particles[i]];
+            const Real3 tangent = rigid::motionOf(motion, body.shape[i]);
+            impulses[place] = body.mass[i] * (tangent - v);
+            v = tangent;
+        });
+}
+
+BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
+                                              Real3* acceleration, const Stabilization& feedback,
+                                              std::vector<Real3>& forces) {
+    // b_i = -2 alpha (v_i - its rigid velocity), and the angular velocities
+    std::vector<Real3> damping(numPlaces()), angular(bodies.size());
+    solveEach(
+        positions, box, velocity,
+        [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
+            motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
+            angular[b] = rigid::angularVelocity(bodies[b].constants, frame.axes, moments);
+            return true;
+        },
+        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+            damping[place] =
+                (-2 * feedback.alpha) * (velocity[body.particles[i]] - rigid::motionOf(motion, body.shape[i]));
+        });
+    forces.resize(numPlaces());
+    return solveEach(
+        positions, box, acceleration,
+        [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
+            motion = rigid::rigidAcceleration(bodies[b].constants, frame.axes, moments, angular[b]);
+            return true;
+        },
+        [&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
+            const Real3& s = body.shape[i];
+            Real3& a = acceleration[body.particles[i]];
+            Real3 constrained = rigid::motionOf(motion, s) + damping[place];
+            if (hasPlaces(body))
+                constrained += (feedback.beta * feedback.beta) * (frame.origin + rigid::alongAxes(frame.axes, s) -
+                                                                  fromReference(body, i, positions, box));
+            forces[place] = body.mass[i] * (constrained - a);
+            a = constrained;
+        });
+}
+
+void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
+                                         std::vector<Real3>& forces) {
+    forces.resize(numPlaces());
+    solveEach(
+        positions, box, w,
+        [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
+            const rigid::BodyConstants& constants = bodies[b].constants;
+            const Real3 half = 0.5 * rigid::angularVelocity(constants, frame.axes, moments);
+            motion = rigid::rigidAcceleration(constants, frame.axes, Moments(), half);
+            return true;
+        },
+        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+            forces[place] = body.mass[i] * rigid::motionOf(motion, body.shape[i]);
+        });
+}
+
+BodyReport FreeBodySolver::measurePositions(const Real3* positions, const Box& box) const {
+    BodyReport report;
+    for (int b = 0; b < (int) bodies.size(); b++) {
+        const BodyFit fit = fitBody(bodies[b], positions, box);
+        const double error = bodies[b].radius > 0 ? fit.deviation / bodies[b].radius : 0;
+        if (report.body < 0 || !(error <= report.error)) { // NaN, too
+            report.body = b;
+            report.error = error;
+            report.particle = fit.particle;
+        }
+        if (std::isnan(error))
+            break;
+    }
+    return report;
+}
+
+BodyReport FreeBodySolver::measureVelocities(const Real3* positions, const Box& box, const Real3* velocity,
+                                             double timeScale) {
+    std::vector<double> error(numPlaces());
+    solveEach(
+        positions, box, velocity,
+        [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
+            motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
+            return true;
+        },
+        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+            const double difference = norm(velocity[body.particles[i]] - rigid::motionOf(motion, body.shape[i]));
+            error[place] = body.radius > 0 ? difference * timeScale / body.radius : 0;
+        });
+    BodyReport report;
+    for (int b = 0; b < (int) bodies.size(); b++)
+        for (int place = firstPlace[b]; place < firstPlace[b + 1]; place++)
+            if (report.body < 0 || !(error[place] <= report.error)) {
+                report.body = b;
+                report.error = error[place];
+                report.particle = bodies[b].particles[place - firstPlace[b]];
+            }
+    return report;
+}
+
+} // namespace ConstraintPlugin
