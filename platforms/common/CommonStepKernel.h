@@ -150,6 +150,12 @@ private:
     /** Positions that the device keeps, unwrapped, in the System's order.
      *  @param first  place of the first particle in the arrays */
     std::vector<Real3> keptPositions(const char* posq, const char* correction, const Frame& frame, int first) const;
+    /** The impulses of rigid bodies in the last good step over its duration, as Impulses::lambdaOfBodies; of an
+     * explicit constraint force, forces. */
+    std::vector<Real3> bodyImpulses() const;
+    /** Report that a rigid body could not be solved, or drifted. @param code  of the failure, a cluster's number */
+    [[noreturn]] void reportBody(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
+                                 const Order& order, int buffer);
     double heatSince(int buffer) const;
     std::vector<Real3> velocityChange(int buffer) const;
     Box deviceBox() const;
@@ -161,6 +167,10 @@ private:
     Listener* listener = nullptr;        // the ComputeContext's
     ConstraintForceInfo* info = nullptr; // likewise
     std::vector<std::vector<int>> constraintsByFirstParticle;
+    struct BodyPlace {
+        int body = -1, place = -1; ///< place among the particles of all bodies
+    };
+    std::vector<BodyPlace> bodyPlaces;     // by particle with mass
     std::vector<int> placeByFirstParticle; // [constraints]
     int revision = -1;
     bool smallInRegisters = true, projectsVelocitiesAlways = false;

@@ -105,6 +105,8 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     } else if (code >= firstParticle) {
         const int particle = order.atomIndex[code - firstParticle];
         throwProblem(notFinite(set, "position or velocity", particle, activity));
+    } else if (code >= tables.firstBodyCluster()) {
+        reportBody(context, integrator, code, order, buffer);
     } else {
         const vector<double> errors = program->arguments.download("reportErrors");
         vector<int> rows(program->arguments["reportRows"].getSize() * 4);
@@ -137,6 +139,45 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
                 freeRotation(set, report.constraint, x, velocities(context), box(context), driftTime(integrator));
     }
     fail(report, stage, integrator);
+}
+
+void CommonStepKernel::reportBody(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
+                                  const Order& order, int buffer) {
+    const ConstraintTables& tables = program->tables();
+    const int number = code - tables.firstBodyCluster(), first = tables.bodyStart[number],
+              last = tables.bodyStart[number + 1];
+    SolveReport report;
+    report.body = bodyPlaces[order.atomIndex[tables.bodyParticle[first]]].body;
+    const vector<double> errors = program->arguments.download("reportErrors");
+    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
+    program->arguments["reportRows"].download(rows.data());
+    program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
+    const int place = (buffer * numStepSolves + (int) StepSolve::Positions) * tables.numClusters() + code;
+    if (rows[4 * place] == (int) DeviceOutcome::Converged) { // an explicit constraint force has no other failure
+        const vector<double> deviations = program->arguments.download("bodyError");
+        report.maxError = *max_element(deviations.begin() + first, deviations.begin() + last);
+        throwDrift(report, integrator);
+    }
+    report.outcome = (Outcome) rows[4 * place];
+    report.maxError = report.rotation = errors[2 * place];
+    targetTime = currentTime(context) + integrator.getStepSize();
+    fail(report, ConstraintPlugin::Stage::Positions, integrator);
+}
+
+vector<Real3> CommonStepKernel::bodyImpulses() const {
+    const ConstraintTables& tables = program->tables();
+    vector<Real3> impulses(solver->getImpulses().lambdaOfBodies.size());
+    if (impulses.empty())
+        return impulses;
+    const vector<double> changes = program->arguments.download("bodyImpulse");
+    const double factor = scheme.isExplicit ? 1 : readingStepSize; // changes of velocities, or of accelerations
+    const int n = (int) tables.bodyParticle.size();
+    for (int i = 0; i < n; i++) {
+        const int particle = readingFrame.order->atomIndex[tables.bodyParticle[i]];
+        const double* v = &changes[3 * (readingBuffer * n + i)];
+        impulses[bodyPlaces[particle].place] = (factor / inverseMass[particle]) * Real3{v[0], v[1], v[2]};
+    }
+    return impulses;
 }
 
 /** Heat (kJ/mol) of all particles at the end of a step, since the device began to count. */
@@ -210,6 +251,8 @@ void CommonStepKernel::refreshReading() const {
         ofStep.lambda[k] = lambda[buffer * numRows + row];
         ofStep.mu[k] = mu[buffer * numRows + row];
     }
+    ofStep.lambdaOfBodies = bodyImpulses();
+    ofStep.muOfBodies.resize(ofStep.lambdaOfBodies.size());
     const bool areSame = multipliers.revision == solver->getImpulsesRevision();
     solver->setImpulses(ofStep);
     if (areSame)
@@ -218,6 +261,7 @@ void CommonStepKernel::refreshReading() const {
     if (scheme.isExplicit) { // the device keeps forces there
         reading.multipliers.values.swap(ofStep.lambda);
         reading.velocityMultipliers.values.swap(ofStep.mu);
+        reading.multipliers.ofBodies = ofStep.lambdaOfBodies;
     } else {
         for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
             lambda *= readingDrifts;

@@ -24,12 +24,15 @@ public:
                 groups.push_back((int) k);
     }
     int getNumParticleGroups() override {
-        return (int) groups.size();
+        return (int) (groups.size() + set.bodies.size());
     }
     void getParticlesInGroup(int index, std::vector<int>& particles) override {
-        particles = set.constraints[groups[index]].particles;
+        const int body = bodyOf(index);
+        particles = body < 0 ? set.constraints[groups[index]].particles : set.bodies[body].particles;
     }
     bool areGroupsIdentical(int group1, int group2) override {
+        if (const int b1 = bodyOf(group1), b2 = bodyOf(group2); b1 >= 0 || b2 >= 0)
+            return b1 >= 0 && b2 >= 0 && areEqual(set.bodies[b1], set.bodies[b2]);
         const Constraint &a = set.constraints[groups[group1]], &b = set.constraints[groups[group2]];
         if (a.kind != b.kind || a.size() != b.size() || a.target != b.target || a.rate != b.rate ||
             a.startTime != b.startTime || a.periodic != b.periodic || a.force != b.force ||
@@ -49,6 +52,15 @@ public:
     }
 
 private:
+    /** Bodies in closed form come after the constraints. */
+    int bodyOf(int group) const {
+        return group - (int) groups.size();
+    }
+    static bool areEqual(const FreeBody& a, const FreeBody& b) {
+        const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
+        return a.force == b.force && a.periodic == b.periodic && a.mass == b.mass &&
+               std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(), same);
+    }
     ConstraintSet set;
     std::vector<int> groups; // constraints
 };

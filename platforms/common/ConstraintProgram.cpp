@@ -17,10 +17,6 @@ namespace {
 
 static_assert(maxGridSize <= maxBlockSize, "worstOf() needs a thread for each block of a grid");
 
-bool isSolve(const string& step) {
-    return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
-}
-
 /** Threads in a block if each solves a small cluster. Local memory limits them for clusters that need it. */
 int smallBlockSize(const ConstraintTables& tables) {
     const int largest = tables.sizes[0]; // first
@@ -47,6 +43,10 @@ string define(const string& name, const string& value) {
 
 } // namespace
 
+bool isSolve(const string& step) {
+    return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
+}
+
 void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const ComputeContext& cc) {
     const auto take = [&](const char* step) {
         return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
@@ -56,6 +56,7 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const Comput
     sizes.hasHeatBath = take("ornsteinUhlenbeck");
     sizes.hasVelocityChange = take("noteVelocityChange");
     sizes.hasKineticEnergy = take("noteKineticEnergy");
+    sizes.hasAccelerations = take("solveStartAccelerations");
     sizes.hasCorrections = cc.getUseMixedPrecision();
 }
 
@@ -82,6 +83,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
                 range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize, group.blockSize,
                 range.first, range.last);
     }
+    addBodies(stages);
     const ComputeProgram program = cc.compileProgram(checked(
         commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) + ConstraintKernelSources::rows +
         fillMarkers("afterwards", ConstraintKernelSources::afterwards,
@@ -112,6 +114,9 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.addNumber("paddedNumAtoms", cc.getPaddedNumAtoms());
     arguments.addNumber("numClusters", t.numClusters());
     arguments.addNumber("firstCluster", t.numSmallClusters);
+    arguments.addNumber("firstBodyCluster", t.firstBodyCluster());
+    arguments.addNumber("numBodyPlaces", t.numBodyPlaces());
+    arguments.addNumber("numBodyParts", (int) t.bodyParts.size());
     arguments.addNumber("numRows", t.numRows);
     arguments.addNumber("numRedundant", (int) t.redundant.size());
     arguments.addNumber("numMoving", (int) t.movingRows.size());

@@ -15,6 +15,9 @@ struct StageText {
     std::vector<std::string> steps;
 };
 
+/** Whether a step of a stage is a solve, rather than an operation on each particle. */
+bool isSolve(const std::string& step);
+
 /** Add the arrays that the stages of an integrator's step need. */
 void takeStages(ArraySizes& sizes, const std::vector<StageText>& stages, const OpenMM::ComputeContext& cc);
 
@@ -78,6 +81,8 @@ private:
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                             const ThreadGroup& group, const ConstraintSet& set) const;
     std::string customText(const ConstraintSet& set) const;
+    /** Compile the kernels of rigid bodies in closed form. */
+    void addBodies(const std::vector<StageText>& stages);
     bool mixedIsDouble() const {
         return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
     }

@@ -92,6 +92,9 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
         for (int p : set.constraints[k].particles)
             if (set.inverseMass[p] > 0)
                 isTaken[p] = 1;
+    addBodies(set.bodies, available.hasBlocks);
+    for (int p : bodyParticle)
+        isTaken[p] = 1;
     addSmall(set, graph, isTaken);
 
     slotStart.assign(numRows + 1, 0);

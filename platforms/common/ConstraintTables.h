@@ -3,6 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_CONSTRAINT_TABLES_H_
 #define OPENMM_CONSTRAINTS_CONSTRAINT_TABLES_H_
 
+#include "BodyTables.h"
 #include "ConstraintSolver.h"
 #include <array>
 #include <functional>
@@ -30,8 +31,8 @@ enum class ThreadGroupKind { Thread, Block, Grid };
  *  Clusters of few distances are `small`: by size, largest first, with their particles stored as all first ones, all
  *  second ones, .... Particles without constraints are clusters of size 0, and so are immovable ones, whether or not
  *  clusters have them. All others are `general`, in ranges by their ThreadGroupKind. Rows of small clusters come first,
- *  then those of general clusters, then redundant ones, which are checked. */
-class ConstraintTables {
+ *  then those of general clusters, then redundant ones, which are checked. Rigid bodies in closed form have no rows. */
+class ConstraintTables : public BodyTables {
 public:
     /** The thread groups that are available for general clusters. */
     struct ThreadGroups {
@@ -110,7 +111,11 @@ public:
     /** Free all arrays that have an element per row, slot, entry or update, except constraintOf, redundant and
      *  movingRows. The host does not use them after they were uploaded. */
     void releaseRows();
+    /** Small and general ones, then bodies. */
     int numClusters() const {
+        return firstBodyCluster() + numBodies;
+    }
+    int firstBodyCluster() const {
         return numSmallClusters + numGeneralClusters;
     }
     int numRowsOf(int cluster) const {

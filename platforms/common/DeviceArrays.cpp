@@ -28,8 +28,8 @@ ArraySizes::ArraySizes(const ConstraintTables& t)
       levels((double) t.levelDiagonalEnd.size()), targets((double) t.updateTarget.size()),
       updates((double) t.updateSource.size()), colours((double) t.colourRowStart.size() - 1),
       colourRows((double) t.colourRow.size()), customParameters((double) t.customParameters.size()),
-      customGlobals((double) t.customGlobals.size()), customTables((double) t.customTables.size()),
-      hasShortNumbers(t.hasShortNumbers()) {
+      customGlobals((double) t.customGlobals.size()), customTables((double) t.customTables.size()), bodies(t.numBodies),
+      bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), hasShortNumbers(t.hasShortNumbers()) {
 }
 
 ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
@@ -83,13 +83,20 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
         entries += clusterEntries;
         hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::maxShortNumbers;
     }
+    BodyTables ofBodies;
+    ofBodies.addBodies(set.bodies, false);
+    bodies = ofBodies.numBodies;
+    bodyPlaces = ofBodies.numBodyPlaces();
+    bodyParts = (double) ofBodies.bodyParts.size();
+    for (int p : ofBodies.bodyParticle)
+        isTaken[p] = 1;
     smallPlaces += particles - (double) std::count(isTaken.begin(), isTaken.end(), 1);
     targets = updates; // at most
 }
 
 DeviceArrays::DeviceArrays(const ArraySizes& n) {
     using T = ConstraintTables;
-    const double allRows = n.rows + n.redundant, clusters = n.smallClusters + n.generalClusters;
+    const double allRows = n.rows + n.redundant, clusters = n.smallClusters + n.generalClusters + n.bodies;
     const double reports = numStepSolves * clusters;
     const std::string triple = n.hasShortNumbers ? "int2" : "int4";
     // A factor of 2 is for two buffers, which steps write alternately, so that a failed step does not overwrite the
@@ -109,6 +116,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"redundantErrors", "mixed2", 2 * 2 * n.redundant},
            {"energySums", "mixed2", n.hasKineticEnergy ? numEnergySums : 0},
            {"failure", "int", 2},
+           {"bodyImpulse", "mixed", 2 * 3 * n.bodyPlaces},
+           {"bodyError", "mixed", n.hasAccelerations ? n.bodyPlaces : 0},
            {"rowTarget", "mixed", allRows, &T::rowTarget}, // at the reference time
            {"customGlobals", "mixed", n.customGlobals, &T::customGlobals},
            {"cellOffsets", "int4", n.particles}};
@@ -176,6 +185,14 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"grid", "int", 4},
         {"gridErrors", "mixed2", maxGridSize},
         {"gridRows", "int4", maxGridSize},
+
+        {"bodyStart", "int", n.bodies + 1, &T::bodyStart},
+        {"bodyParticle", "int", n.bodyPlaces, &T::bodyParticle},
+        {"bodyShape", "mixed4", n.bodyPlaces, &T::bodyShape},
+        {"bodyKinds", "int4", n.bodies, &T::bodyKinds},
+        {"bodyNumbers", "mixed", 9 * n.bodies, &T::bodyNumbers},
+        {"bodyParts", "int4", n.bodyParts, &T::bodyParts},
+        {"bodySums", "mixed", 2 * mostPartNumbers * n.bodyParts},
 
         {"customParameters", "mixed", n.customParameters, &T::customParameters},
         {"customTables", "mixed", n.customTables, &T::customTables},

@@ -16,6 +16,9 @@ constexpr int maxGridSize = 512;
 /** Parts of the sum of kinetic energies, a thread each. */
 constexpr int numEnergySums = 1024;
 
+/** Numbers of a part of a body (PART_NUMBERS in kernels/bodies.cc), at most. */
+constexpr int mostPartNumbers = 37;
+
 /** Counts that determine the lengths of arrays on a device. They are doubles, because bounds may exceed integers. */
 struct ArraySizes {
     double particles = 0;
@@ -26,10 +29,12 @@ struct ArraySizes {
     double entries = 0, couplings = 0, levels = 0, targets = 0, updates = 0;
     double colours = 0, colourRows = 0;
     double customParameters = 0, customGlobals = 0, customTables = 0;
+    double bodies = 0, bodyPlaces = 0, bodyParts = 0;
     bool hasShortNumbers = true;                         ///< see ConstraintTables
     bool hasHeatBath = false, hasVelocityChange = false; ///< of the integrator's steps
     bool hasKineticEnergy = false;                       ///< of projected velocities
     bool hasCorrections = false;                         ///< of positions: in mixed precision
+    bool hasAccelerations = false;                       ///< an explicit constraint force
 
     /** Counts of existing tables. */
     explicit ArraySizes(const ConstraintTables& tables);

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The text of kernels for rigid bodies in closed form.
+#include "ConstraintKernelSources.h"
+#include "ConstraintProgram.h"
+
+using std::string;
+using std::to_string;
+using std::vector;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** What happens between two sums over the particles of a body: the end of one solve, operations on each particle, and
+ *  the beginning of the next. */
+struct Phase {
+    string solveBefore, solveAfter; ///< "": none
+    vector<string> steps;
+};
+
+/** A projection measures first. */
+vector<string> solvesOf(const string& step) {
+    const string projection = "project";
+    if (step.compare(0, projection.size(), projection) != 0)
+        return {step};
+    return {"measure" + step.substr(projection.size()), step};
+}
+
+vector<Phase> phasesOf(const StageText& stage) {
+    vector<Phase> phases(1);
+    for (const string& step : stage.steps)
+        if (step == "solveVelocitySpread") // for the work of moving constraints: a body's own do none
+            continue;
+        else if (isSolve(step)) {
+            for (const string& solve : solvesOf(step)) {
+                phases.back().solveAfter = solve;
+                phases.push_back({solve, "", {}});
+            }
+        } else
+            phases.back().steps.push_back(step);
+    return phases;
+}
+
+/** The loop of a phase over particles. */
+string loopOf(const Phase& phase) {
+    string text = "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
+                  "            Particle p = loadParticle(a, i);\n            p.c = make_mixed3(0, 0, 0);\n";
+    if (!phase.solveBefore.empty())
+        text += "            apply_" + phase.solveBefore + "(a, &body, place, i, &p);\n";
+    for (const string& step : phase.steps)
+        text += "            " + step + "(a, i, &p);\n";
+    if (!phase.solveAfter.empty())
+        text += "            take_" + phase.solveAfter + "(a, &body, place, i, &p, &sums);\n";
+    return text + "            storeParticle(a, i, &p);\n        }\n";
+}
+
+string kernel(const string& name, const KernelArguments& arguments, const string& steps) {
+    return "KERNEL BODY_BOUNDS void " + name + "(" + arguments.parameters() +
+           ") {\n    const Arguments values = " + arguments.initializer() +
+           ";\n    const Arguments* a = &values;\n    DECLARE_BODY_MEMORY\n    if (hasFailed(a))\n        return;\n"
+           "    for (int n = a->firstOfRange + BODY_GROUP; n < a->lastOfRange; n += BODY_GROUPS) {\n"
+           "        Body body = loadBody(a, n);\n        BodySums sums = noSums();\n" +
+           steps + "    }\n}\n";
+}
+
+string define(const string& name, const string& value) {
+    return "#define " + name + " " + value + "\n";
+}
+
+} // namespace
+
+void ConstraintProgram::addBodies(const vector<StageText>& stages) {
+    const ConstraintTables& t = constraintTables;
+    const auto has = [&](const char* step) {
+        return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
+            return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
+        });
+    };
+    const auto firstSolve = std::find_if(stages[0].steps.begin(), stages[0].steps.end(), isSolve);
+    const bool isExplicit = has("solveStartAccelerations"),
+               velocitiesFirst = firstSolve != stages[0].steps.end() && *firstSolve == "solveVelocities";
+    for (const ConstraintTables::BodyRange& range : t.bodyRanges) {
+        const int threads = isExplicit ? std::min(range.blockSize, 64) : range.blockSize; // more sums, more memory
+        string text =
+            define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", range.isSplit ? "1" : "0") +
+            define("BODY_PART_SIZE", to_string(t.bodyPartSize)) + define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
+            define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") +
+            define("ROTATION_ACCURACY", mixedIsDouble() ? "1e-8" : "1e-4f") + commonText() +
+            ConstraintKernelSources::steps + ConstraintKernelSources::rigidMotion + ConstraintKernelSources::bodies;
+        vector<std::pair<string, string>> kernels; // stage, name
+        for (const StageText& stage : stages) {
+            const vector<Phase> phases = phasesOf(stage);
+            string steps;
+            for (std::size_t k = 0; k < phases.size(); k++) {
+                const string number = to_string(k);
+                if (k > 0) {
+                    steps += range.isSplit ? "        sums = sumOfParts(a, &body, " + to_string(k - 1) + ", numbers);\n"
+                                           : "        sums = sumOfBlock(sums, numbers);\n";
+                    steps +=
+                        "        prepare_" + phases[k].solveBefore + "(a, &body, &sums);\n        sums = noSums();\n";
+                }
+                steps += loopOf(phases[k]);
+                if (!range.isSplit)
+                    continue;
+                if (k + 1 < phases.size())
+                    steps += "        sums = sumOfBlock(sums, numbers);\n        keepPart(a, &body, " + number +
+                             ", sums);\n";
+                const string name = "bodyPart_" + stage.name + number;
+                text += kernel(name, arguments, steps);
+                kernels.emplace_back(stage.name, name);
+                steps.clear();
+            }
+            if (!range.isSplit) {
+                const string name = "body_" + stage.name;
+                text += kernel(name, arguments, steps);
+                kernels.emplace_back(stage.name, name);
+            }
+        }
+        const OpenMM::ComputeProgram program = cc.compileProgram(checked(text));
+        for (const auto& [stage, name] : kernels) {
+            Launch launch{program->createKernel(name), (range.last - range.first) * threads, threads > 1 ? threads : 64,
+                          range.first, range.last};
+            arguments.bind(launch.kernel);
+            launches[stage].push_back(launch);
+        }
+    }
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_BODY_TABLES_H_
+#define OPENMM_CONSTRAINTS_BODY_TABLES_H_
+
+#include "FreeBody.h"
+#include <array>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** Particles with mass up to which one thread has a body, if there are thread blocks. */
+constexpr int maxThreadBody = 16;
+
+/** Rigid bodies in closed form as the flat arrays that kernels read (kernels/bodies.cc).
+ *
+ *  A place is that of a particle with mass: those of each body in turn. Small bodies have a thread each, larger ones a
+ *  block, and very large ones several thread groups, each of which has a part. */
+struct BodyTables {
+    /** @param hasBlocks  whether there are thread blocks, or only single threads */
+    void addBodies(const std::vector<FreeBody>& bodies, bool hasBlocks);
+
+    /** Bodies first ... last-1, or parts of split ones, which one kernel solves. */
+    struct BodyRange {
+        int blockSize; ///< 1: single threads
+        bool isSplit;
+        int first, last;
+    };
+    int numBodies = 0;
+    int bodyPartSize = 0; ///< places of a part of a split body
+    std::vector<BodyRange> bodyRanges;
+    std::vector<int> bodyStart;                ///< [bodies + 1] first places
+    std::vector<int> bodyParticle;             ///< [places]
+    std::vector<double> bodyShape;             ///< [places][4] shape (nm) and mass (amu)
+    std::vector<std::array<int, 4>> bodyKinds; ///< reference and second anchor, rotations, 1: linear, 2: periodic
+    std::vector<double> bodyNumbers;           ///< [bodies][9] inertia, inverse inertia, inverse mass, radius, 0
+    std::vector<std::array<int, 4>> bodyParts; ///< of split bodies: body, first and last place, its first part
+    int numBodyPlaces() const {
+        return (int) bodyParticle.size();
+    }
+};
+
+} // namespace ConstraintPlugin
+
+#endif
