@@ -14,28 +14,28 @@ struct PartSize {
     int part, most;
 };
 
-PartSize partSize(bool hasBlocks) {
+PartSize partSize(int largestBlock) {
     if (const char* given = std::getenv("OPENMM_CONSTRAINTS_BODY_PART")) // for tests of small bodies
         return {std::atoi(given), std::atoi(given)};
-    return hasBlocks ? PartSize{1024, 4096} : PartSize{1024, 2048};
+    return largestBlock > 1 ? PartSize{1024, 4096} : PartSize{1024, 2048};
 }
 
 /** Of the block that has a body, or a part of it. */
-int blockSizeFor(int places, bool hasBlocks) {
-    return !hasBlocks || places <= maxThreadBody ? 1 : places <= 256 ? 64 : 128;
+int blockSizeFor(int places, int largestBlock) {
+    return std::min(places <= maxThreadBody ? 1 : places <= 256 ? 64 : 128, largestBlock);
 }
 
 } // namespace
 
-void BodyTables::addBodies(const std::vector<FreeBody>& bodies, bool hasBlocks) {
-    const PartSize size = partSize(hasBlocks);
+void BodyTables::addBodies(const std::vector<FreeBody>& bodies, int largestBlock) {
+    const PartSize size = partSize(largestBlock);
     bodyPartSize = size.part;
     std::vector<std::tuple<bool, int, int>> order; // split ones last; threads, place in the list
     for (int b = 0; b < (int) bodies.size(); b++) {
         const int places = bodies[b].numMassive;
         const bool isSplit = places > size.most;
         if (places > 0)
-            order.emplace_back(isSplit, blockSizeFor(isSplit ? size.part : places, hasBlocks), b);
+            order.emplace_back(isSplit, blockSizeFor(isSplit ? size.part : places, largestBlock), b);
     }
     std::sort(order.begin(), order.end());
     bodyStart = {0};

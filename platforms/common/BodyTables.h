@@ -17,8 +17,8 @@ constexpr int maxThreadBody = 16;
  *  A place is that of a particle with mass: those of each body in turn. Small bodies have a thread each, larger ones a
  *  block, and very large ones several thread groups, each of which has a part. */
 struct BodyTables {
-    /** @param hasBlocks  whether there are thread blocks, or only single threads */
-    void addBodies(const std::vector<FreeBody>& bodies, bool hasBlocks);
+    /** @param largestBlock  threads; 1: there are only single threads */
+    void addBodies(const std::vector<FreeBody>& bodies, int largestBlock);
 
     /** Bodies first ... last-1, or parts of split ones, which one kernel solves. */
     struct BodyRange {

@@ -92,7 +92,7 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
         for (int p : set.constraints[k].particles)
             if (set.inverseMass[p] > 0)
                 isTaken[p] = 1;
-    addBodies(set.bodies, available.hasBlocks);
+    addBodies(set.bodies, available.hasBlocks ? available.largestBlock : 1);
     for (int p : bodyParticle)
         isTaken[p] = 1;
     addSmall(set, graph, isTaken);

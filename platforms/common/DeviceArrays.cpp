@@ -84,7 +84,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
         hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::maxShortNumbers;
     }
     BodyTables ofBodies;
-    ofBodies.addBodies(set.bodies, false);
+    ofBodies.addBodies(set.bodies, 1);
     bodies = ofBodies.numBodies;
     bodyPlaces = ofBodies.numBodyPlaces();
     bodyParts = (double) ofBodies.bodyParts.size();

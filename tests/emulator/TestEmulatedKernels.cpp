@@ -86,6 +86,57 @@ Start moleculeWithBarostat() {
     return start;
 }
 
+/** Rigid bodies that nothing joins but springs: a thread has the small ones, a block of each size one of the others. */
+Start bodies() {
+    Start start{std::make_unique<System>(), {}, {}};
+    Random random(4);
+    auto* force = new ConstraintForce();
+    auto* springs = new HarmonicBondForce();
+    const auto draw = [&](double size) {
+        const Real3 x = random.inCube(size);
+        return Vec3(x.x, x.y, x.z);
+    };
+    struct Kind {
+        int size, anchors;
+        bool isLinear;
+    };
+    for (const Kind& kind : std::vector<Kind>{
+             {3, 0, false}, {3, 0, true}, {4, 1, false}, {5, 2, false}, {40, 0, false}, {260, 0, false}}) {
+        const int first = start.system->getNumParticles();
+        std::vector<int> particles;
+        const Vec3 centre = draw(2), axis = draw(0.1);
+        Vectors shape;
+        for (int i = 0; i < kind.size; i++) {
+            particles.push_back(start.system->addParticle(i < kind.anchors ? 0 : 5 + i % 7));
+            shape.push_back(kind.isLinear ? centre + axis * (i + 0.1 * i * i)
+                                          : centre + draw(0.1 * std::cbrt(kind.size)));
+            start.positions.push_back(shape.back());
+            start.velocities.push_back(i < kind.anchors ? Vec3() : draw(0.3));
+        }
+        force->addRigidBody(particles, shape);
+        if (first > 0) // to the body before
+            springs->addBond(first - 1, first + kind.size - 1, 1, 300);
+    }
+    springs->addBond(start.system->addParticle(20), 0, 0.5, 200); // beside them
+    start.positions.push_back(draw(2));
+    start.velocities.emplace_back();
+    start.system->addForce(force);
+    start.system->addForce(springs);
+    return start;
+}
+
+/** The same in a box, whose barostat moves them: the device measures them before a step. */
+Start bodiesWithBarostat() {
+    Start start = bodies();
+    start.system->setDefaultPeriodicBoxVectors(Vec3(12, 0, 0), Vec3(1, 12, 0), Vec3(-1, 0.5, 12));
+    auto* barostat = new MonteCarloBarostat(1, 300, 1);
+    barostat->setRandomNumberSeed(5);
+    start.system->addForce(barostat);
+    dynamic_cast<ConstraintForce&>(start.system->getForce(0)).setUsesPeriodicBoundaryConditions(true);
+    dynamic_cast<HarmonicBondForce&>(start.system->getForce(1)).setUsesPeriodicBoundaryConditions(true);
+    return start;
+}
+
 /** Light particles between heavy ones, nearly in a line, and slow: pivots vanish in single precision, and the factor is
  *  made again in the Context's. */
 Start stiff() {
@@ -176,6 +227,21 @@ TEST_P(EmulatedFactor, ComputesWhatReferenceDoes) {
     expectWhatReferenceComputes(molecule);
 }
 
+/** Rigid bodies in closed form: threads, blocks, and parts of bodies. */
+class EmulatedBodies : public Emulated {};
+
+TEST_P(EmulatedBodies, DependNeitherOnTurnsNorOnWhatMemoryHeld) {
+    expectTheSameUnderAllConditions(bodiesWithBarostat, "closed form of 6 rigid bodies");
+    const Variable parts("OPENMM_CONSTRAINTS_BODY_PART", "30");
+    expectTheSameUnderAllConditions(bodiesWithBarostat);
+}
+
+TEST_P(EmulatedBodies, ComputeWhatReferenceDoes) {
+    expectWhatReferenceComputes(bodies);
+    const Variable parts("OPENMM_CONSTRAINTS_BODY_PART", "30");
+    expectWhatReferenceComputes(bodies);
+}
+
 class EmulatedFallBack : public Emulated {};
 
 TEST_P(EmulatedFallBack, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
@@ -203,6 +269,8 @@ const std::vector<Solver> direct{ConstraintIntegrator::MatrixInversion},
 INSTANTIATE_TEST_SUITE_P(All, Emulated, testing::ValuesIn(setups(both, false)),
                          [](const auto& info) { return nameOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(All, EmulatedFactor, testing::ValuesIn(setups(direct, true)),
+                         [](const auto& info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, EmulatedBodies, testing::ValuesIn(setups(direct, true)),
                          [](const auto& info) { return nameOf(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatedFallBack,

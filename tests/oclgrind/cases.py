@@ -208,6 +208,15 @@ def redundant(a: Assembly):
     a.distance(p[0], p[1])
 
 
+def bodies(a: Assembly):
+    """Rigid bodies that no constraint joins: of a thread, of a block, and with anchors."""
+    for size, anchors in ((3, 0), (2, 0), (5, 1), (6, 2), (21, 0), (70, 0)):
+        shape = 0.1 * size ** (1 / 3) * a.random.normal(size=(size, 3))
+        p = a.add([0 if i < anchors else 5 + i % 7 for i in range(size)], shape)
+        a.constraints.addRigidBody(p, shape)
+    a.add([23], [[0, 0, 0]])
+
+
 def everything(a: Assembly):
     """Clusters of every range, for what happens between launches."""
     small(a)
@@ -252,6 +261,7 @@ SCHEMES: dict[str, Callable[[], mc.ConstraintIntegrator]] = {
     "ConstraintForce": lambda: mc.ConstraintForceIntegrator(DT),
 }
 SOLVERS = {"iterative": mc.ConstraintIntegrator.Iterative, "direct": mc.ConstraintIntegrator.MatrixInversion}
+BODY_PARTS = {"OPENMM_CONSTRAINTS_BODY_PART": "18"}
 GLOBAL_FACTORS = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "0"}
 SOME_SHARED = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "1000"}
 
@@ -311,6 +321,14 @@ def pull_apart(a: Assembly, integrator):
     a.add_force(force)
 
 
+def twist(a: Assembly, integrator):
+    """A step turns the first body by more than 90 degrees."""
+    force = openmm.CustomExternalForce("1e9*(x-x0)^2")
+    force.addGlobalParameter("x0", 0)
+    force.addParticle(0, [])
+    a.add_force(force)
+
+
 CASES: dict[str, Case] = {}
 for scheme in SCHEMES:
     CASES |= {
@@ -319,6 +337,8 @@ for scheme in SCHEMES:
         f"thread {scheme}": Case(kinds, scheme),
         f"block {scheme}": Case(large, scheme, serves="1 in shared memory"),
         f"block iterative {scheme}": Case(large, scheme, "iterative", serves="Iterative"),
+        f"bodies {scheme}": Case(bodies, scheme, precision="single" if scheme == "Shake" else "mixed"),
+        f"body parts {scheme}": Case(bodies, scheme, environment=BODY_PARTS),
     }
 CASES |= {
     "small iterative": Case(small, "GeodesicLangevin", "iterative", "single"),
@@ -344,6 +364,11 @@ CASES |= {
     "projection": Case(everything, prepare=add_barostat, first_tolerance=1e-3),
     "projection RattleLangevin": Case(everything, "RattleLangevin", prepare=add_barostat, first_tolerance=1e-3),
     "projection iterative": Case(everything, "Rattle", "iterative", prepare=add_barostat, first_tolerance=1e-3),
+    "projection of bodies": Case(bodies, prepare=add_barostat, first_tolerance=1e-3),
+    "projection of body parts": Case(
+        bodies, "RattleLangevin", prepare=add_barostat, first_tolerance=1e-3, environment=BODY_PARTS
+    ),
+    "body that turns too far": Case(bodies, prepare=twist, error="turns by"),
     "no convergence": Case(everything, prepare=allow_one_iteration, error="no convergence", speed=2),
     "no convergence, local": Case(local, prepare=allow_one_iteration, error="no convergence", speed=2),
     "no convergence, iterative": Case(
@@ -354,7 +379,14 @@ CASES |= {
     "not finite": Case(everything, "RattleLangevin", prepare=blow_up, error="NaN", steps=3),
     "not finite NoseHoover": Case(large, "NoseHoover", prepare=blow_up, error="NaN", steps=3),
 }
-for name in ("small Rattle", "local RattleLangevin", "thread Rattle", "block NoseHoover", "no root, block"):
+for name in (
+    "small Rattle",
+    "local RattleLangevin",
+    "thread Rattle",
+    "block NoseHoover",
+    "no root, block",
+    "body parts Rattle",
+):
     CASES[name].is_quick = True
 
 
