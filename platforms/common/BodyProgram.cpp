@@ -91,7 +91,8 @@ void ConstraintProgram::addBodies(const vector<StageText>& stages) {
         vector<std::pair<string, string>> kernels; // stage, name
         for (const StageText& stage : stages) {
             const vector<Phase> phases = phasesOf(stage);
-            string steps;
+            const string begin = "        body.at = positionOf(a, body.reference);\n";
+            string steps = begin;
             for (std::size_t k = 0; k < phases.size(); k++) {
                 const string number = to_string(k);
                 if (k > 0) {

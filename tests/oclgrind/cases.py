@@ -426,6 +426,7 @@ def run(name: str, platform: str) -> dict:
         "positions": state.getPositions(asNumpy=True)._value.tolist(),
         "velocities": state.getVelocities(asNumpy=True)._value.tolist(),
         "multipliers": list(integrator.getMultipliers()),
+        "forces": [list(force) for force in integrator.getConstraintForces()],
     }
 
 

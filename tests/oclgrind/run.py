@@ -99,8 +99,9 @@ def differences(name: str, result: dict, reference: dict) -> list[str]:
         ("positions", solved),
         ("velocities", solved / cases.DT),
         ("multipliers", 20 * solved / cases.DT**2),
+        ("forces", 100 * solved / cases.DT**2),
     ):
-        distance = float(np.max(np.abs(np.subtract(result[quantity], reference[quantity]))))
+        distance = float(np.max(np.abs(np.subtract(result[quantity], reference[quantity])), initial=0))
         if not distance <= bound:
             found.append(f"{quantity} differ by {distance:.1e}, and may by {bound:.1e}")
     return found

@@ -176,7 +176,8 @@ DEVICE BodySums sumOfBlock(BodySums mine, LOCAL_ARG mixed* numbers) {
 }
 #endif
 
-/** A body and its particles, or a part of them: `n` counts bodies, or parts of split ones. */
+/** A body and its particles, or a part of them: `n` counts bodies, or parts of split ones. Without the position of its
+ *  reference particle, which another group may be moving if the body is split. */
 DEVICE Body loadBody(const Arguments* a, int n) {
     Body body;
 #if BODY_IS_SPLIT
@@ -203,7 +204,6 @@ DEVICE Body loadBody(const Arguments* a, int n) {
     const mixed3 others = load3(a->bodyNumbers, 3 * body.number + 2);
     body.constants.inverseMass = others.x;
     body.radius = others.y;
-    body.at = positionOf(a, body.reference);
     return body;
 }
 
