@@ -64,6 +64,8 @@ def with_pattern(text: str, byte: int) -> str:
 
     text = re.sub(r"^ +LOCAL (?:volatile )?\w+ (\w+)\[.+\];$", lambda m: m[0] + fill(m[1]), text, flags=re.MULTILINE)
     factor = f"\n#if HAS_SHARED{fill('numbers')}#endif\n"
+    of_block = f"\n#if BODY_BLOCK_SIZE > 1{fill('numbers')}#endif\n"
+    text = re.sub(r"^    DECLARE_BODY_MEMORY$", lambda m: m[0] + of_block, text, flags=re.MULTILINE)
     return re.sub(
         r"^    DECLARE_SHARED_MEMORY$",
         lambda m: m[0] + fill("reports") + fill("least") + factor,
@@ -186,6 +188,8 @@ BARRIER_CASES = [
     "block shared and global",
     "block single",
     "block that falls back",  # since pivots vanish
+    "projection of bodies",
+    "projection of body parts",
 ]
 PATTERN_CASES = [
     "small RattleLangevin",
@@ -196,6 +200,8 @@ PATTERN_CASES = [
     "block single",
     "redundant",
     "projection",
+    "bodies ConstraintForce",
+    "body parts RattleLangevin",
 ]
 
 
