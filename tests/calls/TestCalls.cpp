@@ -187,6 +187,27 @@ Example chainsOf(const std::vector<int>& chains) {
     return example;
 }
 
+/** @param sizes  particles of rigid bodies, side by side */
+Example bodiesOf(const std::vector<int>& sizes) {
+    Example example;
+    auto* force = new ConstraintForce();
+    for (std::size_t n = 0; n < sizes.size(); n++) {
+        std::vector<int> particles;
+        std::vector<Vec3> shape;
+        for (int i = 0; i < sizes[n]; i++) {
+            particles.push_back(example.system->addParticle(12));
+            shape.push_back(Vec3(0.1 * (i % 19), 0.1 * (i / 19), 0.05 * (i % 2)));
+            example.positions.push_back(shape.back() + Vec3(0, 0, (double) n));
+        }
+        force->addRigidBody(particles, shape);
+    }
+    example.system->addForce(force);
+    auto* springs = new HarmonicBondForce();
+    springs->addBond(0, sizes[0], 1, 1);
+    example.system->addForce(springs);
+    return example;
+}
+
 struct Kind {
     const char* name;
     std::function<Example()> make;
@@ -204,6 +225,14 @@ const std::vector<Kind>& kinds() {
              return table({"triangle", "disjoint", "anchor", "duplicates"}, Declared::InForce);
          }},
         {"declared", declared},
+        {"fullerenes",
+         [] {
+             return bodiesOf({60, 60, 60});
+         }},
+        {"bodies",
+         [] {
+             return bodiesOf({3, 20, 300, 5000});
+         }}, // a thread, a block of either size, parts
         // A factor that needs more shared memory than CUDA gives without being asked, and one that needs too much.
         {"longChain", [] { return chainsOf({2600}); }},
         {"longestChain", [] { return chainsOf({30000}); }},
@@ -462,7 +491,9 @@ INSTANTIATE_TEST_SUITE_P(Mixed, Launches,
                                          Cost{"hydrogens", "RattleNoseHoover", 9, 1}, Cost{"upToEight", "Rattle", 2, 1},
                                          Cost{"clusters", "Shake", 2, 1}, Cost{"clusters", "Rattle", 4, 1},
                                          Cost{"clusters", "RattleLangevin", 4, 1}, Cost{"longChain", "Rattle", 2, 1},
-                                         Cost{"longestChain", "Rattle", 2, 1}, Cost{"declared", "Rattle", 7, 1}),
+                                         Cost{"longestChain", "Rattle", 2, 1}, Cost{"declared", "Rattle", 7, 1},
+                                         Cost{"fullerenes", "Shake", 1, 1}, Cost{"fullerenes", "Rattle", 2, 1},
+                                         Cost{"fullerenes", "RattleLangevin", 2, 1}),
                          [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
 INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 
