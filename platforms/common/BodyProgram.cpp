@@ -84,7 +84,8 @@ void ConstraintProgram::addBodies(const vector<StageText>& stages) {
         const int threads = isExplicit ? std::min(range.blockSize, 64) : range.blockSize; // more sums, more memory
         string text =
             define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", range.isSplit ? "1" : "0") +
-            define("BODY_PART_SIZE", to_string(t.bodyPartSize)) + define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
+            (range.isSplit ? define("BODY_PART_SIZE", to_string(t.bodyPartSize)) : "") +
+            define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
             define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") +
             define("ROTATION_ACCURACY", mixedIsDouble() ? "1e-8" : "1e-4f") + commonText() +
             ConstraintKernelSources::steps + ConstraintKernelSources::rigidMotion + ConstraintKernelSources::bodies;
