@@ -7,7 +7,6 @@
 #include "RigidBodies.h"
 #include "SystemChecks.h"
 #include "coordinates.h"
-#include "openmmconstraints/ConstraintForce.h"
 #include <map>
 #include <stdexcept>
 
@@ -26,20 +25,6 @@ struct Origin {
 double length(const Real3& a, const Real3& b) {
     const Real3 r = a - b;
     return std::sqrt(dot(r, r));
-}
-
-/** What is wrong with a declared body. */
-ConstraintProblem problemWith(int force, int index, const char* kind, std::vector<int> particles,
-                              const std::string& why, const std::string& remedy = "",
-                              double value = ConstraintProblem::none, double bound = ConstraintProblem::none) {
-    return {kind,
-            {},
-            std::move(particles),
-            value,
-            bound,
-            "rigid body " + std::to_string(index) + " of the ConstraintForce with index " + std::to_string(force) +
-                ": " + why,
-            remedy};
 }
 
 /** The longest distance in a body. */
@@ -272,73 +257,53 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
 
 namespace {
 
-/** A body as users declared it. */
-struct Declared {
-    int force, index;
-    bool periodic;
-    std::vector<int> particles;
-    std::vector<Real3> positions;
-};
-
 /** What is wrong with a body that the periodic box cannot hold.
  *  @param length  nm, that the minimum image has to represent */
-Found tooLarge(const Declared& body, const char* what, double length, const Box& box) {
+Found tooLarge(const DeclaredBody& body, const char* what, double length, const Box& box) {
     if (!body.periodic || length <= box.halfWidth())
         return {};
-    return problemWith(body.force, body.index, "box", body.particles,
-                       std::string("its ") + what + " " + std::to_string(length) +
-                           " nm exceeds half the shortest width of the periodic box (" +
-                           std::to_string(box.halfWidth()) + " nm), so the minimum image cannot represent it.",
-                       useLargerBox, length, box.halfWidth());
-}
-
-/** Bodies with valid particles; the others are reported. */
-std::vector<Declared> declaredBodies(const System& system, const ProblemReport& report) {
-    std::vector<Declared> bodies;
-    for (int f = 0; f < system.getNumForces(); f++) {
-        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
-        for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
-            Declared body{f, i, force->usesPeriodicBoundaryConditions(), {}, {}};
-            std::vector<Vec3> positions;
-            force->getRigidBodyParameters(i, body.particles, positions);
-            for (const Vec3& x : positions)
-                body.positions.push_back({x[0], x[1], x[2]});
-            Found why;
-            for (int p : body.particles)
-                if (!why)
-                    why = whyNotConstrainable(system, p);
-            if (why)
-                report(
-                    problemWith(f, i, "particles", why->particles, why->message, why->remedy, why->value, why->bound));
-            else
-                bodies.push_back(std::move(body));
-        }
-    }
-    return bodies;
+    return ConstraintProblem{"box",
+                             {},
+                             body.particles,
+                             length,
+                             box.halfWidth(),
+                             nameOf(body) + ": its " + what + " " + std::to_string(length) +
+                                 " nm exceeds half the shortest width of the periodic box (" +
+                                 std::to_string(box.halfWidth()) + " nm), so the minimum image cannot represent it.",
+                             useLargerBox};
 }
 
 /** Add a body that nothing else joins. */
-void addFreeBody(const Declared& declared, ConstraintSet& set, const Box& box, const ProblemReport& report) {
-    FreeBody body = makeFreeBody(declared.particles, declared.positions, set.inverseMass);
-    body.force = declared.force;
-    body.index = declared.index;
-    body.periodic = declared.periodic;
-    if (Found problem = tooLarge(declared, "radius", body.radius, box))
+void addFreeBody(const DeclaredBody& declared, ConstraintSet& set, const Box& box, const ProblemReport& report) {
+    if (Found problem = tooLarge(declared, "radius", declared.closedForm.radius, box))
         report(std::move(*problem));
     else
-        set.bodies.push_back(std::move(body));
+        set.bodies.push_back(declared.closedForm);
 }
 
-/** Add a body that constraints or other bodies join, as constraints.
- *  @param numBodies  [numParticles] number of bodies of each */
-void addJoinedBody(const Declared& declared, const std::vector<int>& numBodies, ConstraintSet& set, const Box& box,
+/** Add a body that constraints or other bodies join, as constraints. One of a single particle needs none. */
+void addJoinedBody(const DeclaredBody& declared, const BodyMembership& membership, ConstraintSet& set, const Box& box,
                    const ProblemReport& report) {
+    if (declared.particles.size() == 1)
+        return;
     // Shared particles are base particles of each body. Then the rank analysis finds that their distances are
     // equal. It would not find that their places in two bodies depend on each other.
     BasePreference preference;
-    preference.isShared = [&](int k) { return numBodies[declared.particles[k]] > 1; };
+    preference.isShared = [&](int k) { return membership.count(declared.particles[k]) > 1; };
     preference.holdsForLargeWeights = true;
-    const RigidBody body = makeRigidBody(declared.particles, declared.positions, set.inverseMass, preference);
+    RigidBody body;
+    try {
+        body = makeRigidBody(declared.particles, declared.positions, set.inverseMass, preference);
+    } catch (const std::invalid_argument& error) {
+        report({"shape",
+                {},
+                declared.particles,
+                ConstraintProblem::none,
+                ConstraintProblem::none,
+                nameOf(declared) + ": " + error.what(),
+                ""});
+        return;
+    }
     if (Found problem = tooLarge(declared, "size", declared.periodic ? diameterOf(body) : 0, box))
         report(std::move(*problem));
     else
@@ -347,26 +312,21 @@ void addJoinedBody(const Declared& declared, const std::vector<int>& numBodies, 
 
 } // namespace
 
-void addRigidBodies(const System& system, ConstraintSet& set, const Box& box, const ProblemReport& report) {
-    const std::vector<Declared> bodies = declaredBodies(system, report);
-    std::vector<int> numBodies(system.getNumParticles()); // of each particle
-    for (const Declared& body : bodies)
-        for (int p : body.particles)
-            numBodies[p]++;
-    std::vector<char> isConstrained(system.getNumParticles());
+void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
+                    const ProblemReport& report) {
+    const BodyMembership membership(bodies, set.numParticles());
+    std::vector<char> isConstrained(set.numParticles());
     for (const Constraint& c : set.constraints)
         for (int p : set.isIgnored(c) ? std::vector<int>() : c.particles)
             isConstrained[p] = 1;
-    const auto isJoined = [&](int p) { return set.inverseMass[p] > 0 && (isConstrained[p] || numBodies[p] > 1); };
-    for (const Declared& body : bodies)
-        try {
-            if (std::any_of(body.particles.begin(), body.particles.end(), isJoined))
-                addJoinedBody(body, numBodies, set, box, report);
-            else
-                addFreeBody(body, set, box, report);
-        } catch (const std::invalid_argument& e) {
-            report(problemWith(body.force, body.index, "shape", body.particles, e.what()));
-        }
+    const auto isJoined = [&](int p) {
+        return set.inverseMass[p] > 0 && (isConstrained[p] || membership.count(p) > 1);
+    };
+    for (const DeclaredBody& body : bodies)
+        if (std::any_of(body.particles.begin(), body.particles.end(), isJoined))
+            addJoinedBody(body, membership, set, box, report);
+        else
+            addFreeBody(body, set, box, report);
 }
 
 } // namespace ConstraintPlugin

@@ -3,9 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_COLLECT_BODIES_H_
 #define OPENMM_CONSTRAINTS_COLLECT_BODIES_H_
 
-#include "ConstraintSet.h"
-#include "ProblemReport.h"
-#include "openmm/System.h"
+#include "DeclaredBodies.h"
 
 namespace ConstraintPlugin {
 
@@ -14,9 +12,11 @@ namespace ConstraintPlugin {
  * become those of the fitted shape. RecognizedSets are added to the set. */
 void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box);
 
-/** Add the rigid bodies of all ConstraintForces of a System.
- *  @param report  receives each body with invalid particles or shape; such bodies are not added */
-void addRigidBodies(const OpenMM::System& system, ConstraintSet& set, const Box& box, const ProblemReport& report);
+/** Add declared rigid bodies: those that no constraint and no other body joins to ConstraintSet::bodies, others as
+ *  constraints.
+ *  @param report  receives each body that the box cannot hold; such bodies are not added */
+void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
+                    const ProblemReport& report);
 
 } // namespace ConstraintPlugin
 

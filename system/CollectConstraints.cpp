@@ -271,7 +271,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     }
     convertSingularSets(set, tolerance, box);
     splitLinearAngles(set);
-    addRigidBodies(system, set, box, report);
+    addRigidBodies(collectDeclaredBodies(system, set, tolerance, report), set, box, report);
     checkDihedrals(set, report);
     checkTogether(set, tolerance, report);
     return set;

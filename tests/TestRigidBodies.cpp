@@ -239,15 +239,15 @@ TEST(BodiesFromPositions, AreRefusedWithAReason) {
     EXPECT_EQ(refusal({1, 2, 3}, three), "accepted");
     EXPECT_EQ(refusal({1, 2}, three), "A rigid body of 2 particles has 3 positions.");
     EXPECT_EQ(refusal({1}, {three[0]}), "A rigid body needs at least 2 particles, not 1.");
-    EXPECT_EQ(refusal({1, 2, 1}, three), "Particle 1 is twice in a rigid body.");
-    EXPECT_EQ(refusal({1, 2, 10}, three), "A rigid body has particle 10, which is not in the System.");
-    EXPECT_EQ(refusal({1, 2, -1}, three), "A rigid body has particle -1, which is not in the System.");
+    EXPECT_EQ(refusal({1, 2, 1}, three), "Particle 1 of a rigid body is listed twice.");
+    EXPECT_EQ(refusal({1, 2, 10}, three), "Particle 10 of a rigid body is not in the System.");
+    EXPECT_EQ(refusal({1, 2, -1}, three), "Particle -1 of a rigid body is not in the System.");
     EXPECT_EQ(refusal({4, 2, 3}, {three[0], three[1], three[0]}),
               "Particles 3 and 4 of a rigid body are at one place.");
     EXPECT_EQ(refusal({5, 4}, {three[0], three[0]}), "Particles 4 and 5 of a rigid body are at one place.");
     for (double bad : {std::nan(""), HUGE_VAL})
         EXPECT_EQ(refusal({1, 2, 3}, {three[0], three[1], {0, bad, 0}}),
-                  "The position of particle 3 in a rigid body is not finite.");
+                  "Particle 3 of a rigid body has a position that is not finite.");
 }
 
 // ---- which constraints count ----------------------------------------------------------------------------------------

@@ -3,8 +3,6 @@
 #include "FreeBody.h"
 #include "SymmetricEigen.h"
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 namespace ConstraintPlugin {
 
@@ -103,38 +101,48 @@ void requireDifferentPlaces(const std::vector<int>& particles, const std::vector
         for (int j = i + 1; j < n && along[j].first - along[i].first <= 1e-6 * size; j++)
             if (norm(positions[along[i].second] - positions[along[j].second]) <= 1e-6 * size) {
                 const auto [p, q] = std::minmax(particles[along[i].second], particles[along[j].second]);
-                throw std::invalid_argument("Particles " + std::to_string(p) + " and " + std::to_string(q) +
-                                            " of a rigid body are at one place.");
+                throw BadShape("are at one place.", {p, q});
             }
 }
 
+std::string describeFault(const std::vector<int>& particles, const std::string& fault) {
+    if (particles.empty())
+        return "A rigid body " + fault;
+    std::string text = particles.size() == 1 ? "Particle " : "Particles ";
+    for (std::size_t i = 0; i < particles.size(); i++)
+        text += (i == 0 ? "" : " and ") + std::to_string(particles[i]);
+    return text + " of a rigid body " + fault;
+}
+
 } // namespace
+
+BadShape::BadShape(const std::string& fault, std::vector<int> given)
+    : std::invalid_argument(describeFault(given, fault)), particles(std::move(given)), fault(fault) {
+}
 
 void requireShape(const std::vector<int>& particles, const std::vector<Real3>& positions, int numParticles,
                   int fewest) {
     const int n = (int) particles.size();
     if (positions.size() != particles.size())
-        throw std::invalid_argument("A rigid body of " + std::to_string(n) + " particles has " +
-                                    std::to_string(positions.size()) + " positions.");
+        throw BadShape("of " + std::to_string(n) + " particles has " + std::to_string(positions.size()) +
+                       " positions.");
     if (n < fewest)
-        throw std::invalid_argument("A rigid body needs at least " + std::to_string(fewest) + " particle" +
-                                    (fewest == 1 ? "" : "s") + ", not " + std::to_string(n) + ".");
+        throw BadShape("needs at least " + std::to_string(fewest) + " particle" + (fewest == 1 ? "" : "s") + ", not " +
+                       std::to_string(n) + ".");
     double size = 0;
     for (int i = 0; i < n; i++) {
         const Real3& r = positions[i];
         if (particles[i] < 0 || particles[i] >= numParticles)
-            throw std::invalid_argument("A rigid body has particle " + std::to_string(particles[i]) +
-                                        ", which is not in the System.");
+            throw BadShape("is not in the System.", {particles[i]});
         if (!std::isfinite(norm(r)))
-            throw std::invalid_argument("The position of particle " + std::to_string(particles[i]) +
-                                        " in a rigid body is not finite.");
+            throw BadShape("has a position that is not finite.", {particles[i]});
         size = std::max(size, norm(r - positions[0]));
     }
     std::vector<int> order(particles);
     std::sort(order.begin(), order.end());
     const auto twice = std::adjacent_find(order.begin(), order.end());
     if (twice != order.end())
-        throw std::invalid_argument("Particle " + std::to_string(*twice) + " is twice in a rigid body.");
+        throw BadShape("is listed twice.", {*twice});
     requireDifferentPlaces(particles, positions, size);
 }
 

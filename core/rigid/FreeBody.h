@@ -4,6 +4,8 @@
 #define CONSTRAINTS_CORE_FREE_BODY_H_
 
 #include "rigidMotion.h"
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -39,6 +41,15 @@ struct FreeBody {
     }
 };
 
+/** Why particles and positions are not those of a rigid body: "Particles 1 and 2 of a rigid body are at one place." */
+class BadShape : public std::invalid_argument {
+public:
+    /** @param particles  that have the fault; none: the body has it */
+    explicit BadShape(const std::string& fault, std::vector<int> particles = {});
+    const std::vector<int> particles;
+    const std::string fault; ///< "are at one place."
+};
+
 /** Moments of inertia below this (amu nm^2) do not count as a degree of freedom: a body that rotates about such an axis
  *  with the kinetic energy kT/2 at 300 K turns by more than 0.2 rad in 2 fs. CO2 with coordinates rounded to 0.001 nm
  * is below, any molecule with atoms on two sides of a line above. */
@@ -51,12 +62,12 @@ constexpr double smallestInertia = 2.5e-4;
  *  @param particles    at least one, all different
  *  @param positions    of the particles, in the same order (nm)
  *  @param inverseMass  of all particles of the System (1/amu), 0: immovable
- *  @throws std::invalid_argument if there is no such body; the text says why */
+ *  @throws BadShape if there is no such body */
 FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
                       const std::vector<double>& inverseMass);
 
 /** Check that particles and positions can be those of a rigid body, which needs at least some number of particles.
- *  @throws std::invalid_argument */
+ *  @throws BadShape */
 void requireShape(const std::vector<int>& particles, const std::vector<Real3>& positions, int numParticles, int fewest);
 
 } // namespace ConstraintPlugin

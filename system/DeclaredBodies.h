@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_DECLARED_BODIES_H_
+#define OPENMM_CONSTRAINTS_DECLARED_BODIES_H_
+
+#include "ConstraintSet.h"
+#include "ProblemReport.h"
+#include "openmm/System.h"
+
+namespace ConstraintPlugin {
+
+/** A rigid body as a user declared it. */
+struct DeclaredBody {
+    int force = -1, index = -1; ///< as Constraint's
+    bool periodic = false;
+    std::vector<int> particles;
+    std::vector<Real3> positions; ///< nm, of the particles, in any frame
+    FreeBody closedForm;          ///< what it is if nothing joins it
+};
+
+/** The rigid bodies of all ConstraintForces of a System.
+ *  @param set        with masses and names
+ *  @param tolerance  relative to the size of bodies: shapes that share particles may differ by no more
+ *  @param report     receives each body with invalid particles or shape, or whose shape contradicts that of another
+ * body about particles that both have; such bodies are left out */
+std::vector<DeclaredBody> collectDeclaredBodies(const OpenMM::System& system, const ConstraintSet& set,
+                                                double tolerance, const ProblemReport& report);
+
+/** "rigid body 0 of the ConstraintForce with index 2" */
+std::string nameOf(const DeclaredBody& body);
+
+/** Which bodies have a particle, and where. */
+class BodyMembership {
+public:
+    BodyMembership(const std::vector<DeclaredBody>& bodies, int numParticles);
+    struct Entry {
+        int body, place;
+    };
+    const Entry* begin(int particle) const {
+        return entries.data() + start[particle];
+    }
+    const Entry* end(int particle) const {
+        return entries.data() + start[particle + 1];
+    }
+    int count(int particle) const {
+        return start[particle + 1] - start[particle];
+    }
+    /** The place of a particle in a body; -1 if it is not in it. */
+    int placeIn(int body, int particle) const;
+
+private:
+    std::vector<int> start;
+    std::vector<Entry> entries; // of each particle by body
+};
+
+} // namespace ConstraintPlugin
+
+#endif
