@@ -39,6 +39,8 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
         counts[{cluster.size(), countParticles(set, graph, cluster), solver, factor ? factor->numLevels : 1, entries,
                 cluster.refused < 0 ? "" : describeRefusal(graph.refused[cluster.refused])}]++;
     }
+    for (const FreeBody& body : set.bodies)
+        counts[{3 * body.numMassive - body.degreesOfFreedom(), body.size(), "rigid body", 1, 0, ""}]++;
     std::vector<ClusterInfo> clusters;
     for (auto it = counts.rbegin(); it != counts.rend(); ++it) {
         const auto& [constraints, particles, solver, levels, entries, note] = it->first;

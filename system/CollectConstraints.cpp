@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "CollectConstraints.h"
+#include "AbsorbedConstraints.h"
 #include "CentroidDistance.h"
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
@@ -129,7 +130,7 @@ void forEachGivenBy(const CustomConstraintForce& force, int forceIndex, Constrai
 void splitLinearAngles(ConstraintSet& set) {
     for (int k = 0; k < set.numListed; k++) {
         Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Angle || !isLinearAngle(c.target))
+        if (c.kind != CoordinateKind::Angle || c.isAbsorbed || !isLinearAngle(c.target))
             continue;
         c.kind = CoordinateKind::LinearAngle;
         c.target = 0;
@@ -269,9 +270,11 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
             forEachGivenBy(*custom, f, set, report, add);
     }
+    const std::vector<DeclaredBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
+    absorbConstraints(set, bodies, tolerance, report); // first: lengths in a body may be rounded, and join nothing
     convertSingularSets(set, tolerance, box);
     splitLinearAngles(set);
-    addRigidBodies(collectDeclaredBodies(system, set, tolerance, report), set, box, report);
+    addRigidBodies(bodies, set, box, report);
     checkDihedrals(set, report);
     checkTogether(set, tolerance, report);
     return set;

@@ -128,7 +128,7 @@ Found findProblem(const System& system, const ConstraintSet& set, int k, const B
 }
 
 void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
-    const auto isDihedral = [](const Constraint& c) { return c.kind == CoordinateKind::Dihedral; };
+    const auto isDihedral = [](const Constraint& c) { return c.kind == CoordinateKind::Dihedral && !c.isAbsorbed; };
     if (std::none_of(set.constraints.begin(), set.constraints.end(), isDihedral))
         return;
     std::map<std::vector<int>, std::set<int>> lines; // by an angle's particles, or a straight body's base

@@ -34,7 +34,8 @@ bool isInRange(const Constraint& c, double time) {
 void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time) {
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (set.hasLengthScale(c) && c.periodic && c.force >= 0 && c.targetAt(time) > box.halfWidth())
+        if (!set.isIgnored(c) && set.hasLengthScale(c) && c.periodic && c.force >= 0 &&
+            c.targetAt(time) > box.halfWidth())
             throwProblem(problemOf(set, "box", {k},
                                    describeConstraint(set, k) + ": its distance " + std::to_string(c.targetAt(time)) +
                                        " nm exceeds half the shortest width of the periodic box, " +

@@ -15,7 +15,7 @@ static std::vector<int> findSolved(const ConstraintSet& set) {
     std::set<std::pair<int, int>> pairs;
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (!set.isMovable(c) || c.isReplaced)
+        if (!set.isMovable(c) || c.isReplaced || c.isAbsorbed)
             continue;
         if (c.kind != CoordinateKind::Distance || pairs.insert(std::minmax(c.particles[0], c.particles[1])).second)
             solved.push_back(k);

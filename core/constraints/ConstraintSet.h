@@ -43,6 +43,7 @@ struct Constraint {
     int owner = -1;          ///< if not declared: the declared constraint that it completes; -1: a rigid body's
     int replaces = -1;       ///< of a recognized rigid body: one of the declared constraints that it replaces
     bool isReplaced = false; ///< a rigid body replaces it: it is checked, not solved
+    bool isAbsorbed = false; ///< a declared rigid body holds it: it is neither checked nor solved
     bool isBraced = false;   ///< of a nearly flat set that keeps its lengths, because others brace it
 
     int size() const {
@@ -77,8 +78,10 @@ struct ConstraintSet {
     std::vector<std::shared_ptr<CustomCoordinate>> custom;
     std::vector<double> parameters;                        ///< of all Custom constraints
     std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or missing: no name. null: no names
-    double fitDeviation = 0;   ///< largest change of a target by a linear or planar fit, relative to scale()
-    int fittedConstraint = -1; ///< the constraint with that change; -1: no target was changed
+    double fitDeviation = 0;      ///< largest change of a target by a linear or planar fit, relative to scale()
+    int fittedConstraint = -1;    ///< the constraint with that change; -1: no target was changed
+    double absorbedDeviation = 0; ///< largest deviation of an absorbed constraint from its body's shape, as scale()
+    int absorbedConstraint = -1;  ///< the constraint with that deviation; -1: none is absorbed
     std::vector<RecognizedSet> recognized;
     std::vector<FreeBody> bodies; ///< rigid bodies that no constraint of this set joins
 
@@ -93,9 +96,10 @@ struct ConstraintSet {
         return std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return inverseMass[p] > 0; });
     }
     /** Whether a constraint is ignored: the System's own constraints between massless particles, as OpenMM documents,
-     * and invalid constraints. It stays in the list of multipliers with a multiplier of 0. */
+     * those that a declared rigid body holds, and invalid constraints. It stays in the list of multipliers with a
+     * multiplier of 0. */
     bool isIgnored(const Constraint& c) const {
-        return c.particles.empty() || (c.force < 0 && c.index >= 0 && !isMovable(c));
+        return c.particles.empty() || c.isAbsorbed || (c.force < 0 && c.index >= 0 && !isMovable(c));
     }
     /** Whether a constraint's target, or an expression, depends on time. */
     bool isMoving(const Constraint& c) const {

@@ -23,7 +23,7 @@ double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, co
 ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method)
     : set(std::move(given)), method(method), bodies(set.bodies) {
     for (int k = 0; k < (int) set.constraints.size(); k++)
-        if (set.isMovable(set.constraints[k]) && !set.constraints[k].isReplaced)
+        if (const Constraint& c = set.constraints[k]; set.isMovable(c) && !c.isReplaced && !c.isAbsorbed)
             movable.push_back(k);
     const auto describeAnalysis = [&] {
         return "the rank analysis of " + std::to_string(movable.size()) + " constraints";
@@ -64,7 +64,7 @@ void ConstraintSolver::setMethod(Method newMethod) {
 bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     auto isSame = [](const Constraint& a, const Constraint& b) {
         return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index &&
-               a.isReplaced == b.isReplaced;
+               a.isReplaced == b.isReplaced && a.isAbsorbed == b.isAbsorbed;
     };
     auto isSameBody = [](const FreeBody& a, const FreeBody& b) {
         return a.particles == b.particles && a.force == b.force && a.index == b.index &&
@@ -86,6 +86,8 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     set.parameters = other.parameters;
     set.fitDeviation = other.fitDeviation;
     set.fittedConstraint = other.fittedConstraint;
+    set.absorbedDeviation = other.absorbedDeviation;
+    set.absorbedConstraint = other.absorbedConstraint;
     rebuild();
     return true;
 }

@@ -224,7 +224,8 @@ double Projector::roundingSlack(const ProjectionSettings& settings, const Real3*
 double Projector::shortestScale() const {
     double shortest = std::numeric_limits<double>::max();
     for (const Constraint& c : solver.getSet().constraints)
-        shortest = std::min(shortest, solver.getSet().scale(c));
+        if (!c.isAbsorbed)
+            shortest = std::min(shortest, solver.getSet().scale(c));
     for (const FreeBody& body : solver.getSet().bodies)
         if (body.radius > 0)
             shortest = std::min(shortest, body.radius);

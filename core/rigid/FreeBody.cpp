@@ -81,9 +81,11 @@ Anchors findAnchors(const std::vector<Real3>& positions, const std::vector<doubl
 }
 
 /** Project the shape onto the first axis. */
-void straighten(FreeBody& body) {
+void straighten(FreeBody& body, double size) {
+    constexpr double rounding = 1e-12; // of what is on a line already
     for (Real3& s : body.shape) {
-        body.lineShift = std::max(body.lineShift, norm({0, s.y, s.z}));
+        const double shift = norm({0, s.y, s.z});
+        body.lineShift = std::max(body.lineShift, shift > rounding * size ? shift : 0);
         s.y = s.z = 0;
     }
     body.isLinear = true;
@@ -183,7 +185,7 @@ FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3
     rigid::BodyConstants& c = body.constants;
     const bool isNarrow = square.y + square.z < smallestInertia;
     if (!hasAxis && isNarrow) {
-        straighten(body);
+        straighten(body, size);
         square.y = square.z = 0;
     } else if (hasAxis)
         body.axisAnchor = anchors.farthest;

@@ -42,11 +42,42 @@ ConstraintGroup makeGroup(ConstraintGroup::Kind kind, const ConstraintSet& set, 
     return {kind, std::move(named.constraints), std::move(particles), (int) constraints.size()};
 }
 
+/** Add the constraints that bodies hold to their groups. */
+void addAbsorbed(const ConstraintSet& set, std::vector<ConstraintGroup>& groups) {
+    const auto isRigid = [](const ConstraintGroup& group) { return group.kind == ConstraintGroup::Rigid; };
+    if (std::none_of(groups.begin(), groups.end(), isRigid))
+        return;
+    std::vector<int> groupOf(set.numParticles(), -1);
+    for (int g = 0; g < (int) groups.size(); g++)
+        if (isRigid(groups[g]))
+            for (int p : groups[g].particles)
+                groupOf[p] = g;
+    for (int k = 0; k < set.numListed; k++) {
+        const Constraint& c = set.constraints[k];
+        if (!c.isAbsorbed)
+            continue;
+        const auto first =
+            std::find_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] > 0; });
+        if (first != c.particles.end() && groupOf[*first] >= 0)
+            groups[groupOf[*first]].constraints.push_back(k);
+    }
+}
+
 void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
     const ConstraintSet& set = solver.getSet();
     for (const RecognizedSet& body : set.recognized)
         diagnosis.groups.push_back(makeGroup(body.isStraight ? ConstraintGroup::Straight : ConstraintGroup::Flat, set,
                                              body.constraints, body.particles));
+    for (const FreeBody& body : set.bodies) {
+        std::vector<int> particles = body.particles;
+        std::sort(particles.begin(), particles.end());
+        diagnosis.groups.push_back({ConstraintGroup::Rigid,
+                                    {},
+                                    std::move(particles),
+                                    3 * body.numMassive - body.degreesOfFreedom(),
+                                    body.lineShift});
+    }
+    addAbsorbed(set, diagnosis.groups);
     for (const auto& [group, dependent] : solver.getRedundant())
         diagnosis.groups.push_back(makeGroup(ConstraintGroup::Redundant, set, dependent,
                                              makeGroup(ConstraintGroup::Redundant, set, group).particles));
@@ -197,6 +228,10 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         for (int k = 0; k < set.numListed; k++)
             if (set.constraints[k].particles.empty())
                 diagnosis.refused.push_back(k);
+            else if (set.constraints[k].isAbsorbed)
+                diagnosis.absorbed.push_back(k);
+        diagnosis.absorbedDeviation = set.absorbedDeviation;
+        diagnosis.absorbedConstraint = set.absorbedConstraint;
         checkAsOpenMMDoes(set, report);
         for (const ConstraintIntegrator* one : ours)
             one->checkSupported(set, report);

@@ -17,6 +17,15 @@ std::string SolverSummary::str() const {
     if (fitDeviation > tolerance)
         out << "; linear and planar rigid bodies have fitted lengths, which differ from the given ones by up to "
             << fitDeviation << " (constraint " << fittedConstraint << ")";
+    if (absorbed > 0) {
+        out << "; rigid bodies hold " << absorbed << (absorbed == 1 ? " constraint" : " constraints")
+            << " of their particles, with multipliers of 0";
+        if (absorbedDeviation > tolerance)
+            out << "; their values differ from the shapes by up to " << absorbedDeviation << " (constraint "
+                << absorbedConstraint << ")";
+    }
+    if (lineShift > 0)
+        out << "; linear rigid bodies have particles moved by up to " << lineShift << " nm onto a line";
     return out.str();
 }
 

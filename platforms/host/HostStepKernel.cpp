@@ -172,10 +172,17 @@ SolverSummary HostStepKernel::getSummary() const {
     SolverSummary now = lastStep().summary;
     now.tolerance = smallestTolerance();
     now.solver = solverDescription();
-    now.clusters = (int) solver->getGraph().clusters.size();
+    const ConstraintSet& set = solver->getSet();
+    now.clusters = (int) (solver->getGraph().clusters.size() + set.bodies.size());
     now.note = describeFallbacks(solver->getGraph());
-    now.fitDeviation = solver->getSet().fitDeviation;
-    now.fittedConstraint = solver->getSet().fittedConstraint;
+    now.fitDeviation = set.fitDeviation;
+    now.fittedConstraint = set.fittedConstraint;
+    now.absorbed = (int) count_if(set.constraints.begin(), set.constraints.end(),
+                                  [](const Constraint& c) { return c.isAbsorbed; });
+    now.absorbedDeviation = set.absorbedDeviation;
+    now.absorbedConstraint = set.absorbedConstraint;
+    for (const FreeBody& body : set.bodies)
+        now.lineShift = max(now.lineShift, body.lineShift);
     return now;
 }
 

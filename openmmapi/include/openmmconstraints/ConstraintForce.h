@@ -277,13 +277,28 @@ public:
     int getNumRigidBodies() const {
         return (int) bodies.size();
     }
-    /** Keep a group of particles rigid, in any shape, also linear or planar. The distances among two, three or four
-     * base particles are constrained. A linear vectorial constraint keeps every other particle at its place relative to
-     *  them. A linear rigid body has 5 degrees of freedom, any other 6.
-     *  Source: Ciccotti, Ferrario, Ryckaert, Mol. Phys. 47, 1253 (1982), doi 10.1080/00268978200100942.
+    /** Keep a group of particles rigid, in the shape that their positions say, rounded or not.
      *
-     *  @param particles  indices of two or more particles
-     *  @param positions  their positions (nm), in any coordinate frame; only the shape matters
+     *  A body has 6 degrees of freedom. One whose smallest moment of inertia is below 2.5e-4 Da nm^2 would spin too
+     * fast about that axis for any time step: it is linear, its particles are placed on the line that fits their
+     * positions best, and it has 5. This holds for CO2 with coordinates rounded to 0.001 nm, and for no molecule with
+     * atoms on both sides of a line. getSolverSummary().lineShift is the largest shift of a particle.
+     *
+     *  The body holds distances, angles and dihedrals among its particles, of the System and of Forces: their values
+     * may differ from its shape by what a shift of each particle by 1 % of the shortest bond explains (2 % of a
+     * distance). They are not solved, and their multipliers are 0. So does it hold expressions and distances of
+     * centroids of its particles that no motion of the body changes, if they agree with the shape within the tolerance.
+     * Larger differences, and constraints in a body that change in time, raise an exception when a Context is created.
+     *
+     *  A body that no constraint and no other body joins to anything is solved in closed form. Of any other body the
+     *  distances among two, three or four base particles are constrained, and a linear vectorial constraint keeps every
+     *  other particle at its place relative to them.
+     *  Sources: Moser, Veselov, Commun. Math. Phys. 139, 217 (1991), doi 10.1007/BF02352494; Ciccotti, Ferrario,
+     *  Ryckaert, Mol. Phys. 47, 1253 (1982), doi 10.1080/00268978200100942.
+     *
+     *  @param particles  indices of one or more particles
+     *  @param positions  their positions (nm), in any coordinate frame, not wrapped into a periodic box; only the shape
+     *                    matters
      *  @return the index of the body
      */
     int addRigidBody(const std::vector<int>& particles, const std::vector<OpenMM::Vec3>& positions);

@@ -144,7 +144,8 @@ public:
      *          first, then each ConstraintForce's in System order: distances, angles, dihedrals; rigid bodies have no
      *          entry. For redundant constraints: those of least norm. For an angle of pi: the magnitude of its torque.
      * In a linear or planar set that was recognized as a rigid body, only the distances among its base particles have
-     * multipliers; the others are 0
+     * multipliers; the others are 0. So are those of constraints that a rigid body of addRigidBody() holds
+     * (SolverSummary::absorbed): getConstraintForces() has the body's forces
      */
     std::vector<double> getMultipliers() const;
     /** Multipliers of the velocity stage of the last step, as forces at its end: impulse over half a step. Zero where

@@ -24,28 +24,36 @@ struct Start {
 /** Constraints that have something in common, and their particles. */
 struct ConstraintGroup {
     enum Kind {
-        Redundant,     ///< they follow from others of these particles: they are checked, not solved
-        Straight,      ///< recognized as a linear rigid body
-        Flat,          ///< recognized as a planar rigid body
-        IllConditioned ///< at the start their gradients are nearly linearly dependent
+        Redundant,      ///< they follow from others of these particles: they are checked, not solved
+        Straight,       ///< recognized as a linear rigid body
+        Flat,           ///< recognized as a planar rigid body
+        IllConditioned, ///< at the start their gradients are nearly linearly dependent
+        Rigid           ///< a rigid body of addRigidBody() that nothing joins, and the constraints that it holds
     };
     Kind kind;
     std::vector<int> constraints; ///< in the order of getMultipliers()
     std::vector<int> particles;
-    int count;           ///< number of constraints, including those of a rigid body that are not declared
-    double number = 0.0; ///< IllConditioned: the condition number of J M^-1 J^T, scaled to a unit diagonal
+    int count; ///< number of constraints, including those of a rigid body that are not declared. Rigid: the degrees of
+               ///< freedom that it removes
+    /** IllConditioned: the condition number of J M^-1 J^T, scaled to a unit diagonal. Rigid: the largest distance (nm)
+     * by which a particle was moved onto the line of a linear body. */
+    double number = 0.0;
 };
 
 /** Properties of a System's constraints that are known without a Context. Plain data. */
 struct Diagnosis {
     std::vector<ConstraintProblem> problems; ///< all that make the creation of a Context throw, which throws the first
     std::vector<int> refused;                ///< invalid constraints, as in getMultipliers(), ignored in what follows
-    bool isComplete = true;                  ///< false: there was not enough memory for what follows
+    std::vector<int> absorbed;               ///< constraints that a declared rigid body holds, as in getMultipliers()
+    double absorbedDeviation = 0.0; ///< the largest difference of their values from those in the body's shape: relative
+                                    ///< for distances, rad for angles and dihedrals
+    int absorbedConstraint = -1;    ///< the one with that difference; -1: there is none
+    bool isComplete = true;         ///< false: there was not enough memory for what follows
     // Of the valid constraints:
     std::vector<ClusterInfo> clusters;   ///< as ConstraintIntegrator::getClusters()
     int numIndependent = 0;              ///< rank of the constraints: the degrees of freedom that they remove
-    std::vector<ConstraintGroup> groups; ///< redundant, linear, planar and ill-conditioned groups
-    // At the start, [constraints] in the order of getMultipliers(); NaN for invalid or ignored ones:
+    std::vector<ConstraintGroup> groups; ///< redundant, linear, planar, ill-conditioned and rigid groups
+    // At the start, [constraints] in the order of getMultipliers(); NaN for invalid, ignored or absorbed ones:
     std::vector<double> values;  ///< nm or rad; of an expression
     std::vector<double> targets; ///< at the time of the start
     std::vector<double> errors;  ///< relative for distances; rad; of an expression |sigma|/|grad sigma| in nm

@@ -16,13 +16,23 @@ struct SolverSummary {
     double tolerance = 0.0;   ///< the tolerance used: the integrator's, or the smallest that the precision allows
     int worstConstraint = -1; ///< its index: System constraints first, then each Force's; -1 if there is none
     std::string solver;       ///< solvers of the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
-    int clusters = 0;         ///< number of independent clusters
+    int clusters = 0;         ///< number of independent clusters; a rigid body that nothing joins is one, too
     std::string note;         ///< clusters for which Automatic selected Iterative, and why; empty: none
     /** In a linear or planar set, the given distances and angles are replaced by those of the linear or planar shape
      * that fits them best, within 1e-4; maxError is relative to the fitted values. This is the largest difference of a
      * fitted value from the given one: relative for distances, rad for angles. Zero if there is no such set. */
     double fitDeviation = 0.0;
     int fittedConstraint = -1; ///< index of the constraint with that difference; -1 if there is no such set
+    /** Constraints whose particles are all in one rigid body of addRigidBody(): it holds them, so they are not solved,
+     *  their multipliers are 0, and maxError does not count them. */
+    int absorbed = 0;
+    /** The largest difference of their values from those in the body's shape, which are held: relative for distances,
+     *  rad for angles and dihedrals. */
+    double absorbedDeviation = 0.0;
+    int absorbedConstraint = -1; ///< index of the constraint with that difference; -1 if none is absorbed
+    /** The largest distance (nm) by which a particle of a linear body was moved onto the line that fits the positions
+     * given to addRigidBody() best. */
+    double lineShift = 0.0;
 
     /** One readable line with all of the above. */
     std::string str() const;
@@ -31,9 +41,10 @@ struct SolverSummary {
 /** Clusters of one shape, all served by the same solver. */
 struct ClusterInfo {
     int count = 0;               ///< how many such clusters
-    int constraints = 0;         ///< independent constraints in each
+    int constraints = 0;         ///< independent constraints in each: the degrees of freedom that it removes
     int particles = 0;           ///< particles in each
-    std::string solver;          ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU", "sparse LDLT/LU"
+    std::string solver;          ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU",
+                                 ///< "sparse LDLT/LU", "rigid body"
     int levels = 0;              ///< depth of the elimination tree; 1 where there is none
     long long factorEntries = 0; ///< off-diagonal entries of the triangular factor (fill included)
     std::string note; ///< why Automatic selected Iterative: how large the factor would be; empty if it did not

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "AbsorbedConstraints.h"
+#include "ConstraintChecks.h"
+#include "ConstraintErrors.h"
+#include "coordinates.h"
+#include <random>
+#include <sstream>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+double norm(const Real3& a) {
+    return std::sqrt(dot(a, a));
+}
+
+/** The part of the shortest bond by which rounding may shift a particle. */
+constexpr double largestShift = 0.01;
+
+/** A body that has particles of a constraint, and their places in it, -1 for others. */
+struct Place {
+    int body = -1; // -1: there is none
+    std::vector<int> places;
+};
+
+/** The first body that has all particles of a constraint; of an expression, all with mass. */
+Place findBody(const ConstraintSet& set, const Constraint& c, const BodyMembership& membership) {
+    const bool isCustom = c.kind == CoordinateKind::Custom;
+    const auto isNeeded = [&](int p) { return !isCustom || set.inverseMass[p] > 0; };
+    const auto first = std::find_if(c.particles.begin(), c.particles.end(), isNeeded);
+    if (first == c.particles.end())
+        return {};
+    for (const auto* entry = membership.begin(*first); entry != membership.end(*first); ++entry) {
+        Place place{entry->body, {}};
+        bool isInside = true;
+        for (int p : c.particles) {
+            place.places.push_back(membership.placeIn(entry->body, p));
+            isInside = isInside && (place.places.back() >= 0 || !isNeeded(p));
+            if (!isInside)
+                break;
+        }
+        if (isInside)
+            return place;
+    }
+    return {};
+}
+
+/** What is wrong with a constraint in a body.
+ *  @param what  is wrong, after the constraint's name
+ *  @param held  what the body says */
+ConstraintProblem problemWith(const ConstraintSet& set, int k, const char* kind, const std::string& what,
+                              const std::string& remedy, double value = ConstraintProblem::none,
+                              double bound = ConstraintProblem::none) {
+    return problemOf(set, kind, {k}, describeConstraint(set, k) + " " + what, remedy, value, bound);
+}
+
+const char* const removeIt = "Remove it, because the body holds these particles, or take one of them out of the body.";
+
+/** "Remove or correct it ...", by the call that does. */
+std::string remedyOf(const ConstraintSet& set, int k) {
+    const Constraint& c = set.constraints[k];
+    const std::string call =
+        c.force < 0 ? "system.removeConstraint(" + std::to_string(c.index) + ")"
+        : c.kind == CoordinateKind::Custom
+            ? ""
+            : "set" + std::string(traitsOf(c.kind).method) + "Parameters(" + std::to_string(c.index) + ", ...)";
+    return "Remove or correct it" + (call.empty() ? "" : ", " + call) +
+           ", or give addRigidBody() the positions that it holds for.";
+}
+
+// ---- distances, angles, dihedrals
+// -------------------------------------------------------------------------------------
+
+/** A listed coordinate in a body's shape. */
+struct InShape {
+    double value;
+    double bound;   // of its deviation, nm or rad
+    bool isOnALine; // a dihedral that has no value
+};
+
+InShape measure(const Constraint& c, const DeclaredBody& body, const std::vector<int>& places) {
+    Real3 bonds[3], G[3];
+    const int n = c.size() - 1;
+    double shortest = HUGE_VAL;
+    for (int s = 0; s < n; s++) {
+        bonds[s] = body.positions[places[s]] - body.positions[places[s + 1]];
+        shortest = std::min(shortest, norm(bonds[s]));
+    }
+    InShape result{coordinate(c.kind, bonds, G), 0, false};
+    const double shift = largestShift * (c.kind == CoordinateKind::Distance ? c.target : shortest);
+    if (c.kind == CoordinateKind::Angle) { // whose gradient is at most this, also where it has none, at pi
+        result.bound = shift * 2 * (1 / norm(bonds[0]) + 1 / norm(bonds[1]));
+        return result;
+    }
+    double sum = norm(G[0]) + norm(G[n - 1]);
+    for (int s = 1; s < n; s++)
+        sum += norm(G[s] - G[s - 1]);
+    result.bound = shift * sum;
+    for (int s = 0; s + 1 < n && n == 3; s++)
+        result.isOnALine =
+            result.isOnALine || norm(cross(bonds[s], bonds[s + 1])) <= 1e-6 * norm(bonds[s]) * norm(bonds[s + 1]);
+    return result;
+}
+
+/** What contradicts the shape. @param[out] deviation  by ConstraintSet::scale() */
+Found checkListed(const ConstraintSet& set, int k, const DeclaredBody& body, const std::vector<int>& places,
+                  double& deviation) {
+    const Constraint& c = set.constraints[k];
+    if (c.rate != 0)
+        return problemWith(set, k, "moving",
+                           "changes in time, but all its particles are in " + nameOf(body) + ", which keeps its shape.",
+                           removeIt, c.rate, 0);
+    const InShape shape = measure(c, body, places);
+    if (shape.isOnALine)
+        return problemWith(set, k, "straight",
+                           "has no value in " + nameOf(body) + ", which holds three of its particles on one line.",
+                           "Remove it, or choose particles beyond the line.");
+    deviation = std::abs(wrapResidual(c.kind, shape.value - c.target)) / set.scale(c);
+    const double bound = shape.bound / set.scale(c);
+    if (deviation <= bound)
+        return {};
+    std::ostringstream what;
+    what << "is given as " << c.target << " " << unitOf(c.kind) << ", but is " << shape.value << " " << unitOf(c.kind)
+         << " in the shape of " << nameOf(body) << ", which has all its particles: off by "
+         << (set.hasLengthScale(c) ? 100 * deviation : deviation) << (set.hasLengthScale(c) ? " %" : " rad")
+         << ", and rounded coordinates explain " << (set.hasLengthScale(c) ? 100 * bound : bound) << ".";
+    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k), deviation, bound);
+}
+
+// ---- expressions and distances of centroids
+// ---------------------------------------------------------------------------
+
+/** sigma of a constraint whose particles with mass are in a body. */
+class InBody {
+public:
+    InBody(const ConstraintSet& set, const Constraint& c, const DeclaredBody& body, const std::vector<int>& places)
+        : set(set), c(c), body(body), places(places), x(c.size()), gradient(c.size()) {
+    }
+    /** Whether no rigid motion of the body changes it: at random places of the body, and of immovable particles that
+     * are not in it, its gradient has neither resultant nor torque. */
+    bool isFixed() {
+        constexpr double rounding = 1e-8;
+        constexpr int samples = 6;
+        std::mt19937 random(1);
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        const auto vector = [&] { return Real3{uniform(random), uniform(random), uniform(random)}; };
+        for (int sample = 0; sample < samples; sample++) {
+            place(vector(), uniform(random), vector());
+            for (int s = 0; s < c.size(); s++)
+                if (places[s] < 0)
+                    x[s] = vector();
+            evaluate();
+            Real3 resultant, torque;
+            double forces = 0, torques = 0;
+            for (int s = 0; s < c.size(); s++)
+                if (places[s] >= 0) {
+                    const Real3 arm = x[s] - x[firstPlace()];
+                    resultant += gradient[s];
+                    torque += cross(arm, gradient[s]);
+                    forces += norm(gradient[s]);
+                    torques += norm(arm) * norm(gradient[s]);
+                }
+            const bool isInvariant = norm(resultant) <= rounding * forces && norm(torque) <= rounding * torques;
+            if (!(forces > 0) || !isInvariant) // NaN, too
+                return false;
+        }
+        return true;
+    }
+    /** sigma in the shape. */
+    double sigmaInShape() {
+        place({0, 0, 1}, 0, {});
+        return evaluate() - c.target;
+    }
+    /** Its error in units of the tolerance, after sigmaInShape(). */
+    double error(double sigma) const {
+        double square = 0;
+        for (const Real3& g : gradient)
+            square += dot(g, g);
+        return std::abs(sigma) / (set.hasLengthScale(c) ? c.target : std::sqrt(square));
+    }
+
+private:
+    int firstPlace() const {
+        return (int) (std::find_if(places.begin(), places.end(), [](int place) { return place >= 0; }) -
+                      places.begin());
+    }
+    double evaluate() {
+        return set.custom[c.form]->evaluate(x.data(), set.parameters.data() + c.firstParameter, {}, gradient.data());
+    }
+    /** Turn the shape about an axis by pi times a number, and shift it. */
+    void place(const Real3& about, double turn, const Real3& shift) {
+        const Real3 axis = (1 / norm(about)) * about;
+        const double cosine = std::cos(M_PI * turn), sine = std::sin(M_PI * turn);
+        for (int s = 0; s < c.size(); s++)
+            if (places[s] >= 0) {
+                const Real3 r = body.positions[places[s]] - body.positions[0];
+                x[s] = shift + cosine * r + sine * cross(axis, r) + ((1 - cosine) * dot(axis, r)) * axis;
+            }
+    }
+    const ConstraintSet& set;
+    const Constraint& c;
+    const DeclaredBody& body;
+    const std::vector<int>& places;
+    std::vector<Real3> x, gradient;
+};
+
+Found checkCustom(const ConstraintSet& set, int k, const DeclaredBody& body, InBody& inside, double tolerance) {
+    const Constraint& c = set.constraints[k];
+    if (set.isMoving(c))
+        return problemWith(set, k, "moving",
+                           "changes in time, but " + nameOf(body) + " holds it: it has all its particles with mass.",
+                           removeIt, c.rate, 0);
+    if (set.dependsOnGlobals(c))
+        return problemWith(set, k, "moving",
+                           "changes with the Context parameter \"" + set.custom[c.form]->getGlobalNames()[0] +
+                               "\", but " + nameOf(body) + " holds it: it has all its particles with mass.",
+                           removeIt);
+    const double sigma = inside.sigmaInShape(), error = inside.error(sigma);
+    if (error <= tolerance)
+        return {};
+    std::ostringstream what;
+    if (set.hasLengthScale(c))
+        what << "is given as " << c.target << " nm, but is " << sigma + c.target << " nm";
+    else
+        what << "is " << sigma;
+    what << " in the shape of " << nameOf(body) << ", which holds it: an error of " << error
+         << ", and the tolerance is " << tolerance << ".";
+    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k), error, tolerance);
+}
+
+} // namespace
+
+void absorbConstraints(ConstraintSet& set, const std::vector<DeclaredBody>& bodies, double tolerance,
+                       const ProblemReport& report) {
+    if (bodies.empty())
+        return;
+    const BodyMembership membership(bodies, set.numParticles());
+    for (int k = 0; k < set.numListed; k++) {
+        if (set.isIgnored(set.constraints[k]))
+            continue;
+        const Place found = findBody(set, set.constraints[k], membership);
+        if (found.body < 0)
+            continue;
+        const DeclaredBody& body = bodies[found.body];
+        double deviation = 0;
+        Found problem;
+        if (set.constraints[k].kind == CoordinateKind::Custom) {
+            InBody inside(set, set.constraints[k], body, found.places);
+            if (!inside.isFixed())
+                continue;
+            problem = checkCustom(set, k, body, inside, tolerance);
+        } else
+            problem = checkListed(set, k, body, found.places, deviation);
+        if (problem) {
+            report(std::move(*problem));
+            leaveOut(set, k);
+            continue;
+        }
+        set.constraints[k].isAbsorbed = true;
+        if (deviation > set.absorbedDeviation || set.absorbedConstraint < 0) {
+            set.absorbedDeviation = deviation;
+            set.absorbedConstraint = k;
+        }
+    }
+}
+
+} // namespace ConstraintPlugin
