@@ -96,6 +96,36 @@ static void reportCombination(const ConstraintSet& set, size_t constraint, const
                      force.getName() + cannot + describeConstraint(set, (int) constraint) + why, remedy));
 }
 
+static std::string tiesTo(const ConstraintSet& set, int anchor) {
+    return ", which ties particles to " + describeParticle(set, anchor) +
+           ", which is massless and does not move: it would remove their motion.";
+}
+
+static std::string cannotBeCombined(const Force& force, const std::string& with) {
+    return force.getName() + " cannot be combined with " + with;
+}
+
+/** A massless particle of a body; -1: there is none. */
+static int anchorOf(const FreeBody& body) {
+    const auto massless = std::find(body.mass.begin(), body.mass.end(), 0.0);
+    return massless == body.mass.end() ? -1 : body.particles[massless - body.mass.begin()];
+}
+
+/** The first rigid body that a massless particle holds in place; -1: there is none. */
+static int findAnchored(const ConstraintSet& set) {
+    const auto found = std::find_if(set.bodies.begin(), set.bodies.end(),
+                                    [](const FreeBody& body) { return body.numMassive > 0 && anchorOf(body) >= 0; });
+    return found == set.bodies.end() ? -1 : (int) (found - set.bodies.begin());
+}
+
+/** The first rigid body with several massive particles; -1: there is none. */
+static int findJoining(const ConstraintSet& set, const std::set<int>& exceptForces = {}) {
+    const auto found = std::find_if(set.bodies.begin(), set.bodies.end(), [&](const FreeBody& body) {
+        return body.numMassive > 1 && exceptForces.count(body.force) == 0;
+    });
+    return found == set.bodies.end() ? -1 : (int) (found - set.bodies.begin());
+}
+
 /** A CMMotionRemover subtracts the velocity of the centre of mass from particles that are tied to a point in space.
  * Anchors are no problem for barostats, which move massless particles with their molecules. */
 static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, const ProblemReport& report) {
@@ -110,8 +140,17 @@ static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, 
                           "), or ForceField.createSystem(removeCMMotion=False)."
                     : "Use one that leaves this axis alone (MonteCarloAnisotropicBarostat), or an expression in "
                       "distances only.";
+        if (const int body = removes ? findAnchored(set) : -1; body >= 0) {
+            const FreeBody& held = set.bodies[body];
+            report(problemOfBody(set, "combination", body,
+                                 cannotBeCombined(force, describeBody(set, body)) + tiesTo(set, anchorOf(held)),
+                                 remedy));
+            continue;
+        }
         for (size_t k = 0; k < set.constraints.size(); k++) {
             const Constraint& c = set.constraints[k];
+            if (set.isIgnored(c))
+                continue;
             const int anchor = removes ? anchorOf(set, c) : -1;
             const Axes fixed = c.kind == CoordinateKind::Custom ? fixedBy(set, c, !removes)
                                                                 : Axes{anchor >= 0, anchor >= 0, anchor >= 0};
@@ -119,8 +158,7 @@ static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, 
             if (axis == axes.end())
                 continue;
             reportCombination(set, k, force, " cannot be combined with ",
-                              anchor >= 0 ? ", which ties particles to " + describeParticle(set, anchor) +
-                                                ", which is massless and does not move: it would remove their motion."
+                              anchor >= 0 ? tiesTo(set, anchor)
                                           : std::string(", which fixes places in space along ") + "xyz"[*axis] +
                                                 (removes ? ": it would remove the motion along the surface."
                                                          : ": it would scale positions off the surface."),
@@ -151,16 +189,24 @@ static bool scalesParticles(const Force& force) {
 
 static void checkScalingOfParticles(const System& system, const ConstraintSet& set, const ProblemReport& report) {
     const auto joinsMovable = [&](const Constraint& c) {
-        return std::count_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] > 0; }) > 1;
+        return !set.isIgnored(c) &&
+               std::count_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] > 0; }) > 1;
     };
     const auto first = std::find_if(set.constraints.begin(), set.constraints.end(), joinsMovable);
-    for (int f = 0; first != set.constraints.end() && f < system.getNumForces(); f++)
-        if (scalesParticles(system.getForce(f)))
-            reportCombination(set, first - set.constraints.begin(), system.getForce(f),
-                              " with setScaleMoleculesAsRigid(False) cannot be combined with ",
-                              ": it would stretch what the constraint holds, and accept moves by the energy of "
-                              "stretched molecules.",
-                              "Leave it at True.", report);
+    const int body = first == set.constraints.end() ? findJoining(set) : -1;
+    const char *const cannot = " with setScaleMoleculesAsRigid(False) cannot be combined with ",
+                      *const why = ": it would stretch what the constraint holds, and accept moves by the energy of "
+                                   "stretched molecules.",
+                      *const remedy = "Leave it at True.";
+    for (int f = 0; f < system.getNumForces(); f++) {
+        if (!scalesParticles(system.getForce(f)))
+            continue;
+        if (first != set.constraints.end())
+            reportCombination(set, first - set.constraints.begin(), system.getForce(f), cannot, why, remedy, report);
+        else if (body >= 0)
+            report(problemOfBody(set, "combination", body,
+                                 system.getForce(f).getName() + cannot + describeBody(set, body) + why, remedy));
+    }
 }
 
 /** Recognized by its name, because OpenMM's Drude plugin may not be installed. */
@@ -190,21 +236,28 @@ static void checkThermostats(const System& system, const ConstraintSet& set, con
     int thermostat = 0;
     while (thermostat < system.getNumForces() && !isAndersen(thermostat))
         thermostat++;
+    const auto problem = [](const std::vector<int>& massive) {
+        return "AndersenThermostat cannot be combined with a ConstraintForce that joins massive particles (" +
+               std::to_string(massive[0]) + " and " + std::to_string(massive[1]) +
+               "): it groups collisions by System constraints only and would sample too low a temperature.";
+    };
+    const char* const remedy = "Keep these constraints in the System, or use another thermostat.";
+    const auto massiveOf = [&](const std::vector<int>& particles) {
+        std::vector<int> massive;
+        std::copy_if(particles.begin(), particles.end(), std::back_inserter(massive),
+                     [&](int p) { return set.inverseMass[p] > 0; });
+        return massive;
+    };
     std::set<int> seen = {-1}; // Forces; AndersenThermostat accounts for the System's own constraints
     for (size_t k = 0; thermostat < system.getNumForces() && k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        std::vector<int> massive;
-        std::copy_if(c.particles.begin(), c.particles.end(), std::back_inserter(massive),
-                     [&](int p) { return set.inverseMass[p] > 0; });
+        const std::vector<int> massive = set.isIgnored(c) ? std::vector<int>() : massiveOf(c.particles);
         if (massive.size() > 1 && seen.insert(c.force).second)
-            report(problemOf(set, "combination", {(int) k},
-                             "AndersenThermostat cannot be combined with a ConstraintForce that joins massive "
-                             "particles (" +
-                                 std::to_string(massive[0]) + " and " + std::to_string(massive[1]) +
-                                 "): it groups collisions by System constraints only and would sample too low a "
-                                 "temperature.",
-                             "Keep these constraints in the System, or use another thermostat."));
+            report(problemOf(set, "combination", {(int) k}, problem(massive), remedy));
     }
+    if (thermostat < system.getNumForces())
+        if (const int body = findJoining(set, seen); body >= 0)
+            report(problemOfBody(set, "combination", body, problem(massiveOf(set.bodies[body].particles)), remedy));
 }
 
 void checkForces(const System& system, const ConstraintSet& set, const ProblemReport& report) {

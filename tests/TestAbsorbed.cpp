@@ -488,6 +488,40 @@ TEST(AbsorbedConstraints, AreToldByDiagnose) {
     EXPECT_EQ(found.clusters[0].particles, 6);
 }
 
+// ---- Forces that do not work with bodies
+// --------------------------------------------------------------------------------
+
+std::vector<ConstraintProblem> problemsWith(Sample& sample, Force* force) {
+    sample.system.addForce(force);
+    RattleIntegrator integrator(0.001);
+    return diagnose(sample.system, integrator).problems;
+}
+
+TEST(ForcesBesideBodies, AreRefusedWithTheNameOfTheBody) {
+    {
+        Sample sample;
+        const auto problems = problemsWith(sample, new AndersenThermostat(300, 1));
+        ASSERT_EQ(problems.size(), 1u);
+        expectAll(problems[0].message, {"AndersenThermostat", "(0 and 1)"});
+    }
+    for (bool anchored : {false, true}) {
+        Sample sample;
+        sample.system.setParticleMass(2, anchored ? 0 : 1);
+        const auto problems = problemsWith(sample, new CMMotionRemover());
+        ASSERT_EQ(problems.size(), anchored ? 1u : 0u);
+        if (anchored)
+            expectAll(problems[0].message, {"CMMotionRemover", "rigid body 0", "particle 2 (W1:H2)"});
+    }
+    for (bool asRigid : {false, true}) {
+        Sample sample;
+        auto* barostat = new MonteCarloFlexibleBarostat(1, 300, 25, asRigid);
+        const auto problems = problemsWith(sample, barostat);
+        ASSERT_EQ(problems.size(), asRigid ? 0u : 1u);
+        if (!asRigid)
+            expectAll(problems[0].message, {"MonteCarloFlexibleBarostat", "rigid body 0", "stretch"});
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, Absorbed, testing::ValuesIn(platformsUnderTest()),
                          [](const auto& info) { return info.param; });
 
