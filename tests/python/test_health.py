@@ -492,18 +492,64 @@ def rigid_group(lengths_off: float = 1.0):
     return system
 
 
-def test_a_rigid_body_with_constraints_inside_is_healthy_only_where_they_agree():
-    health = mc.Health(rigid_group(), METHANE)
+def test_a_rigid_body_with_constraints_inside_is_healthy_where_rounding_explains_them():
+    health = mc.Health(rigid_group(1.01), METHANE)
     assert health.ok
     assert health.placement.steps == 3
-    assert health.counts.redundant == only(health, "redundant").count == 4
-    assert health.degreesOfFreedom == 6
-    health = mc.Health(rigid_group(1.01), METHANE)
-    finding = only(health, "inconsistent")
-    assert finding.severity == "error"
-    assert set(finding.particles) <= set(range(5))
-    assert finding.values["value"] > finding.values["bound"]
-    assert str(health).endswith("Not ready to run: 1 error, 1 note.")
+    finding = only(health, "absorbed")
+    assert (finding.severity, finding.count, finding.constraints) == ("note", 4, (0, 1, 2, 3))
+    assert "System constraint" in finding.message
+    assert "multiplier is 0" in finding.message
+    assert finding.values["deviation"] == pytest.approx(0.01 / 1.01, rel=1e-3)
+    assert (health.counts.redundant, health.counts.independent, health.degreesOfFreedom) == (0, 9, 6)
+    assert [(c.count, c.constraints, c.particles, c.solver) for c in health.clusters] == [(1, 9, 5, "rigid body")]
+    health = mc.Health(rigid_group(1.03), METHANE)
+    findings = [finding for finding in health.findings if finding.kind == "contradictory"]
+    assert len(findings) == 4
+    assert "removeConstraint(0)" in findings[0].remedy
+    assert findings[0].values["value"] > findings[0].values["bound"]
+    assert str(health).endswith("Not ready to run: 4 errors.")
+
+
+def test_a_body_that_is_taken_as_linear_is_told_with_the_shift():
+    system = make_system([16, 12, 16])
+    x = [[0, 0, 0], [0.116, 0.001, 0], [0.232, 0, 0]]
+    force = mc.ConstraintForce()
+    force.addRigidBody(range(3), x)
+    system.addForce(force)
+    health = mc.Health(system, x)
+    finding = only(health, "linear")
+    assert finding.severity == "note"
+    assert finding.particles == (0, 1, 2)
+    assert 5e-4 < finding.values["shift"] < 1e-3
+    assert health.ok
+    assert health.degreesOfFreedom == 5
+    integrator = mc.RattleIntegrator(0.001)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions(x)
+    assert integrator.getSolverSummary().lineShift == finding.values["shift"]
+    assert integrator.getNumDegreesOfFreedom() == 5
+
+
+def test_openmms_own_setup_is_slow_for_constraints_in_a_body_too():
+    n = 1001
+    chain = make_system([12] * n, [(i, i + 1, 0.15) for i in range(n - 1)])
+    force = mc.ConstraintForce()
+    force.addRigidBody(range(n), [[0.12 * i, 0.09 * (i % 2), 0.0] for i in range(n)])
+    chain.addForce(force)
+    assert sorted(kinds(mc.Health(chain))) == ["absorbed", "slow-setup"]
+    for i in reversed(range(n - 1)):
+        chain.removeConstraint(i)
+    for i in range(2000):  # elsewhere, in small clusters
+        chain.addParticle(1)
+        if i % 2:
+            chain.addConstraint(n + i - 1, n + i, 0.1)
+    assert kinds(mc.Health(chain)) == []
+
+
+def test_clusters_count_the_degrees_of_freedom_that_bodies_remove():
+    clusters = mc.RattleIntegrator(0.001).getClusters(rigid_group())
+    assert sum(cluster.count * cluster.constraints for cluster in clusters) == 9
 
 
 def test_far_off_dihedrals_are_an_error_with_what_the_step_raised():

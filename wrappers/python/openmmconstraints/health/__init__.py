@@ -17,6 +17,7 @@ from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolera
 from openmmconstraints.health.checker import Start, choose_integrator, choose_platform, diagnose, try_start
 from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
+from openmmconstraints.health.held import count_held, find_held
 from openmmconstraints.health.membership import find_membership, is_own_setup_slow
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
@@ -145,7 +146,10 @@ class Health:
         diagnosis = diagnose(system, listing, planned, start if start is not None and start.is_finite else None)
         clusters = diagnosis.clusters
         listing.valid &= ~listing.is_ignored
-        findings = [*diagnosis.findings, *find_membership(system, listing, clusters or ())]
+        listing.valid[list(diagnosis.absorbed)] = False
+        findings = [*diagnosis.findings, *find_held(listing, diagnosis)]
+        held = count_held(listing, diagnosis.groups)
+        findings += find_membership(system, listing, clusters or (), held)
         findings += find_dependence(listing, diagnosis.groups)
         vibrations, unseen = find_vibrations(system, listing)
         self.vibrations: tuple[Vibration, ...] = tuple(vibrations)
@@ -165,7 +169,7 @@ class Health:
             trial = None
             is_ours = ConstraintIntegrator.isinstance(planned)
             if not any(finding.severity == "error" for finding in findings) and (
-                is_ours or not is_own_setup_slow(system, clusters)
+                is_ours or not is_own_setup_slow(system, clusters, held)
             ):
                 stepping = choose_integrator(integrator, self.recommendedTimeStep)
                 trial = try_start(system, listing, stepping, start, platform, steps)

@@ -21,7 +21,7 @@ from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, 
 #: ps, of the trial's steps where no time step is given.
 FIRST_STEP = 0.001
 #: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
-REDUNDANT, STRAIGHT, FLAT, ILL_CONDITIONED = range(4)
+REDUNDANT, STRAIGHT, FLAT, ILL_CONDITIONED, RIGID = range(5)
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Group:
     kind: int
     constraints: tuple[int, ...]  #: listed ones
     particles: tuple[int, ...]
-    count: int  #: how many, with those inside rigid bodies
-    number: float  #: a condition number
+    count: int  #: how many, with those inside rigid bodies; of RIGID the degrees of freedom that it removes
+    number: float  #: a condition number; of RIGID how far a particle was moved onto a line (nm)
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,9 @@ class Diagnosis:
     values: np.ndarray  #: [constraints] at the start, as the two that follow; empty without one
     targets: np.ndarray
     errors: np.ndarray
+    absorbed: tuple[int, ...]  #: constraints that rigid bodies hold
+    absorbed_deviation: float  #: the largest difference from a body's shape, relative or in rad
+    absorbed_constraint: int  #: the one with that difference; -1: there is none
 
     @property
     def redundant(self) -> int:
@@ -90,6 +93,7 @@ def diagnose(system: mm.System, listing: Listing, integrator: mm.Integrator, sta
         found["independent"],
         tuple(Group(**group) for group in found["groups"]),
         *(found[name] for name in ("values", "targets", "errors")),
+        *(found[name] for name in ("absorbed", "absorbedDeviation", "absorbedConstraint")),
     )
 
 

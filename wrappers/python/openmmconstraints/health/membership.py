@@ -14,18 +14,20 @@ from openmmconstraints.inspection.kinds import CENTROIDS, DISTANCE, EXPRESSION
 from openmmconstraints.inspection.listing import Listing, is_ours, is_periodic
 from openmmconstraints.wrapper import ClusterInfo
 
+#: What solves a rigid body that nothing joins: ClusterInfo.solver.
+RIGID_BODY = "rigid body"
 #: Constraints of a cluster from which on OpenMM's set-up may be slow.
 LARGE = 1000
 
 
-def find_membership(system: mm.System, listing: Listing, clusters: Sequence[ClusterInfo]) -> list[Finding]:
-    """Findings that need neither positions nor the rank."""
+def find_membership(system: mm.System, listing: Listing, clusters: Sequence[ClusterInfo], held: int) -> list[Finding]:
+    """Findings that need neither positions nor the rank. `held`: how many System constraints a rigid body holds."""
     return [
         *_ignored(listing),
         *_anchors(listing),
         *_images(system, listing),
         *_moving(listing),
-        *_slow_setup(system, clusters),
+        *_slow_setup(system, clusters, held),
         *(
             Finding("warning", "slow-solver", f"{c.constraints:,} constraints in a cluster: {c.note}.", count=c.count)
             for c in clusters
@@ -92,18 +94,18 @@ def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:
         yield _finding(listing, "warning", "minimum-image", idle, message, remedy)
 
 
-def is_own_setup_slow(system: mm.System, clusters: Sequence[ClusterInfo]) -> bool:
+def is_own_setup_slow(system: mm.System, clusters: Sequence[ClusterInfo], held: int) -> bool:
     """Whether OpenMM's set-up for the System's own constraints may be slow."""
-    return min(_largest(clusters), system.getNumConstraints()) >= LARGE
+    return min(max(_largest(clusters), held), system.getNumConstraints()) >= LARGE
 
 
 def _largest(clusters: Sequence[ClusterInfo]) -> int:
-    return max((cluster.constraints for cluster in clusters), default=0)
+    return max((cluster.constraints for cluster in clusters if cluster.solver != RIGID_BODY), default=0)
 
 
-def _slow_setup(system: mm.System, clusters: Sequence[ClusterInfo]) -> Iterator[Finding]:
-    if is_own_setup_slow(system, clusters):
-        largest = _largest(clusters)
+def _slow_setup(system: mm.System, clusters: Sequence[ClusterInfo], held: int) -> Iterator[Finding]:
+    if is_own_setup_slow(system, clusters, held):
+        largest = max(_largest(clusters), held)
         message = (
             f"{largest:,} constraints form one cluster. For those in the System, every Context sets up OpenMM's own "
             f"solver first, which takes seconds to hours."

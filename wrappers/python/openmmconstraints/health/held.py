@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Findings about what rigid bodies hold: constraints of their particles, and linear bodies placed on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from openmmconstraints.health.checker import RIGID, Diagnosis, Group
+from openmmconstraints.health.findings import Finding
+from openmmconstraints.inspection.kinds import CENTROIDS, DISTANCE
+from openmmconstraints.inspection.listing import Listing
+
+#: Differences from a shape that are worth a number: relative, or rad.
+SMALL = 1e-6
+
+
+def find_held(listing: Listing, diagnosis: Diagnosis) -> list[Finding]:
+    """Findings about constraints inside rigid bodies, and about particles moved onto a line."""
+    return [*_absorbed(listing, diagnosis), *_straightened(listing, diagnosis)]
+
+
+def count_held(listing: Listing, groups: Sequence[Group]) -> int:
+    """How many of the System's constraints one rigid body holds, at most."""
+    held = (list(group.constraints) for group in groups if group.kind == RIGID)
+    return max((int(np.count_nonzero(listing.force[constraints] < 0)) for constraints in held), default=0)
+
+
+def _absorbed(listing: Listing, diagnosis: Diagnosis) -> Iterator[Finding]:
+    if not diagnosis.absorbed:
+        return
+    k, deviation, count = diagnosis.absorbed_constraint, diagnosis.absorbed_deviation, len(diagnosis.absorbed)
+    others = f" So are {count - 1:,} others." if count > 2 else " So is 1 other." if count == 2 else ""
+    message = f"{listing.describe(k)} is held by a rigid body: it is not solved, and its multiplier is 0.{others}"
+    values = {"deviation": deviation}
+    if deviation > SMALL:
+        is_length = listing.kind[k] in (DISTANCE, CENTROIDS)
+        by = f"{100 * deviation:.2g} %" if is_length else f"{np.degrees(deviation):.2g} degrees"
+        message += (
+            f" It differs from the body's shape, which is kept, by {by}{', the most of these' if others else ''}."
+        )
+    particles = listing.of(k)
+    yield Finding(
+        "note", "absorbed", message, "", diagnosis.absorbed, particles, listing.names(particles), values, count
+    )
+
+
+def _straightened(listing: Listing, diagnosis: Diagnosis) -> Iterator[Finding]:
+    bodies = [group for group in diagnosis.groups if group.kind == RIGID and group.number > 0]
+    if not bodies:
+        return
+    worst = max(bodies, key=lambda group: group.number)
+    message = (
+        f"The rigid body of {listing.particles_text(worst.particles)} is taken as linear: the shape given to "
+        f"addRigidBody() is moved by up to {worst.number:.2g} nm onto a line."
+    )
+    values = {"shift": worst.number}
+    names = listing.names(worst.particles)
+    yield Finding("note", "linear", message, "", worst.constraints, worst.particles, names, values, len(bodies))
