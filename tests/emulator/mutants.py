@@ -19,7 +19,7 @@ from pathlib import Path
 from barriers import barriers
 
 KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
-# Tests that run the grid, the blocks, the colours of the iterative solver, a heat bath and rigid bodies, the fastest first.
+# Tests that run the grid, the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
 TESTS = (
     "*Grid.ComputesWhatOneBlockDoes/CUDAMixed",
     "All/EmulatedFallBack.*",
