@@ -82,6 +82,7 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     set.constraints = other.constraints;
     set.affine = other.affine;
     set.bodies = other.bodies;
+    bodies.takeShapes();
     set.custom = other.custom;
     set.parameters = other.parameters;
     set.fitDeviation = other.fitDeviation;

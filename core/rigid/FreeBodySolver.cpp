@@ -25,17 +25,18 @@ void add(Moments& sum, const Moments& other) {
     sum.third += other.third;
 }
 
-void add(Moments& sum, double m, const Real3& s, const Real3& y) {
-    const Real3 my = m * y;
-    sum.total += my;
-    sum.first += s.x * my;
-    sum.second += s.y * my;
-    sum.third += s.z * my;
-}
-
 /** Whether positions determine the place of a body's particles, rather than all of them being immovable, or alone. */
 bool hasPlaces(const FreeBody& body) {
     return body.constants.rotations > 0;
+}
+
+const Real3& referenceOf(const FreeBody& body, const Real3* positions) {
+    return positions[body.particles[body.reference]];
+}
+
+const Box& boxOf(const FreeBody& body, const Box& box) {
+    static const Box none;
+    return body.periodic ? box : none;
 }
 
 } // namespace
@@ -58,6 +59,15 @@ FreeBodySolver::FreeBodySolver(const std::vector<FreeBody>& bodies) : bodies(bod
         tasks.back().lastBody = b + 1;
         inTask += n;
     }
+    takeShapes();
+}
+
+void FreeBodySolver::takeShapes() {
+    places.clear();
+    places.reserve(numPlaces());
+    for (const FreeBody& body : bodies)
+        for (int i = 0; i < body.size(); i++)
+            places.push_back({body.shape[i], body.mass[i]});
 }
 
 void FreeBodySolver::Sums::add(const Sums& other) {
@@ -65,14 +75,12 @@ void FreeBodySolver::Sums::add(const Sums& other) {
     ConstraintPlugin::add(field, other.field);
 }
 
-FreeBodySolver::Sums FreeBodySolver::sumOf(const FreeBody& body, int first, int last, const Real3* positions,
-                                           const Box& box, const Real3* field) const {
+FreeBodySolver::Sums FreeBodySolver::sumOf(int body, int first, int last, const Real3* positions, const Box& box,
+                                           const Real3* field) const {
     Sums sums;
-    for (int i = first; i < last; i++)
-        if (body.mass[i] > 0) {
-            add(sums.place, body.mass[i], body.shape[i], fromReference(body, i, positions, box));
-            add(sums.field, body.mass[i], body.shape[i], field[body.particles[i]]);
-        }
+    const FreeBody& b = bodies[body];
+    bodyLoops::findMoments(rangeOf(body, first, last), positions, referenceOf(b, positions), boxOf(b, box), field,
+                           sums.place, sums.field);
     return sums;
 }
 
@@ -82,6 +90,15 @@ FreeBodySolver::Frame FreeBodySolver::frameOf(const FreeBody& body, const Moment
         return {};
     const Real3 first = body.axisAnchor < 0 ? place.first : fromReference(body, body.axisAnchor, positions, box);
     return {body.constants.inverseMass * place.total, rigid::bodyAxes(first, place.second, body.isLinear)};
+}
+
+template <class Move>
+auto FreeBodySolver::eachParticle(Move move) const {
+    return [this, move](int b, int first, int last, const Frame& frame, const RigidMotion& motion) {
+        for (int i = first; i < last; i++)
+            if (bodies[b].mass[i] > 0)
+                move(bodies[b], i, firstPlace[b] + i, frame, motion);
+    };
 }
 
 template <class Solve, class Move>
@@ -102,12 +119,6 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
         part.failed = b;
         return false;
     };
-    const auto moveParticles = [&](int b, int first, int last, const Part& part) {
-        const FreeBody& body = bodies[b];
-        for (int i = first; i < last; i++)
-            if (body.mass[i] > 0)
-                move(body, i, firstPlace[b] + i, part.frame, part.motion);
-    };
     const auto forEachTask = [&](const std::function<void(int, int)>& task) {
         if (runner != nullptr)
             runner->run((int) tasks.size(), task);
@@ -123,14 +134,14 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
         const Task& task = tasks[t];
         Part& part = parts[t];
         if (isPart(task)) {
-            part.sums = sumOf(bodies[task.firstBody], task.first, task.last, positions, box, field);
+            part.sums = sumOf(task.firstBody, task.first, task.last, positions, box, field);
             return;
         }
         for (int b = task.firstBody; b < task.lastBody; b++) {
-            part.sums = sumOf(bodies[b], 0, bodies[b].size(), positions, box, field);
+            part.sums = sumOf(b, 0, bodies[b].size(), positions, box, field);
             if (!solveBody(b, part))
                 return;
-            moveParticles(b, 0, bodies[b].size(), part);
+            move(b, 0, bodies[b].size(), part.frame, part.motion);
         }
     });
     if (hasParts) {
@@ -152,7 +163,7 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
         }
         forEachTask([&](int t, int) {
             if (isPart(tasks[t]) && parts[t].failed < 0)
-                moveParticles(tasks[t].firstBody, tasks[t].first, tasks[t].last, parts[t]);
+                move(tasks[t].firstBody, tasks[t].first, tasks[t].last, parts[t].frame, parts[t].motion);
         });
     }
     BodyReport report;
@@ -177,15 +188,11 @@ BodyReport FreeBodySolver::solvePositions(const Real3* positions, const Box& box
         [&](int b, const Frame& frame, const Moments& displacement, RigidMotion& motion) {
             return rigid::displace(bodies[b].constants, frame.axes, displacement, &motion);
         },
-        [&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
-            const int p = body.particles[i];
-            const Real3 &s = body.shape[i], displacement = rigid::motionOf(motion, s), change = displacement - delta[p];
-            impulses[place] = body.mass[i] * change;
-            if (velocity != nullptr)
-                velocity[p] += perTime * change;
-            delta[p] = displacement;
-            if (hasPlaces(body)) // what rounding of positions moved it from its place; this is no impulse
-                delta[p] += frame.origin + rigid::alongAxes(frame.axes, s) - fromReference(body, i, positions, box);
+        [&](int b, int first, int last, const Frame& frame, const RigidMotion& motion) {
+            const FreeBody& body = bodies[b];
+            bodyLoops::displace(rangeOf(b, first, last), motion, hasPlaces(body) ? &frame : nullptr, positions,
+                                referenceOf(body, positions), boxOf(body, box), delta, perTime, velocity,
+                                &impulses[firstPlace[b] + first]);
         });
 }
 
@@ -198,11 +205,8 @@ BodyReport FreeBodySolver::solveVelocities(const Real3* positions, const Box& bo
             motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
             return true;
         },
-        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
-            Real3& v = velocity[body.particles[i]];
-            const Real3 tangent = rigid::motionOf(motion, body.shape[i]);
-            impulses[place] = body.mass[i] * (tangent - v);
-            v = tangent;
+        [&](int b, int first, int last, const Frame&, const RigidMotion& motion) {
+            bodyLoops::setVelocities(rangeOf(b, first, last), motion, velocity, &impulses[firstPlace[b] + first]);
         });
 }
 
@@ -218,10 +222,10 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
             angular[b] = rigid::angularVelocity(bodies[b].constants, frame.axes, moments);
             return true;
         },
-        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             damping[place] =
                 (-2 * feedback.alpha) * (velocity[body.particles[i]] - rigid::motionOf(motion, body.shape[i]));
-        });
+        }));
     forces.resize(numPlaces());
     return solveEach(
         positions, box, acceleration,
@@ -229,7 +233,7 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
             motion = rigid::rigidAcceleration(bodies[b].constants, frame.axes, moments, angular[b]);
             return true;
         },
-        [&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
+        eachParticle([&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
             const Real3& s = body.shape[i];
             Real3& a = acceleration[body.particles[i]];
             Real3 constrained = rigid::motionOf(motion, s) + damping[place];
@@ -238,7 +242,7 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
                                                                   fromReference(body, i, positions, box));
             forces[place] = body.mass[i] * (constrained - a);
             a = constrained;
-        });
+        }));
 }
 
 void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
@@ -252,9 +256,9 @@ void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box,
             motion = rigid::rigidAcceleration(constants, frame.axes, Moments(), half);
             return true;
         },
-        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             forces[place] = body.mass[i] * rigid::motionOf(motion, body.shape[i]);
-        });
+        }));
 }
 
 BodyReport FreeBodySolver::measurePositions(const Real3* positions, const Box& box) const {
@@ -282,10 +286,10 @@ BodyReport FreeBodySolver::measureVelocities(const Real3* positions, const Box& 
             motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
             return true;
         },
-        [&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             const double difference = norm(velocity[body.particles[i]] - rigid::motionOf(motion, body.shape[i]));
             error[place] = body.radius > 0 ? difference * timeScale / body.radius : 0;
-        });
+        }));
     BodyReport report;
     for (int b = 0; b < (int) bodies.size(); b++)
         for (int place = firstPlace[b]; place < firstPlace[b + 1]; place++)

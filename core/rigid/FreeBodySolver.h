@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_FREE_BODY_SOLVER_H_
 
 #include "BodyFit.h"
+#include "BodyLoops.h"
 #include "TaskRunner.h"
 #include <memory>
 #include <vector>
@@ -32,6 +33,8 @@ class FreeBodySolver {
 public:
     /** The bodies have to outlive this. */
     explicit FreeBodySolver(const std::vector<FreeBody>& bodies);
+    /** Shapes or masses of the bodies have changed. */
+    void takeShapes();
     /** Use the runner's threads. */
     void setTaskRunner(std::shared_ptr<TaskRunner> given) {
         runner = std::move(given);
@@ -79,21 +82,24 @@ private:
         rigid::Moments place, field;
         void add(const Sums& other);
     };
-    struct Frame {
-        Real3 origin; // relative to the reference particle
-        rigid::BodyAxes axes;
-    };
+    using Frame = bodyLoops::Frame;
     Frame frameOf(const FreeBody& body, const rigid::Moments& place, const Real3* positions, const Box& box) const;
-    /** Sum up each body, solve(body, frame, moments of the field) for its motion, then move(place in the body, place of
-     *  all, particle, body's motion, frame, position relative to the reference) each of its particles. */
+    /** Sum up each body, solve(body, frame, moments of the field) for its motion, then move(body, first and last place
+     * in it, frame, motion) parts of its particles. */
     template <class Solve, class Move>
     BodyReport solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve, Move move);
-    Sums sumOf(const FreeBody& body, int first, int last, const Real3* positions, const Box& box,
-               const Real3* field) const;
+    /** For solveEach(): move(body, place in it, place of all, frame, motion) each particle that is not an anchor. */
+    template <class Move>
+    auto eachParticle(Move move) const;
+    Sums sumOf(int body, int first, int last, const Real3* positions, const Box& box, const Real3* field) const;
+    BodyRange rangeOf(int body, int first, int last) const {
+        return {&bodies[body].particles[first], &places[firstPlace[body] + first], last - first};
+    }
 
     const std::vector<FreeBody>& bodies;
-    std::vector<int> firstPlace; // [bodies+1]
-    struct Task {                // small bodies, or a part of a large one
+    std::vector<int> firstPlace;   // [bodies+1]
+    std::vector<BodyPlace> places; // of all bodies in turn
+    struct Task {                  // small bodies, or a part of a large one
         int firstBody, lastBody, first, last;
     };
     std::vector<Task> tasks;

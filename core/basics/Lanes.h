@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef CONSTRAINTS_CORE_DISTANCES_LANES_H_
-#define CONSTRAINTS_CORE_DISTANCES_LANES_H_
+#ifndef CONSTRAINTS_CORE_LANES_H_
+#define CONSTRAINTS_CORE_LANES_H_
 
 #include "Real3.h"
 #include <cmath>
