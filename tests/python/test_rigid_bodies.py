@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Rigid bodies of addRigidBody with the package's tools: minimize, and the temperatures that reporters show."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import openmm as mm
+import openmm.app as app
+import pytest
+from platforms import bound, under_test
+
+import openmmconstraints as mc
+
+EDGE = 1.1  # nm; LJ sites with sigma = 1 nm and epsilon = 1 kJ/mol
+TRIANGLE = EDGE * np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.75**0.5, 0]])
+
+
+def two_triangles() -> tuple[mm.System, np.ndarray]:
+    """Sites attract those of the other body; masses differ, which a minimum does not depend on."""
+    system, force, sites = mm.System(), mc.ConstraintForce(), mm.NonbondedForce()
+    for first in (0, 3):
+        for i in range(3):
+            system.addParticle(1 + 10 * i)
+            sites.addParticle(0, 1, 1)
+        force.addRigidBody(range(first, first + 3), TRIANGLE)
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            sites.addException(first + i, first + j, 0, 1, 0)
+    system.addForce(sites)
+    system.addForce(force)
+    angle = np.deg2rad(45)  # of the antiprism's 60
+    rotation = [[np.cos(angle), np.sin(angle), 0], [-np.sin(angle), np.cos(angle), 0], [0, 0, 1]]
+    tilt = [[1, 0, 0], [0, np.cos(0.1), np.sin(0.1)], [0, -np.sin(0.1), np.cos(0.1)]]
+    centred = TRIANGLE - TRIANGLE.mean(axis=0)
+    return system, np.concatenate([centred, centred @ rotation @ tilt + [0.05, 0.1, 1.0]])
+
+
+def antiprism_energy(height: float) -> float:
+    """Two triangles face to face, one turned by 60 degrees: six distances and three longer ones."""
+    near = height**2 + EDGE**2 / 3
+    far = height**2 + 4 * EDGE**2 / 3
+    return sum(n * 4 * (r2**-6 - r2**-3) for n, r2 in ((6, near), (3, far)))
+
+
+def lengths(x: np.ndarray) -> np.ndarray:
+    return np.array([np.linalg.norm(x[f + i] - x[f + j]) for f in (0, 3) for i, j in ((0, 1), (0, 2), (1, 2))])
+
+
+@pytest.mark.platform
+def test_two_bodies_find_the_antiprism():
+    system, start = two_triangles()
+    context = mm.Context(system, mc.RattleIntegrator(0.001), under_test())
+    context.setPositions(start + np.random.default_rng(1).normal(scale=0.01, size=start.shape))  # off their shapes
+    found = mc.minimize(context, bound(1e-6, mixed=1e-2))
+    assert found.converged
+    state = context.getState(positions=True, energy=True)
+    lowest = min(antiprism_energy(h) for h in np.linspace(0.7, 1.2, 50001))
+    energy = state.getPotentialEnergy()._value
+    assert energy == pytest.approx(lowest, abs=bound(1e-8, mixed=1e-5))
+    assert lengths(state.getPositions(asNumpy=True)._value) == pytest.approx(EDGE, rel=bound(1e-7, single=1e-6))
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize(
+    ("shape", "degrees"),
+    [(TRIANGLE, 6), (TRIANGLE * [1, 0, 0] + [[0, 0, 0], [0, 0, 0], [0.1, 0, 0]], 5), (TRIANGLE[:1], 3)],
+    ids=["any", "linear", "one particle"],
+)
+def test_reporters_count_the_degrees_of_freedom_of_bodies(shape, degrees):
+    bodies, size = 7, len(shape)
+    topology, system, force = app.Topology(), mm.System(), mc.ConstraintForce()
+    residue = topology.addResidue("BOD", topology.addChain())
+    for first in range(0, bodies * size, size):
+        for _ in range(size):
+            system.addParticle(12)
+            topology.addAtom("C", app.element.carbon, residue)
+        force.addRigidBody(range(first, first + size), shape)
+    system.addForce(force)
+    simulation = app.Simulation(topology, system, mc.RattleIntegrator(0.001), under_test())
+    simulation.context.setPositions((shape + np.arange(bodies)[:, None, None] * [3, 0, 0]).reshape(-1, 3))
+    simulation.context.setVelocitiesToTemperature(300, 5)
+    simulation.step(1)
+    outputs = io.StringIO(), io.StringIO()
+    simulation.reporters.append(app.StateDataReporter(outputs[0], 1, temperature=True))
+    simulation.reporters.append(mc.ConstraintStateReporter(outputs[1], 1, temperature=True))
+    simulation.step(1)
+    state = simulation.context.getState(velocities=True)
+    v = state.getVelocities(asNumpy=True)._value
+    expected = 12 * (v * v).sum() / (degrees * bodies * 0.00831446261815324)
+    assert simulation.integrator.getNumDegreesOfFreedom() == degrees * bodies
+    for output in outputs:
+        shown = float(output.getvalue().splitlines()[-1].split(",")[-1])
+        assert shown == pytest.approx(expected, rel=bound(1e-9, mixed=1e-6))
