@@ -198,3 +198,30 @@ def dimer_gas(n: int, volume: float) -> Case:
         start += [place, place + np.array([DIMER_LENGTH, 0, 0])]
     system.addForce(bonds)
     return Case("ideal gas of rigid dimers", system, np.array(start), 5 * n, 0.004)
+
+
+BODIES = {  # name: (masses (u), positions (nm), degrees of freedom)
+    "any shape": (
+        (12.0, 1.0, 16.0, 1.0),
+        ((0.0, 0.0, 0.0), (0.11, 0.0, 0.0), (-0.04, 0.14, 0.0), (-0.03, -0.05, 0.09)),
+        6,
+    ),
+    "linear": ((16.0, 12.0, 32.0), ((-0.116, 0.0, 0.0), (0.0, 0.0, 0.0), (0.156, 0.0, 0.0)), 5),
+}
+
+
+def bodies(kind: str, n: int, volume: float | None = None) -> Case:
+    """n rigid bodies of addRigidBody without any interaction. @param volume  of a periodic cube at the start (nm^3)"""
+    masses, shape, degrees_of_freedom = BODIES[kind]
+    edge = 3.0 if volume is None else volume ** (1 / 3)
+    system, force = mm.System(), mc.ConstraintForce()
+    if volume is not None:
+        system.setDefaultPeriodicBoxVectors([edge, 0, 0], [0, edge, 0], [0, 0, edge])
+        force.setUsesPeriodicBoundaryConditions(True)
+    start = []
+    for place in np.random.default_rng(1).uniform(0, edge, (n, 3)):
+        particles = [system.addParticle(mass) for mass in masses]
+        force.addRigidBody(particles, shape)
+        start += [place + x for x in np.array(shape)]
+    system.addForce(force)
+    return Case(f"rigid bodies, {kind}", system, np.array(start), degrees_of_freedom * n, 0.004, friction=10.0)

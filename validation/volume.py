@@ -9,6 +9,7 @@ barostat scaled the atoms of a dimer as two molecules, the shape would be 2N + 1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import stats
 
 from validation import physical, systems
 from validation.checks import Check, compare, of_series
-from validation.dynamics import KT, METHODS, TEMPERATURE, langevin, make_context, sampled, seed_of
+from validation.dynamics import KT, METHODS, TEMPERATURE, Case, langevin, make_context, sampled, seed_of
 from validation.plots import Panels
 
 MOLECULES = 20
@@ -31,9 +32,11 @@ def scale(pressure: float) -> float:
     return KT / (pressure * BAR)
 
 
-def sample(method: str, pressure: float, count: int) -> np.ndarray:
-    """Volumes [count], nm^3."""
-    case = systems.dimer_gas(MOLECULES, MOLECULES * scale(pressure))
+def sample(
+    method: str, pressure: float, count: int, make: Callable[[int, float], Case] = systems.dimer_gas
+) -> np.ndarray:
+    """Volumes [count], nm^3. @param make  molecules without interaction, by their number and volume"""
+    case = make(MOLECULES, MOLECULES * scale(pressure))
     case.system.addForce(mm.MonteCarloBarostat(pressure, TEMPERATURE, 1))
     integrator = langevin(case, method)
     integrator.setRandomNumberSeed(seed_of(method, pressure))  # the barostat's too, on the Reference platform
@@ -44,10 +47,12 @@ def sample(method: str, pressure: float, count: int) -> np.ndarray:
     )
 
 
-def check(method: str, pressure: float, volumes: np.ndarray, molecules: int = MOLECULES) -> list[Check]:
+def check(
+    method: str, pressure: float, volumes: np.ndarray, molecules: int = MOLECULES, kind: str = "rigid dimers"
+) -> list[Check]:
     """Distribution, mean and variance."""
     expected = stats.gamma(molecules + 1, scale=scale(pressure))
-    system = f"{MOLECULES} rigid dimers, ideal, {pressure:g} bar"
+    system = f"{MOLECULES} {kind}, ideal, {pressure:g} bar"
     p = float(stats.kstest(physical.thinned(volumes), expected.cdf).pvalue)
     squares = of_series((volumes - expected.mean()) ** 2)
     return [

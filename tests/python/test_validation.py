@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from validation import (
     __main__,
+    bodies,
     drift,
     equipartition,
     kinetic,
@@ -86,6 +87,15 @@ def test_volume_of_an_ideal_gas_of_rigid_dimers_fluctuates_as_that_of_its_molecu
     assert not failures(volume.check(method, 100.0, volumes))
     for wrong in (volume.MOLECULES - 2, 2 * volume.MOLECULES):
         assert failures(volume.check(method, 100.0, volumes, wrong))
+
+
+@pytest.mark.long
+@both_methods
+@pytest.mark.parametrize(("kind", "rotations"), [("any shape", 3), ("linear", 2)])
+def test_translation_and_rotation_of_bodies_have_the_temperature_of_the_bath(kind, rotations, method):
+    energies = bodies.sample(kind, method, 400)
+    assert not failures(bodies.check(kind, method, energies, rotations))
+    assert failures(bodies.check(kind, method, energies, 5 - rotations))
 
 
 @pytest.mark.long
