@@ -97,7 +97,8 @@ void HostStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegr
     SolveReport report = solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
                                                 integrator.getMaxIterations(), duration, velocity);
     if (report.outcome != Outcome::Converged) {
-        report.rotation = freeRotation(solver->getSet(), report.constraint, x, velocity, box(context), duration);
+        if (report.constraint >= 0)
+            report.rotation = freeRotation(solver->getSet(), report.constraint, x, velocity, box(context), duration);
         fail(report, Stage::Positions, integrator);
     }
     record->note(report);

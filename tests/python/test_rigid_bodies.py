@@ -93,3 +93,18 @@ def test_reporters_count_the_degrees_of_freedom_of_bodies(shape, degrees):
     for output in outputs:
         shown = float(output.getvalue().splitlines()[-1].split(",")[-1])
         assert shown == pytest.approx(expected, rel=bound(1e-9, mixed=1e-6))
+
+
+def test_a_body_that_turns_too_far_is_told_by_how_much():
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in range(4):
+        system.addParticle(12)
+    shape = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0], [0, 0, 0.15]])
+    force.addRigidBody(range(4), shape)
+    system.addForce(force)
+    context = mm.Context(system, mc.RattleIntegrator(0.002), mm.Platform.getPlatform("Reference"))
+    context.setPositions(shape)
+    context.setVelocities(np.cross([900, 0, 0], shape))  # nearly about its axis of the largest moment
+    with pytest.raises(mm.OpenMMException, match=r"rigid body 0 .* turns by 1\.8\d? rad.*\n.*below 0\.001\d? ps"):
+        context.getIntegrator().step(1)
+    assert context.getState(positions=True).getPositions(asNumpy=True)._value == pytest.approx(shape, abs=1e-12)
