@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command import command
 
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "build" / "benchmarks" / "applications"
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import bodies  # noqa: E402
 import degenerate  # noqa: E402
 import drift  # noqa: E402
 import goals  # noqa: E402
@@ -93,3 +95,37 @@ def test_table_of_goals_says_what_is_reached():
     table = goals.markdown({"date": "", "machine": "", "openmm": "", "repetitions": 3, "notes": ["busy"]}, rows)
     assert "| what | 20 (15-25) µs, error 1e-06 | 5 (4.5-5.5) µs, error 1e-06 | ≤ 5 µs | yes |" in table
     assert table.splitlines()[-1].endswith("| no |")
+
+
+def test_costs_of_rigid_bodies_are_measured(tmp_path):
+    options = [
+        "--parts",
+        "sizes",
+        "numbers",
+        "set-up",
+        "--sizes",
+        "1",
+        "500",
+        "--numbers",
+        "3",
+        "--set-up-sizes",
+        "2000",
+    ]
+    output = tmp_path / "bodies.json"
+    bodies.main([*options, "--platforms", "CPU:1", "--rounds", "2", "--output", str(output)])
+    measured = json.loads(output.read_text())["results"]
+    steps = {line["case"]: line["spread"]["median"] for line in measured if line["quantity"] == "step, ns per atom"}
+    assert list(steps) == ["10,000 x 1, CPU:1", "20 x 500, CPU:1", "3 x 10, CPU:1"]
+    assert all(time > 0 for time in steps.values())
+    assert [line["quantity"] for line in measured[-2:]] == ["Context, ms", "memory, B per atom"]
+
+
+def test_bodies_that_are_measured_are_rigid_and_whole():
+    shape = bodies.shape_of(300)
+    assert len(shape) == 300
+    distances = np.linalg.norm(shape[:, None] - shape, axis=-1)[np.triu_indices(300, 1)]
+    assert distances.min() > 0.5 * bodies.SPACING
+    context = bodies.make_context(*bodies.build(300, 2), "Reference")
+    assert context.getIntegrator().getNumDegreesOfFreedom() == 12
+    free = bodies.make_context(*bodies.build(300, 2, False), "Reference")
+    assert free.getIntegrator().getNumDegreesOfFreedom() == 1800
