@@ -194,13 +194,7 @@ void ConstraintSolver::setEndTime(double end) {
     checks->setTime(end);
 }
 
-Impulses ConstraintSolver::getImpulses() const {
-    Impulses result;
-    getImpulses(result);
-    return result;
-}
-
-void ConstraintSolver::getImpulses(Impulses& impulses) const {
+const Impulses& ConstraintSolver::readImpulses() const {
     const std::vector<double>*byRow = &lambda, *rateByRow = &mu;
     if (hasFastLambda) {
         positionRows = lambda;
@@ -212,10 +206,9 @@ void ConstraintSolver::getImpulses(Impulses& impulses) const {
         distances->getVelocityMultipliers(velocityRows);
         rateByRow = &velocityRows;
     }
-    sortByConstraint(*byRow, impulses.lambda);
-    sortByConstraint(*rateByRow, impulses.mu);
-    impulses.lambdaOfBodies = lambdaOfBodies;
-    impulses.muOfBodies = muOfBodies;
+    sortByConstraint(*byRow, last.lambda);
+    sortByConstraint(*rateByRow, last.mu);
+    return last;
 }
 
 void ConstraintSolver::setImpulses(const Impulses& impulses) {
@@ -224,17 +217,17 @@ void ConstraintSolver::setImpulses(const Impulses& impulses) {
         lambda[row] = impulses.lambda[graph->rows[row]];
         mu[row] = impulses.mu[graph->rows[row]];
     }
-    lambdaOfBodies = impulses.lambdaOfBodies;
-    muOfBodies = impulses.muOfBodies;
-    lambdaOfBodies.resize(bodies.numPlaces());
-    muOfBodies.resize(bodies.numPlaces());
+    last.lambdaOfBodies = impulses.lambdaOfBodies;
+    last.muOfBodies = impulses.muOfBodies;
+    last.lambdaOfBodies.resize(bodies.numPlaces());
+    last.muOfBodies.resize(bodies.numPlaces());
 }
 
 void ConstraintSolver::rescaleImpulses(double factor) {
     impulsesRevision++;
     for (double& l : lambda)
         l *= factor;
-    for (Real3& l : lambdaOfBodies)
+    for (Real3& l : last.lambdaOfBodies)
         l = factor * l;
 }
 
@@ -242,8 +235,8 @@ void ConstraintSolver::forgetImpulses() {
     impulsesRevision++;
     lambda.assign(graph->numRows(), 0.0);
     mu.assign(graph->numRows(), 0.0);
-    lambdaOfBodies.assign(bodies.numPlaces(), Real3());
-    muOfBodies = lambdaOfBodies;
+    last.lambdaOfBodies.assign(bodies.numPlaces(), Real3());
+    last.muOfBodies = last.lambdaOfBodies;
     hasFastLambda = hasFastMu = false;
 }
 
@@ -406,7 +399,7 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     describeWorst(report, fast, positions, box, time + duration, measure);
     if (report.outcome == Outcome::Converged)
         noteFailure(report, bodies.solvePositions(positions, box, delta, perTime, perTime > 0 ? velocity : nullptr,
-                                                  lambdaOfBodies));
+                                                  last.lambdaOfBodies));
     return report;
 }
 
@@ -438,7 +431,7 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     }
     describeWorst(report, fast, positions, box, time, measure);
     if (report.outcome == Outcome::Converged)
-        bodies.solveVelocities(positions, box, velocity, muOfBodies);
+        bodies.solveVelocities(positions, box, velocity, last.muOfBodies);
     return report;
 }
 

@@ -180,9 +180,11 @@ public:
         return revision;
     }
     /** Multipliers of the last stages, from which a warm start begins. */
-    Impulses getImpulses() const;
-    /** The same into arrays that keep their memory from step to step. */
-    void getImpulses(Impulses& impulses) const;
+    Impulses getImpulses() const {
+        return readImpulses();
+    }
+    /** The same without a copy, until the next stage. */
+    const Impulses& readImpulses() const;
     void setImpulses(const Impulses& impulses);
     /** Start the next stages from zero. */
     void forgetImpulses();
@@ -241,9 +243,9 @@ private:
     IterativeSolver iterative;
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
     FreeBodySolver bodies;
-    std::vector<Real3> lambdaOfBodies, muOfBodies; // of the last stages, as Impulses
-    std::shared_ptr<TaskRunner> runner;            // null: no distances
-    std::unique_ptr<DistanceSolver> distances;     // null: the simple solvers solve all clusters
+    mutable Impulses last; // those of bodies are kept here, those of constraints put here by readImpulses()
+    std::shared_ptr<TaskRunner> runner;        // null: no distances
+    std::unique_ptr<DistanceSolver> distances; // null: the simple solvers solve all clusters
     std::vector<int> everyCluster;
     bool hasFastLambda = false,
          hasFastMu = false;            // whether DistanceSolver has multipliers of the last stage

@@ -31,10 +31,9 @@ protected:
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Store the multipliers of the present step in the record. */
     virtual void readMultipliers(double dt) {
-        solver->getImpulses(impulses);
-        readImpulses(dt);
+        readImpulses(solver->readImpulses(), dt);
     }
-    void readImpulses(double dt) {
+    void readImpulses(const Impulses& impulses, double dt) {
         scheme.toForces(impulses, dt, record->reading.multipliers, record->reading.velocityMultipliers);
     }
 
@@ -71,7 +70,6 @@ protected:
     std::vector<Real3> delta;          ///< [numParticles] nm, displacement in this step
     double heatOfStep = 0;             ///< kJ/mol, added by a heat bath in this step
     std::vector<Real3> velocityChange; ///< of this step, see StepReading
-    Impulses impulses;                 ///< of this step
 
 private:
     struct Snapshot {

@@ -69,7 +69,7 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     /** The sum of the impulses of all solves except those after random velocities. */
     void readMultipliers(double dt) override {
-        readImpulses(dt);
+        readImpulses(impulses, dt);
     }
 
 private:
@@ -78,6 +78,7 @@ private:
     /** A: free motion on the constraints over dt/2, along a geodesic. */
     void geodesicDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    Impulses impulses; // of this step
 };
 
 /** Velocity Verlet with RATTLE between two halves of a Nose-Hoover chain (RattleNoseHooverIntegrator.h). */
