@@ -431,7 +431,7 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     }
     describeWorst(report, fast, positions, box, time, measure);
     if (report.outcome == Outcome::Converged)
-        bodies.solveVelocities(positions, box, velocity, last.muOfBodies);
+        noteFailure(report, bodies.solveVelocities(positions, box, velocity, last.muOfBodies));
     return report;
 }
 
@@ -454,7 +454,8 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
     SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
     sortByConstraint(byRow, multipliers.values);
     if (report.outcome == Outcome::Converged)
-        bodies.solveAccelerations(positions, box, velocity, acceleration, feedback, multipliers.ofBodies);
+        noteFailure(report,
+                    bodies.solveAccelerations(positions, box, velocity, acceleration, feedback, multipliers.ofBodies));
     return report;
 }
 

@@ -79,6 +79,13 @@ Projection Projector::projectPositions(const ProjectionSettings& settings, Real3
 
 void Projector::moveToConstraints(const ProjectionSettings& settings, std::vector<Real3>& x, const Box& box,
                                   Reach reach, Projection& result) {
+    if (result.before.body >= 0 && !std::isfinite(result.before.maxError)) {
+        result.outcome = Projection::Outcome::Failed;
+        result.report = result.before;
+        result.report.outcome = Outcome::NotFinite;
+        result.report.rotation = result.before.maxError;
+        return;
+    }
     const std::vector<Real3> start = x;
     const Impulses kept = solver.getImpulses(); // of a step; a projection does not start from them
     result.misplaced = solver.placeBodies(x.data(), box, settings.tolerance);
@@ -246,6 +253,18 @@ bool Projector::findUnresolved(const ProjectionSettings& settings, const Real3* 
             result.distance = rounding;
             return true;
         }
+    for (std::size_t b = 0; b < set.bodies.size(); b++) {
+        const FreeBody& body = set.bodies[b];
+        const int p = body.particles[body.reference];
+        const double rounding = settings.positionEpsilon * largestComponent(x[p]);
+        if (body.radius == 0 || !(rounding > body.radius) || std::isinf(rounding))
+            continue;
+        result.outcome = Projection::Outcome::Unresolved;
+        result.body = (int) b;
+        result.particle = p;
+        result.distance = rounding;
+        return true;
+    }
     return false;
 }
 

@@ -41,7 +41,7 @@ struct Projection {
         Kept,       ///< the state satisfied the constraints and is unchanged
         Projected,  ///< the state was projected and satisfies the constraints
         Unresolved, ///< a particle is so far from the origin that rounding of its position exceeds the scale of
-                    ///< a constraint
+                    ///< a constraint, or the radius of its body
         Singular,   ///< the constraints that are solved depend on each other at these positions
         TooFar,     ///< a particle would move farther than maxMove
         Misplaced,  ///< a rigid body is a mirror image of its shape, or its anchors contradict it
@@ -52,7 +52,8 @@ struct Projection {
     SolveReport report; ///< of the last solve; Failed: why it did
     RankAnalysis rank;  ///< Singular: which constraints
     ConstraintSolver::Misplaced misplaced;
-    int constraint = -1;  ///< Unresolved: the first one whose scale is below the rounding error
+    int constraint = -1;  ///< Unresolved: the first one whose scale is below the rounding error; -1: it is a body
+    int body = -1;        ///< Unresolved: that body
     int particle = -1;    ///< Unresolved: that particle; Projected, TooFar: of the largest move, -1 if unknown
     double distance = 0;  ///< nm. Projected, TooFar: the largest move. Unresolved: the rounding error
     double progress = -1; ///< fraction of the change that failed stages reached, 0 to 1; -1: there were no stages

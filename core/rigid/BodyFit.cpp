@@ -11,6 +11,11 @@ double norm(const Real3& a) {
     return std::sqrt(dot(a, a));
 }
 
+/** NaN is larger than any number. */
+bool isLarger(double a, double b) {
+    return !std::isnan(b) && !(a <= b);
+}
+
 /** sum_i w_i s_i y_i^T, row k: sum_i w_i s_ik y_i. */
 struct Correlation {
     Real3 row[3];
@@ -34,6 +39,14 @@ double bestAxes(const Correlation& M, rigid::BodyAxes& e) {
     e.e2 = {2 * (x * y - w * z), w * w - x * x + y * y - z * z, 2 * (y * z + w * x)};
     e.e3 = cross(e.e1, e.e2);
     return eigen.values[3];
+}
+
+/** The same with the first axis given, not normalized: the angle about it is sought. */
+double bestAbout(const Real3& first, const Correlation& M, rigid::BodyAxes& e) {
+    const Real3 unit = (1 / norm(first)) * first, second = M.row[1] - cross(unit, M.row[2]);
+    const bool isAny = !(dot(second, second) > 0);
+    e = rigid::bodyAxes(unit, second, isAny);
+    return dot(unit, M.row[0]) + dot(e.e2, second);
 }
 
 } // namespace
@@ -68,24 +81,22 @@ BodyFit fitBody(const FreeBody& body, const Real3* positions, const Box& box) {
         reflected.add(weight[i], {s.x, s.y, -s.z}, y);
         squares += weight[i] * (dot(s, s) + dot(y, y));
     }
-    if (!body.isHeld && body.axisAnchor >= 0) { // the axis, then the angle about it
-        const Real3 axis = u[body.axisAnchor], unit = (1 / norm(axis)) * axis,
-                    second = M.row[1] - cross(unit, M.row[2]);
-        fit.axes = rigid::bodyAxes(unit, second, !(dot(second, second) > 0));
-    } else {
-        const double best = bestAxes(M, fit.axes);
-        rigid::BodyAxes mirrored;
-        const double rest = squares - 2 * best, ofReflection = squares - 2 * bestAxes(reflected, mirrored);
-        fit.isMirrored = !body.isHeld && ofReflection < 0.01 * rest && rest > 1e-12 * squares;
-    }
+    const auto fitAxes = [&](const Correlation& to, rigid::BodyAxes& axes) {
+        if (body.isHeld || body.axisAnchor < 0)
+            return bestAxes(to, axes);
+        return bestAbout(u[body.axisAnchor], to, axes);
+    };
+    rigid::BodyAxes mirrored;
+    const double rest = squares - 2 * fitAxes(M, fit.axes), ofReflection = squares - 2 * fitAxes(reflected, mirrored);
+    fit.isMirrored = !body.isHeld && ofReflection < 0.01 * rest && rest > 1e-12 * squares;
     fit.origin = fit.origin - rigid::alongAxes(fit.axes, centreOfShape);
     for (int i = 0; i < n; i++) {
         const double distance = norm(u[i] - fit.origin - rigid::alongAxes(fit.axes, body.shape[i]));
-        if (!(distance <= fit.deviation)) {
+        if (isLarger(distance, fit.deviation)) {
             fit.deviation = distance;
             fit.particle = body.particles[i];
         }
-        if (body.mass[i] == 0 && !(distance <= fit.ofAnchors)) {
+        if (body.mass[i] == 0 && isLarger(distance, fit.ofAnchors)) {
             fit.ofAnchors = distance;
             fit.anchor = body.particles[i];
         }

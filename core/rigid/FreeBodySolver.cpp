@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "FreeBodySolver.h"
 #include <algorithm>
+#include <limits>
 
 namespace ConstraintPlugin {
 
@@ -23,6 +24,14 @@ void add(Moments& sum, const Moments& other) {
     sum.first += other.first;
     sum.second += other.second;
     sum.third += other.third;
+}
+
+bool isFinite(const Real3& a) {
+    return std::isfinite(a.x + a.y + a.z);
+}
+
+bool isFinite(const RigidMotion& motion) {
+    return isFinite(motion.t) && isFinite(motion.p1) && isFinite(motion.p2) && isFinite(motion.p3);
 }
 
 /** Whether positions determine the place of a body's particles, rather than all of them being immovable, or alone. */
@@ -173,7 +182,7 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
             report.isSolved = false;
             const FreeBody& body = bodies[part.failed];
             const Real3 turn = rigid::angularVelocity(body.constants, part.frame.axes, part.sums.field);
-            report.rotation = norm(turn);
+            report.rotation = isFinite(part.motion) ? norm(turn) : std::numeric_limits<double>::quiet_NaN();
             report.particle = body.particles[body.reference];
             break;
         }
@@ -203,7 +212,7 @@ BodyReport FreeBodySolver::solveVelocities(const Real3* positions, const Box& bo
         positions, box, velocity,
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
             motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
-            return true;
+            return isFinite(motion);
         },
         [&](int b, int first, int last, const Frame&, const RigidMotion& motion) {
             bodyLoops::setVelocities(rangeOf(b, first, last), motion, velocity, &impulses[firstPlace[b] + first]);
@@ -231,7 +240,7 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
         positions, box, acceleration,
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
             motion = rigid::rigidAcceleration(bodies[b].constants, frame.axes, moments, angular[b]);
-            return true;
+            return isFinite(motion);
         },
         eachParticle([&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
             const Real3& s = body.shape[i];
@@ -265,8 +274,8 @@ BodyReport FreeBodySolver::measurePositions(const Real3* positions, const Box& b
     BodyReport report;
     for (int b = 0; b < (int) bodies.size(); b++) {
         const BodyFit fit = fitBody(bodies[b], positions, box);
-        const double error = bodies[b].radius > 0 ? fit.deviation / bodies[b].radius : 0;
-        if (report.body < 0 || !(error <= report.error)) { // NaN, too
+        const double error = bodies[b].radius > 0 ? fit.deviation / bodies[b].radius : 0 * fit.deviation; // NaN of NaN
+        if (report.body < 0 || !(error <= report.error)) {                                                // NaN, too
             report.body = b;
             report.error = error;
             report.particle = fit.particle;
@@ -293,7 +302,7 @@ BodyReport FreeBodySolver::measureVelocities(const Real3* positions, const Box& 
     BodyReport report;
     for (int b = 0; b < (int) bodies.size(); b++)
         for (int place = firstPlace[b]; place < firstPlace[b + 1]; place++)
-            if (report.body < 0 || !(error[place] <= report.error)) {
+            if (report.body < 0 || (!std::isnan(report.error) && !(error[place] <= report.error))) {
                 report.body = b;
                 report.error = error[place];
                 report.particle = bodies[b].particles[place - firstPlace[b]];

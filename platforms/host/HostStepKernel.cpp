@@ -97,7 +97,7 @@ void HostStepKernel::solvePositions(ContextImpl& context, const ConstraintIntegr
     SolveReport report = solver->solvePositions(x, box(context), displacement, integrator.getConstraintTolerance(),
                                                 integrator.getMaxIterations(), duration, velocity);
     if (report.outcome != Outcome::Converged) {
-        if (report.constraint >= 0)
+        if (report.body < 0)
             report.rotation = freeRotation(solver->getSet(), report.constraint, x, velocity, box(context), duration);
         fail(report, Stage::Positions, integrator);
     }

@@ -8,16 +8,18 @@ namespace ConstraintPlugin {
 
 ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection& projection, const Real3* x,
                                      const std::string& activity) {
-    const auto [constraint, particle, rounding] =
-        std::tuple(projection.constraint, projection.particle, projection.distance);
+    const auto [constraint, body, particle, rounding] =
+        std::tuple(projection.constraint, projection.body, projection.particle, projection.distance);
     std::ostringstream out;
     out << describeParticle(set, particle) << " is at (" << x[particle].x << ", " << x[particle].y << ", "
         << x[particle].z << ") nm in " << activity
         << ": at this distance from the origin, positions in this precision are rounded by " << rounding
-        << " nm, too much for " << describeConstraint(set, constraint) << ".";
-    return problemOf(set, "rounding", {constraint}, out.str(),
-                     "correct its position, or move all particles closer to the origin.", rounding,
-                     set.scale(set.constraints[constraint]));
+        << " nm, too much for " << (constraint >= 0 ? describeConstraint(set, constraint) : describeBody(set, body))
+        << ".";
+    const char* const remedy = "correct its position, or move all particles closer to the origin.";
+    return constraint >= 0 ? problemOf(set, "rounding", {constraint}, out.str(), remedy, rounding,
+                                       set.scale(set.constraints[constraint]))
+                           : problemOfBody(set, "rounding", body, out.str(), remedy, rounding, set.bodies[body].radius);
 }
 
 namespace {
