@@ -1,0 +1,374 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Rigid bodies in closed form on every platform: their motion, forces and temperatures.
+#include "openmm/reference/SimTKOpenMMRealType.h"
+#include "support/BodySystems.h"
+#include "support/Statistics.h"
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+const double kT = BOLTZ * 300;
+
+double length(const Vec3& r) {
+    return std::sqrt(r.dot(r));
+}
+
+double trace(const Vectors& tensor) {
+    return tensor[0][0] + tensor[1][1] + tensor[2][2];
+}
+
+Vectors forcesAt(Simulation& s) {
+    return s.context->getState(State::Forces).getForces();
+}
+
+class FreeBodies : public testing::TestWithParam<ConstraintTests::Setup> {
+protected:
+    const ConstraintTests::Setup setup = GetParam();
+    const std::string platform = std::get<0>(setup), integrator = std::get<2>(setup);
+    const Precision precision = precisionOf(platform);
+
+    /** Langevin integrators without noise. */
+    static void cool(Simulation& s, double friction) {
+        if (auto* langevin = dynamic_cast<RattleLangevinIntegrator*>(s.integrator.get())) {
+            langevin->setTemperature(0);
+            langevin->setFriction(friction);
+        }
+    }
+};
+
+/** Instantaneous constraint forces m a - F of one body, a = A + b x x + w x (w x x). */
+Vectors instantaneousForces(const std::vector<double>& masses, const Vectors& x, const Vectors& v, const Vectors& f) {
+    const int n = (int) masses.size();
+    int anchors = 0;
+    Vec3 origin, drift, force;
+    double total = 0;
+    for (int i = 0; i < n; i++) {
+        total += masses[i];
+        origin += x[i] * masses[i];
+        drift += v[i] * masses[i];
+        force += f[i];
+        anchors += masses[i] == 0;
+    }
+    EXPECT_EQ(anchors, 0);
+    origin /= total;
+    drift /= total;
+    // Moments of inertia and a small one about the axis of a linear body, where there is no torque
+    double I[3][3] = {};
+    Vec3 L, torque, axis = x[1] - x[0];
+    axis /= length(axis);
+    double off = 0;
+    for (int i = 0; i < n; i++) {
+        const Vec3 r = x[i] - origin;
+        L += r.cross(v[i] - drift) * masses[i];
+        torque += r.cross(f[i]);
+        off = std::max(off, length(axis.cross(r)));
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                I[a][b] += masses[i] * ((a == b ? r.dot(r) : 0) - r[a] * r[b]);
+    }
+    if (off < 1e-6)
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                I[a][b] += axis[a] * axis[b];
+    const auto solve = [&](const Vec3& right) { // Cramer's rule
+        const Vec3 a(I[0][0], I[1][0], I[2][0]), b(I[0][1], I[1][1], I[2][1]), c(I[0][2], I[1][2], I[2][2]);
+        return Vec3(right.dot(b.cross(c)), a.dot(right.cross(c)), a.dot(b.cross(right))) / a.dot(b.cross(c));
+    };
+    const Vec3 w = solve(L), turning = solve(torque - w.cross(L));
+    Vectors forces;
+    for (int i = 0; i < n; i++) {
+        const Vec3 r = x[i] - origin, a = force / total + turning.cross(r) + w.cross(w.cross(r));
+        forces.push_back(a * masses[i] - f[i]);
+    }
+    return forces;
+}
+
+const std::vector<RigidShape> withoutAnchors(someBodies().begin(), someBodies().begin() + 3);
+
+TEST_P(FreeBodies, HaveTheForcesOfTheirMotion) {
+    const BodySystem bodies(withoutAnchors);
+    const double dt = isDevice(platform) ? 5e-4 : 1e-5, bound = isDevice(platform) ? 0.03 : 2e-3;
+    Simulation s = bodies.simulate(setup, dt, 3000);
+    cool(s, 5);
+    s.integrator->step(2);
+    const Vectors x = s.positions(), v = s.velocities(), f = forcesAt(s);
+    s.integrator->step(1);
+    const Vectors forces = s.integrator->getConstraintForces(), virial = s.integrator->getConstraintVirial();
+    double expectedTrace = 0;
+    Vectors ownVirial(3);
+    for (std::size_t b = 0; b < bodies.bodies.size(); b++) {
+        SCOPED_TRACE(bodies.bodies[b].name);
+        const int first = bodies.first[b], n = (int) bodies.bodies[b].masses.size();
+        const auto part = [&](const Vectors& all) { return Vectors(all.begin() + first, all.begin() + first + n); };
+        const Vectors expected = instantaneousForces(bodies.bodies[b].masses, part(x), part(v), part(f));
+        double largest = 0;
+        Vec3 sum, torque;
+        for (int i = 0; i < n; i++) {
+            largest = std::max(largest, length(expected[i]));
+            const Vec3 r = x[first + i] - x[first];
+            sum += forces[first + i];
+            torque += r.cross(forces[first + i]);
+            expectedTrace += r.dot(expected[i]);
+            for (int k = 0; k < 3; k++)
+                ownVirial[k] += forces[first + i] * r[k];
+        }
+        EXPECT_GT(largest, 10);
+        EXPECT_LT(distance(part(forces), expected), bound * largest);
+        const double rounding = 1e-7 + 10 * precision.constraint + precision.force;
+        EXPECT_LT(length(sum), rounding * largest);
+        EXPECT_LT(length(torque), (integrator == "GeodesicLangevin" ? bound : rounding) * largest);
+    }
+    EXPECT_LT(distance(virial, ownVirial), (1e-8 + 10 * precision.constraint) * std::abs(expectedTrace));
+    EXPECT_NEAR(trace(virial), expectedTrace, bound * std::abs(expectedTrace));
+}
+
+INSTANTIATE_TEST_SUITE_P(Integrators, FreeBodies,
+                         testing::ValuesIn(bodySetups({"Rattle", "Shake", "RattleLangevin", "GeodesicLangevin",
+                                                       "ConstraintForce", "RattleNoseHoover"})),
+                         [](const auto& info) { return nameOf(info.param); });
+
+class FreeBodiesWithoutNoise : public FreeBodies {};
+
+TEST_P(FreeBodiesWithoutNoise, HaveTheForcesOfTheirTrajectory) {
+    const BodySystem bodies(someBodies());
+    const double dt = 0.002;
+    Simulation s = bodies.simulate(setup, dt);
+    cool(s, 0);
+    s.integrator->step(3);
+    const Vectors x = s.positions(), v = s.velocities(), f = forcesAt(s);
+    s.integrator->step(1);
+    const Vectors forces = s.integrator->getConstraintForces(), after = s.positions(), last = s.velocities(),
+                  next = forcesAt(s);
+    double largest = 0;
+    for (int i = 0; i < bodies.numParticles(); i++) {
+        const double m = bodies.masses[i];
+        if (m == 0) {
+            EXPECT_EQ(forces[i], Vec3()) << i;
+            continue;
+        }
+        Vec3 expected = (last[i] - v[i]) * (m / dt) - f[i];
+        if (integrator == "Rattle")
+            expected = (after[i] - x[i] - v[i] * dt) * (2 * m / (dt * dt)) - f[i];
+        else if (integrator == "GeodesicLangevin")
+            expected = (last[i] - v[i]) * (m / dt) - (f[i] + next[i]) * 0.5;
+        const double rounding = 1e-6 + m / dt * (precision.velocity + precision.position / dt) + 1e3 * precision.force;
+        EXPECT_LT(length(forces[i] - expected), rounding) << i;
+        largest = std::max(largest, length(expected));
+    }
+    EXPECT_GT(largest, 50);
+}
+
+INSTANTIATE_TEST_SUITE_P(Integrators, FreeBodiesWithoutNoise,
+                         testing::ValuesIn(bodySetups({"Rattle", "Shake", "FrictionlessLangevin", "GeodesicLangevin"})),
+                         [](const auto& info) { return nameOf(info.param); });
+
+class FreeBodiesOfRattle : public FreeBodies {};
+
+TEST_P(FreeBodiesOfRattle, CountTheirDegreesOfFreedom) {
+    for (const RigidShape& shape : someBodies()) {
+        const BodySystem alone({shape});
+        Simulation s = alone.simulate(setup, 0.001, 0);
+        EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), shape.degreesOfFreedom) << shape.name;
+        if (isDevice(platform))
+            break;
+    }
+    const BodySystem all(someBodies());
+    EXPECT_EQ(all.simulate(setup, 0.001).integrator->getNumDegreesOfFreedom(), 26);
+    auto system = BodySystem(withoutAnchors).toOpenMM();
+    system->addForce(new CMMotionRemover());
+    Simulation s(std::move(system), makeIntegrator(setup, 0.001), platform);
+    EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), 17 - 3);
+}
+
+TEST_P(FreeBodiesOfRattle, ReturnToTheirStart) {
+    const BodySystem bodies(someBodies());
+    Simulation s = bodies.simulate(setup, 0.002);
+    const Vectors x = s.positions();
+    const int steps = 100;
+    s.integrator->step(steps);
+    const Vectors there = s.positions();
+    EXPECT_GT(distance(there, x), 0.05);
+    EXPECT_LT(bodies.deformation(there), 1e-12 + 4 * precision.position);
+    Vectors v = s.velocities();
+    for (Vec3& each : v)
+        each = each * -1;
+    s.context->setVelocities(v);
+    s.integrator->step(steps);
+    EXPECT_LT(distance(s.positions(), x), 1e-11 + steps * steps * precision.position);
+    for (int i = 0; i < bodies.numParticles(); i++) {
+        if (bodies.masses[i] == 0) {
+            EXPECT_EQ(there[i], x[i]) << i;
+        }
+    }
+}
+
+TEST_P(FreeBodiesOfRattle, MoveThroughTheSidesOfABox) {
+    const BodySystem bodies(withoutAnchors);
+    for (const Vectors& box :
+         {Vectors{{2, 0, 0}, {0, 2.2, 0}, {0, 0, 2.4}}, Vectors{{2, 0, 0}, {0.7, 2.2, 0}, {-0.6, 0.9, 2.4}}}) {
+        // Whole somewhere, and at a corner with each particle wrapped by itself
+        std::vector<Vectors> ends;
+        Vectors images;
+        for (bool wrapped : {false, true}) {
+            auto system = bodies.toOpenMM(true);
+            system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
+            bodies.addSprings(*system, 300, true);
+            Simulation s(std::move(system), makeIntegrator(setup, 0.002, 1e-10), platform);
+            Vectors x;
+            images.clear();
+            for (const Vec3& r : bodies.start) {
+                Vec3 image, at = r;
+                for (int k = 2; k >= 0 && wrapped; k--) {
+                    const Vec3 shift = box[k] * std::floor(at[k] / box[k][k]);
+                    image += shift;
+                    at -= shift;
+                }
+                images.push_back(image);
+                x.push_back(at);
+            }
+            s.context->setPositions(x);
+            s.context->setVelocities(bodies.velocities(1, 3));
+            s.integrator->applyConstraints();
+            s.integrator->applyVelocityConstraints();
+            s.integrator->step(100);
+            ends.push_back(s.positions());
+        }
+        EXPECT_GT(distance(images, Vectors(images.size())), 1);
+        for (std::size_t i = 0; i < images.size(); i++)
+            ends[1][i] += images[i];
+        EXPECT_LT(distance(ends[0], ends[1]), 1e-10 + 1e4 * precision.position);
+        EXPECT_LT(bodies.deformation(ends[0]), 1e-12 + 4 * precision.position);
+        EXPECT_GT(distance(ends[0], bodies.start), 0.05);
+    }
+}
+
+TEST_P(FreeBodiesOfRattle, CarryVirtualSites) {
+    const BodySystem bodies(someBodies());
+    auto system = bodies.toOpenMM();
+    const int water = bodies.first[1], pendulum = bodies.first[5], site = system->addParticle(0);
+    system->setVirtualSite(site, new ThreeParticleAverageSite(water, water + 1, water + 2, 0.6, 0.3, 0.1));
+    const int other = system->addParticle(0);
+    system->setVirtualSite(other, new TwoParticleAverageSite(pendulum, pendulum + 2, 0.5, 0.5));
+    auto* pull = new CustomExternalForce("-200*x+300*y");
+    pull->addParticle(site, {});
+    pull->addParticle(other, {});
+    system->addForce(pull);
+    Simulation s(std::move(system), makeIntegrator(setup, 0.002), platform);
+    Vectors x = bodies.start;
+    x.resize(x.size() + 2);
+    s.context->setPositions(x);
+    s.context->computeVirtualSites();
+    const Vectors before = s.positions();
+    s.integrator->step(50);
+    const Vectors r = s.positions();
+    EXPECT_LT(distance({r[site]}, {r[water] * 0.6 + r[water + 1] * 0.3 + r[water + 2] * 0.1}),
+              1e-12 + 4 * precision.position);
+    EXPECT_LT(distance({r[other]}, {(r[pendulum] + r[pendulum + 2]) * 0.5}), 1e-12 + 4 * precision.position);
+    EXPECT_GT(length(r[site] - before[site]), 0.01) << "its force has to reach the body";
+    EXPECT_GT(length(r[other] - before[other]), 0.001);
+    EXPECT_LT(bodies.deformation(Vectors(r.begin(), r.end() - 2)), 1e-12 + 4 * precision.position);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, FreeBodiesOfRattle, testing::ValuesIn(bodySetups({"Rattle"})),
+                         [](const auto& info) { return nameOf(info.param); });
+
+// ---- statistics -----------------------------------------------------------------------------------------------------
+
+/** With a heat bath. */
+class FreeBodiesInABath : public FreeBodies {
+protected:
+    /** Some bodies, none of which feels another. */
+    Simulation gas(const RigidShape& shape, int count, double dt, double friction) const {
+        const BodySystem bodies(std::vector<RigidShape>(count, shape), 0);
+        Simulation s(bodies.toOpenMM(), makeIntegrator(setup, dt, 1e-8), platform);
+        if (auto* langevin = dynamic_cast<RattleLangevinIntegrator*>(s.integrator.get()))
+            langevin->setFriction(friction);
+        s.context->setPositions(bodies.start);
+        s.context->setVelocitiesToTemperature(300, 4);
+        s.integrator->step(20);
+        return s;
+    }
+};
+
+TEST_P(FreeBodiesInABath, HaveTheEnergyOfSixOrFiveDegreesOfFreedom) {
+    const int count = 60, samples = isDevice(platform) ? 40 : 150;
+    for (int kind : {0, 2}) {
+        const RigidShape& shape = someBodies()[kind];
+        SCOPED_TRACE(shape.name);
+        Simulation s = gas(shape, count, 0.002, 50);
+        const int dof = s.integrator->getNumDegreesOfFreedom(), n = (int) shape.masses.size();
+        EXPECT_EQ(dof, count * shape.degreesOfFreedom);
+        const double total = std::accumulate(shape.masses.begin(), shape.masses.end(), 0.0);
+        std::vector<double> temperature, translation, virial;
+        for (int sample = 0; sample < samples; sample++) {
+            s.integrator->step(25);
+            temperature.push_back(s.integrator->computeSystemTemperature());
+            virial.push_back(-trace(s.integrator->getConstraintVirial()));
+            const Vectors v = s.velocities();
+            double ofCentres = 0;
+            for (int b = 0; b < count; b++) {
+                Vec3 momentum;
+                for (int i = 0; i < n; i++)
+                    momentum += v[b * n + i] * shape.masses[i];
+                ofCentres += 0.5 * momentum.dot(momentum) / total;
+            }
+            translation.push_back(ofCentres);
+        }
+        if (integrator == "RattleNoseHoover") { // what chains give each degree of freedom depends on the start
+            const Mean mean = meanOf(temperature, 10);
+            EXPECT_NEAR(mean.value, 300, 6 * mean.error + 1);
+            EXPECT_LT(mean.error, 3);
+            continue;
+        }
+        expectMeanOfSquares(temperature, 300, dof, 0.09);
+        expectMeanOfSquares(translation, 1.5 * count * kT, 3 * count, 0.12);
+        // Without forces the trace of the virial is -2 times the energy of rotation, whose mean is kT/2 for each axis.
+        expectMeanOfSquares(virial, (dof - 3 * count) * kT, dof - 3 * count, 0.15);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Integrators, FreeBodiesInABath,
+                         testing::ValuesIn(bodySetups({"RattleLangevin", "GeodesicLangevin", "RattleNoseHoover"})),
+                         [](const auto& info) { return nameOf(info.param); });
+
+/** "Ensemble": it draws many samples. */
+class FreeBodyEnsemble : public FreeBodies {};
+
+TEST_P(FreeBodyEnsemble, HasTheVolumeOfAnIdealGas) {
+    // <V> = (N + 1) kT/P of N molecules, which a barostat moves as a whole.
+    const int count = 12, samples = isDevice(platform) ? 1500 : 20000;
+    const double bar = 0.06022141; // kJ/mol/nm^3
+    const BodySystem bodies(std::vector<RigidShape>(count, someBodies()[2]), 1);
+    auto system = bodies.toOpenMM(true);
+    const double volume = (count + 1) * kT / (20 * bar), edge = std::cbrt(volume);
+    system->setDefaultPeriodicBoxVectors({edge, 0, 0}, {0, edge, 0}, {0, 0, edge});
+    auto* barostat = new MonteCarloBarostat(20, 300, 1);
+    barostat->setRandomNumberSeed(3);
+    system->addForce(barostat);
+    Simulation s(std::move(system), makeIntegrator(setup, 0.002, 1e-8), platform);
+    s.context->setPositions(bodies.start);
+    s.context->setVelocitiesToTemperature(300, 4);
+    EXPECT_EQ(s.context->getMolecules().size(), (std::size_t) count);
+    s.integrator->step(500);
+    std::vector<double> volumes;
+    for (int sample = 0; sample < samples; sample++) {
+        s.integrator->step(1);
+        volumes.push_back(s.context->getState(0).getPeriodicBoxVolume());
+    }
+    const Mean mean = meanOf(volumes, 20);
+    EXPECT_NEAR(mean.value, volume, 6 * mean.error);
+    EXPECT_LT(mean.error, 0.06 * volume);
+    const Vectors x = s.positions();
+    EXPECT_LT(bodies.deformation(x), 1e-11 + 40 * precision.position);
+    EXPECT_GT(distance(x, bodies.start), 0.3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, FreeBodyEnsemble,
+                         testing::ValuesIn(oneSetupOfEach(bodySetups({"GeodesicLangevin"}))),
+                         [](const auto& info) { return nameOf(info.param); });
+
+} // namespace
