@@ -293,6 +293,40 @@ TEST(RigidMotion, PrecessesAsASymmetricTop) {
     EXPECT_NEAR(coarse / fine, 4, 0.1);
 }
 
+TEST(RigidMotion, LeavesARigidDisplacementAsItIs) {
+    // It needs no constraint force, whatever the axis and the angle below 90 degrees.
+    std::vector<RigidShape> shapes(rotors().begin(), rotors().end());
+    shapes.push_back({"needle", {10, 10, 1, 1}, {{0, 0, 0}, {1, 0, 0}, {0.4, 0.03, 0}, {0.6, 0, 0.02}}, 6});
+    for (const RigidShape& original : shapes)
+        for (unsigned seed = 0; seed < 200; seed++) {
+            const RigidShape shape = turned(original, seed);
+            Random random(seed + 1);
+            Real3 axis = random.direction();
+            const auto anchor = std::find(shape.masses.begin(), shape.masses.end(), 0.0) - shape.masses.begin();
+            const FreeBody body = freeBody(shape).bodies[0];
+            if (body.isLinear) { // no turn about itself
+                const Real3 along = shape.places[1] - shape.places[0];
+                axis = axis - (dot(axis, along) / dot(along, along)) * along;
+                axis = (1 / std::sqrt(dot(axis, axis))) * axis;
+            }
+            const bool isAnchored = anchor < (int) shape.masses.size();
+            const Real3 origin = isAnchored ? shape.places[anchor] : shape.places[0],
+                        shift = isAnchored ? Real3() : random.inCube(0.1);
+            const double degrees = random.uniform(0, 89.9);
+            const double angle = degrees * pi / 180;
+            Arrays expected;
+            for (const Real3& r : shape.places) {
+                const Real3 d = r - origin, along = dot(d, axis) * axis, across = d - along;
+                expected.push_back(shift + (std::cos(angle) - 1) * across + std::sin(angle) * cross(axis, d));
+            }
+            Arrays delta = expected;
+            ConstraintSolver solver(freeBody(shape), Method::Automatic);
+            const SolveReport report = solver.solvePositions(shape.places.data(), Box(), delta.data(), 1e-12, 10);
+            ASSERT_EQ(report.outcome, Outcome::Converged) << shape.name << " " << degrees;
+            EXPECT_LT(largestDifference(delta, expected), 1e-12) << shape.name << " " << degrees;
+        }
+}
+
 TEST(RigidMotion, EndsAtNinetyDegrees) {
     // About a principal axis SHAKE turns by asin(omega dt).
     for (const RigidShape& original : rotors()) {
