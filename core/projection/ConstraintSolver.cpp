@@ -544,7 +544,8 @@ SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box
     return report;
 }
 
-ConstraintSolver::Misplaced ConstraintSolver::placeBodies(Real3* x, const Box& box, double threshold) const {
+ConstraintSolver::Misplaced ConstraintSolver::placeBodies(Real3* x, const Box& box, double threshold,
+                                                          double ofAnchors) const {
     for (int b = 0; b < (int) set.bodies.size(); b++) {
         const FreeBody& body = set.bodies[b];
         const BodyFit fit = fitBody(body, x, box);
@@ -552,7 +553,7 @@ ConstraintSolver::Misplaced ConstraintSolver::placeBodies(Real3* x, const Box& b
             continue;
         if (fit.isMirrored)
             return {Misplaced::Mirrored, b};
-        if (!(fit.ofAnchors <= threshold * body.radius))
+        if (!(fit.ofAnchors <= ofAnchors * body.radius))
             return {Misplaced::Anchors, b, fit.anchor, fit.ofAnchors};
         moveToFit(body, fit, x, box);
     }

@@ -142,9 +142,10 @@ public:
         double distance = 0; ///< nm, of the anchor from its place
     };
     /** Move the bodies whose errors exceed a threshold where they fit given positions best.
+     *  @param ofAnchors  error that immovable particles may have; both are relative to the radius
      *  @param x  [numParticles] nm, in and out
      *  @return the first body that is a mirror image of its shape, or whose anchors contradict it; it is not moved */
-    Misplaced placeBodies(Real3* x, const Box& box, double threshold) const;
+    Misplaced placeBodies(Real3* x, const Box& box, double threshold, double ofAnchors) const;
     /** Choose which of the redundant constraints to solve at actual positions: the best conditioned choice of as many
      * as are independent at generic positions. Until then the choice is the one made at generic positions. */
     void chooseIndependent(const Real3* positions, const Box& box);

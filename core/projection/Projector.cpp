@@ -88,7 +88,8 @@ void Projector::moveToConstraints(const ProjectionSettings& settings, std::vecto
     }
     const std::vector<Real3> start = x;
     const Impulses kept = solver.getImpulses(); // of a step; a projection does not start from them
-    result.misplaced = solver.placeBodies(x.data(), box, settings.tolerance);
+    result.misplaced = solver.placeBodies(x.data(), box, settings.tolerance,
+                                          settings.reachedTolerance() + roundingSlack(settings, x.data()));
     if (result.misplaced.reason != ConstraintSolver::Misplaced::None) {
         result.outcome = Projection::Outcome::Misplaced;
         return;
