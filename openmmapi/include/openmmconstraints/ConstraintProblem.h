@@ -29,7 +29,9 @@ namespace ConstraintPlugin {
  *  In a projection or a step:
  *  - "far-off": initial positions that would be moved too far; "minimum-image": because they are wrapped into a box
  *  - "not-converged", "inconsistent" (a constraint that depends on others does not hold), "no-gradient", "singular",
- *    "not-finite"; "too-fast": a bond that would rotate too far in a step
+ *    "not-finite"; "too-fast": a bond or a rigid body that would rotate too far in a step
+ *  - "mirror-image": a rigid body at positions that are a mirror image of its shape; "anchors": its particles without
+ *    mass are at places that contradict the shape
  *  - "rounding": a coordinate too large for its precision; "moving": a target that has left its range
  *  - "off-parameter": a Context parameter was changed and the positions violate the constraints; "drift": beyond
  *    setMaxDrift()
