@@ -210,13 +210,13 @@ ConstraintProblem problemOfBody(const ConstraintSet& set, std::string kind, int 
                                        minimizeFirst + "."));
     }
     out << " turns by " << report.rotation
-        << " rad in this step. Its constraint forces are directed as at the start of "
-        << "the step and can turn it by less than 90 degrees.";
+        << " rad in this step, by its angular velocity. Constraint forces with the directions of the step's start can "
+        << "turn it up to about " << maxRotation << " rad, where it turns by 90 degrees.";
     std::ostringstream remedy;
     remedy.precision(2);
     remedy << "a step size below " << context.stepSize / report.rotation << " ps (setStepSize), or " << minimizeFirst
            << " if it is fast because of large forces.";
-    throwProblem(problemOfBody(set, "too-fast", report.body, out.str(), remedy.str(), report.rotation, M_PI / 2));
+    throwProblem(problemOfBody(set, "too-fast", report.body, out.str(), remedy.str(), report.rotation, maxRotation));
 }
 
 std::string describeParticle(const ConstraintSet& set, int particle) {

@@ -34,6 +34,19 @@ TEST_P(FreeBodyContexts, OfTwoContextsDoNotMix) {
     EXPECT_GT(distance(a.positions(), b.positions()), 1e-4);
 }
 
+TEST_P(FreeBodyContexts, KeepTheMassesOfTheContext) {
+    const BodySystem bodies(someBodies());
+    Simulation changed = bodies.simulate(setup, 0.001), other = bodies.simulate(setup, 0.001);
+    changed.system->setParticleMass(bodies.first[1], 100);
+    changed.system->setParticleMass(bodies.first[2], 0);
+    for (Simulation* s : {&changed, &other}) {
+        dynamic_cast<ConstraintForce&>(s->system->getForce(0)).updateParametersInContext(*s->context);
+        s->integrator->step(3);
+    }
+    EXPECT_LT(distance(changed.positions(), other.positions()), 1e-14 + 4 * precision.position);
+    EXPECT_LT(distance(changed.velocities(), other.velocities()), 1e-11 + 4 * precision.velocity);
+}
+
 TEST_P(FreeBodyContexts, TakeNewShapesInAContext) {
     const BodySystem bodies(someBodies());
     Simulation s = bodies.simulate(setup, 0.001);

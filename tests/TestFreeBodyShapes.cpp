@@ -101,6 +101,11 @@ TEST(FreeBodyShapes, AreLinearBelowASmallestMoment) {
         EXPECT_EQ(body.degreesOfFreedom(), factor < 1 ? 5 : 6);
         EXPECT_NEAR(body.lineShift, factor < 1 ? h * 32 / 44 : 0, 1e-12);
     }
+    // Light particles beside a line keep their places, and so do those beside an axis of anchors.
+    const FreeBody light = make({"light", {0.1, 0.1, 0.1}, {{0, 0, 0}, {0.07, 0, 0}, {0.03, 0.06, 0}}, 0});
+    EXPECT_EQ(light.degreesOfFreedom(), 6);
+    EXPECT_EQ(light.lineShift, 0);
+    EXPECT_EQ(make({"flag", {0, 0, 0.1}, {{0, 0, 0}, {0, 0, 0.2}, {0.04, 0, 0.1}}, 0}).degreesOfFreedom(), 1);
     // Two anchors on the line of all others, or nearly: nothing moves.
     for (double h : {0.0, 0.001}) {
         const FreeBody body = make({"rod", {0, 12, 0, 16}, {{0, 0, 0}, {0.1, h, 0}, {0.2, 0, 0}, {0.3, 0, 0}}, 0});

@@ -221,9 +221,9 @@ TEST_P(FreeBodyStates, ThatTurnTooFarEndTheStep) {
         const ConstraintProblem problem = expectRefusal(s, "too-fast", oneStep);
         expectAll(problem.text(), {"rigid body 1 of the ConstraintForce with index 0", "90 degrees", "setStepSize"});
         EXPECT_EQ(problem.particles, bodies.particles(1));
-        EXPECT_GT(problem.value, 1);
+        EXPECT_GT(problem.value, problem.bound);
         EXPECT_TRUE(std::isfinite(problem.value));
-        EXPECT_NEAR(problem.bound, 0.5 * pi, 1e-12);
+        EXPECT_EQ(problem.bound, 1); // SHAKE turns a body by asin(omega dt)
         EXPECT_EQ(problem.text().find("inf"), std::string::npos) << problem.text();
         EXPECT_FALSE(s.integrator->getSolverSummary().converged);
         s.integrator->setStepSize(0.0001); // as it says

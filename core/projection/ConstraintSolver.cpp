@@ -68,10 +68,14 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     };
     auto isSameBody = [](const FreeBody& a, const FreeBody& b) {
         return a.particles == b.particles && a.force == b.force && a.index == b.index &&
-               a.constants.rotations == b.constants.rotations;
+               a.constants.rotations == b.constants.rotations && a.isLinear == b.isLinear;
     };
+    // Masses are those of the Context, which the System's may differ from by now.
+    std::vector<FreeBody> newBodies = other.bodies;
+    for (FreeBody& body : newBodies)
+        body = withMasses(std::move(body), set.inverseMass);
     if (set.numListed != other.numListed || set.custom.size() != other.custom.size() ||
-        !std::equal(set.bodies.begin(), set.bodies.end(), other.bodies.begin(), other.bodies.end(), isSameBody) ||
+        !std::equal(set.bodies.begin(), set.bodies.end(), newBodies.begin(), newBodies.end(), isSameBody) ||
         !std::equal(set.constraints.begin(), set.constraints.end(), other.constraints.begin(), other.constraints.end(),
                     isSame))
         return false;
@@ -81,7 +85,7 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
             other.custom[i]->setGlobals(set.custom[i]->getGlobals());
     set.constraints = other.constraints;
     set.affine = other.affine;
-    set.bodies = other.bodies;
+    set.bodies = std::move(newBodies);
     bodies.takeShapes();
     set.custom = other.custom;
     set.parameters = other.parameters;

@@ -12,8 +12,8 @@ namespace ConstraintPlugin {
  * impulse, and M^-1 J^T mu changed velocities. Rigid bodies in closed form have the impulses themselves instead. */
 struct Impulses {
     std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
-    std::vector<Real3> lambdaOfBodies{},
-        muOfBodies{}; ///< [particles of all bodies in turn] likewise, amu nm and amu nm/ps
+    /** [particles of all bodies in turn] likewise, amu nm and amu nm/ps */
+    std::vector<Real3> lambdaOfBodies{}, muOfBodies{};
 
     /** Add those of a position stage over h (ps), as impulses, and those of a velocity stage to mu. */
     void addPositions(const Impulses& other, double h) {

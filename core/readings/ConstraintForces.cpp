@@ -3,8 +3,49 @@
 #include "ConstraintForces.h"
 #include "BodyFit.h"
 #include "Jacobian.h"
+#include "SymmetricEigen.h"
 
 namespace ConstraintPlugin {
+
+namespace {
+
+/** Complete the forces of a body, of particles with mass so far, by those of its anchors: together they have neither
+ *  resultant nor torque. Of two or more anchors many forces do; these are the smallest, a + b x (x_j - x_mean).
+ *  @param x  positions of its particles */
+void addReactions(const FreeBody& body, const std::vector<Real3>& x, std::vector<Real3>& forces) {
+    const int n = body.size() - body.numMassive;
+    if (n == 0)
+        return;
+    Real3 mean, resultant, torque;
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] == 0)
+            mean += (1.0 / n) * x[i];
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] > 0) {
+            resultant += forces[i];
+            torque += cross(x[i] - mean, forces[i]);
+        }
+    std::vector<double> S(9); // sum_j (|d_j|^2 - d_j d_j^T), d_j = x_j - x_mean
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] == 0) {
+            const Real3 d = x[i] - mean;
+            const double r[3] = {d.x, d.y, d.z};
+            for (int k = 0; k < 9; k++)
+                S[k] += (k % 4 == 0 ? dot(d, d) : 0) - r[k / 3] * r[k % 3];
+        }
+    const SymmetricEigen axes = solveSymmetricEigen(3, S);
+    Real3 b;
+    for (int k = 0; k < 3; k++)
+        if (axes.values[k] > 1e-8 * axes.values[2]) { // 0 about a line of anchors
+            const Real3 axis{axes.vectors[k][0], axes.vectors[k][1], axes.vectors[k][2]};
+            b += (-dot(axis, torque) / axes.values[k]) * axis;
+        }
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] == 0)
+            forces[i] = (-1.0 / n) * resultant + cross(b, x[i] - mean);
+}
+
+} // namespace
 
 ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMultipliers& multipliers,
                                          const Real3* positions, const Box& box, double time) {
@@ -22,14 +63,21 @@ ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMu
         J.addVirial(row, lambda, result.virial.data());
     }
     auto force = multipliers.ofBodies.begin();
-    for (const FreeBody& body : set.bodies)
-        for (int i = 0; i < body.size() && force != multipliers.ofBodies.end(); i++) {
-            const Real3 f = *force++, x = fromReference(body, i, positions, box);
-            result.forces[body.particles[i]] += f;
-            const double r[3] = {x.x, x.y, x.z}, components[3] = {f.x, f.y, f.z};
+    for (const FreeBody& body : set.bodies) {
+        if (force == multipliers.ofBodies.end()) // there was no step
+            break;
+        std::vector<Real3> forces(force, force + body.size()), x;
+        force += body.size();
+        for (int i = 0; i < body.size(); i++)
+            x.push_back(fromReference(body, i, positions, box));
+        addReactions(body, x, forces);
+        for (int i = 0; i < body.size(); i++) {
+            result.forces[body.particles[i]] += forces[i];
+            const double r[3] = {x[i].x, x[i].y, x[i].z}, f[3] = {forces[i].x, forces[i].y, forces[i].z};
             for (int k = 0; k < 9; k++)
-                result.virial[k] += r[k / 3] * components[k % 3];
+                result.virial[k] += r[k / 3] * f[k % 3];
         }
+    }
     return result;
 }
 

@@ -80,6 +80,8 @@ CONSTRAINTS_CLONES void findMomentsOf(const BodyRange& range, const Real3* posit
     for (int i = 0; i < range.count; i++) {
         const int p = range.particles[i];
         const BodyPlace& at = range.places[i];
+        if (at.mass == 0) // whose velocity may be anything
+            continue;
         place.add(at, relative.template of<isPeriodic>(p));
         moved.add(at, load(field[p]));
     }

@@ -183,7 +183,11 @@ FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3
         square += body.mass[i] * Real3{s.x * s.x, s.y * s.y, s.z * s.z};
     }
     rigid::BodyConstants& c = body.constants;
-    const bool isNarrow = square.y + square.z < smallestInertia;
+    const auto beside = [](const Real3& s) { return norm({0, s.y, s.z}); };
+    double width = 0;
+    for (const Real3& s : body.shape)
+        width = std::max(width, beside(s));
+    const bool isNarrow = square.y + square.z < smallestInertia && width <= std::max(largestLineShift, 0.02 * size);
     if (!hasAxis && isNarrow) {
         straighten(body, size);
         square.y = square.z = 0;
@@ -206,6 +210,19 @@ FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3
     for (const Real3& s : body.shape)
         body.radius = std::max(body.radius, norm(s - body.shape[body.reference]));
     return body;
+}
+
+FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass) {
+    const auto massOf = [&](int particle) { return inverseMass[particle] > 0 ? 1 / inverseMass[particle] : 0; };
+    if (std::equal(body.particles.begin(), body.particles.end(), body.mass.begin(),
+                   [&](int particle, double mass) { return massOf(particle) == mass; }))
+        return body;
+    FreeBody other = makeFreeBody(body.particles, body.shape, inverseMass);
+    other.lineShift = std::max(other.lineShift, body.lineShift);
+    other.periodic = body.periodic;
+    other.force = body.force;
+    other.index = body.index;
+    return other;
 }
 
 } // namespace ConstraintPlugin

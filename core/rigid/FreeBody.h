@@ -55,9 +55,14 @@ public:
  * is below, any molecule with atoms on two sides of a line above. */
 constexpr double smallestInertia = 2.5e-4;
 
+/** Such a body is linear if no particle is farther from the line than this (nm), or than 2 % of the body's size. One
+ *  of light particles that is wider keeps its shape. */
+constexpr double largestLineShift = 0.002;
+
 /** The body that particles form at some positions.
  *
- *  A body whose smallest moment of inertia is below smallestInertia is linear: its shape is moved onto the line that
+ *  A narrow body whose smallest moment of inertia is below smallestInertia is linear: its shape is moved onto the line
+ *  that
  *  fits best.
  *  @param particles    at least one, all different
  *  @param positions    of the particles, in the same order (nm)
@@ -65,6 +70,9 @@ constexpr double smallestInertia = 2.5e-4;
  *  @throws BadShape if there is no such body */
 FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
                       const std::vector<double>& inverseMass);
+
+/** The same body with other masses. @param inverseMass  of all particles of the System (1/amu) */
+FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass);
 
 /** Check that particles and positions can be those of a rigid body, which needs at least some number of particles.
  *  @throws BadShape */

@@ -111,8 +111,8 @@ auto FreeBodySolver::eachParticle(Move move) const {
 }
 
 template <class Solve, class Move>
-BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve,
-                                     Move move) {
+BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve, Move move,
+                                     bool isFitted) {
     struct Part {
         Sums sums;
         Frame frame;
@@ -123,6 +123,11 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
     const auto solveBody = [&](int b, Part& part) {
         const FreeBody& body = bodies[b];
         part.frame = frameOf(body, part.sums.place, positions, box);
+        BodyAxes& axes = part.frame.axes;
+        if (isFitted && hasPlaces(body)) {
+            const Real3 turn = rigid::angularVelocity(body.constants, axes, part.sums.place);
+            axes = rigid::fittedAxes(axes, turn, body.isLinear);
+        }
         if (solve(b, part.frame, part.sums.field, part.motion))
             return true;
         part.failed = b;
@@ -234,7 +239,8 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
         eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             damping[place] =
                 (-2 * feedback.alpha) * (velocity[body.particles[i]] - rigid::motionOf(motion, body.shape[i]));
-        }));
+        }),
+        true);
     forces.resize(numPlaces());
     return solveEach(
         positions, box, acceleration,
@@ -251,7 +257,8 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
                                                                   fromReference(body, i, positions, box));
             forces[place] = body.mass[i] * (constrained - a);
             a = constrained;
-        }));
+        }),
+        true);
 }
 
 void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,

@@ -87,7 +87,8 @@ private:
     /** Sum up each body, solve(body, frame, moments of the field) for its motion, then move(body, first and last place
      * in it, frame, motion) parts of its particles. */
     template <class Solve, class Move>
-    BodyReport solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve, Move move);
+    BodyReport solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve, Move move,
+                         bool isFitted = false);
     /** For solveEach(): move(body, place in it, place of all, frame, motion) each particle that is not an anchor. */
     template <class Move>
     auto eachParticle(Move move) const;

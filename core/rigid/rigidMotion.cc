@@ -68,6 +68,13 @@ DEVICE BodyAxes bodyAxes(mixed3 first, mixed3 second, bool isLinear) {
     return e;
 }
 
+/** The same where the particles are not quite at their places: axes with which these fit best. From there to the
+ *  particles there is no torque then, sum_i m_i x_i x (r_i - x_i) = 0. One step of Newton's method from bodyAxes().
+ *  @param turn  inverse inertia times the angular moment of the positions */
+DEVICE BodyAxes fittedAxes(BodyAxes e, mixed3 turn, bool isLinear) {
+    return bodyAxes(e.e1 + turn.z * e.e2 - turn.y * e.e3, e.e2 + turn.x * e.e3 - turn.z * e.e1, isLinear);
+}
+
 /** L = sum_i m_i x_i x y_i, x_i = sum_k s_ik e_k, in components along the axes. */
 DEVICE mixed3 angularMoment(BodyAxes e, Moments y) {
     return make_mixed3(dot(e.e3, y.second) - dot(e.e2, y.third), dot(e.e1, y.third) - dot(e.e3, y.first),

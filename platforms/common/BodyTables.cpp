@@ -22,7 +22,7 @@ PartSize partSize(int largestBlock) {
 
 /** Of the block that has a body, or a part of it. */
 int blockSizeFor(int places, int largestBlock) {
-    return std::min(places <= maxThreadBody ? 1 : places <= 256 ? 64 : 128, largestBlock);
+    return places <= maxThreadBody || largestBlock < 64 ? 1 : places <= 256 || largestBlock < 128 ? 64 : 128;
 }
 
 } // namespace

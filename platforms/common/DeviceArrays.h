@@ -17,7 +17,7 @@ constexpr int maxGridSize = 512;
 constexpr int numEnergySums = 1024;
 
 /** Numbers of a part of a body (PART_NUMBERS in kernels/bodies.cc), at most. */
-constexpr int mostPartNumbers = 37;
+constexpr int mostPartNumbers = 40;
 
 /** Counts that determine the lengths of arrays on a device. They are doubles, because bounds may exceed integers. */
 struct ArraySizes {

@@ -286,6 +286,10 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
                               checkpointRemedy);
     const size_t places = solver->getImpulses().lambdaOfBodies.size();
     const bool differs = sizes.constraints != solver->getSet().constraints.size() || sizes.places != places;
+    if (differs && !systemMayDiffer && version != checkpointVersionWithBodies && places > 0)
+        throw OpenMMException("loadCheckpoint: the checkpoint was written for another System, or by an earlier version "
+                              "of openmm-constraints, which kept other data of rigid bodies. A State (saveState) can "
+                              "be loaded by any version.");
     if (differs && !systemMayDiffer)
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System: it has " +
                               to_string(sizes.constraints) + " constraints and rigid bodies of " +

@@ -279,10 +279,11 @@ public:
     }
     /** Keep a group of particles rigid, in the shape that their positions say, rounded or not.
      *
-     *  A body has 6 degrees of freedom. One whose smallest moment of inertia is below 2.5e-4 Da nm^2 would spin too
-     * fast about that axis for any time step: it is linear, its particles are placed on the line that fits their
-     * positions best, and it has 5. This holds for CO2 with coordinates rounded to 0.001 nm, and for no molecule with
-     * atoms on both sides of a line. getSolverSummary().lineShift is the largest shift of a particle.
+     *  A body has 6 degrees of freedom. A narrow one whose smallest moment of inertia is below 2.5e-4 Da nm^2 would
+     *  spin too fast about that axis for any time step: it is linear, its particles are placed on the line that fits
+     *  their positions best, and it has 5. This holds for CO2 with coordinates rounded to 0.001 nm, and for no molecule
+     *  with atoms on both sides of a line. Narrow is what this moves by no more than 0.002 nm or 2 % of the body's
+     *  size; getSolverSummary().lineShift is the largest shift of a particle.
      *
      *  The body holds distances, angles and dihedrals among its particles, of the System and of Forces: their values
      * may differ from its shape by what a shift of each particle by 1 % of the shortest bond explains (2 % of a
@@ -313,7 +314,7 @@ public:
     /** Set a rigid body. It takes effect when a Context is created; a new shape also by updateParametersInContext().
      *
      *  @param index      the index of the body
-     *  @param particles  indices of two or more particles
+     *  @param particles  indices of one or more particles
      *  @param positions  their positions (nm), in any coordinate frame
      *  @throws OpenMMException if there is no such body
      */

@@ -19,11 +19,12 @@ typedef struct {
     Moments field;
 #if HAS_ACCELERATIONS
     Moments rate;
+    mixed3 third; // of positions
 #endif
     mixed violations; // particles that violate the tolerance
 } BodySums;
 
-#define NUM_BODY_SUMS (HAS_ACCELERATIONS ? 34 : 22)
+#define NUM_BODY_SUMS (HAS_ACCELERATIONS ? 37 : 22)
 /** Numbers of a part of a body: its sums, and the position of the reference particle. */
 #define PART_NUMBERS (NUM_BODY_SUMS + 3)
 
@@ -77,6 +78,7 @@ DEVICE BodySums noSums() {
     sums.field = noMoments();
 #if HAS_ACCELERATIONS
     sums.rate = noMoments();
+    sums.third = make_mixed3(0, 0, 0);
 #endif
     sums.violations = 0;
     return sums;
@@ -125,8 +127,12 @@ DEVICE BodySums noSums() {
         return sums;                                                                                                   \
     }
 #if HAS_ACCELERATIONS
-#define PUT_RATE(PLACE, numbers, stride, sums) putMoments##PLACE(numbers, stride, 21, sums.rate);
-#define GET_RATE(PLACE, numbers, stride, sums) sums.rate = getMoments##PLACE(numbers, stride, 21);
+#define PUT_RATE(PLACE, numbers, stride, sums)                                                                         \
+    putMoments##PLACE(numbers, stride, 21, sums.rate);                                                                 \
+    put3##PLACE(numbers, stride, 33, sums.third);
+#define GET_RATE(PLACE, numbers, stride, sums)                                                                         \
+    sums.rate = getMoments##PLACE(numbers, stride, 21);                                                                \
+    sums.third = get3##PLACE(numbers, stride, 33);
 #else
 #define PUT_RATE(PLACE, numbers, stride, sums)
 #define GET_RATE(PLACE, numbers, stride, sums)
@@ -164,6 +170,7 @@ DEVICE BodySums sumOfBlock(BodySums mine, LOCAL_ARG mixed* numbers) {
         sums.rate.first = sums.rate.first + next.rate.first;
         sums.rate.second = sums.rate.second + next.rate.second;
         sums.rate.third = sums.rate.third + next.rate.third;
+        sums.third = sums.third + next.third;
 #endif
         sums.violations += next.violations;
     }
@@ -261,6 +268,7 @@ DEVICE BodySums sumOfParts(const Arguments* a, Body* body, int phase, LOCAL_ARG 
     sums.rate.first = make_mixed3(own[24], own[25], own[26]);
     sums.rate.second = make_mixed3(own[27], own[28], own[29]);
     sums.rate.third = make_mixed3(own[30], own[31], own[32]);
+    sums.third = make_mixed3(own[33], own[34], own[35]);
 #endif
     sums.violations = own[NUM_BODY_SUMS - 1];
     return sums;
@@ -293,6 +301,9 @@ DEVICE void addParticle(const Arguments* a, const Body* body, int place, int i, 
     sums->place = sums->place + mu;
     sums->first = sums->first + s.x * mu;
     sums->second = sums->second + s.y * mu;
+#if HAS_ACCELERATIONS
+    sums->third = sums->third + s.z * mu;
+#endif
     addMoments(&sums->field, mass, s, field);
 }
 
@@ -453,6 +464,14 @@ DEVICE void take_solveStartAccelerations(const Arguments* a, const Body* body, i
 
 DEVICE void prepare_solveStartAccelerations(const Arguments* a, Body* body, const BodySums* sums) {
     prepareFrame(a, body, sums);
+    if (body->constants.rotations > 0) { // feedback then exerts no torque
+        Moments places;
+        places.first = sums->first;
+        places.second = sums->second;
+        places.third = sums->third;
+        const mixed3 turn = angularVelocity(body->constants, body->axes, places);
+        body->axes = fittedAxes(body->axes, turn, body->isLinear);
+    }
     const mixed3 w = angularVelocity(body->constants, body->axes, sums->rate);
     body->rate = rigidVelocity(body->constants, body->axes, sums->rate);
     body->motion = rigidAcceleration(body->constants, body->axes, sums->field, w);
