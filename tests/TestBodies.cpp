@@ -228,7 +228,7 @@ TEST_P(BodiesOfRattle, MoveAsARigidBodyDoesAtSecondOrder) {
     for (std::size_t m = 0; m < molecules().size(); m++) {
         const double error = distance(coarse[m], exact[m]);
         EXPECT_GT(error, 1e-8 + 10 * precision.position) << molecules()[m].name;
-        EXPECT_LT(distance(fine[m], exact[m]), 0.3 * error) << molecules()[m].name;
+        EXPECT_LT(distance(fine[m], exact[m]), 0.3 * error + precision.position) << molecules()[m].name;
     }
 }
 
@@ -350,7 +350,10 @@ TEST_P(RigidBodies, BaseDistancesCarryTheMultipliersAndForcesAreWhole) {
     Simulation declared = start(molecules()[0], How::Body, setup, 0.001);
     declared.integrator->step(1);
     EXPECT_TRUE(declared.integrator->getMultipliers().empty());
-    EXPECT_LT(distance(declared.integrator->getConstraintForces(), forces), 1e-6 * length(forces[0]));
+    // Distances are solved to a tolerance, and positions rounded: errors of m/dt^2 times these.
+    const Precision precision = precisionOf(platform);
+    const double ofDistances = 16 / (0.001 * 0.001) * (precision.position + 0.2 * precision.constraint);
+    EXPECT_LT(distance(declared.integrator->getConstraintForces(), forces), 1e-6 * length(forces[0]) + ofDistances);
 }
 
 TEST_P(RigidBodies, MayHaveImmovableParticles) {
