@@ -214,8 +214,9 @@ TEST_P(FreeBodiesWithoutNoise, HaveNoResultantWithTheirAnchors) {
         const double rounding = 1e-9 + precision.force + 100 * precision.position;
         EXPECT_GT(largest, 10);
         EXPECT_LT(length(sum), rounding * largest);
-        if (integrator != "GeodesicLangevin") // the mean over several positions
+        if (integrator != "GeodesicLangevin") { // the mean over several positions
             EXPECT_LT(length(torque), rounding * largest);
+        }
     }
 }
 
