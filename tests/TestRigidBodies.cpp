@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#include "support/Bodies.h"
+#include "support/FreeFlight.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -160,18 +160,6 @@ static RigidBody bodyOf(const Points& points, std::vector<double> inverseMass = 
         for (std::size_t j = 0; j < i; j++)
             EXPECT_NEAR(distance(body.shape[i], body.shape[j]), distance(points[order[i]], points[order[j]]), 1e-5);
     return body;
-}
-
-/** Points turned and moved away. */
-static Points moved(Points points, unsigned seed) {
-    Random random(seed);
-    const Real3 u = random.direction();
-    Real3 v = cross(u, random.direction());
-    v = (1 / std::sqrt(dot(v, v))) * v;
-    const Real3 w = cross(u, v), shift = random.inCube(3);
-    for (Real3& r : points)
-        r = shift + r.x * u + r.y * v + r.z * w;
-    return points;
 }
 
 TEST(BodiesFromPositions, AreOfTheDimensionOfTheirShape) {

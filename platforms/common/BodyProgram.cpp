@@ -64,21 +64,12 @@ string kernel(const string& name, const KernelArguments& arguments, const string
            steps + "    }\n}\n";
 }
 
-string define(const string& name, const string& value) {
-    return "#define " + name + " " + value + "\n";
-}
-
 } // namespace
 
 void ConstraintProgram::addBodies(const vector<StageText>& stages) {
     const ConstraintTables& t = constraintTables;
-    const auto has = [&](const char* step) {
-        return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
-            return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
-        });
-    };
     const auto firstSolve = std::find_if(stages[0].steps.begin(), stages[0].steps.end(), isSolve);
-    const bool isExplicit = has("solveStartAccelerations"),
+    const bool isExplicit = anyHas(stages, "solveStartAccelerations"),
                velocitiesFirst = firstSolve != stages[0].steps.end() && *firstSolve == "solveVelocities";
     for (const ConstraintTables::BodyRange& range : t.bodyRanges) {
         const int threads = isExplicit ? std::min(range.blockSize, 64) : range.blockSize; // more sums, more memory

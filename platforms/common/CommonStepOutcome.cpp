@@ -166,7 +166,7 @@ void CommonStepKernel::reportBody(ContextImpl& context, const ConstraintIntegrat
 
 vector<Real3> CommonStepKernel::bodyImpulses() const {
     const ConstraintTables& tables = program->tables();
-    vector<Real3> impulses(solver->getImpulses().lambdaOfBodies.size());
+    vector<Real3> impulses(solver->readImpulses().lambdaOfBodies.size());
     if (impulses.empty())
         return impulses;
     const vector<double> changes = program->arguments.download("bodyImpulse");

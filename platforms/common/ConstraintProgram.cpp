@@ -37,26 +37,27 @@ string prefixOf(ThreadGroupKind group) {
                                              : "gridCluster";
 }
 
-string define(const string& name, const string& value) {
-    return "#define " + name + " " + value + "\n";
-}
-
 } // namespace
 
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
 }
 
+bool anyHas(const vector<StageText>& stages, const string& step) {
+    return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
+        return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
+    });
+}
+
+string define(const string& name, const string& value) {
+    return "#define " + name + " " + value + "\n";
+}
+
 void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const ComputeContext& cc) {
-    const auto take = [&](const char* step) {
-        return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
-            return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
-        });
-    };
-    sizes.hasHeatBath = take("ornsteinUhlenbeck");
-    sizes.hasVelocityChange = take("noteVelocityChange");
-    sizes.hasKineticEnergy = take("noteKineticEnergy");
-    sizes.hasAccelerations = take("solveStartAccelerations");
+    sizes.hasHeatBath = anyHas(stages, "ornsteinUhlenbeck");
+    sizes.hasVelocityChange = anyHas(stages, "noteVelocityChange");
+    sizes.hasKineticEnergy = anyHas(stages, "noteKineticEnergy");
+    sizes.hasAccelerations = anyHas(stages, "solveStartAccelerations");
     sizes.hasCorrections = cc.getUseMixedPrecision();
 }
 

@@ -18,6 +18,12 @@ struct StageText {
 /** Whether a step of a stage is a solve, rather than an operation on each particle. */
 bool isSolve(const std::string& step);
 
+/** Whether any of the stages has a step. */
+bool anyHas(const std::vector<StageText>& stages, const std::string& step);
+
+/** "#define NAME VALUE\n" */
+std::string define(const std::string& name, const std::string& value);
+
 /** Add the arrays that the stages of an integrator's step need. */
 void takeStages(ArraySizes& sizes, const std::vector<StageText>& stages, const OpenMM::ComputeContext& cc);
 

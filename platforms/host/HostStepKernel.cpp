@@ -284,7 +284,7 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     if (isOtherStep && !systemMayDiffer)
         throw OpenMMException(string("loadCheckpoint: the checkpoint was written by another integrator") +
                               checkpointRemedy);
-    const size_t places = solver->getImpulses().lambdaOfBodies.size();
+    const size_t places = solver->readImpulses().lambdaOfBodies.size();
     const bool differs = sizes.constraints != solver->getSet().constraints.size() || sizes.places != places;
     if (differs && !systemMayDiffer && version != checkpointVersionWithBodies && places > 0)
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System, or by an earlier version "
