@@ -9,6 +9,7 @@
 #include "Kinds.h"
 #include "Real3.h"
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -39,12 +40,14 @@ struct Constraint {
     double rate = 0;       ///< nm/ps or rad/ps
     double startTime = 0;  ///< ps
     int form = -1;         ///< AffinePosition, Custom: index into ConstraintSet::affine, custom. LinearAngle: component
-    int firstParameter = 0;  ///< Custom: where its parameters begin in ConstraintSet::parameters
-    int owner = -1;          ///< if not declared: the declared constraint that it completes; -1: a rigid body's
-    int replaces = -1;       ///< of a recognized rigid body: one of the declared constraints that it replaces
-    bool isReplaced = false; ///< a rigid body replaces it: it is checked, not solved
-    bool isAbsorbed = false; ///< a declared rigid body holds it: it is neither checked nor solved
-    bool isBraced = false;   ///< of a nearly flat set that keeps its lengths, because others brace it
+    int firstParameter = 0;   ///< Custom: where its parameters begin in ConstraintSet::parameters
+    int owner = -1;           ///< if not declared: the declared constraint that it completes; -1: a rigid body's
+    int replaces = -1;        ///< of a recognized rigid body: one of the declared constraints that it replaces
+    bool isReplaced = false;  ///< a rigid body replaces it: it is checked, not solved
+    bool isAbsorbed = false;  ///< a declared rigid body holds it: it is neither checked nor solved
+    bool isBraced = false;    ///< of a nearly flat set that keeps its lengths, because others brace it
+    std::vector<int> nodes{}; ///< what it moves, if bodies are among that; else empty: its particles
+    std::array<int, 2> joint = {-1, -1}; ///< bodies whose copies of a particle it holds together; -1: it is no joint
 
     int size() const {
         return (int) particles.size();
@@ -83,7 +86,13 @@ struct ConstraintSet {
     double absorbedDeviation = 0; ///< largest deviation of an absorbed constraint from its body's shape, as scale()
     int absorbedConstraint = -1;  ///< the constraint with that deviation; -1: none is absorbed
     std::vector<RecognizedSet> recognized;
-    std::vector<FreeBody> bodies; ///< rigid bodies that no constraint of this set joins
+    std::vector<FreeBody> bodies; ///< rigid bodies
+    int numCopies = 0;            ///< of particles that several bodies share, beyond one each
+    /** Which particle of which body. */
+    struct Place {
+        int body = -1, place = -1; ///< -1: of none
+    };
+    std::vector<Place> joinedPlaces; ///< [numParticles] in the first joined body that has it; empty: there are none
 
     int numParticles() const {
         return (int) inverseMass.size();
@@ -92,8 +101,42 @@ struct ConstraintSet {
     std::string nameOf(int particle) const {
         return names != nullptr && particle >= 0 && particle < (int) names->size() ? (*names)[particle] : "";
     }
+    /** Particles, then the origin and the turn of each body (rigidMotion.cc). Both stay unused where nothing joins it.
+     */
+    int numNodes() const {
+        return numParticles() + 2 * (int) bodies.size();
+    }
+    int originNodeOf(int body) const {
+        return numParticles() + 2 * body;
+    }
+    int turnNodeOf(int body) const {
+        return originNodeOf(body) + 1;
+    }
+    double inverseMassOf(int node) const {
+        const int i = node - numParticles();
+        if (i < 0)
+            return inverseMass[node];
+        const rigid::BodyConstants& body = bodies[i / 2].constants;
+        return i % 2 == 0 ? body.inverseMass : body.rotations > 0 ? 1 / body.mass : 0;
+    }
+    /** What a constraint moves. */
+    const std::vector<int>& nodesOf(const Constraint& c) const {
+        return c.nodes.empty() ? c.particles : c.nodes;
+    }
+    /** Whether a constraint has a particle of a joined body. */
+    bool isJoined(const Constraint& c) const {
+        return !c.nodes.empty();
+    }
+    /** Which body's place one of a constraint's particles is. */
+    Place placeOf(const Constraint& c, int slot) const {
+        if (c.joint[0] < 0)
+            return joinedPlaces.empty() ? Place() : joinedPlaces[c.particles[slot]];
+        const std::vector<int>& of = bodies[c.joint[slot]].particles;
+        return {c.joint[slot], (int) (std::find(of.begin(), of.end(), c.particles[slot]) - of.begin())};
+    }
     bool isMovable(const Constraint& c) const {
-        return std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return inverseMass[p] > 0; });
+        const std::vector<int>& nodes = nodesOf(c);
+        return std::any_of(nodes.begin(), nodes.end(), [&](int node) { return inverseMassOf(node) > 0; });
     }
     /** Whether a constraint is ignored: the System's own constraints between massless particles, as OpenMM documents,
      * those that a declared rigid body holds, and invalid constraints. It stays in the list of multipliers with a

@@ -16,8 +16,8 @@ const char* nameOf(ClusterSolverKind kind) {
 }
 
 std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::vector<int>& active) {
-    // Disjoint sets of particles. Constraints that share only an immovable particle are not coupled.
-    std::vector<int> parent(set.numParticles());
+    // Disjoint sets of nodes. Constraints that share only an immovable one are not coupled.
+    std::vector<int> parent(set.numNodes());
     std::iota(parent.begin(), parent.end(), 0);
     auto root = [&](int p) {
         while (parent[p] != p)
@@ -25,20 +25,18 @@ std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::
         return p;
     };
     auto firstMovable = [&](const Constraint& c) {
-        int s = 0;
-        while (set.inverseMass[c.particles[s]] == 0)
-            s++;
-        return c.particles[s];
+        const std::vector<int>& nodes = set.nodesOf(c);
+        return *std::find_if(nodes.begin(), nodes.end(), [&](int node) { return set.inverseMassOf(node) > 0; });
     };
     for (int k : active) {
         const Constraint& c = set.constraints[k];
         const int first = root(firstMovable(c));
-        for (int s = 0; s < c.size(); s++)
-            if (set.inverseMass[c.particles[s]] > 0)
-                parent[root(c.particles[s])] = first;
+        for (int node : set.nodesOf(c))
+            if (set.inverseMassOf(node) > 0)
+                parent[root(node)] = first;
     }
     std::vector<std::vector<int>> clusters;
-    std::vector<int> clusterOf(set.numParticles(), -1);
+    std::vector<int> clusterOf(set.numNodes(), -1);
     for (int k : active) {
         int& cluster = clusterOf[root(firstMovable(set.constraints[k]))];
         if (cluster < 0) {
@@ -52,30 +50,30 @@ std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::
 
 namespace {
 
-/** Which rows of a cluster share each movable particle. Reused from cluster to cluster. */
-class SharedParticles {
+/** Which rows of a cluster share each movable node. Reused from cluster to cluster. */
+class SharedNodes {
 public:
-    explicit SharedParticles(const ConstraintSet& set) : set(set), placeOf(set.numParticles()) {
+    explicit SharedNodes(const ConstraintSet& set) : set(set), placeOf(set.numNodes()) {
     }
     struct RowSlot {
         int row, slot; // local row, slot within the row
     };
     void gather(const std::vector<int>& cluster) {
         end = {0};
-        forEachSlot(cluster, [&](int p, int, int) { placeOf[p] = 0; });
-        forEachSlot(cluster, [&](int p, int, int) {
-            if (placeOf[p] == 0) {
-                placeOf[p] = (int) end.size();
+        forEachSlot(cluster, [&](int node, int, int) { placeOf[node] = 0; });
+        forEachSlot(cluster, [&](int node, int, int) {
+            if (placeOf[node] == 0) {
+                placeOf[node] = (int) end.size();
                 end.push_back(0);
             }
-            end[placeOf[p]]++;
+            end[placeOf[node]]++;
         });
         std::partial_sum(end.begin(), end.end(), end.begin());
         next = end;
         rowSlots.resize(end.back());
-        forEachSlot(cluster, [&](int p, int i, int s) { rowSlots[next[placeOf[p] - 1]++] = {i, s}; });
+        forEachSlot(cluster, [&](int node, int i, int s) { rowSlots[next[placeOf[node] - 1]++] = {i, s}; });
     }
-    /** Rows that share one particle are a dense block of the matrix: no factor has less fill than these. */
+    /** Rows that share one node are a dense block of the matrix: no factor has less fill than these. */
     FillCount leastFill() const {
         FillCount fill;
         for (std::size_t p = 1; p < end.size(); p++) {
@@ -85,7 +83,7 @@ public:
         }
         return fill;
     }
-    /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a particle, once per particle. */
+    /** visit(i, slot of i, j, slot of j) for every pair of rows i < j that share a node, once per node. */
     template <class Visit>
     void forEachPair(Visit visit) const {
         for (std::size_t p = 1; p < end.size(); p++)
@@ -95,24 +93,24 @@ public:
     }
 
 private:
-    /** visit(particle, row, slot within the row) for all movable ones. */
+    /** visit(node, row, slot within the row) for all movable ones. */
     template <class Visit>
     void forEachSlot(const std::vector<int>& cluster, Visit visit) const {
         for (int i = 0; i < (int) cluster.size(); i++) {
-            const Constraint& c = set.constraints[cluster[i]];
-            for (int s = 0; s < c.size(); s++)
-                if (set.inverseMass[c.particles[s]] > 0)
-                    visit(c.particles[s], i, s);
+            const std::vector<int>& nodes = set.nodesOf(set.constraints[cluster[i]]);
+            for (int s = 0; s < (int) nodes.size(); s++)
+                if (set.inverseMassOf(nodes[s]) > 0)
+                    visit(nodes[s], i, s);
         }
     }
     const ConstraintSet& set;
-    std::vector<int> placeOf;      // [numParticles], of the cluster at hand: 1, 2, ... in the order of appearance
+    std::vector<int> placeOf;      // [numNodes], of the cluster at hand: 1, 2, ... in the order of appearance
     std::vector<int> end;          // by place: where its row slots end; 0 comes first
     std::vector<int> next;         // by place, less one: where its next one goes
     std::vector<RowSlot> rowSlots; // by place
 };
 
-std::vector<std::vector<int>> neighboursOf(const SharedParticles& shared, int numRows) {
+std::vector<std::vector<int>> neighboursOf(const SharedNodes& shared, int numRows) {
     std::vector<std::vector<int>> neighbours(numRows);
     std::vector<int> count(numRows);
     shared.forEachPair([&](int i, int, int j, int) {
@@ -182,7 +180,7 @@ std::string describe(const FillCount& fill) {
 
 ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
                                  int maxDense) {
-    SharedParticles shared(set);
+    SharedNodes shared(set);
     rows.reserve(active.size());
     slotStart.reserve(active.size() + 1);
     slotStart.push_back(0);
@@ -219,7 +217,7 @@ ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int
         }
         for (int k : members) {
             rows.push_back(k);
-            slotStart.push_back(slotStart.back() + set.constraints[k].size());
+            slotStart.push_back(slotStart.back() + (int) set.nodesOf(set.constraints[k]).size());
         }
         if (cluster.kind != ClusterSolverKind::Iterative) {
             shared.gather(members);

@@ -20,7 +20,7 @@ constexpr int numClusterSolverKinds = 6;
 
 const char* nameOf(ClusterSolverKind kind);
 
-/** Constraints that are coupled through shared movable particles: rows begin ... end-1. */
+/** Constraints that are coupled through shared movable nodes (particles, and joined bodies): rows begin ... end-1. */
 struct Cluster {
     int begin = 0, end = 0;
     int couplingBegin = 0, couplingEnd = 0;
@@ -33,8 +33,8 @@ struct Cluster {
     }
 };
 
-/** Two rows of a cluster that share a movable particle: one term of the matrix elements (row, column) and
- *  (column, row), row > column. Slots count particles over all rows: row r's are slotStart[r] ... slotStart[r+1]-1. */
+/** Two rows of a cluster that share a movable node: one term of the matrix elements (row, column) and
+ *  (column, row), row > column. Slots count nodes over all rows: row r's are slotStart[r] ... slotStart[r+1]-1. */
 struct Coupling {
     int row, column;
     int slotRow, slotColumn;
@@ -84,7 +84,7 @@ public:
 /** "about 6.1e+06 entries and 1.2e+09 updates (4.9 GB)" */
 std::string describe(const FillCount& fill);
 
-/** Group constraints that share a movable particle, directly or through others: the clusters, each ascending. */
+/** Group constraints that share a movable node, directly or through others: the clusters, each ascending. */
 std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::vector<int>& active);
 
 } // namespace ConstraintPlugin

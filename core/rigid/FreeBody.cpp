@@ -148,17 +148,19 @@ void requireShape(const std::vector<int>& particles, const std::vector<Real3>& p
     requireDifferentPlaces(particles, positions, size);
 }
 
-FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
-                      const std::vector<double>& inverseMass) {
-    requireShape(particles, positions, (int) inverseMass.size(), 1);
+namespace {
+
+/** @param mass  of the particles (amu) */
+FreeBody makeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
+                  const std::vector<double>& mass) {
     const int n = (int) particles.size();
     FreeBody body;
     body.particles = particles;
+    body.mass = mass;
     Real3 centre;
     double size = 0;
     for (int i = 0; i < n; i++) {
-        const double w = inverseMass[particles[i]], m = w > 0 ? 1 / w : 0;
-        body.mass.push_back(m);
+        const double m = mass[i];
         body.totalMass += m;
         body.numMassive += m > 0;
         centre += m * (positions[i] - positions[0]);
@@ -201,6 +203,7 @@ FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3
     c.inverseInertia.y = rotatesAboutOthers ? 1 / c.inertia.y : 0;
     c.inverseInertia.z = rotatesAboutOthers ? 1 / c.inertia.z : 0;
     c.rotations = (rotatesAboutFirst ? 1 : 0) + (rotatesAboutOthers ? 2 : 0);
+    c.mass = body.totalMass;
     c.inverseMass = isAnchored ? 0 : 1 / body.totalMass;
 
     const auto fromOrigin = [](const Real3& a, const Real3& b) { return dot(a, a) < dot(b, b); };
@@ -212,17 +215,42 @@ FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3
     return body;
 }
 
+/** Their parts of the masses of particles (amu). @param sharers  as FreeBody::sharers */
+std::vector<double> massesOf(const std::vector<int>& particles, const std::vector<int>& sharers,
+                             const std::vector<double>& inverseMass) {
+    std::vector<double> mass;
+    for (std::size_t i = 0; i < particles.size(); i++) {
+        const double w = inverseMass[particles[i]] * (sharers.empty() ? 1 : sharers[i]);
+        mass.push_back(w > 0 ? 1 / w : 0);
+    }
+    return mass;
+}
+
+} // namespace
+
+FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
+                      const std::vector<double>& inverseMass) {
+    requireShape(particles, positions, (int) inverseMass.size(), 1);
+    return makeBody(particles, positions, massesOf(particles, {}, inverseMass));
+}
+
 FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass) {
-    const auto massOf = [&](int particle) { return inverseMass[particle] > 0 ? 1 / inverseMass[particle] : 0; };
-    if (std::equal(body.particles.begin(), body.particles.end(), body.mass.begin(),
-                   [&](int particle, double mass) { return massOf(particle) == mass; }))
+    const std::vector<double> mass = massesOf(body.particles, body.sharers, inverseMass);
+    if (mass == body.mass)
         return body;
-    FreeBody other = makeFreeBody(body.particles, body.shape, inverseMass);
+    FreeBody other = makeBody(body.particles, body.shape, mass);
     other.lineShift = std::max(other.lineShift, body.lineShift);
     other.periodic = body.periodic;
     other.force = body.force;
     other.index = body.index;
+    other.sharers = body.sharers;
+    other.isJoined = body.isJoined;
     return other;
+}
+
+FreeBody withSharers(FreeBody body, std::vector<int> sharers, const std::vector<double>& inverseMass) {
+    body.sharers = std::move(sharers);
+    return withMasses(std::move(body), inverseMass);
 }
 
 } // namespace ConstraintPlugin

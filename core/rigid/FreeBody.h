@@ -10,7 +10,7 @@
 
 namespace ConstraintPlugin {
 
-/** A rigid body that no other constraint joins: it is solved in closed form (rigidMotion.cc).
+/** A rigid body, solved in closed form (rigidMotion.cc).
  *
  *  The shape is given along the principal axes of inertia, the axis of the smallest moment first, from the centre of
  *  mass. Immovable (massless) particles of the body are anchors. One is the origin instead, and the axes are principal
@@ -20,6 +20,7 @@ struct FreeBody {
     std::vector<int> particles;
     std::vector<Real3> shape; ///< [particles] nm, along the axes, from the origin
     std::vector<double> mass; ///< [particles] amu, 0 for anchors
+    std::vector<int> sharers; ///< [particles] bodies that share a particle, and its mass in equal parts; empty: 1
     rigid::BodyConstants constants;
     double totalMass = 0;       ///< amu
     int numMassive = 0;         ///< particles with mass
@@ -27,6 +28,7 @@ struct FreeBody {
     int axisAnchor = -1;        ///< place of a second anchor, on the first axis; -1: none
     bool isLinear = false;      ///< all particles are on the first axis
     bool isHeld = false;        ///< three anchors that are not on a line hold it
+    bool isJoined = false;      ///< constraints join it to others: it is two nodes in their equations
     double radius = 0;          ///< nm, largest distance from the reference
     double lineShift = 0;       ///< nm, by which a particle was moved onto the line that fits best
     bool periodic = false;      ///< positions relative to the reference take the minimum image
@@ -73,6 +75,9 @@ FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3
 
 /** The same body with other masses. @param inverseMass  of all particles of the System (1/amu) */
 FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass);
+
+/** The same body where others share some of its particles. @param sharers  as FreeBody::sharers */
+FreeBody withSharers(FreeBody body, std::vector<int> sharers, const std::vector<double>& inverseMass);
 
 /** Check that particles and positions can be those of a rigid body, which needs at least some number of particles.
  *  @throws BadShape */

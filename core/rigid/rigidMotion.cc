@@ -32,12 +32,12 @@ typedef struct {
 } Moments;
 
 /** Constants of a body.
- *  inertia: about e1, e2, e3 (amu nm^2). inverseInertia: 0 for an axis about which the body does not rotate: the axis of
- *  a linear body, those that immovable particles hold. inverseMass: 0 if an immovable particle holds the origin.
- *  rotations: number of axes about which it rotates. */
+ *  inertia: about e1, e2, e3 (amu nm^2). inverseInertia: 0 for an axis about which the body does not rotate: the axis
+ * of a linear body, those that immovable particles hold. mass: of all its particles (amu). inverseMass: 0 if an
+ * immovable particle holds the origin. rotations: number of axes about which it rotates. */
 typedef struct {
     mixed3 inertia, inverseInertia;
-    mixed inverseMass;
+    mixed mass, inverseMass;
     int rotations;
 } BodyConstants;
 
@@ -108,9 +108,12 @@ DEVICE bool solveRotation(BodyConstants body, mixed3 L, mixed3* solution) {
         const mixed3 rest = 0.5f * L - w * Iv - cross(v, Iv);
         // J dv = w I dv - (v.dv/w) I v + dv x I v + v x I dv: its columns
         const mixed3 g = (1 / w) * v;
-        const mixed3 a = make_mixed3(w * I.x - g.x * Iv.x, -g.x * Iv.y - Iv.z + v.z * I.x, -g.x * Iv.z + Iv.y - v.y * I.x);
-        const mixed3 b = make_mixed3(-g.y * Iv.x + Iv.z - v.z * I.y, w * I.y - g.y * Iv.y, -g.y * Iv.z - Iv.x + v.x * I.y);
-        const mixed3 c = make_mixed3(-g.z * Iv.x - Iv.y + v.y * I.z, -g.z * Iv.y + Iv.x - v.x * I.z, w * I.z - g.z * Iv.z);
+        const mixed3 a =
+            make_mixed3(w * I.x - g.x * Iv.x, -g.x * Iv.y - Iv.z + v.z * I.x, -g.x * Iv.z + Iv.y - v.y * I.x);
+        const mixed3 b =
+            make_mixed3(-g.y * Iv.x + Iv.z - v.z * I.y, w * I.y - g.y * Iv.y, -g.y * Iv.z - Iv.x + v.x * I.y);
+        const mixed3 c =
+            make_mixed3(-g.z * Iv.x - Iv.y + v.y * I.z, -g.z * Iv.y + Iv.x - v.x * I.z, w * I.z - g.z * Iv.z);
         const mixed3 bc = cross(b, c);
         const mixed inverse = 1 / dot(a, bc);
         const mixed3 change = inverse * make_mixed3(dot(rest, bc), dot(rest, cross(c, a)), dot(rest, cross(a, b)));
@@ -123,18 +126,24 @@ DEVICE bool solveRotation(BodyConstants body, mixed3 L, mixed3* solution) {
     return false;
 }
 
-/** The motion that displaces a body: t, and (R - 1) x_i without loss of digits, R - 1 = 2 w [v]x + 2 [v]x^2.
- *  @param displacement  its moments
- *  @return false as solveRotation() */
+/** The motion of a translation t and a rotation v: t, and (R - 1) x_i without loss of digits,
+ *  R - 1 = 2 w [v]x + 2 [v]x^2. */
+DEVICE RigidMotion displacementBy(BodyAxes e, mixed3 t, mixed3 v) {
+    const mixed w = sqrt(1 - dot(v, v));
+    RigidMotion motion;
+    motion.t = t;
+    motion.p1 = 2 * alongAxes(e, make_mixed3(-v.y * v.y - v.z * v.z, v.x * v.y + w * v.z, v.x * v.z - w * v.y));
+    motion.p2 = 2 * alongAxes(e, make_mixed3(v.x * v.y - w * v.z, -v.x * v.x - v.z * v.z, v.y * v.z + w * v.x));
+    motion.p3 = 2 * alongAxes(e, make_mixed3(v.x * v.z + w * v.y, v.y * v.z - w * v.x, -v.x * v.x - v.y * v.y));
+    return motion;
+}
+
+/** The motion that displaces a body. @param displacement  its moments;  @return false as solveRotation() */
 DEVICE bool displace(BodyConstants body, BodyAxes e, Moments displacement, RigidMotion* motion) {
     mixed3 v;
     if (!solveRotation(body, angularMoment(e, displacement), &v))
         return false;
-    const mixed w = sqrt(1 - dot(v, v));
-    motion->t = body.inverseMass * displacement.total;
-    motion->p1 = 2 * alongAxes(e, make_mixed3(-v.y * v.y - v.z * v.z, v.x * v.y + w * v.z, v.x * v.z - w * v.y));
-    motion->p2 = 2 * alongAxes(e, make_mixed3(v.x * v.y - w * v.z, -v.x * v.x - v.z * v.z, v.y * v.z + w * v.x));
-    motion->p3 = 2 * alongAxes(e, make_mixed3(v.x * v.z + w * v.y, v.y * v.z - w * v.x, -v.x * v.x - v.y * v.y));
+    *motion = displacementBy(e, body.inverseMass * displacement.total, v);
     return true;
 }
 
@@ -172,4 +181,56 @@ DEVICE RigidMotion rigidAcceleration(BodyConstants body, BodyAxes e, Moments acc
     motion.p2 = motion.p2 + w.y * W - square * e.e2;
     motion.p3 = motion.p3 + w.z * W - square * e.e3;
     return motion;
+}
+
+// A body that constraints join is two nodes of three numbers in their equations, each with the body's mass. The first
+// is its origin. The second is its turn: the rotation about each axis times the radius of gyration about it, nm. Both
+// have displacements, velocities and accelerations, and constraints have gradients with respect to both, as with
+// respect to particles. L of the position stage depends linearly on the impulses; the rotation that belongs to L does
+// not.
+
+/** sqrt(I/M) about each axis. */
+DEVICE mixed3 radiiOfGyration(BodyConstants body) {
+    const mixed3 I = body.inertia;
+    return (1 / sqrt(body.mass)) * make_mixed3(sqrt(I.x), sqrt(I.y), sqrt(I.z));
+}
+
+/** The turn from an angular moment L, both along the axes: rho I^-1 L. */
+DEVICE mixed3 turnOf(BodyConstants body, mixed3 L) {
+    return scaledBy(radiiOfGyration(body), scaledBy(L, body.inverseInertia));
+}
+
+/** The angular moment L from a turn: M rho turn. */
+DEVICE mixed3 angularMomentOf(BodyConstants body, mixed3 turn) {
+    return body.mass * scaledBy(radiiOfGyration(body), turn);
+}
+
+/** The angular velocity along the axes from the turn's velocity. */
+DEVICE mixed3 angularVelocityOf(BodyConstants body, mixed3 turn) {
+    return scaledBy(body.inverseInertia, angularMomentOf(body, turn));
+}
+
+/** R s for a rotation v. */
+DEVICE mixed3 rotated(mixed3 v, mixed3 s) {
+    const mixed3 vs = cross(v, s);
+    return s + 2 * (sqrt(1 - dot(v, v)) * vs + cross(v, vs));
+}
+
+/** Gradient of a constraint with respect to a body's turn, after a rotation v. A small change of L rotates the body by
+ *  theta with (tr(K) - K) theta = dL, K = R S. So with the torque T = sum_a R s_a x G_a of the gradients G_a at the
+ *  body's particles, the constraint changes by T.theta = y.dL, (tr(K) - K)^T y = T. For v = 0 this is y = I^-1 T.
+ *  @param torque  along the axes at the start, as G_a is */
+DEVICE mixed3 turnGradient(BodyConstants body, mixed3 v, mixed3 torque) {
+    if (body.rotations < 3) // of a single angle, or of a linear body
+        return (1 / (1 - 2 * dot(v, v))) * angularMomentOf(body, scaledBy(body.inverseInertia, torque));
+    const mixed3 I = body.inertia;
+    const mixed half = 0.5f * (I.x + I.y + I.z);
+    const mixed3 a = (half - I.x) * rotated(v, make_mixed3(1, 0, 0)); // the columns of K
+    const mixed3 b = (half - I.y) * rotated(v, make_mixed3(0, 1, 0));
+    const mixed3 c = (half - I.z) * rotated(v, make_mixed3(0, 0, 1));
+    const mixed trace = a.x + b.y + c.z;
+    const mixed3 A = make_mixed3(trace - a.x, -a.y, -a.z), B = make_mixed3(-b.x, trace - b.y, -b.z),
+                 C = make_mixed3(-c.x, -c.y, trace - c.z), BC = cross(B, C);
+    const mixed3 y = (1 / dot(A, BC)) * (torque.x * BC + torque.y * cross(C, A) + torque.z * cross(A, B));
+    return angularMomentOf(body, y);
 }

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "JoinBodies.h"
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** How many bodies have each particle. */
+std::vector<int> countSharers(const ConstraintSet& set) {
+    std::vector<int> count(set.numParticles());
+    for (const FreeBody& body : set.bodies)
+        for (int p : body.particles)
+            count[p]++;
+    return count;
+}
+
+/** Mark joined bodies, and give shared particles their parts of the mass. */
+void markJoined(ConstraintSet& set, const std::vector<int>& sharers) {
+    std::vector<char> isConstrained(set.numParticles());
+    for (const Constraint& c : set.constraints)
+        if (!set.isIgnored(c) && !c.isReplaced)
+            for (int p : c.particles)
+                isConstrained[p] = 1;
+    for (FreeBody& body : set.bodies) {
+        const auto isShared = [&](int p) { return sharers[p] > 1 && set.inverseMass[p] > 0; };
+        body.isJoined = std::any_of(body.particles.begin(), body.particles.end(), [&](int p) {
+            return set.inverseMass[p] > 0 && (isConstrained[p] || sharers[p] > 1);
+        });
+        if (std::none_of(body.particles.begin(), body.particles.end(), isShared))
+            continue;
+        std::vector<int> of;
+        for (int p : body.particles)
+            of.push_back(sharers[p]);
+        body = withSharers(std::move(body), std::move(of), set.inverseMass);
+    }
+}
+
+/** Hold a body's copies of shared particles where the first bodies that have them hold theirs. */
+void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
+    const FreeBody& body = set.bodies[b];
+    for (int i = 0; i < body.size(); i++) {
+        const int p = body.particles[i], first = set.joinedPlaces[p].body;
+        if (first == b || body.mass[i] == 0 || sharers[p] < 2)
+            continue;
+        set.numCopies++;
+        for (const Real3& axis : {Real3{1, 0, 0}, Real3{0, 1, 0}, Real3{0, 0, 1}}) {
+            Constraint c;
+            c.kind = CoordinateKind::AffinePosition;
+            c.particles = {p, p};
+            c.form = (int) set.affine.size();
+            c.force = body.force;
+            c.index = body.index;
+            c.joint = {first, b};
+            set.affine.push_back({axis, {1.0}, std::max(set.bodies[first].radius, body.radius)});
+            set.constraints.push_back(std::move(c));
+        }
+    }
+}
+
+/** What a constraint moves: its free particles, and the nodes of bodies. Empty if it has no particle of a body. */
+std::vector<int> findNodes(const ConstraintSet& set, const Constraint& c) {
+    std::vector<int> nodes;
+    bool hasBody = false;
+    for (int s = 0; s < c.size(); s++) {
+        const int body = set.placeOf(c, s).body, node = body < 0 ? c.particles[s] : set.originNodeOf(body);
+        hasBody = hasBody || body >= 0;
+        if (body >= 0 && std::find(nodes.begin(), nodes.end(), node) != nodes.end())
+            continue;
+        nodes.push_back(node);
+        if (body >= 0)
+            nodes.push_back(set.turnNodeOf(body));
+    }
+    return hasBody ? nodes : std::vector<int>();
+}
+
+} // namespace
+
+void joinBodies(ConstraintSet& set) {
+    if (set.bodies.empty())
+        return;
+    const std::vector<int> sharers = countSharers(set);
+    markJoined(set, sharers);
+    const auto isJoined = [](const FreeBody& body) { return body.isJoined; };
+    if (std::none_of(set.bodies.begin(), set.bodies.end(), isJoined))
+        return;
+    set.joinedPlaces.resize(set.numParticles());
+    for (int b = (int) set.bodies.size() - 1; b >= 0; b--) {
+        const FreeBody& body = set.bodies[b];
+        for (int i = 0; i < body.size() && body.isJoined; i++)
+            if (body.mass[i] > 0) // anchors are where they are
+                set.joinedPlaces[body.particles[i]] = {b, i};
+    }
+    for (int b = 0; b < (int) set.bodies.size(); b++)
+        if (set.bodies[b].isJoined)
+            addJoints(set, b, sharers);
+    for (Constraint& c : set.constraints)
+        if (!set.isIgnored(c) && !c.isReplaced)
+            c.nodes = findNodes(set, c);
+}
+
+} // namespace ConstraintPlugin
