@@ -3,6 +3,7 @@
 #include "CollectBodies.h"
 #include "BracedBodies.h"
 #include "ConstraintChecks.h"
+#include "JoinBodies.h"
 #include "RankAnalysis.h"
 #include "RigidBodies.h"
 #include "SystemChecks.h"
@@ -314,19 +315,9 @@ void addJoinedBody(const DeclaredBody& declared, const BodyMembership& membershi
 
 void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
                     const ProblemReport& report) {
-    const BodyMembership membership(bodies, set.numParticles());
-    std::vector<char> isConstrained(set.numParticles());
-    for (const Constraint& c : set.constraints)
-        for (int p : set.isIgnored(c) ? std::vector<int>() : c.particles)
-            isConstrained[p] = 1;
-    const auto isJoined = [&](int p) {
-        return set.inverseMass[p] > 0 && (isConstrained[p] || membership.count(p) > 1);
-    };
     for (const DeclaredBody& body : bodies)
-        if (std::any_of(body.particles.begin(), body.particles.end(), isJoined))
-            addJoinedBody(body, membership, set, box, report);
-        else
-            addFreeBody(body, set, box, report);
+        addFreeBody(body, set, box, report);
+    joinBodies(set);
 }
 
 } // namespace ConstraintPlugin

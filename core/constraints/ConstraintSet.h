@@ -47,7 +47,7 @@ struct Constraint {
     bool isAbsorbed = false;  ///< a declared rigid body holds it: it is neither checked nor solved
     bool isBraced = false;    ///< of a nearly flat set that keeps its lengths, because others brace it
     std::vector<int> nodes{}; ///< what it moves, if bodies are among that; else empty: its particles
-    std::array<int, 2> joint = {-1, -1}; ///< bodies whose copies of a particle it holds together; -1: it is no joint
+    std::array<int, 2> joint = {-1, -1}; ///< bodies whose copies of a particle it holds together; else -1
 
     int size() const {
         return (int) particles.size();
@@ -59,7 +59,7 @@ struct Constraint {
 
 /** r_a - sum_b C_ab r_b along one axis. */
 struct AffineForm {
-    Real3 axis;
+    Real3 axis;                  ///< of a joint along the axes of its first body, if that rotates
     std::vector<double> weights; ///< C_ab of the particles after the first, of sum 1
     double length = 1;           ///< nm, the size of the body: errors are relative to it
 };

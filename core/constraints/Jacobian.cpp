@@ -1,19 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "Jacobian.h"
+#include "JoinedRows.h"
 
 namespace ConstraintPlugin {
 
-Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
+Jacobian::~Jacobian() = default;
+Jacobian::Jacobian(Jacobian&&) noexcept = default;
+
+Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) : numParticles(set.numParticles()) {
     slotStart.push_back(0);
     std::size_t largest = 0;
+    std::vector<int> withBodies;
     for (int k : rows) {
         const Constraint& c = set.constraints[k];
         const int row = numRows();
-        for (int p : c.particles) {
-            particle.push_back(p);
-            inverseMass.push_back(set.inverseMass[p]);
+        for (int node : set.nodesOf(c)) {
+            particle.push_back(node);
+            inverseMass.push_back(set.inverseMassOf(node));
         }
+        joinedRow.push_back(set.isJoined(c) ? (int) withBodies.size() : -1);
+        if (set.isJoined(c))
+            withBodies.push_back(k);
         slotStart.push_back((int) particle.size());
         target.push_back(c.target);
         inverseScale.push_back(1 / set.scale(c));
@@ -22,7 +30,7 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
         largest = std::max(largest, c.particles.size());
         if (set.isMoving(c))
             movingRows.push_back({row, c.target, c.rate, c.startTime});
-        if (!isSpecial(row))
+        if (isListed(c.kind))
             continue;
         special.resize(rows.size());
         special[row] = (int) specials.size();
@@ -43,6 +51,8 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) {
             extra.place.resize(c.size());
         }
     }
+    if (!withBodies.empty())
+        joined = std::make_unique<JoinedRows>(set, withBodies);
     start.resize(particle.size());
     current.resize(particle.size());
     value.resize(rows.size());
@@ -60,6 +70,8 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time) {
 
 int Jacobian::setStart(const Real3* positions, const Box& box, double time, const std::vector<RowRange>& ranges) {
     stepState.box = box;
+    if (joined != nullptr)
+        joined->setStart(positions, box, time);
     setTime(time);
     int bad = -1;
     for (const RowRange& range : ranges) {
@@ -69,7 +81,9 @@ int Jacobian::setStart(const Real3* positions, const Box& box, double time, cons
     for (const MovingRow& moving : movingRows) {
         const int row = moving.row;
         timeDerivative[row] = -moving.rate;
-        if (isExpression(row)) {
+        if (isJoined(row))
+            timeDerivative[row] = joined->onParticles.timeDerivative[joinedRow[row]];
+        else if (isExpression(row)) {
             const Special& extra = specials[special[row]];
             timeDerivative[row] = extra.custom->timeDerivative(extra.place.data(), extra.parameters.data(), stepState);
         }
@@ -91,7 +105,12 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
                     b[s] = box.minimumImage(b[s]);
             }
         };
-        if (!isSpecial(row))
+        if (isJoined(row)) {
+            const int number = joinedRow[row];
+            joined->startGradient(number, &start[first]);
+            value[row] = joined->onParticles.startValue(number);
+            inverseScale[row] = joined->onParticles.inverseScale[number];
+        } else if (!isSpecial(row))
             value[row] = forPlainSize(row, [&](auto n) {
                 takeBonds(n() - 1);
                 return evaluateAt<n()>(row, b, &start[first]);
@@ -116,11 +135,21 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
 
 void Jacobian::setTime(double time) {
     stepState.time = time;
+    if (joined != nullptr)
+        joined->onParticles.setTime(time);
     for (const MovingRow& moving : movingRows) {
         target[moving.row] = moving.target + moving.rate * (time - moving.startTime);
         if (isDistance(moving.row))
             inverseScale[moving.row] = 1 / target[moving.row];
     }
+}
+
+double Jacobian::evaluateJoined(int row, const Real3* nodes) {
+    return joined->evaluate(joinedRow[row], nodes, &current[slotStart[row]]);
+}
+
+bool Jacobian::isFolded(int row) const {
+    return isJoined(row) ? joined->onParticles.isFolded(joinedRow[row]) : specials[special[row]].isFolded;
 }
 
 double Jacobian::evaluateSpecial(int row, const Real3* displacement) {
@@ -153,12 +182,18 @@ double Jacobian::evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real
     return q;
 }
 
+double Jacobian::inverseNorm(int row) const {
+    return isJoined(row) ? joined->onParticles.inverseNorm(joinedRow[row]) : inverseNorm(row, current);
+}
+
 double Jacobian::inverseNorm(int row, const std::vector<Real3>& gradients) const {
     return 1 / std::sqrt(sumSlots(row, [&](int s) { return dot(gradients[s], gradients[s]); }));
 }
 
 double Jacobian::curvature(int row, const Real3* velocity, double scale) const {
     const int first = slotStart[row];
+    if (isJoined(row))
+        return joined->curvature(joinedRow[row], velocity, scale);
     if (kind[row] == CoordinateKind::AffinePosition)
         return 0.0;
     if (kind[row] == CoordinateKind::Custom) {
@@ -178,7 +213,21 @@ double Jacobian::curvature(int row, const Real3* velocity, double scale) const {
     return coordinateCurvature(kind[row], b, rate);
 }
 
+void Jacobian::addForce(int row, double multiplier, Real3* force) const {
+    if (isJoined(row)) {
+        joined->forEachGradient(joinedRow[row],
+                                [&](int p, const auto&, const Real3& g) { force[p] += multiplier * g; });
+        return;
+    }
+    for (int s = slotStart[row]; s < slotStart[row + 1]; s++)
+        force[particle[s]] += multiplier * start[s];
+}
+
 void Jacobian::addVirial(int row, double multiplier, double* tensor) const {
+    if (isJoined(row)) {
+        joined->onParticles.addVirial(joinedRow[row], multiplier, tensor);
+        return;
+    }
     const int first = slotStart[row], size = slotStart[row + 1] - first;
     auto add = [&](const Real3& r, const Real3& gradient) {
         const double x[3] = {r.x, r.y, r.z}, g[3] = {gradient.x, gradient.y, gradient.z};

@@ -11,16 +11,21 @@
 
 namespace ConstraintPlugin {
 
+class JoinedRows;
+
 /** sigma and its gradient for a list of constraints (rows), on flat arrays.
  *
  *  Works on displacements: bond vectors are computed once, at the start of a step and with the minimum image. Later
  * bond vectors are these plus the displacements of the particles. A row has one slot per particle; slots are numbered
- * over all rows. Distances, angles and dihedrals have a number of particles known at compile time; less frequent kinds
- *  (LinearAngle, AffinePosition, Custom) are in Jacobian.cpp. */
+ * over all rows. Rows that have particles of joined bodies have one slot per node (ConstraintSet::nodesOf()), and take
+ * displacements, velocities and impulses [numNodes]. Distances, angles and dihedrals have a number of particles known
+ * at compile time; less frequent kinds (LinearAngle, AffinePosition, Custom) are in Jacobian.cpp. */
 class Jacobian {
 public:
     /** @param rows  the constraint of each row */
     Jacobian(const ConstraintSet& set, const std::vector<int>& rows);
+    ~Jacobian();
+    Jacobian(Jacobian&&) noexcept;
 
     /** Set the start of a step: compute bond vectors, grad sigma(0) and d sigma/dt.
      *  @param positions  [numParticles] nm
@@ -37,6 +42,10 @@ public:
     int setStart(const Real3* positions, const Box& box, double time, const std::vector<RowRange>& ranges);
     /** Evaluate moving constraints at another time (ps) than that of the start, e.g. at the end of the step. */
     void setTime(double time);
+    /** Set the axis of an AffinePosition row, before setStart(). */
+    void setDirection(int row, const Real3& axis) {
+        specials[special[row]].direction = axis;
+    }
     /** Whether any constraint moves. */
     bool moves() const {
         return !movingRows.empty();
@@ -44,7 +53,7 @@ public:
     /** q of a row after displacements (nm, [numParticles]), and its gradient in the row's slots of `current`. */
     double evaluate(int row, const Real3* displacement) {
         if (isSpecial(row))
-            return evaluateSpecial(row, displacement);
+            return isJoined(row) ? evaluateJoined(row, displacement) : evaluateSpecial(row, displacement);
         const int first = slotStart[row];
         const Real3* startBond = &bond[first - row];
         return forPlainSize(row, [&](auto size) {
@@ -60,7 +69,7 @@ public:
     }
     /** Error, in units of the tolerance, of a row whose last evaluation gave this sigma. */
     double error(int row, double sigma) const {
-        return std::abs(sigma) * (isExpression(row) ? inverseNorm(row, current) : inverseScale[row]);
+        return std::abs(sigma) * (isExpression(row) ? inverseNorm(row) : inverseScale[row]);
     }
     /** The same at the start. */
     double startError(int row) const {
@@ -87,7 +96,7 @@ public:
         case CoordinateKind::Custom:
             return !(diagonal(row, current.data()) > pivotThreshold * diagonal(row, start.data()));
         case CoordinateKind::LinearAngle:
-            return specials[special[row]].isFolded;
+            return isFolded(row);
         default:
             return false;
         }
@@ -111,10 +120,24 @@ public:
             return 0.0;
         });
     }
-    /** f_i += multiplier grad_i sigma_row(0) for the particles of a row. */
-    void addForce(int row, double multiplier, Real3* force) const {
+    /** The same for those of a row's nodes that are particles. @param x  [numParticles] */
+    void addParticleImpulse(int row, double scale, Real3* x) const {
         for (int s = slotStart[row]; s < slotStart[row + 1]; s++)
-            force[particle[s]] += multiplier * start[s];
+            if (particle[s] < numParticles)
+                x[particle[s]] += (scale * inverseMass[s]) * start[s];
+    }
+    /** f_i += multiplier grad_i sigma_row(0) for the particles of a row. */
+    void addForce(int row, double multiplier, Real3* force) const;
+    /** The rows with particles of joined bodies; null if there are none. */
+    JoinedRows* joinedRows() const {
+        return joined.get();
+    }
+    /** Whether a row has such particles, and its number among these rows. */
+    bool isJoined(int row) const {
+        return joined != nullptr && joinedRow[row] >= 0;
+    }
+    int joinedNumber(int row) const {
+        return joinedRow[row];
     }
     /** J-dot v of a row at the start: sigma'' without acceleration, for velocities [numParticles] times a scale; of a
      *  moving constraint with 2 (dJ/dt) v + d^2 sigma/dt^2. */
@@ -132,7 +155,7 @@ public:
         return (int) target.size();
     }
     std::vector<int> slotStart;         ///< [numRows+1]
-    std::vector<int> particle;          ///< [slots]
+    std::vector<int> particle;          ///< [slots] particles or nodes
     std::vector<double> inverseMass;    ///< [slots] 1/amu
     std::vector<Real3> start;           ///< [slots] grad sigma(0)
     std::vector<Real3> current;         ///< [slots] grad sigma as last evaluated
@@ -157,7 +180,7 @@ private:
         double target, rate, startTime;
     };
     bool isSpecial(int row) const {
-        return !isListed(kind[row]);
+        return !isListed(kind[row]) || isJoined(row);
     }
     /** Whether errors are |sigma|/|grad sigma|, nm. */
     bool isExpression(int row) const {
@@ -166,8 +189,12 @@ private:
     bool isDistance(int row) const {
         return kind[row] == CoordinateKind::Distance || (kind[row] == CoordinateKind::Custom && !isExpression(row));
     }
+    double evaluateJoined(int row, const Real3* nodes);
+    bool isFolded(int row) const;
     double evaluateSpecial(int row, const Real3* displacement);
     double evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real3* gradient);
+    /** 1/|grad sigma| with respect to particles, as last evaluated. */
+    double inverseNorm(int row) const;
     double inverseNorm(int row, const std::vector<Real3>& gradients) const;
     /** The velocity of an immovable particle counts as zero, whatever value it has. */
     Real3 velocityOf(int slot, const Real3* velocity) const {
@@ -231,6 +258,9 @@ private:
     std::vector<Real3> bond;   // bond vectors at the start; row r's begin at slotStart[r] - r
     std::vector<int> special;  // [numRows] index into specials; empty if no row is special
     std::vector<Special> specials;
+    std::unique_ptr<JoinedRows> joined;
+    std::vector<int> joinedRow; // [numRows] number among these; -1: none
+    int numParticles;
     std::vector<MovingRow> movingRows;
     CustomCoordinate::StepState stepState; // of what is evaluated
     std::vector<Real3> bondBuffer, gradientBuffer;

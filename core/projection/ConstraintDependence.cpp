@@ -4,6 +4,7 @@
 // equations for readings.
 #include "ConstraintSolver.h"
 #include "IndependentRows.h"
+#include "JointRank.h"
 #include <iterator>
 
 namespace ConstraintPlugin {
@@ -16,7 +17,9 @@ bool ConstraintSolver::solveUnitColumn(int constraint, const Real3* positions, c
         return false;
     std::vector<double> unit(graph->numRows()), byRow(graph->numRows());
     unit[row] = -1;
+    gather(b);
     const SolveReport report = solveLinear(unit, jacobian->inverseScale[row], b, byRow, maxIterations);
+    setBodies(positions, box, b);
     column = byConstraint(byRow);
     return report.outcome == Outcome::Converged;
 }
@@ -55,9 +58,14 @@ std::vector<double> ConstraintSolver::dependence(const std::vector<int>& constra
     std::vector<Real3> x(set.numParticles());
     double largest = 0;
     for (int row = 0; row < J.numRows(); row++) {
-        J.addImpulse(row, 1, x.data()); // M^-1 J_d^T, which M^-1 J^T (-a) cancels
+        if (!J.isJoined(row))
+            J.addImpulse(row, 1, x.data()); // M^-1 J_d^T, which M^-1 J^T (-a) cancels
         largest = std::max(largest, J.diagonal(row, J.start.data()) * J.inverseScale[row]);
     }
+    gather(x.data());
+    for (int row = 0; row < J.numRows(); row++)
+        if (J.isJoined(row))
+            J.addImpulse(row, 1, nodes.data());
     std::vector<double> byRow(graph->numRows());
     solveLinear(std::vector<double>(graph->numRows()), largest, x.data(), byRow, maxIterations);
     std::vector<double> result = byConstraint(byRow);
@@ -72,23 +80,36 @@ SolveReport ConstraintSolver::solveVelocitySpread(const Real3* positions, const 
     if (bad >= 0)
         return reportNoGradient(bad, positions);
     std::vector<double> offset(graph->numRows()), byRow(graph->numRows());
+    gather(w);
+    std::vector<Real3> half = nodes, accelerations(set.numParticles());
     double largest = 0;
     for (int row = 0; row < graph->numRows(); row++) {
-        offset[row] = 0.25 * jacobian->quadraticCurvature(row, w);
+        offset[row] = 0.25 * jacobian->quadraticCurvature(row, fieldOf(*jacobian, row, w));
         largest = std::max(largest, std::abs(offset[row]) * jacobian->inverseScale[row]);
     }
-    std::vector<Real3> accelerations(set.numParticles());
+    for (Real3& v : half)
+        v = 0.5 * v;
+    gather(accelerations.data());
+    if (hasJoined()) {
+        joinedBodies().addGyration(half.data(), nodes.data());
+        for (int row = 0; row < graph->numRows(); row++)
+            if (jacobian->isJoined(row))
+                largest = std::max(largest, std::abs(jacobian->rate(row, nodes.data())) * jacobian->inverseScale[row]);
+    }
     SolveReport report = solveLinear(offset, largest, accelerations.data(), byRow, maxIterations);
     multipliers.values = byConstraint(byRow);
-    bodies.solveVelocitySpread(positions, box, w, multipliers.ofBodies);
+    bodies.solveVelocitySpread(positions, box, w, multipliers.ofBodies, motions([&](int b) {
+                                   return joinedBodies().accelerationOf(b, nodes.data(), half.data());
+                               }));
     return report;
 }
 
 std::vector<double> ConstraintSolver::curvatures(const Real3* positions, const Box& box, const Real3* v) {
     setStart(positions, box);
+    gather(v);
     std::vector<double> byRow(graph->numRows());
     for (int row = 0; row < graph->numRows(); row++)
-        byRow[row] = jacobian->curvature(row, v);
+        byRow[row] = jacobian->curvature(row, fieldOf(*jacobian, row, v));
     return byConstraint(byRow);
 }
 
@@ -97,30 +118,47 @@ std::vector<double> ConstraintSolver::timeDerivatives(const Real3* positions, co
     return byConstraint(jacobian->timeDerivative);
 }
 
-void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
+std::vector<char> ConstraintSolver::activeOnes() const {
     std::vector<char> isActive(set.constraints.size());
     for (int k : active)
         isActive[k] = 1;
-    bool changed = false;
+    return isActive;
+}
+
+void ConstraintSolver::activate(const std::vector<char>& isActive) {
+    std::vector<int> chosen;
+    for (int k : movable)
+        if (isActive[k])
+            chosen.push_back(k);
+    if (chosen == active)
+        return;
+    active = std::move(chosen);
+    rebuild();
+}
+
+int ConstraintSolver::chooseJoints(const Real3* positions, const Box& box, std::vector<char>& isActive) const {
+    const JointRank rank = findJointRank(set, joinedGroups, positions, box, time);
+    for (std::size_t g = 0; g < joinedGroups.size(); g++) {
+        for (int k : joinedGroups[g])
+            isActive[k] = 0;
+        for (int k : rank.independent[g])
+            isActive[k] = 1;
+    }
+    return rank.singular.empty() ? -1 : rank.singular[0];
+}
+
+void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
+    std::vector<char> isActive = activeOnes();
     for (const std::vector<int>& group : redundant) {
         std::vector<int> present;
         std::copy_if(group.begin(), group.end(), std::back_inserter(present), [&](int k) { return isActive[k]; });
-        const std::vector<int> choice = chooseAmong(group, present, positions, box);
-        if (choice == present)
-            continue;
-        changed = true;
         for (int k : group)
             isActive[k] = 0;
-        for (int k : choice)
+        for (int k : chooseAmong(group, present, positions, box))
             isActive[k] = 1;
     }
-    if (!changed)
-        return;
-    active.clear();
-    for (int k : movable)
-        if (isActive[k])
-            active.push_back(k);
-    rebuild();
+    chooseJoints(positions, box, isActive);
+    activate(isActive);
 }
 
 std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, const std::vector<int>& present,
@@ -153,8 +191,22 @@ std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, co
     return choice;
 }
 
-RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) const {
-    return analyzeRank(set, active, positions, box, rankThreshold, time);
+RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) {
+    std::vector<char> isActive = activeOnes();
+    const int singular = chooseJoints(positions, box, isActive);
+    activate(isActive);
+    std::vector<int> others; // than constraints of joined bodies
+    for (const std::vector<int>& group : joinedGroups)
+        for (int k : group)
+            isActive[k] = 0;
+    std::copy_if(active.begin(), active.end(), std::back_inserter(others), [&](int k) { return isActive[k]; });
+    RankAnalysis analysis = analyzeRank(set, others, positions, box, rankThreshold, time);
+    if (singular >= 0) {
+        analysis.smallestPivot = 0;
+        analysis.circuit = joinedGroups[singular];
+        analysis.shape = Shape::Spatial;
+    }
+    return analysis;
 }
 
 } // namespace ConstraintPlugin

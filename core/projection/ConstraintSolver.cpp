@@ -5,6 +5,7 @@
 #include "OutOfMemory.h"
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 namespace ConstraintPlugin {
 
@@ -28,13 +29,26 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method)
     const auto describeAnalysis = [&] {
         return "the rank analysis of " + std::to_string(movable.size()) + " constraints";
     };
+    // Which constraints of joined bodies are independent, is known once there are positions: chooseIndependent().
+    std::vector<int> ofParticles, ofBodies;
+    for (std::vector<int>& group : findClusters(set, movable)) {
+        const bool isJoined =
+            std::any_of(group.begin(), group.end(), [&](int k) { return set.isJoined(set.constraints[k]); });
+        std::vector<int>& list = isJoined ? ofBodies : ofParticles;
+        list.insert(list.end(), group.begin(), group.end());
+        if (isJoined)
+            joinedGroups.push_back(std::move(group));
+    }
+    std::sort(ofParticles.begin(), ofParticles.end());
     GenericRank rank;
     try {
-        rank = allocating(describeAnalysis, false, [&] { return analyzeGenericRank(set, movable); });
+        rank = allocating(describeAnalysis, false, [&] { return analyzeGenericRank(set, ofParticles); });
     } catch (const OutOfMemory& error) { // for a factor that every method needs here
         throw OutOfMemory(error.isOfSolver ? describeAnalysis() + ": " + error.what() : error.what(), false);
     }
     active = std::move(rank.independent);
+    active.insert(active.end(), ofBodies.begin(), ofBodies.end());
+    std::sort(active.begin(), active.end());
     redundant = std::move(rank.redundant);
     undecided = std::move(rank.undecided);
     build();
@@ -64,11 +78,11 @@ void ConstraintSolver::setMethod(Method newMethod) {
 bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     auto isSame = [](const Constraint& a, const Constraint& b) {
         return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index &&
-               a.isReplaced == b.isReplaced && a.isAbsorbed == b.isAbsorbed;
+               a.nodes == b.nodes && a.joint == b.joint && a.isReplaced == b.isReplaced && a.isAbsorbed == b.isAbsorbed;
     };
     auto isSameBody = [](const FreeBody& a, const FreeBody& b) {
         return a.particles == b.particles && a.force == b.force && a.index == b.index &&
-               a.constants.rotations == b.constants.rotations && a.isLinear == b.isLinear;
+               a.constants.rotations == b.constants.rotations && a.isLinear == b.isLinear && a.isJoined == b.isJoined;
     };
     // Masses are those of the Context, which the System's may differ from by now.
     std::vector<FreeBody> newBodies = other.bodies;
@@ -146,7 +160,7 @@ void ConstraintSolver::build() {
         isActive[k] = 1;
     checked.clear();
     for (int k = 0; k < (int) set.constraints.size(); k++)
-        if (!isActive[k] && !set.isIgnored(set.constraints[k]))
+        if (const Constraint& c = set.constraints[k]; !isActive[k] && !set.isIgnored(c) && c.joint[0] < 0)
             checked.push_back(k);
     jacobian = std::make_unique<Jacobian>(set, graph->rows);
     checks = std::make_unique<Jacobian>(set, checked);
@@ -162,6 +176,23 @@ void ConstraintSolver::build() {
         allocating(describeFactors, true, [&] { return std::make_unique<MatrixInversionSolver>(*graph); });
     everyCluster.resize(graph->clusters.size());
     std::iota(everyCluster.begin(), everyCluster.end(), 0);
+    isOnNodes.assign(graph->clusters.size(), 0);
+    nodeParticles.clear();
+    for (std::size_t c = 0; c < graph->clusters.size() && hasJoined(); c++) {
+        const Cluster& cluster = graph->clusters[c];
+        for (int row = cluster.begin; row < cluster.end; row++)
+            isOnNodes[c] |= jacobian->isJoined(row);
+        for (int s = jacobian->slotStart[cluster.begin]; isOnNodes[c] && s < jacobian->slotStart[cluster.end]; s++)
+            if (jacobian->particle[s] < set.numParticles())
+                nodeParticles.push_back(jacobian->particle[s]);
+    }
+    for (int row = 0; row < (int) checked.size(); row++)
+        for (int s = checks->slotStart[row]; checks->isJoined(row) && s < checks->slotStart[row + 1]; s++)
+            if (checks->particle[s] < set.numParticles())
+                nodeParticles.push_back(checks->particle[s]);
+    std::sort(nodeParticles.begin(), nodeParticles.end());
+    nodeParticles.erase(std::unique(nodeParticles.begin(), nodeParticles.end()), nodeParticles.end());
+    nodes.assign(hasJoined() || checks->joinedRows() != nullptr ? set.numNodes() : 0, Real3());
     makeDistances();
     startPositions.clear();
 }
@@ -244,11 +275,45 @@ void ConstraintSolver::forgetImpulses() {
     hasFastLambda = hasFastMu = false;
 }
 
+void ConstraintSolver::gather(const Real3* x) {
+    for (int p : nodeParticles)
+        nodes[p] = x[p];
+    for (const Jacobian* J : {jacobian.get(), checks.get()})
+        if (J->joinedRows() != nullptr)
+            J->joinedRows()->bodies.gather(x, nodes.data());
+}
+
+void ConstraintSolver::scatter(Real3* x) const {
+    for (int p : nodeParticles)
+        x[p] = nodes[p];
+}
+
+JoinedMotions ConstraintSolver::motions(const std::function<rigid::RigidMotion(int body)>& motionOf) const {
+    JoinedMotions result;
+    if (!hasJoined())
+        return result;
+    result.number.assign(set.bodies.size(), -1);
+    for (int b : joinedBodies().getBodies()) {
+        result.number[b] = (int) result.motions.size();
+        result.motions.push_back({joinedBodies().frameOf(b), motionOf(b)});
+    }
+    return result;
+}
+
+void ConstraintSolver::setBodies(const Real3* positions, const Box& box, Real3* x) {
+    if (set.bodies.empty())
+        return;
+    std::vector<Real3> unused;
+    bodies.solveVelocities(positions, box, x, unused,
+                           motions([&](int b) { return joinedBodies().velocityOf(b, nodes.data()); }));
+}
+
 template <class SolveCluster>
 SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tolerance,
-                                    std::vector<double>& multipliers, Real3* x, SolveCluster solveCluster) {
+                                    std::vector<double>& multipliers, Real3* particles, SolveCluster solveCluster) {
     SolveReport report;
     for (int c : clusters) {
+        Real3* const x = isOnNodes[c] ? nodes.data() : particles;
         const Cluster& cluster = graph->clusters[c];
         const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
         ClusterSolver& solver = isIterative ? (ClusterSolver&) iterative : *matrixInversion;
@@ -257,16 +322,16 @@ SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tol
             std::fill(multipliers.begin() + cluster.begin, multipliers.begin() + cluster.end, 0.0);
         const bool isWarm = isIterative && warmStart;
         if (isWarm) {
-            restart.resize(set.numParticles());
+            restart.resize(set.numNodes());
             for (int s = firstSlot; s < lastSlot; s++)
                 restart[jacobian->particle[s]] = x[jacobian->particle[s]];
         }
-        ClusterReport result = solveCluster(solver, cluster, innerTolerance(tolerance));
+        ClusterReport result = solveCluster(solver, cluster, innerTolerance(tolerance), x);
         if (isWarm && result.outcome != Outcome::Converged) { // the last step's multipliers may be a bad start
             for (int s = firstSlot; s < lastSlot; s++)
                 x[jacobian->particle[s]] = restart[jacobian->particle[s]];
             std::fill(multipliers.begin() + cluster.begin, multipliers.begin() + cluster.end, 0.0);
-            result = solveCluster(solver, cluster, innerTolerance(tolerance));
+            result = solveCluster(solver, cluster, innerTolerance(tolerance), x);
         }
         report.iterations = std::max(report.iterations, result.iterations);
         const bool failed = result.outcome != Outcome::Converged;
@@ -276,9 +341,10 @@ SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tol
         }
         if (failed) {
             report.outcome = result.outcome;
-            return report;
+            break;
         }
     }
+    scatter(particles);
     return report;
 }
 
@@ -374,7 +440,7 @@ void ConstraintSolver::describeWorst(SolveReport& report, const DistanceSolver::
 SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double tolerance,
                                              int maxIterations, double duration, Real3* velocity) {
     auto measure = [&](Jacobian& J, int row) {
-        const double q = J.evaluate(row, delta);
+        const double q = J.evaluate(row, fieldOf(J, row, delta));
         return ErrorAndValue{J.error(row, J.residual(row, q)), q};
     };
     const double perTime = duration > 0 && velocity != nullptr ? 1 / duration : 0;
@@ -387,30 +453,36 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     if (bad >= 0)
         return reportNoGradient(bad, positions);
     setEndTime(time + duration);
+    gather(delta);
     SolveReport report =
-        solve(fast.unsolved, tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol) {
-            return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, delta, lambda.data());
+        solve(fast.unsolved, tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol, Real3* x) {
+            return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, x, lambda.data());
         });
     report.iterations = std::max(report.iterations, fast.iterations);
     if (report.outcome == Outcome::Converged) {
         for (int c : fast.unsolved)
             for (int row = graph->clusters[c].begin; perTime > 0 && row < graph->clusters[c].end; row++)
-                jacobian->addImpulse(row, lambda[row] * perTime, velocity);
+                jacobian->addParticleImpulse(row, lambda[row] * perTime, velocity);
         noteAll(report, checked, [&](int row) { return measure(*checks, row); });
         if (!(report.maxError <= tolerance))
             report.outcome = Outcome::Inconsistent;
     }
     describeWorst(report, fast, positions, box, time + duration, measure);
+    if (report.outcome == Outcome::NotFinite && hasJoined())
+        noteFailure(report, jacobian->joinedRows()->bodies.reportTurn());
     if (report.outcome == Outcome::Converged)
-        noteFailure(report, bodies.solvePositions(positions, box, delta, perTime, perTime > 0 ? velocity : nullptr,
-                                                  last.lambdaOfBodies));
+        noteFailure(report,
+                    bodies.solvePositions(positions, box, delta, perTime, perTime > 0 ? velocity : nullptr,
+                                          last.lambdaOfBodies, motions([&](int b) {
+                                              return jacobian->joinedRows()->bodies.displaced(b, nodes.data()).motion;
+                                          })));
     return report;
 }
 
 SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity, double timeScale,
                                               double tolerance, int maxIterations) {
     auto measure = [&](const Jacobian& J, int row) {
-        const double rate = J.rate(row, velocity) + J.timeDerivative[row];
+        const double rate = J.rate(row, fieldOf(J, row, velocity)) + J.timeDerivative[row];
         return ErrorAndValue{std::abs(rate) * timeScale * J.inverseScale[row], rate};
     };
     DistanceSolver::Report fast{everyCluster};
@@ -421,11 +493,12 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     const int bad = setStart(positions, box, fast.unsolved);
     if (bad >= 0)
         return reportNoGradient(bad, positions);
+    gather(velocity);
     SolveReport report =
-        solve(fast.unsolved, tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        solve(fast.unsolved, tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol, Real3* v) {
             StageInput input{*jacobian, tol, maxIterations};
             input.rateOffset = jacobian->moves() ? jacobian->timeDerivative.data() : nullptr;
-            return s.solveVelocities(c, input, timeScale, velocity, mu.data());
+            return s.solveVelocities(c, input, timeScale, v, mu.data());
         });
     report.iterations = std::max(report.iterations, fast.iterations);
     if (report.outcome == Outcome::Converged) {
@@ -435,7 +508,9 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     }
     describeWorst(report, fast, positions, box, time, measure);
     if (report.outcome == Outcome::Converged)
-        noteFailure(report, bodies.solveVelocities(positions, box, velocity, last.muOfBodies));
+        noteFailure(report, bodies.solveVelocities(positions, box, velocity, last.muOfBodies, motions([&](int b) {
+                                                       return joinedBodies().velocityOf(b, nodes.data());
+                                                   })));
     return report;
 }
 
@@ -446,20 +521,28 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
     if (bad >= 0)
         return reportNoGradient(bad, positions);
     std::vector<double> offset(graph->numRows()), byRow(graph->numRows());
+    gather(velocity);
+    const std::vector<Real3> rates = nodes;
+    gather(acceleration);
+    if (hasJoined())
+        joinedBodies().addGyration(rates.data(), nodes.data());
     double largest = 0;
     for (int row = 0; row < graph->numRows(); row++) {
-        const double rate = jacobian->rate(row, velocity) + jacobian->timeDerivative[row];
+        const Real3* v = jacobian->isJoined(row) ? rates.data() : velocity;
+        const double rate = jacobian->rate(row, v) + jacobian->timeDerivative[row];
         const double sigma = jacobian->residual(row, jacobian->startValue(row));
-        offset[row] =
-            jacobian->curvature(row, velocity) + 2 * feedback.alpha * rate + feedback.beta * feedback.beta * sigma;
-        const double size = std::abs(offset[row]) + std::abs(jacobian->rate(row, acceleration));
+        offset[row] = jacobian->curvature(row, v) + 2 * feedback.alpha * rate + feedback.beta * feedback.beta * sigma;
+        const double size =
+            std::abs(offset[row]) + std::abs(jacobian->rate(row, fieldOf(*jacobian, row, acceleration)));
         largest = std::max(largest, size * jacobian->inverseScale[row]);
     }
     SolveReport report = solveLinear(offset, largest, acceleration, byRow, maxIterations);
     sortByConstraint(byRow, multipliers.values);
     if (report.outcome == Outcome::Converged)
         noteFailure(report,
-                    bodies.solveAccelerations(positions, box, velocity, acceleration, feedback, multipliers.ofBodies));
+                    bodies.solveAccelerations(
+                        positions, box, velocity, acceleration, feedback, multipliers.ofBodies,
+                        motions([&](int b) { return joinedBodies().accelerationOf(b, nodes.data(), rates.data()); })));
     return report;
 }
 
@@ -468,10 +551,10 @@ SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, dou
     // Errors are relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
     const double timeScale = largest > 0 ? 1 / largest : 1;
     SolveReport report =
-        solve(everyCluster, 1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol) {
+        solve(everyCluster, 1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol, Real3* field) {
             StageInput input{*jacobian, tol, maxIterations};
             input.rateOffset = offset.data();
-            return s.solveVelocities(c, input, timeScale, x, multipliers.data());
+            return s.solveVelocities(c, input, timeScale, field, multipliers.data());
         });
     // An error slightly above the tolerance because of rounding is accepted; a singular or non-finite system is not.
     if (report.outcome == Outcome::NotConverged && report.maxError < 1e-8)
@@ -507,7 +590,13 @@ SolveReport ConstraintSolver::approach(Real3* x, const Box& box, double toleranc
         for (int row = 0; row < graph->numRows(); row++)
             sigma[row] = jacobian->residual(row, jacobian->startValue(row));
         std::vector<Real3> step(n), next(n);
+        gather(step.data());
         solveLinear(sigma, report.maxError, step.data(), lambda, maxIterations);
+        setBodies(x, box, step.data());
+        const std::vector<Real3> nodeStep = nodes;
+        std::optional<JoinedBodies> start;
+        if (hasJoined())
+            start.emplace(joinedBodies());
         SolveReport trial;
         double farthest = 0;
         for (const Real3& s : step)
@@ -516,6 +605,8 @@ SolveReport ConstraintSolver::approach(Real3* x, const Box& box, double toleranc
         auto take = [&](double fraction) {
             for (int i = 0; i < n; i++)
                 next[i] = x[i] + fraction * step[i];
+            if (start)
+                start->displace(x, box, nodeStep.data(), fraction, next.data());
             trial = measurePositions(next.data(), box);
             return trial.maxError < report.maxError;
         };
@@ -568,7 +659,7 @@ int ConstraintSolver::rank() const {
     int rank = (int) active.size();
     for (const FreeBody& body : set.bodies)
         rank += 3 * body.numMassive - body.degreesOfFreedom();
-    return rank;
+    return rank - 3 * set.numCopies; // which numMassive counts, but which are no coordinates of the System
 }
 
 SolveReport ConstraintSolver::measurePositions(const std::vector<int>& constraints, const Real3* positions,
@@ -584,9 +675,10 @@ SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Bo
                                                 double timeScale) {
     SolveReport report;
     setStart(positions, box);
+    gather(velocity);
     for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
-        noteAll(report, *constraints, [J = J, velocity, timeScale](int row) {
-            const double rate = J->rate(row, velocity) + J->timeDerivative[row];
+        noteAll(report, *constraints, [this, J = J, velocity, timeScale](int row) {
+            const double rate = J->rate(row, fieldOf(*J, row, velocity)) + J->timeDerivative[row];
             return ErrorAndValue{std::abs(rate) * timeScale * J->inverseScale[row], rate};
         });
     }

@@ -6,6 +6,7 @@
 #include "DistanceSolver.h"
 #include "FreeBodySolver.h"
 #include "IterativeSolver.h"
+#include "JoinedRows.h"
 #include "MatrixInversionSolver.h"
 #include "Multipliers.h"
 #include "RankAnalysis.h"
@@ -119,6 +120,10 @@ public:
     std::vector<double> curvatures(const Real3* positions, const Box& box, const Real3* v);
     /** d sigma/dt of every constraint at fixed positions. @return [constraints] */
     std::vector<double> timeDerivatives(const Real3* positions, const Box& box);
+    /** Whether constraints join rigid bodies. */
+    bool hasJoinedBodies() const {
+        return !joinedGroups.empty();
+    }
     /** Whether any constraint moves in time. */
     bool moves() const {
         return jacobian->moves() || checks->moves();
@@ -149,8 +154,9 @@ public:
     /** Choose which of the redundant constraints to solve at actual positions: the best conditioned choice of as many
      * as are independent at generic positions. Until then the choice is the one made at generic positions. */
     void chooseIndependent(const Real3* positions, const Box& box);
-    /** Check at actual positions that the solved constraints are independent there; if not, the result isSingular(). */
-    RankAnalysis checkRank(const Real3* positions, const Box& box) const;
+    /** Check at actual positions that the solved constraints are independent there; if not, the result isSingular().
+     *  Those of joined bodies are chosen again, since the positions at which they hold may have another rank. */
+    RankAnalysis checkRank(const Real3* positions, const Box& box);
 
     /** Constraints whose rank could not be determined; they are not supported. */
     const std::vector<int>& getUndecided() const {
@@ -199,6 +205,11 @@ public:
 private:
     void build();
     void rebuild();
+    /** Solve other constraints. @param isActive  [constraints] */
+    void activate(const std::vector<char>& isActive);
+    /** Choose among the constraints of joined bodies at positions. @return the first group that is singular; or -1 */
+    int chooseJoints(const Real3* positions, const Box& box, std::vector<char>& isActive) const;
+    std::vector<char> activeOnes() const;
     /** The best conditioned choice of as many constraints of a group as are solved at present. */
     std::vector<int> chooseAmong(const std::vector<int>& group, const std::vector<int>& present, const Real3* positions,
                                  const Box& box) const;
@@ -217,6 +228,24 @@ private:
     double innerTolerance(double tolerance) const {
         return checked.empty() ? tolerance : std::max(0.05 * tolerance, 1e-15);
     }
+    /** Take a field of the particles to the nodes that clusters with joined bodies solve for. */
+    void gather(const Real3* x);
+    /** The particles among them back. */
+    void scatter(Real3* x) const;
+    /** What a row is evaluated with. */
+    const Real3* fieldOf(const Jacobian& J, int row, const Real3* x) const {
+        return J.isJoined(row) ? nodes.data() : x;
+    }
+    bool hasJoined() const {
+        return jacobian->joinedRows() != nullptr;
+    }
+    const JoinedBodies& joinedBodies() const {
+        return jacobian->joinedRows()->bodies;
+    }
+    /** Motions of the joined bodies. @param motionOf  (body) -> motion */
+    JoinedMotions motions(const std::function<rigid::RigidMotion(int body)>& motionOf) const;
+    /** The bodies' part of a field that solveLinear() has found from the particles' part alone. */
+    void setBodies(const Real3* positions, const Box& box, Real3* x);
     /** Set the start of clusters that the simple solvers solve, and of the checks. @return as Jacobian::setStart */
     int setStart(const Real3* positions, const Box& box, const std::vector<int>& clusters);
     template <class SolveCluster>
@@ -248,6 +277,10 @@ private:
     std::shared_ptr<TaskRunner> runner;        // null: no distances
     std::unique_ptr<DistanceSolver> distances; // null: the simple solvers solve all clusters
     std::vector<int> everyCluster;
+    std::vector<char> isOnNodes;                // [clusters] whether it has joined bodies
+    std::vector<int> nodeParticles;             // of these clusters
+    std::vector<Real3> nodes;                   // [numNodes] what they solve for; empty if there are none
+    std::vector<std::vector<int>> joinedGroups; // coupled constraints with joined bodies
     bool hasFastLambda = false,
          hasFastMu = false;            // whether DistanceSolver has multipliers of the last stage
     std::vector<Real3> startPositions; // of the Jacobians; empty where they have none

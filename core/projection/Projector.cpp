@@ -152,6 +152,8 @@ SolveReport Projector::solveInStages(const ProjectionSettings& settings, std::ve
     SolveReport report = solveAtOnce(settings, there, box);
     const bool isNear = report.outcome == Outcome::Converged && farthestMove(x, there).distance <= farthestAtOnce;
     if (!isNear && !couldNotStart(report)) {
+        if (solver.hasJoinedBodies()) // their nodes have no bonds to keep: approach() turns bodies as a whole
+            return solveOrApproach(settings, x, box, result);
         StagedProjection stages(solver.getSet(), solver.getGraph().rows, heldPairs(), x.data(), box, solver.getTime());
         if (!stages.holdsAny())
             return solveOrApproach(settings, x, box, result);

@@ -29,7 +29,7 @@ void placeBodies(const ConstraintSet& set, std::vector<Real3>& positions) {
     std::vector<int> linear;
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::AffinePosition || !set.isMovable(c))
+        if (c.kind != CoordinateKind::AffinePosition || !set.isMovable(c) || set.isJoined(c))
             continue;
         linear.push_back(k);
         const AffineForm& form = set.affine[c.form];

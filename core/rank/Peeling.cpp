@@ -36,7 +36,7 @@ Peeling peel(const ConstraintSet& set, const std::vector<int>& constraints, cons
     J.setStart(positions, box, time);
 
     // The slots of each movable particle, and to which row each belongs.
-    std::vector<int> rowOf(J.particle.size()), end(set.numParticles() + 1), slots;
+    std::vector<int> rowOf(J.particle.size()), end(set.numNodes() + 1), slots;
     std::vector<double> inverseLength(J.numRows());
     for (int row = 0; row < J.numRows(); row++) {
         inverseLength[row] = 1 / std::sqrt(J.diagonal(row, J.start.data()));
@@ -46,12 +46,12 @@ Peeling peel(const ConstraintSet& set, const std::vector<int>& constraints, cons
         }
     }
     std::partial_sum(end.begin(), end.end(), end.begin());
-    std::vector<int> next(end.begin(), end.end() - 1), remaining(set.numParticles()), queue;
+    std::vector<int> next(end.begin(), end.end() - 1), remaining(set.numNodes()), queue;
     slots.resize(end.back());
     for (int s = 0; s < (int) J.particle.size(); s++)
         if (J.inverseMass[s] > 0)
             slots[next[J.particle[s]]++] = s;
-    for (int p = 0; p < set.numParticles(); p++) {
+    for (int p = 0; p < set.numNodes(); p++) {
         remaining[p] = end[p + 1] - end[p];
         if (remaining[p] > 0 && remaining[p] <= maxRows)
             queue.push_back(p);

@@ -3,6 +3,7 @@
 #include "FreeBodySolver.h"
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 namespace ConstraintPlugin {
 
@@ -74,9 +75,28 @@ FreeBodySolver::FreeBodySolver(const std::vector<FreeBody>& bodies) : bodies(bod
 void FreeBodySolver::takeShapes() {
     places.clear();
     places.reserve(numPlaces());
+    copies.clear();
+    std::unordered_map<int, int> first; // place of a shared particle
     for (const FreeBody& body : bodies)
-        for (int i = 0; i < body.size(); i++)
+        for (int i = 0; i < body.size(); i++) {
+            const int place = (int) places.size();
             places.push_back({body.shape[i], body.mass[i]});
+            if (body.sharers.empty() || body.sharers[i] < 2 || body.mass[i] == 0)
+                continue;
+            const auto found = first.emplace(body.particles[i], place).first;
+            if (found->second != place)
+                copies.push_back({place, found->second});
+        }
+    moving.clear();
+    if (!copies.empty())
+        moving = places;
+    for (const Copy& copy : copies)
+        moving[copy.place].mass = 0;
+}
+
+void FreeBodySolver::copyShared(std::vector<Real3>& impulses) const {
+    for (const Copy& copy : copies)
+        impulses[copy.place] = impulses[copy.first];
 }
 
 void FreeBodySolver::Sums::add(const Sums& other) {
@@ -88,13 +108,12 @@ FreeBodySolver::Sums FreeBodySolver::sumOf(int body, int first, int last, const 
                                            const Real3* field) const {
     Sums sums;
     const FreeBody& b = bodies[body];
-    bodyLoops::findMoments(rangeOf(body, first, last), positions, referenceOf(b, positions), boxOf(b, box), field,
-                           sums.place, sums.field);
+    bodyLoops::findMoments(rangeOf(body, first, last, places), positions, referenceOf(b, positions), boxOf(b, box),
+                           field, sums.place, sums.field);
     return sums;
 }
 
-FreeBodySolver::Frame FreeBodySolver::frameOf(const FreeBody& body, const Moments& place, const Real3* positions,
-                                              const Box& box) const {
+bodyLoops::Frame frameOf(const FreeBody& body, const Moments& place, const Real3* positions, const Box& box) {
     if (!hasPlaces(body))
         return {};
     const Real3 first = body.axisAnchor < 0 ? place.first : fromReference(body, body.axisAnchor, positions, box);
@@ -102,17 +121,17 @@ FreeBodySolver::Frame FreeBodySolver::frameOf(const FreeBody& body, const Moment
 }
 
 template <class Move>
-auto FreeBodySolver::eachParticle(Move move) const {
-    return [this, move](int b, int first, int last, const Frame& frame, const RigidMotion& motion) {
+auto FreeBodySolver::eachOf(const std::vector<BodyPlace>& some, Move move) const {
+    return [this, &some, move](int b, int first, int last, const Frame& frame, const RigidMotion& motion) {
         for (int i = first; i < last; i++)
-            if (bodies[b].mass[i] > 0)
+            if (some[firstPlace[b] + i].mass > 0)
                 move(bodies[b], i, firstPlace[b] + i, frame, motion);
     };
 }
 
 template <class Solve, class Move>
-BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve, Move move,
-                                     bool isFitted) {
+BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, const Real3* field,
+                                     const JoinedMotions& joined, Solve solve, Move move, bool isFitted) {
     struct Part {
         Sums sums;
         Frame frame;
@@ -120,15 +139,23 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
         int failed = -1;
     };
     std::vector<Part> parts(tasks.size());
+    const auto needsSums = [&](int b) { return isFitted || joined.of(b) == nullptr; };
     const auto solveBody = [&](int b, Part& part) {
         const FreeBody& body = bodies[b];
+        const JoinedMotions::Motion* const given = joined.of(b);
+        if (given != nullptr)
+            part.motion = given->motion;
+        if (!needsSums(b)) {
+            part.frame = given->frame;
+            return true;
+        }
         part.frame = frameOf(body, part.sums.place, positions, box);
         BodyAxes& axes = part.frame.axes;
         if (isFitted && hasPlaces(body)) {
             const Real3 turn = rigid::angularVelocity(body.constants, axes, part.sums.place);
             axes = rigid::fittedAxes(axes, turn, body.isLinear);
         }
-        if (solve(b, part.frame, part.sums.field, part.motion))
+        if (given != nullptr || solve(b, part.frame, part.sums.field, part.motion))
             return true;
         part.failed = b;
         return false;
@@ -148,11 +175,13 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
         const Task& task = tasks[t];
         Part& part = parts[t];
         if (isPart(task)) {
-            part.sums = sumOf(task.firstBody, task.first, task.last, positions, box, field);
+            if (needsSums(task.firstBody))
+                part.sums = sumOf(task.firstBody, task.first, task.last, positions, box, field);
             return;
         }
         for (int b = task.firstBody; b < task.lastBody; b++) {
-            part.sums = sumOf(b, 0, bodies[b].size(), positions, box, field);
+            if (needsSums(b))
+                part.sums = sumOf(b, 0, bodies[b].size(), positions, box, field);
             if (!solveBody(b, part))
                 return;
             move(b, 0, bodies[b].size(), part.frame, part.motion);
@@ -195,42 +224,46 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
 }
 
 BodyReport FreeBodySolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double perTime,
-                                          Real3* velocity, std::vector<Real3>& impulses) {
+                                          Real3* velocity, std::vector<Real3>& impulses, const JoinedMotions& joined) {
     impulses.resize(numPlaces());
-    return solveEach(
-        positions, box, delta,
+    const BodyReport report = solveEach(
+        positions, box, delta, joined,
         [&](int b, const Frame& frame, const Moments& displacement, RigidMotion& motion) {
             return rigid::displace(bodies[b].constants, frame.axes, displacement, &motion);
         },
         [&](int b, int first, int last, const Frame& frame, const RigidMotion& motion) {
             const FreeBody& body = bodies[b];
-            bodyLoops::displace(rangeOf(b, first, last), motion, hasPlaces(body) ? &frame : nullptr, positions,
+            bodyLoops::displace(movingRangeOf(b, first, last), motion, hasPlaces(body) ? &frame : nullptr, positions,
                                 referenceOf(body, positions), boxOf(body, box), delta, perTime, velocity,
                                 &impulses[firstPlace[b] + first]);
         });
+    copyShared(impulses);
+    return report;
 }
 
 BodyReport FreeBodySolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity,
-                                           std::vector<Real3>& impulses) {
+                                           std::vector<Real3>& impulses, const JoinedMotions& joined) {
     impulses.resize(numPlaces());
-    return solveEach(
-        positions, box, velocity,
+    const BodyReport report = solveEach(
+        positions, box, velocity, joined,
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
             motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
             return isFinite(motion);
         },
         [&](int b, int first, int last, const Frame&, const RigidMotion& motion) {
-            bodyLoops::setVelocities(rangeOf(b, first, last), motion, velocity, &impulses[firstPlace[b] + first]);
+            bodyLoops::setVelocities(movingRangeOf(b, first, last), motion, velocity, &impulses[firstPlace[b] + first]);
         });
+    copyShared(impulses);
+    return report;
 }
 
 BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
                                               Real3* acceleration, const Stabilization& feedback,
-                                              std::vector<Real3>& forces) {
+                                              std::vector<Real3>& forces, const JoinedMotions& joined) {
     // b_i = -2 alpha (v_i - its rigid velocity), and the angular velocities
     std::vector<Real3> damping(numPlaces()), angular(bodies.size());
     solveEach(
-        positions, box, velocity,
+        positions, box, velocity, {},
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
             motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
             angular[b] = rigid::angularVelocity(bodies[b].constants, frame.axes, moments);
@@ -242,13 +275,13 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
         }),
         true);
     forces.resize(numPlaces());
-    return solveEach(
-        positions, box, acceleration,
+    const BodyReport report = solveEach(
+        positions, box, acceleration, joined,
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
             motion = rigid::rigidAcceleration(bodies[b].constants, frame.axes, moments, angular[b]);
             return isFinite(motion);
         },
-        eachParticle([&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
+        eachMoving([&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
             const Real3& s = body.shape[i];
             Real3& a = acceleration[body.particles[i]];
             Real3 constrained = rigid::motionOf(motion, s) + damping[place];
@@ -259,22 +292,25 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
             a = constrained;
         }),
         true);
+    copyShared(forces);
+    return report;
 }
 
 void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
-                                         std::vector<Real3>& forces) {
+                                         std::vector<Real3>& forces, const JoinedMotions& joined) {
     forces.resize(numPlaces());
     solveEach(
-        positions, box, w,
+        positions, box, w, joined,
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
             const rigid::BodyConstants& constants = bodies[b].constants;
             const Real3 half = 0.5 * rigid::angularVelocity(constants, frame.axes, moments);
             motion = rigid::rigidAcceleration(constants, frame.axes, Moments(), half);
             return true;
         },
-        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachMoving([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             forces[place] = body.mass[i] * rigid::motionOf(motion, body.shape[i]);
         }));
+    copyShared(forces);
 }
 
 BodyReport FreeBodySolver::measurePositions(const Real3* positions, const Box& box) const {
@@ -297,7 +333,7 @@ BodyReport FreeBodySolver::measureVelocities(const Real3* positions, const Box& 
                                              double timeScale) {
     std::vector<double> error(numPlaces());
     solveEach(
-        positions, box, velocity,
+        positions, box, velocity, {},
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
             motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
             return true;

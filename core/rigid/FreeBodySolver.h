@@ -25,8 +25,27 @@ struct BodyReport {
     double rotation = 0;  ///< rad, in the step, about the axis with the largest; if it is not solved
 };
 
+/** Where a body is. @param place  moments of its positions relative to the reference */
+bodyLoops::Frame frameOf(const FreeBody& body, const rigid::Moments& place, const Real3* positions, const Box& box);
+
+/** Motions of joined bodies, which a solver of constraints found. */
+struct JoinedMotions {
+    struct Motion {
+        bodyLoops::Frame frame;
+        rigid::RigidMotion motion;
+    };
+    std::vector<int> number; ///< [bodies] of the body's motion; -1: there is none. Empty: no body has one
+    std::vector<Motion> motions;
+
+    const Motion* of(int body) const {
+        return number.empty() || number[body] < 0 ? nullptr : &motions[number[body]];
+    }
+};
+
 /** Solves rigid bodies in closed form: sums over a body's particles, a 3x3 problem, and the motion of each particle.
  *  SHAKE and RATTLE with the distances of all pairs have the same result (rigidMotion.cc).
+ *
+ *  Joined bodies are given their motions. Of a particle that several of them share, the first one moves it.
  *
  *  Sums run over parts of fixed size, the parts in order, so results do not depend on the number of threads. */
 class FreeBodySolver {
@@ -46,19 +65,22 @@ public:
      *  @param velocity   [numParticles] nm/ps; the impulse over a duration of 1/perTime is added. null: no velocities
      *  @param[out] impulses  [particles of all bodies in turn] amu nm: mass times the change of delta */
     BodyReport solvePositions(const Real3* positions, const Box& box, Real3* delta, double perTime, Real3* velocity,
-                              std::vector<Real3>& impulses);
+                              std::vector<Real3>& impulses, const JoinedMotions& joined = {});
     /** Velocity stage: v_i = V + w x x_i, with the same momentum and angular momentum.
      *  @param[out] impulses  amu nm/ps: mass times the change of velocity */
-    BodyReport solveVelocities(const Real3* positions, const Box& box, Real3* velocity, std::vector<Real3>& impulses);
+    BodyReport solveVelocities(const Real3* positions, const Box& box, Real3* velocity, std::vector<Real3>& impulses,
+                               const JoinedMotions& joined = {});
     /** Accelerations of the bodies, with feedback on what the particles deviate from their places and velocities.
      *  @param velocity      [numParticles] nm/ps
      *  @param acceleration  [numParticles] nm/ps^2; in: M^-1 F, out: constrained
      *  @param[out] forces   kJ/mol/nm */
     BodyReport solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity, Real3* acceleration,
-                                  const Stabilization& feedback, std::vector<Real3>& forces);
+                                  const Stabilization& feedback, std::vector<Real3>& forces,
+                                  const JoinedMotions& joined = {});
     /** Additional centripetal forces if half of a drift has the velocities v + w/2 and half v - w/2, beyond those for
      *  their mean v: those of a body without forces whose velocities are w/2. */
-    void solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w, std::vector<Real3>& forces);
+    void solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w, std::vector<Real3>& forces,
+                             const JoinedMotions& joined = {});
 
     /** Largest distance of a particle from its place in the shape that fits best. */
     BodyReport measurePositions(const Real3* positions, const Box& box) const;
@@ -83,24 +105,42 @@ private:
         void add(const Sums& other);
     };
     using Frame = bodyLoops::Frame;
-    Frame frameOf(const FreeBody& body, const rigid::Moments& place, const Real3* positions, const Box& box) const;
     /** Sum up each body, solve(body, frame, moments of the field) for its motion, then move(body, first and last place
      * in it, frame, motion) parts of its particles. */
     template <class Solve, class Move>
-    BodyReport solveEach(const Real3* positions, const Box& box, const Real3* field, Solve solve, Move move,
-                         bool isFitted = false);
-    /** For solveEach(): move(body, place in it, place of all, frame, motion) each particle that is not an anchor. */
+    BodyReport solveEach(const Real3* positions, const Box& box, const Real3* field, const JoinedMotions& joined,
+                         Solve solve, Move move, bool isFitted = false);
+    /** The impulses of particles that several bodies share are those of their first ones. */
+    void copyShared(std::vector<Real3>& impulses) const;
+    /** For solveEach(): move(body, place in it, place of all, frame, motion) each particle that the body moves, or that
+     *  is not an anchor. */
     template <class Move>
-    auto eachParticle(Move move) const;
+    auto eachMoving(Move move) const {
+        return eachOf(moving.empty() ? places : moving, move);
+    }
+    template <class Move>
+    auto eachParticle(Move move) const {
+        return eachOf(places, move);
+    }
+    template <class Move>
+    auto eachOf(const std::vector<BodyPlace>& some, Move move) const;
     Sums sumOf(int body, int first, int last, const Real3* positions, const Box& box, const Real3* field) const;
-    BodyRange rangeOf(int body, int first, int last) const {
-        return {&bodies[body].particles[first], &places[firstPlace[body] + first], last - first};
+    BodyRange rangeOf(int body, int first, int last, const std::vector<BodyPlace>& some) const {
+        return {&bodies[body].particles[first], &some[firstPlace[body] + first], last - first};
+    }
+    BodyRange movingRangeOf(int body, int first, int last) const {
+        return rangeOf(body, first, last, moving.empty() ? places : moving);
     }
 
     const std::vector<FreeBody>& bodies;
     std::vector<int> firstPlace;   // [bodies+1]
     std::vector<BodyPlace> places; // of all bodies in turn
-    struct Task {                  // small bodies, or a part of a large one
+    std::vector<BodyPlace> moving; // the same, mass 0 of particles that an earlier body moves; empty if there are none
+    struct Copy {
+        int place, first; // in places
+    };
+    std::vector<Copy> copies;
+    struct Task { // small bodies, or a part of a large one
         int firstBody, lastBody, first, last;
     };
     std::vector<Task> tasks;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "JoinBodies.h"
+#include <map>
 
 namespace ConstraintPlugin {
 
@@ -36,25 +37,53 @@ void markJoined(ConstraintSet& set, const std::vector<int>& sharers) {
     }
 }
 
+/** Places of a particle with mass that two bodies share. */
+struct SharedPlace {
+    int first, second;
+};
+
+/** Directions, along the first body's axes, in which a joint has to hold a further shared particle together, if others
+ *  are together already: the distance from these is that of both shapes. */
+std::vector<Real3> openDirections(const FreeBody& first, const std::vector<SharedPlace>& before, int place) {
+    if (before.empty())
+        return {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const Real3 line = first.shape[place] - first.shape[before[0].first];
+    const double length = std::sqrt(dot(line, line));
+    for (std::size_t k = 1; k < before.size(); k++) {
+        const Real3 normal = cross(line, first.shape[before[k].first] - first.shape[before[0].first]);
+        if (std::sqrt(dot(normal, normal)) <= 1e-6 * length * first.radius)
+            return {}; // on the line of two others
+    }
+    return {perpendicular(line, 0), perpendicular(line, 1)};
+}
+
 /** Hold a body's copies of shared particles where the first bodies that have them hold theirs. */
 void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
     const FreeBody& body = set.bodies[b];
+    std::map<int, std::vector<SharedPlace>> sharedWith; // by the other body
     for (int i = 0; i < body.size(); i++) {
-        const int p = body.particles[i], first = set.joinedPlaces[p].body;
-        if (first == b || body.mass[i] == 0 || sharers[p] < 2)
+        const int p = body.particles[i];
+        if (body.mass[i] == 0 || sharers[p] < 2)
+            continue;
+        const ConstraintSet::Place& owner = set.joinedPlaces[p];
+        if (owner.body == b)
             continue;
         set.numCopies++;
-        for (const Real3& axis : {Real3{1, 0, 0}, Real3{0, 1, 0}, Real3{0, 0, 1}}) {
+        const FreeBody& first = set.bodies[owner.body];
+        std::vector<SharedPlace>& before = sharedWith[owner.body];
+        for (const Real3& axis : openDirections(first, before, owner.place)) {
             Constraint c;
             c.kind = CoordinateKind::AffinePosition;
             c.particles = {p, p};
             c.form = (int) set.affine.size();
             c.force = body.force;
             c.index = body.index;
-            c.joint = {first, b};
-            set.affine.push_back({axis, {1.0}, std::max(set.bodies[first].radius, body.radius)});
+            c.joint = {owner.body, b};
+            const double length = std::max(first.radius, body.radius);
+            set.affine.push_back({axis, {1.0}, length > 0 ? length : 0.1});
             set.constraints.push_back(std::move(c));
         }
+        before.push_back({owner.place, i});
     }
 }
 

@@ -10,8 +10,9 @@ namespace ConstraintPlugin {
 /** Join the bodies of a set to its constraints and to each other. To be called once, when all are in the set.
  *
  *  A body is joined if a constraint has one of its particles, or if another body has one. Where bodies share a particle
- *  with mass, each has a copy with an equal part of the mass, and three constraints hold two copies together: those of
- *  the first body and each other one. The particle then moves as if it had all of its mass in one place. */
+ *  with mass, each has a copy with an equal part of the mass. Constraints hold two copies together, that of the first
+ * body and each other one: three for a first particle that both share, two for a second one. The particle then moves as
+ * if it had all of its mass in one place. */
 void joinBodies(ConstraintSet& set);
 
 } // namespace ConstraintPlugin

@@ -169,17 +169,22 @@ DEVICE RigidMotion rigidVelocity(BodyConstants body, BodyAxes e, Moments velocit
     return motion;
 }
 
+/** Add accelerations w x (w x x_i) by a rotation with the angular velocity w (along the axes). */
+DEVICE RigidMotion withCentripetal(RigidMotion motion, BodyAxes e, mixed3 w) {
+    const mixed3 W = alongAxes(e, w);
+    const mixed square = dot(w, w);
+    motion.p1 = motion.p1 + w.x * W - square * e.e1;
+    motion.p2 = motion.p2 + w.y * W - square * e.e2;
+    motion.p3 = motion.p3 + w.z * W - square * e.e3;
+    return motion;
+}
+
 /** Accelerations a_i = t + b x x_i + w x (w x x_i) of a body with angular velocity w (along the axes), from those that
  *  its particles have without constraint forces: I b = L - w x I w. */
 DEVICE RigidMotion rigidAcceleration(BodyConstants body, BodyAxes e, Moments acceleration, mixed3 w) {
     const mixed3 torque = angularMoment(e, acceleration) - cross(w, scaledBy(w, body.inertia));
-    RigidMotion motion = turning(e, scaledBy(torque, body.inverseInertia));
-    const mixed3 W = alongAxes(e, w);
-    const mixed square = dot(w, w);
+    RigidMotion motion = withCentripetal(turning(e, scaledBy(torque, body.inverseInertia)), e, w);
     motion.t = body.inverseMass * acceleration.total;
-    motion.p1 = motion.p1 + w.x * W - square * e.e1;
-    motion.p2 = motion.p2 + w.y * W - square * e.e2;
-    motion.p3 = motion.p3 + w.z * W - square * e.e3;
     return motion;
 }
 

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "JointRank.h"
+#include "IndependentRows.h"
+#include "IterativeSolver.h"
+#include "JoinedRows.h"
+#include "MatrixInversionSolver.h"
+#include "RankAnalysis.h"
+#include "SplitMix.h"
+
+namespace ConstraintPlugin {
+
+namespace {
+
+constexpr double solved = 1e-12; // errors that Newton's method reaches
+/** Distance of a row from the span of others, from which on it is independent of them. */
+constexpr double independentFrom = 1e-6;
+
+/** The groups that are examined, at positions that are moved. */
+class Linkage {
+public:
+    Linkage(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
+            const Box& box, double time)
+        : x(positions, positions + set.numParticles()), set(set), groups(groups), box(box), time(time),
+          nodes(set.numNodes()) {
+        for (const std::vector<int>& group : groups)
+            all.insert(all.end(), group.begin(), group.end());
+        groupOf.resize(set.constraints.size(), -1);
+        for (std::size_t g = 0; g < groups.size(); g++)
+            for (int k : groups[g])
+                groupOf[k] = (int) g;
+    }
+
+    /** The independent constraints of each group at the present positions.
+     *  @param threshold  [groups] distances up to it count as zero */
+    std::vector<std::vector<int>> choose(const std::vector<double>& threshold) const {
+        Jacobian J(set, all);
+        J.setUnitMasses();
+        J.setStart(x.data(), box, time);
+        std::vector<std::vector<int>> result;
+        for (std::size_t g = 0, begin = 0; g < groups.size(); begin += groups[g++].size()) {
+            std::vector<int> chosen;
+            const UnitRows rows(J, (int) begin, (int) (begin + groups[g].size()));
+            if (rows.work() <= quickWork) {
+                const IndependentRows found = chooseIndependent(rows);
+                for (std::size_t i = 0; i < found.rows.size(); i++)
+                    if (found.distance[i] > threshold[g])
+                        chosen.push_back(groups[g][found.rows[i]]);
+                std::sort(chosen.begin(), chosen.end());
+            } else
+                chosen = analyzeRank(set, groups[g], x.data(), box, threshold[g] * threshold[g], time).independent;
+            result.push_back(std::move(chosen));
+        }
+        return result;
+    }
+
+    /** Largest error of each group. */
+    std::vector<double> errors() const {
+        Jacobian J(set, all);
+        J.setStart(x.data(), box, time);
+        std::vector<double> largest(groups.size());
+        for (int row = 0; row < J.numRows(); row++) {
+            double& e = largest[groupOf[all[row]]];
+            const double error = J.startError(row);
+            e = error <= e ? e : error; // NaN, too
+        }
+        return largest;
+    }
+
+    /** Move onto chosen constraints, from displacements along the constraints.
+     *  @param distance  nm, of the largest displacement; 0: none
+     *  @return [groups] whether that succeeded; the others are not moved */
+    std::vector<char> move(const std::vector<std::vector<int>>& chosen, double distance) {
+        std::vector<int> active;
+        for (const std::vector<int>& some : chosen)
+            active.insert(active.end(), some.begin(), some.end());
+        const ConstraintGraph graph(set, active, Method::Automatic);
+        Jacobian J(set, graph.rows);
+        std::vector<char> isReached(groups.size(), J.setStart(x.data(), box, time) < 0);
+        MatrixInversionSolver solver(graph);
+        IterativeSolver iterative;
+        std::vector<double> lambda(graph.numRows());
+        SplitMix random(1);
+        for (const Cluster& cluster : graph.clusters) {
+            ClusterSolver& of = cluster.kind == ClusterSolverKind::Iterative ? (ClusterSolver&) iterative : solver;
+            std::vector<int> members(J.particle.begin() + J.slotStart[cluster.begin],
+                                     J.particle.begin() + J.slotStart[cluster.end]);
+            std::sort(members.begin(), members.end());
+            members.erase(std::unique(members.begin(), members.end()), members.end());
+            bool isSolved = true;
+            StageInput input{J, 1e-10, 100};
+            if (distance > 0) {
+                for (int node : members) {
+                    const double a = random.uniform(), b = random.uniform(), c = random.uniform();
+                    nodes[node] = (set.inverseMassOf(node) > 0 ? 1 : 0) * Real3{a - 0.5, b - 0.5, c - 0.5};
+                }
+                isSolved =
+                    of.solveVelocities(cluster, input, 1, nodes.data(), lambda.data()).outcome == Outcome::Converged;
+                double farthest = 0;
+                for (int node : members)
+                    farthest = std::max(farthest, std::sqrt(dot(nodes[node], nodes[node])));
+                for (int node : members) // rounding alone where nothing can move
+                    nodes[node] = (farthest > 1e-6 ? distance / farthest : 0) * nodes[node];
+            }
+            std::fill(lambda.begin() + cluster.begin, lambda.begin() + cluster.end, 0.0);
+            input.tolerance = solved;
+            isSolved = isSolved &&
+                       of.solvePositions(cluster, input, nodes.data(), lambda.data()).outcome == Outcome::Converged;
+            if (isSolved)
+                continue;
+            isReached[groupOf[graph.rows[cluster.begin]]] = 0;
+            for (int node : members)
+                nodes[node] = {};
+        }
+        for (int p = 0; p < set.numParticles(); p++)
+            x[p] += nodes[p];
+        if (J.joinedRows() != nullptr) {
+            const std::vector<Real3> from(x);
+            J.joinedRows()->bodies.displace(from.data(), box, nodes.data(), 1, x.data());
+        }
+        std::fill(nodes.begin(), nodes.end(), Real3());
+        return isReached;
+    }
+
+    std::vector<Real3> x; // nm
+
+private:
+    const ConstraintSet& set;
+    const std::vector<std::vector<int>>& groups;
+    const Box& box;
+    double time;
+    std::vector<int> all, groupOf;
+    std::vector<Real3> nodes;
+};
+
+} // namespace
+
+JointRank findJointRank(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
+                        const Box& box, double time) {
+    constexpr int maxPasses = 12;
+    constexpr double accepted = 1e-9; // errors of dependent constraints
+    JointRank result;
+    if (groups.empty())
+        return result;
+    Linkage linkage(set, groups, positions, box, time);
+    // Rows that are nearly dependent where the constraints do not hold yet, may be dependent where they do.
+    std::vector<double> error = linkage.errors(), threshold;
+    for (double e : error)
+        threshold.push_back(std::max(independentFrom, std::min(0.3, 3 * e)));
+    result.independent = linkage.choose(threshold);
+    const auto isClose = [&](double e) { return e <= accepted; };
+    for (int pass = 0; pass < maxPasses && !std::all_of(error.begin(), error.end(), isClose); pass++) {
+        linkage.move(result.independent, 0);
+        const std::vector<double> last = error;
+        error = linkage.errors();
+        for (std::size_t g = 0; g < groups.size(); g++)
+            threshold[g] = std::max(independentFrom, error[g] < 0.5 * last[g] ? std::min(threshold[g], 3 * error[g])
+                                                                              : 0.1 * threshold[g]);
+        result.independent = linkage.choose(threshold);
+    }
+    std::vector<char> isPending(groups.size(), 1);
+    for (std::size_t g = 0; g < groups.size(); g++)
+        if (!isClose(error[g])) {
+            result.unresolved.push_back((int) g);
+            isPending[g] = 0;
+        }
+    // Bonds and bodies are some 0.1 nm large: rows that become independent by this move are so by 0.1 or more.
+    for (double distance : {0.01, 0.003, 0.001}) {
+        if (std::none_of(isPending.begin(), isPending.end(), [](char yes) { return yes; }))
+            return result;
+        Linkage moved = linkage;
+        const std::vector<char> isReached = moved.move(result.independent, distance);
+        const std::vector<double> errorThere = moved.errors();
+        const auto there = moved.choose(std::vector<double>(groups.size(), independentFrom));
+        for (std::size_t g = 0; g < groups.size(); g++)
+            if (isPending[g] && isReached[g]) {
+                isPending[g] = 0;
+                if (there[g].size() != result.independent[g].size() || !isClose(errorThere[g]))
+                    result.singular.push_back((int) g);
+            }
+    }
+    for (std::size_t g = 0; g < groups.size(); g++)
+        if (isPending[g])
+            result.singular.push_back((int) g);
+    return result;
+}
+
+} // namespace ConstraintPlugin

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef CONSTRAINTS_CORE_JOINT_RANK_H_
+#define CONSTRAINTS_CORE_JOINT_RANK_H_
+
+#include "ConstraintSet.h"
+#include <vector>
+
+namespace ConstraintPlugin {
+
+/** Which constraints of coupled joined bodies are independent. */
+struct JointRank {
+    std::vector<std::vector<int>> independent; ///< [groups], ascending
+    /** Groups that are singular where they are: after a small move along the constraints more of them are independent,
+     *  or they do not hold. */
+    std::vector<int> singular;
+    /** Groups that could not be moved onto their constraints; their choice is a guess. */
+    std::vector<int> unresolved;
+};
+
+/** Find the independent constraints at given positions.
+ *
+ *  Bodies are joined by more constraints than are independent: four hinges in a ring are 20, of rank 17 if their axes
+ * are parallel, else 18. Random positions, at which the rank of distances is taken, cannot satisfy these. So positions
+ * are first moved onto the constraints, as a step does it, and the rank is taken there. It is taken again after a small
+ *  random move along the constraints. If both agree, it is that of all positions nearby.
+ *
+ *  @param groups     constraints that are coupled: [groups][...]
+ *  @param positions  [numParticles] nm, where bodies have their shapes
+ *  @param time       ps, of moving constraints */
+JointRank findJointRank(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
+                        const Box& box, double time);
+
+} // namespace ConstraintPlugin
+
+#endif
