@@ -19,8 +19,9 @@ constexpr int minLaneClusters = 3;
 /** Smallest number of rows for another thread. */
 constexpr int minTaskRows = 4000;
 
+/** Between free particles. */
 bool isFixedDistance(const Constraint& c) {
-    return c.kind == CoordinateKind::Distance && c.rate == 0;
+    return c.kind == CoordinateKind::Distance && c.rate == 0 && c.nodes.empty();
 }
 
 std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<char>& movable) {
