@@ -3,25 +3,17 @@
 #include "CollectBodies.h"
 #include "BracedBodies.h"
 #include "ConstraintChecks.h"
-#include "JoinBodies.h"
 #include "RankAnalysis.h"
 #include "RigidBodies.h"
 #include "SystemChecks.h"
 #include "coordinates.h"
 #include <map>
-#include <stdexcept>
 
 using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
 namespace {
-
-/** Origin of a body: a Force and its index there, or -1 if it was recognized. */
-struct Origin {
-    int force = -1, index = -1;
-    bool periodic = false;
-};
 
 double length(const Real3& a, const Real3& b) {
     const Real3 r = a - b;
@@ -38,8 +30,8 @@ double diameterOf(const RigidBody& body) {
 }
 
 /** Constrain the distances among base particles, except those that are constrained already, and place all other
- * particles relative to them. In a recognized body these constraints replace declared ones of the same particle. */
-void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin, const Box& box,
+ * particles relative to them. These constraints replace declared ones of the same particle. */
+void appendBody(ConstraintSet& set, const RigidBody& body, bool periodic, const Box& box,
                 const std::vector<std::pair<int, int>>& constrained) {
     std::map<int, int> listedOf; // by particle
     for (int k : body.constraints)
@@ -54,9 +46,8 @@ void appendBody(ConstraintSet& set, const RigidBody& body, const Origin& origin,
     for (const Real3& x : body.shape)
         size = std::max(size, length(body.shape[0], x));
     Constraint c;
-    c.force = origin.force;
-    c.index = origin.index;
-    c.periodic = origin.periodic && diameterOf(body) <= box.halfWidth();
+    c.index = -1;
+    c.periodic = periodic && diameterOf(body) <= box.halfWidth();
     for (std::size_t i = 0; i < body.base.size(); i++)
         for (std::size_t j = i + 1; j < body.base.size(); j++) {
             c.particles = {body.base[i], body.base[j]};
@@ -174,12 +165,12 @@ Conversion convert(ConstraintSet& set, const RigidBody& body, const Box& box) {
         place[body.base[i]] = body.shape[i];
     for (std::size_t a = 0; a < body.others.size(); a++)
         place[body.others[a]] = body.shape[body.base.size() + a];
-    Origin origin;
+    bool periodic = false;
     std::vector<std::pair<int, int>> constrained;
     for (int k : body.constraints) {
         Constraint& c = set.constraints[k];
         Real3 G[3];
-        origin.periodic = origin.periodic || c.periodic;
+        periodic = periodic || c.periodic;
         const double fitted = coordinate(c.kind, bondsInShape(c, place).data(), G),
                      deviation = std::abs(fitted - c.target) / set.scale(c);
         if (deviation > conversion.deviation || conversion.constraint < 0) {
@@ -198,7 +189,7 @@ Conversion convert(ConstraintSet& set, const RigidBody& body, const Box& box) {
         }
     }
     const std::size_t first = set.constraints.size();
-    appendBody(set, body, origin, box, constrained);
+    appendBody(set, body, periodic, box, constrained);
     for (std::size_t k = first; k < set.constraints.size(); k++)
         conversion.rows.push_back((int) k);
     return conversion;
@@ -258,66 +249,36 @@ void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box) {
 
 namespace {
 
-/** What is wrong with a body that the periodic box cannot hold.
- *  @param length  nm, that the minimum image has to represent */
-Found tooLarge(const DeclaredBody& body, const char* what, double length, const Box& box) {
-    if (!body.periodic || length <= box.halfWidth())
+/** What is wrong with a body that the periodic box cannot hold. */
+Found tooLarge(const DeclaredBody& body, const Box& box) {
+    const double radius = body.closedForm.radius;
+    if (!body.periodic || radius <= box.halfWidth())
         return {};
     return ConstraintProblem{"box",
                              {},
                              body.particles,
-                             length,
+                             radius,
                              box.halfWidth(),
-                             nameOf(body) + ": its " + what + " " + std::to_string(length) +
+                             nameOf(body) + ": its radius " + std::to_string(radius) +
                                  " nm exceeds half the shortest width of the periodic box (" +
                                  std::to_string(box.halfWidth()) + " nm), so the minimum image cannot represent it.",
                              useLargerBox};
-}
-
-/** Add a body that nothing else joins. */
-void addFreeBody(const DeclaredBody& declared, ConstraintSet& set, const Box& box, const ProblemReport& report) {
-    if (Found problem = tooLarge(declared, "radius", declared.closedForm.radius, box))
-        report(std::move(*problem));
-    else
-        set.bodies.push_back(declared.closedForm);
-}
-
-/** Add a body that constraints or other bodies join, as constraints. One of a single particle needs none. */
-void addJoinedBody(const DeclaredBody& declared, const BodyMembership& membership, ConstraintSet& set, const Box& box,
-                   const ProblemReport& report) {
-    if (declared.particles.size() == 1)
-        return;
-    // Shared particles are base particles of each body. Then the rank analysis finds that their distances are
-    // equal. It would not find that their places in two bodies depend on each other.
-    BasePreference preference;
-    preference.isShared = [&](int k) { return membership.count(declared.particles[k]) > 1; };
-    preference.holdsForLargeWeights = true;
-    RigidBody body;
-    try {
-        body = makeRigidBody(declared.particles, declared.positions, set.inverseMass, preference);
-    } catch (const std::invalid_argument& error) {
-        report({"shape",
-                {},
-                declared.particles,
-                ConstraintProblem::none,
-                ConstraintProblem::none,
-                nameOf(declared) + ": " + error.what(),
-                ""});
-        return;
-    }
-    if (Found problem = tooLarge(declared, "size", declared.periodic ? diameterOf(body) : 0, box))
-        report(std::move(*problem));
-    else
-        appendBody(set, body, {declared.force, declared.index, declared.periodic}, box, {});
 }
 
 } // namespace
 
 void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
                     const ProblemReport& report) {
-    for (const DeclaredBody& body : bodies)
-        addFreeBody(body, set, box, report);
-    joinBodies(set);
+    std::vector<char> isConstrained(set.numParticles());
+    for (const Constraint& c : set.constraints)
+        for (int p : set.isIgnored(c) ? std::vector<int>() : c.particles)
+            isConstrained[p] = 1;
+    for (const DeclaredBody& body : bodies) {
+        if (Found problem = tooLarge(body, box))
+            report(std::move(*problem));
+        else if (body.particles.size() > 1 || !isConstrained[body.particles[0]]) // else it is that particle
+            set.bodies.push_back(body.closedForm);
+    }
 }
 
 } // namespace ConstraintPlugin

@@ -12,8 +12,7 @@ namespace ConstraintPlugin {
  * become those of the fitted shape. RecognizedSets are added to the set. */
 void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box);
 
-/** Add declared rigid bodies: those that no constraint and no other body joins to ConstraintSet::bodies, others as
- *  constraints.
+/** Add declared rigid bodies to ConstraintSet::bodies, but those of one particle that constraints have.
  *  @param report  receives each body that the box cannot hold; such bodies are not added */
 void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
                     const ProblemReport& report);

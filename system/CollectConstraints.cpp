@@ -5,6 +5,7 @@
 #include "CentroidDistance.h"
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
+#include "JoinBodies.h"
 #include "LeptonCoordinate.h"
 #include "ListedCoordinates.h"
 #include "SystemChecks.h"
@@ -277,6 +278,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     addRigidBodies(bodies, set, box, report);
     checkDihedrals(set, report);
     checkTogether(set, tolerance, report);
+    joinBodies(set);
     return set;
 }
 

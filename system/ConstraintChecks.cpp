@@ -74,6 +74,43 @@ int findRepeated(const std::vector<int>& particles) {
     return twice == sorted.end() ? -1 : *twice;
 }
 
+/** Particles that rigid bodies hold on lines. */
+class LinesOfBodies {
+public:
+    explicit LinesOfBodies(const ConstraintSet& set) : set(set), places(set.numParticles()) {
+        for (int b = 0; b < (int) set.bodies.size(); b++)
+            for (int i = 0; i < set.bodies[b].size(); i++)
+                places[set.bodies[b].particles[i]].push_back({b, i});
+    }
+    /** Whether a body holds three particles on one line. */
+    bool haveOnOne(int p, int q, int r) const {
+        constexpr double rounding = 1e-6;
+        for (const auto& [body, place] : places[p]) {
+            const int second = placeIn(body, q), third = placeIn(body, r);
+            if (second < 0 || third < 0)
+                continue;
+            const std::vector<Real3>& shape = set.bodies[body].shape;
+            const Real3 a = shape[second] - shape[place], b = shape[third] - shape[second], normal = cross(a, b);
+            if (dot(normal, normal) <= rounding * rounding * dot(a, a) * dot(b, b))
+                return true;
+        }
+        return false;
+    }
+
+private:
+    struct Place {
+        int body, place;
+    };
+    int placeIn(int body, int particle) const {
+        for (const Place& place : places[particle])
+            if (place.body == body)
+                return place.place;
+        return -1;
+    }
+    const ConstraintSet& set;
+    std::vector<std::vector<Place>> places; // of each particle
+};
+
 /** "a, b and c" */
 template <class Item>
 std::string listed(const std::vector<int>& constraints, Item item) {
@@ -146,10 +183,11 @@ void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
         return std::any_of(through.begin(), through.end(),
                            [&](const std::set<int>* line) { return line->count(b) && line->count(c); });
     };
+    const LinesOfBodies linesOfBodies(set);
     for (int k = 0; k < set.numListed; k++)
         for (int first = 0; isDihedral(set.constraints[k]) && first < 2; first++) {
             const int* p = &set.constraints[k].particles[first];
-            if (!isHeldOnALine(p[0], p[1], p[2]))
+            if (!isHeldOnALine(p[0], p[1], p[2]) && !linesOfBodies.haveOnOne(p[0], p[1], p[2]))
                 continue;
             report(*problemWith(set, k, "straight",
                                 describeParticle(set, p[0]) + ", " + describeParticle(set, p[1]) + " and " +

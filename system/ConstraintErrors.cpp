@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintErrors.h"
+#include "JointErrors.h"
 #include "MovingTargets.h"
 #include <set>
 #include <sstream>
@@ -60,6 +61,10 @@ std::string whatHappened(const ConstraintSet& set, const SolveReport& report) {
     return "";
 }
 
+bool isJoint(const Constraint& c) {
+    return c.joint[0] >= 0;
+}
+
 /** A remedy for bad states. OpenMM's own minimizer is not recommended, because it violates the constraints of Forces.
  */
 const char* const minimizeFirst = "minimize the energy first (openmmconstraints.minimize(context))";
@@ -92,7 +97,8 @@ const char* kindOf(const SolveReport& report) {
 
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
-    const bool isOfSystem = report.constraint >= 0 && set.constraints[report.constraint].force < 0;
+    const bool isOfJoint = report.constraint >= 0 && isJoint(set.constraints[report.constraint]);
+    const bool isOfSystem = report.constraint >= 0 && !isOfJoint && set.constraints[report.constraint].force < 0;
     if (context.nearLimit >= 0)
         return remedyForMotion(set, context.nearLimit) + " With a smaller step size it can come closer to the limit.";
     if (turnsTooFast(report)) {
@@ -120,8 +126,9 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
                    "constraint "
                    "of its particles here: reduce the step size, start closer to the surface, or write the expression "
                    "so that its gradient vanishes nowhere on the surface.";
-        return "the step is too large for this bond to follow (it turned by 90 degrees), or the constraints of these "
-               "particles depend on each other in this geometry: reduce the step size, " +
+        return std::string("the step is too large for this ") + (isOfJoint ? "joint" : "bond") +
+               " to follow (it turned by 90 degrees), or the constraints of these particles depend on each other in "
+               "this geometry: reduce the step size, " +
                std::string(minimizeFirst) + ", or remove a constraint of the set.";
     case Outcome::NoGradient:
         if (isAngular(set.constraints[report.constraint].kind))
@@ -167,17 +174,17 @@ const char* unitOf(CoordinateKind kind) {
 
 std::string describeConstraint(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
+    if (isJoint(c))
+        return describeJoint(set, c);
     std::ostringstream out;
-    const bool isOfBody = constraint >= set.numListed && c.owner < 0;
-    if (isOfBody && c.index < 0)
+    if (constraint >= set.numListed && c.owner < 0)
         out << "the rigid body that replaces a linear or planar set of constraints";
     else if (c.force < 0)
         out << "System constraint " << c.index;
     else if (isExpression(set, c))
         out << "constraint " << c.index << " of the CustomConstraintForce with index " << c.force;
     else
-        out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the ConstraintForce with index "
-            << c.force;
+        out << nameOf(c.kind) << " " << c.index << " of the ConstraintForce with index " << c.force;
     if (isExpression(set, c))
         out << ", " << set.custom[c.form]->describe() << " = 0,";
     out << " (" << listParticles(set, c.particles) << ")";
@@ -272,6 +279,9 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         const bool isOfPositions = context.stage == Stage::Positions || report.isOfStart;
         if (isOfPositions && isExpression(set, c))
             out << "sigma is " << report.value << ", " << residual;
+        else if (isOfPositions && isJoint(c))
+            out << "its places in the two bodies are " << std::abs(report.value) << " nm apart along an axis, "
+                << residual;
         else if (isOfPositions)
             out << "value " << report.value << " " << unit << ", target " << c.targetAt(context.time) << " " << unit
                 << ", " << residual;
@@ -289,7 +299,7 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
                 << " rad in this step. Constraint forces along "
                 << "the bond's direction at the start of the step can hold it only up to about " << maxRotation
                 << " rad, where it turns by 90 degrees.";
-        for (std::size_t s = 0; s < report.places.size(); s++)
+        for (std::size_t s = 0; s < (isJoint(c) ? 1 : report.places.size()); s++)
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
                 << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }
@@ -304,13 +314,20 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
                            isTooFast ? maxRotation : context.tolerance));
 }
 
-/** "a; b; c": long lists are cut. */
-static void writeConstraints(std::ostream& out, const ConstraintSet& set, const std::vector<int>& constraints) {
+std::string describeConstraints(const ConstraintSet& set, const std::vector<int>& constraints) {
     constexpr std::size_t most = 6;
-    for (std::size_t i = 0; i < constraints.size() && i < most; i++)
-        out << (i == 0 ? "" : "; ") << describeConstraint(set, constraints[i]);
-    if (constraints.size() > most)
-        out << "; and " << constraints.size() - most << " more";
+    std::vector<std::string> names; // a joint is three constraints
+    std::size_t further = 0;
+    for (int k : constraints)
+        if (names.size() == most)
+            further++;
+        else if (std::string name = describeConstraint(set, k);
+                 std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(std::move(name));
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : "; ") + name;
+    return text + (further > 0 ? "; and " + std::to_string(further) + " more" : "");
 }
 
 ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {
@@ -320,8 +337,7 @@ ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>
         << " are independent, so the number of degrees of freedom is unknown: at "
         << "no random positions is there a gap of 10^6 between dependent and independent gradients. The constraints "
            "are: ";
-    writeConstraints(out, set, constraints);
-    out << ".";
+    out << describeConstraints(set, constraints) << ".";
     return problemOf(set, "undecided", constraints, out.str(),
                      "remove redundant constraints, or declare rigid parts with "
                      "ConstraintForce.addRigidBody(particles, positions).");
@@ -335,8 +351,7 @@ void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
                                               : "special")
         << " set that is singular: its gradients depend on each other in the constrained geometry itself (smallest "
         << "pivot " << analysis.smallestPivot << "), so no multipliers can maintain it. The constraints are: ";
-    writeConstraints(out, set, analysis.circuit);
-    out << ".";
+    out << describeConstraints(set, analysis.circuit) << ".";
     throwProblem(problemOf(set, "singular", analysis.circuit, out.str(),
                            "if these particles are rigid, declare them so with ConstraintForce.addRigidBody(particles, "
                            "positions), or remove the constraints that only restrict the bending.",

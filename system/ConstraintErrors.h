@@ -13,9 +13,13 @@ namespace ConstraintPlugin {
 const char* nameOf(CoordinateKind kind);
 const char* unitOf(CoordinateKind kind);
 
-/** "System constraint 3 (particles 4 and 5)", "distance 0 of the ConstraintForce with index 2
+/** "System constraint 3 (particles 4 and 5)", "the joint of rigid body 0 and rigid body 1 of the ConstraintForce with
+ * index 2 at particle 7", "distance 0 of the ConstraintForce with index 2
  * (particles 4 and 5: A:LEU3:CA and A:LEU3:HA)". */
 std::string describeConstraint(const ConstraintSet& set, int constraint);
+
+/** Names of some, with semicolons between them; long lists are cut. */
+std::string describeConstraints(const ConstraintSet& set, const std::vector<int>& constraints);
 
 /** "rigid body 0 of the ConstraintForce with index 2 (particles 4, 5 and 6: ...)", of ConstraintSet::bodies. */
 std::string describeBody(const ConstraintSet& set, int body);

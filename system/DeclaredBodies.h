@@ -6,6 +6,8 @@
 #include "ConstraintSet.h"
 #include "ProblemReport.h"
 #include "openmm/System.h"
+#include <array>
+#include <map>
 
 namespace ConstraintPlugin {
 
@@ -15,10 +17,13 @@ struct DeclaredBody {
     bool periodic = false;
     std::vector<int> particles;
     std::vector<Real3> positions; ///< nm, of the particles, in any frame
-    FreeBody closedForm;          ///< what it is if nothing joins it
+    FreeBody closedForm;
+    std::vector<std::array<int, 2>> merged; ///< force and index of bodies that are one with it
+    double lineShift = 0;                   ///< nm, by which its particles were moved onto a line with others
 };
 
-/** The rigid bodies of all ConstraintForces of a System.
+/** The rigid bodies of all ConstraintForces of a System. Those that are fixed to each other by particles that they
+ * share are one body.
  *  @param set        with masses and names
  *  @param tolerance  relative to the size of bodies: shapes that share particles may differ by no more
  *  @param report     receives each body with invalid particles or shape, or whose shape contradicts that of another
@@ -26,7 +31,9 @@ struct DeclaredBody {
 std::vector<DeclaredBody> collectDeclaredBodies(const OpenMM::System& system, const ConstraintSet& set,
                                                 double tolerance, const ProblemReport& report);
 
-/** "rigid body 0 of the ConstraintForce with index 2" */
+/** "rigid body 0 of the ConstraintForce with index 2", "... (one with rigid body 3 of the ConstraintForce with index
+ * 2)"
+ */
 std::string nameOf(const DeclaredBody& body);
 
 /** Which bodies have a particle, and where. */
@@ -52,6 +59,9 @@ private:
     std::vector<int> start;
     std::vector<Entry> entries; // of each particle by body
 };
+
+/** How many particles two bodies share, by their indices, the smaller one first; only pairs that share any. */
+std::map<std::array<int, 2>, int> countShared(const std::vector<DeclaredBody>& bodies, int numParticles);
 
 } // namespace ConstraintPlugin
 

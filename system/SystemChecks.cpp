@@ -149,7 +149,7 @@ static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, 
         }
         for (size_t k = 0; k < set.constraints.size(); k++) {
             const Constraint& c = set.constraints[k];
-            if (set.isIgnored(c))
+            if (set.isIgnored(c) || c.joint[0] >= 0)
                 continue;
             const int anchor = removes ? anchorOf(set, c) : -1;
             const Axes fixed = c.kind == CoordinateKind::Custom ? fixedBy(set, c, !removes)
@@ -189,7 +189,7 @@ static bool scalesParticles(const Force& force) {
 
 static void checkScalingOfParticles(const System& system, const ConstraintSet& set, const ProblemReport& report) {
     const auto joinsMovable = [&](const Constraint& c) {
-        return !set.isIgnored(c) &&
+        return !set.isIgnored(c) && c.joint[0] < 0 &&
                std::count_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] > 0; }) > 1;
     };
     const auto first = std::find_if(set.constraints.begin(), set.constraints.end(), joinsMovable);
@@ -251,7 +251,8 @@ static void checkThermostats(const System& system, const ConstraintSet& set, con
     std::set<int> seen = {-1}; // Forces; AndersenThermostat accounts for the System's own constraints
     for (size_t k = 0; thermostat < system.getNumForces() && k < set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        const std::vector<int> massive = set.isIgnored(c) ? std::vector<int>() : massiveOf(c.particles);
+        const bool joins = !set.isIgnored(c) && c.joint[0] < 0; // of joints, the bodies are told below
+        const std::vector<int> massive = joins ? massiveOf(c.particles) : std::vector<int>();
         if (massive.size() > 1 && seen.insert(c.force).second)
             report(problemOf(set, "combination", {(int) k}, problem(massive), remedy));
     }

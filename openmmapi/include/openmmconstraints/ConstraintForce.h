@@ -291,11 +291,18 @@ public:
      * centroids of its particles that no motion of the body changes, if they agree with the shape within the tolerance.
      * Larger differences, and constraints in a body that change in time, raise an exception when a Context is created.
      *
-     *  A body that no constraint and no other body joins to anything is solved in closed form. Of any other body the
-     *  distances among two, three or four base particles are constrained, and a linear vectorial constraint keeps every
-     *  other particle at its place relative to them.
-     *  Sources: Moser, Veselov, Commun. Math. Phys. 139, 217 (1991), doi 10.1007/BF02352494; Ciccotti, Ferrario,
-     *  Ryckaert, Mol. Phys. 47, 1253 (1982), doi 10.1080/00268978200100942.
+     *  Constraints of any kind may join a body to particles, to other bodies and to places. Bodies may share particles:
+     *  - one is a ball joint, and two, or several on a line, are the axis of a hinge. Shared particles that rounding to
+     *    0.001 nm may have moved off the line of a hinge are placed on it.
+     *  - Three that are not on a line fix the bodies to each other: they are one body, with the name of the first. So
+     *    are a linear body and another one that share two particles.
+     *  Shapes have to agree about shared particles: distances within the tolerance times the size of the bodies. Bodies
+     *  that share particles are all periodic if one is.
+     *
+     *  Bodies are solved in closed form. Constraints and joints have multipliers, six numbers a body take part in their
+     *  equations, however many particles it has, and the equations that depend on others are left out, at the positions
+     *  of the Context. getNumDegreesOfFreedom() is right in closed loops, too.
+     *  Sources: Moser, Veselov, Commun. Math. Phys. 139, 217 (1991), doi 10.1007/BF02352494.
      *
      *  @param particles  indices of one or more particles
      *  @param positions  their positions (nm), in any coordinate frame, not wrapped into a periodic box; only the shape
