@@ -8,14 +8,47 @@ namespace ConstraintPlugin {
 
 namespace {
 
-int countParticles(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
+/** What a cluster holds. */
+struct Contents {
+    std::vector<int> bodies; ///< joined rigid bodies, ascending
+    int particles = 0;
+    int removed = 0; ///< degrees of freedom
+};
+
+/** Sort, and leave each number in once. */
+void makeUnique(std::vector<int>& numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+/** Degrees of freedom that a body takes from its particles. Those of a shared one are counted in the first body. */
+int removedBy(const ConstraintSet& set, int b) {
+    const FreeBody& body = set.bodies[b];
+    int massive = body.numMassive;
+    for (int i = 0; i < body.size() && body.isJoined; i++)
+        massive -= body.mass[i] > 0 && set.joinedPlaces[body.particles[i]].body != b;
+    return 3 * massive - body.degreesOfFreedom();
+}
+
+Contents contentsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
+    Contents contents;
     std::vector<int> particles;
     for (int row = cluster.begin; row < cluster.end; row++) {
         const Constraint& c = set.constraints[graph.rows[row]];
         particles.insert(particles.end(), c.particles.begin(), c.particles.end());
+        for (int node : c.nodes)
+            if (node >= set.numParticles())
+                contents.bodies.push_back((node - set.numParticles()) / 2);
     }
-    std::sort(particles.begin(), particles.end());
-    return (int) (std::unique(particles.begin(), particles.end()) - particles.begin());
+    makeUnique(contents.bodies);
+    contents.removed = cluster.size();
+    for (int b : contents.bodies) {
+        particles.insert(particles.end(), set.bodies[b].particles.begin(), set.bodies[b].particles.end());
+        contents.removed += removedBy(set, b);
+    }
+    makeUnique(particles);
+    contents.particles = (int) particles.size();
+    return contents;
 }
 
 std::string describeRefusal(const FillCount& fill) {
@@ -25,9 +58,10 @@ std::string describeRefusal(const FillCount& fill) {
 } // namespace
 
 std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const ConstraintGraph& graph) {
-    // constraints, particles, solver, levels, entries, note
-    using Shape = std::tuple<int, int, std::string, int, long long, std::string>;
+    // constraints, particles, equations, bodies, solver, levels, entries, note
+    using Shape = std::tuple<int, int, int, int, std::string, int, long long, std::string>;
     std::map<Shape, int> counts;
+    std::vector<char> isListed(set.bodies.size());
     for (const Cluster& cluster : graph.clusters) {
         const SymbolicFactor* factor = cluster.factor < 0 ? nullptr : &graph.factors[cluster.factor];
         const long long size = cluster.size();
@@ -36,17 +70,27 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
                                                                                  : size * (size - 1) / 2;
         const std::string solver =
             nameOf(cluster.kind) + std::string(factor && factor->isDissected ? " by nested dissection" : "");
-        counts[{cluster.size(), countParticles(set, graph, cluster), solver, factor ? factor->numLevels : 1, entries,
+        const Contents contents = contentsOf(set, graph, cluster);
+        for (int b : contents.bodies)
+            isListed[b] = 1;
+        counts[{contents.removed, contents.particles, cluster.size(), (int) contents.bodies.size(), solver,
+                factor ? factor->numLevels : 1, entries,
                 cluster.refused < 0 ? "" : describeRefusal(graph.refused[cluster.refused])}]++;
     }
-    for (const FreeBody& body : set.bodies)
-        counts[{3 * body.numMassive - body.degreesOfFreedom(), body.size(), "rigid body", 1, 0, ""}]++;
+    for (int b = 0; b < (int) set.bodies.size(); b++)
+        if (!isListed[b])
+            counts[{removedBy(set, b), set.bodies[b].size(), 0, 1, "rigid body", 1, 0, ""}]++;
     std::vector<ClusterInfo> clusters;
     for (auto it = counts.rbegin(); it != counts.rend(); ++it) {
-        const auto& [constraints, particles, solver, levels, entries, note] = it->first;
-        clusters.push_back({it->second, constraints, particles, solver, levels, entries, note});
+        const auto& [constraints, particles, equations, bodies, solver, levels, entries, note] = it->first;
+        clusters.push_back({it->second, constraints, particles, solver, levels, entries, note, equations, bodies});
     }
     return clusters;
+}
+
+int countFreeBodies(const ConstraintSet& set) {
+    return (int) std::count_if(set.bodies.begin(), set.bodies.end(),
+                               [](const FreeBody& body) { return !body.isJoined; });
 }
 
 std::string describeSolver(const ConstraintGraph& graph) {

@@ -11,6 +11,9 @@ namespace ConstraintPlugin {
 /** Clusters of a graph by shape, the largest first. */
 std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const ConstraintGraph& graph);
 
+/** How many rigid bodies nothing joins: each is a cluster of its own. */
+int countFreeBodies(const ConstraintSet& set);
+
 /** The solvers of the clusters of a graph: "MatrixInversion (closed form 3x3, sparse LDLT/LU)". */
 std::string describeSolver(const ConstraintGraph& graph);
 

@@ -47,20 +47,33 @@ void addAbsorbed(const ConstraintSet& set, std::vector<ConstraintGroup>& groups)
     const auto isRigid = [](const ConstraintGroup& group) { return group.kind == ConstraintGroup::Rigid; };
     if (std::none_of(groups.begin(), groups.end(), isRigid))
         return;
-    std::vector<int> groupOf(set.numParticles(), -1);
+    std::vector<std::vector<int>> groupsOf(set.numParticles()); // two bodies may share a particle
     for (int g = 0; g < (int) groups.size(); g++)
         if (isRigid(groups[g]))
             for (int p : groups[g].particles)
-                groupOf[p] = g;
+                groupsOf[p].push_back(g);
+    const auto isIn = [&](int p, int g) {
+        return set.inverseMass[p] == 0 || std::count(groupsOf[p].begin(), groupsOf[p].end(), g) > 0;
+    };
     for (int k = 0; k < set.numListed; k++) {
-        const Constraint& c = set.constraints[k];
-        if (!c.isAbsorbed)
-            continue;
+        const std::vector<int>& particles = set.constraints[k].particles;
         const auto first =
-            std::find_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] > 0; });
-        if (first != c.particles.end() && groupOf[*first] >= 0)
-            groups[groupOf[*first]].constraints.push_back(k);
+            std::find_if(particles.begin(), particles.end(), [&](int p) { return set.inverseMass[p] > 0; });
+        if (!set.constraints[k].isAbsorbed || first == particles.end())
+            continue;
+        for (int g : groupsOf[*first])
+            if (std::all_of(first, particles.end(), [&](int p) { return isIn(p, g); })) {
+                groups[g].constraints.push_back(k);
+                break;
+            }
     }
+}
+
+/** Without the joints of rigid bodies, some of which depend on each other by themselves. */
+std::vector<int> withoutJoints(const ConstraintSet& set, std::vector<int> constraints) {
+    const auto isJoint = [&](int k) { return set.constraints[k].joint[0] >= 0; };
+    constraints.erase(std::remove_if(constraints.begin(), constraints.end(), isJoint), constraints.end());
+    return constraints;
 }
 
 void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
@@ -79,8 +92,9 @@ void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
     }
     addAbsorbed(set, diagnosis.groups);
     for (const auto& [group, dependent] : solver.getRedundant())
-        diagnosis.groups.push_back(makeGroup(ConstraintGroup::Redundant, set, dependent,
-                                             makeGroup(ConstraintGroup::Redundant, set, group).particles));
+        if (const std::vector<int> declared = withoutJoints(set, dependent); !declared.empty())
+            diagnosis.groups.push_back(makeGroup(ConstraintGroup::Redundant, set, declared,
+                                                 makeGroup(ConstraintGroup::Redundant, set, group).particles));
 }
 
 /** Values, targets and errors of what is listed. The two components of a straight angle's bend count as the angle. */
@@ -130,8 +144,12 @@ void lookAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagno
     measure(set, x.data(), box, start.time, diagnosis);
     solver.setTime(start.time);
     solver.chooseIndependent(x.data(), box);
+    std::vector<int> ofParticles;
+    for (int k : solver.getGraph().rows)
+        if (!set.isJoined(set.constraints[k]))
+            ofParticles.push_back(k);
     for (const IllConditioned& found :
-         findIllConditioned(set, solver.getGraph().rows, x.data(), box, largestCondition, start.time)) {
+         findIllConditioned(set, ofParticles, x.data(), box, largestCondition, start.time)) {
         diagnosis.groups.push_back(makeGroup(ConstraintGroup::IllConditioned, set, found.constraints));
         diagnosis.groups.back().number = found.condition;
     }
@@ -232,6 +250,8 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
                 diagnosis.absorbed.push_back(k);
         diagnosis.absorbedDeviation = set.absorbedDeviation;
         diagnosis.absorbedConstraint = set.absorbedConstraint;
+        diagnosis.joinedBodies = (int) set.bodies.size() - countFreeBodies(set);
+        diagnosis.joints = set.numCopies;
         checkAsOpenMMDoes(set, report);
         for (const ConstraintIntegrator* one : ours)
             one->checkSupported(set, report);

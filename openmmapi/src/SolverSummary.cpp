@@ -25,7 +25,11 @@ std::string SolverSummary::str() const {
                 << absorbedConstraint << ")";
     }
     if (lineShift > 0)
-        out << "; linear rigid bodies have particles moved by up to " << lineShift << " nm onto a line";
+        out << "; rigid bodies have particles moved by up to " << lineShift << " nm onto a line";
+    if (joinedBodies > 0)
+        out << "; " << joinedBodies << " rigid " << (joinedBodies == 1 ? "body is" : "bodies are") << " joined";
+    if (joints > 0)
+        out << ", with " << joints << (joints == 1 ? " joint" : " joints") << " at shared particles";
     return out.str();
 }
 

@@ -174,7 +174,7 @@ SolverSummary HostStepKernel::getSummary() const {
     now.tolerance = smallestTolerance();
     now.solver = solverDescription();
     const ConstraintSet& set = solver->getSet();
-    now.clusters = (int) (solver->getGraph().clusters.size() + set.bodies.size());
+    now.clusters = (int) solver->getGraph().clusters.size() + countFreeBodies(set);
     now.note = describeFallbacks(solver->getGraph());
     now.fitDeviation = set.fitDeviation;
     now.fittedConstraint = set.fittedConstraint;
@@ -184,6 +184,8 @@ SolverSummary HostStepKernel::getSummary() const {
     now.absorbedConstraint = set.absorbedConstraint;
     for (const FreeBody& body : set.bodies)
         now.lineShift = max(now.lineShift, body.lineShift);
+    now.joinedBodies = (int) set.bodies.size() - countFreeBodies(set);
+    now.joints = set.numCopies;
     return now;
 }
 

@@ -28,7 +28,7 @@ struct ConstraintGroup {
         Straight,       ///< recognized as a linear rigid body
         Flat,           ///< recognized as a planar rigid body
         IllConditioned, ///< at the start their gradients are nearly linearly dependent
-        Rigid           ///< a rigid body of addRigidBody() that nothing joins, and the constraints that it holds
+        Rigid           ///< a rigid body of addRigidBody(), or several in one, and the constraints that it holds
     };
     Kind kind;
     std::vector<int> constraints; ///< in the order of getMultipliers()
@@ -36,7 +36,7 @@ struct ConstraintGroup {
     int count; ///< number of constraints, including those of a rigid body that are not declared. Rigid: the degrees of
                ///< freedom that it removes
     /** IllConditioned: the condition number of J M^-1 J^T, scaled to a unit diagonal. Rigid: the largest distance (nm)
-     * by which a particle was moved onto the line of a linear body. */
+     * by which a particle was moved onto the line of a linear body, or of a hinge. */
     double number = 0.0;
 };
 
@@ -53,6 +53,8 @@ struct Diagnosis {
     std::vector<ClusterInfo> clusters;   ///< as ConstraintIntegrator::getClusters()
     int numIndependent = 0;              ///< rank of the constraints: the degrees of freedom that they remove
     std::vector<ConstraintGroup> groups; ///< redundant, linear, planar, ill-conditioned and rigid groups
+    int joinedBodies = 0;                ///< rigid bodies that constraints or other bodies join
+    int joints = 0;                      ///< as SolverSummary::joints
     // At the start, [constraints] in the order of getMultipliers(); NaN for invalid, ignored or absorbed ones:
     std::vector<double> values;  ///< nm or rad; of an expression
     std::vector<double> targets; ///< at the time of the start

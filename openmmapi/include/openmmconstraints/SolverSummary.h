@@ -30,9 +30,11 @@ struct SolverSummary {
      *  rad for angles and dihedrals. */
     double absorbedDeviation = 0.0;
     int absorbedConstraint = -1; ///< index of the constraint with that difference; -1 if none is absorbed
-    /** The largest distance (nm) by which a particle of a linear body was moved onto the line that fits the positions
-     * given to addRigidBody() best. */
+    /** The largest distance (nm) by which a particle of a linear body, or of a hinge, was moved onto a line, from the
+     * positions given to addRigidBody(). */
     double lineShift = 0.0;
+    int joinedBodies = 0; ///< rigid bodies of addRigidBody() that constraints or other bodies join
+    int joints = 0;       ///< particles that such bodies share, once for each body beyond the first: a hinge has two
 
     /** One readable line with all of the above. */
     std::string str() const;
@@ -41,13 +43,15 @@ struct SolverSummary {
 /** Clusters of one shape, all served by the same solver. */
 struct ClusterInfo {
     int count = 0;               ///< how many such clusters
-    int constraints = 0;         ///< independent constraints in each: the degrees of freedom that it removes
+    int constraints = 0;         ///< degrees of freedom that each removes, with those of its rigid bodies
     int particles = 0;           ///< particles in each
     std::string solver;          ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU",
                                  ///< "sparse LDLT/LU", "rigid body"
     int levels = 0;              ///< depth of the elimination tree; 1 where there is none
     long long factorEntries = 0; ///< off-diagonal entries of the triangular factor (fill included)
-    std::string note; ///< why Automatic selected Iterative: how large the factor would be; empty if it did not
+    std::string note;    ///< why Automatic selected Iterative: how large the factor would be; empty if it did not
+    int equations = 0;   ///< independent constraints that are solved together; as many as constraints, but for bodies
+    int rigidBodies = 0; ///< rigid bodies of addRigidBody() in each, which the equations join if there are any
 };
 
 } // namespace ConstraintPlugin

@@ -38,6 +38,8 @@ class Counts:
     virtualSites: int
     constraints: int  #: listed in the System and its Forces
     rigidBodies: int  #: declared
+    joinedBodies: int  #: rigid bodies that constraints or other bodies join
+    joints: int  #: particles that these share, once for each body beyond the first: a hinge has two
     independent: int | None  #: how many degrees of freedom they remove; None: they cannot be used
     redundant: int | None  #: how many follow from the others; None: they cannot be used
     removesCenterOfMass: bool
@@ -185,6 +187,8 @@ class Health:
             virtualSites=int(np.count_nonzero(listing.is_site)),
             constraints=listing.count,
             rigidBodies=int(np.count_nonzero(listing.kind == BODY)),
+            joinedBodies=diagnosis.joined_bodies,
+            joints=diagnosis.joints,
             independent=None if clusters is None else diagnosis.independent,
             redundant=None if clusters is None else diagnosis.redundant,
             removesCenterOfMass=any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),

@@ -63,6 +63,8 @@ class Diagnosis:
     absorbed: tuple[int, ...]  #: constraints that rigid bodies hold
     absorbed_deviation: float  #: the largest difference from a body's shape, relative or in rad
     absorbed_constraint: int  #: the one with that difference; -1: there is none
+    joined_bodies: int  #: rigid bodies that constraints or other bodies join
+    joints: int  #: particles that these share, once for each body beyond the first
 
     @property
     def redundant(self) -> int:
@@ -93,7 +95,7 @@ def diagnose(system: mm.System, listing: Listing, integrator: mm.Integrator, sta
         found["independent"],
         tuple(Group(**group) for group in found["groups"]),
         *(found[name] for name in ("values", "targets", "errors")),
-        *(found[name] for name in ("absorbed", "absorbedDeviation", "absorbedConstraint")),
+        *(found[name] for name in ("absorbed", "absorbedDeviation", "absorbedConstraint", "joinedBodies", "joints")),
     )
 
 

@@ -14,8 +14,6 @@ from openmmconstraints.inspection.kinds import CENTROIDS, DISTANCE, EXPRESSION
 from openmmconstraints.inspection.listing import Listing, is_ours, is_periodic
 from openmmconstraints.wrapper import ClusterInfo
 
-#: What solves a rigid body that nothing joins: ClusterInfo.solver.
-RIGID_BODY = "rigid body"
 #: Constraints of a cluster from which on OpenMM's set-up may be slow.
 LARGE = 1000
 
@@ -100,7 +98,7 @@ def is_own_setup_slow(system: mm.System, clusters: Sequence[ClusterInfo], held: 
 
 
 def _largest(clusters: Sequence[ClusterInfo]) -> int:
-    return max((cluster.constraints for cluster in clusters if cluster.solver != RIGID_BODY), default=0)
+    return max((cluster.equations for cluster in clusters), default=0)
 
 
 def _slow_setup(system: mm.System, clusters: Sequence[ClusterInfo], held: int) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from openmmconstraints.terminal.clusters import cluster_table
 from openmmconstraints.terminal.table import WIDTH_WITHOUT_TERMINAL, make_table, scientific
 
 if TYPE_CHECKING:
-    from openmmconstraints.health import Health
+    from openmmconstraints.health import Counts, Health
 
 #: Rows of one kind in the table.
 MAX_OF_A_KIND = 3
@@ -110,12 +110,19 @@ def _numbers(health: Health) -> list[tuple[str, str]]:
 
 def _details(health: Health) -> str:
     counts = health.counts
-    parts = [f"{counts.rigidBodies:,} rigid bodies"] if counts.rigidBodies else []
+    parts = [f"{counts.rigidBodies:,} rigid bodies{_joints(counts)}"] if counts.rigidBodies else []
     if counts.redundant:
         parts.append(f"{counts.redundant:,} redundant")
     if counts.independent is not None:
         parts.append(f"{counts.independent:,} independent")
     return f" ({', '.join(parts)})" if parts else ""
+
+
+def _joints(counts: Counts) -> str:
+    if not counts.joinedBodies:
+        return ""
+    joints = f" with {counts.joints:,} joint{'s' if counts.joints > 1 else ''} at shared particles"
+    return f" ({counts.joinedBodies:,} joined{joints if counts.joints else ''})"
 
 
 def _verdict(health: Health) -> tuple[str, str]:
@@ -135,7 +142,10 @@ def _verdict(health: Health) -> tuple[str, str]:
 def to_dict(health: Health) -> dict[str, Any]:
     """Plain data."""
     step = health.recommendedTimeStep
-    clusters = ("count", "constraints", "particles", "solver", "levels", "factorEntries", "note")
+    clusters = (
+        *("count", "constraints", "particles", "solver", "levels", "factorEntries", "note"),
+        *("equations", "rigidBodies"),
+    )
     placement = health.placement
     return {
         "ok": health.ok,
