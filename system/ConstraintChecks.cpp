@@ -111,6 +111,35 @@ private:
     std::vector<std::vector<Place>> places; // of each particle
 };
 
+/** Add distances that bodies hold, among particles at which distances end or other bodies begin. */
+void addLengthsOfBodies(ConstraintSet& set) {
+    constexpr int most = 30; // ends of a body: their pairs are 435
+    std::vector<char> isEnd(set.bodies.empty() ? 0 : set.numParticles());
+    std::vector<int> numBodies(isEnd.size());
+    for (const Constraint& c : set.constraints)
+        if (!isEnd.empty() && c.kind == CoordinateKind::Distance && !c.isReplaced && c.rate == 0 && !set.isIgnored(c))
+            isEnd[c.particles[0]] = isEnd[c.particles[1]] = 1;
+    for (const FreeBody& body : set.bodies)
+        for (int p : body.particles)
+            numBodies[p]++;
+    for (const FreeBody& body : set.bodies) {
+        std::vector<int> ends;
+        for (int i = 0; i < body.size() && (int) ends.size() < most; i++)
+            if (isEnd[body.particles[i]] || numBodies[body.particles[i]] > 1)
+                ends.push_back(i);
+        for (std::size_t j = 1; j < ends.size(); j++)
+            for (std::size_t i = 0; i < j; i++) {
+                const Real3 r = body.shape[ends[i]] - body.shape[ends[j]];
+                Constraint c;
+                c.particles = {body.particles[ends[i]], body.particles[ends[j]]};
+                c.target = std::sqrt(dot(r, r));
+                c.force = body.force;
+                c.index = body.index;
+                set.constraints.push_back(std::move(c));
+            }
+    }
+}
+
 /** "a, b and c" */
 template <class Item>
 std::string listed(const std::vector<int>& constraints, Item item) {
@@ -209,6 +238,8 @@ void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& re
                          std::abs(one - other) / other, tolerance));
         leaveOut(set, second);
     }
+    const std::size_t numConstraints = set.constraints.size();
+    addLengthsOfBodies(set);
     for (const std::vector<int>& ring : findImpossibleRings(set)) {
         const int longest = ring.back();
         double others = 0;
@@ -223,6 +254,7 @@ void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& re
                          "Correct or remove one of them.", set.constraints[longest].target, others));
         leaveOut(set, longest);
     }
+    set.constraints.resize(numConstraints);
 }
 
 Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c) {

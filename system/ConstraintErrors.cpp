@@ -177,14 +177,16 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
     if (isJoint(c))
         return describeJoint(set, c);
     std::ostringstream out;
-    if (constraint >= set.numListed && c.owner < 0)
+    const bool isOfBody = constraint >= set.numListed && c.owner < 0;
+    if (isOfBody && c.index < 0)
         out << "the rigid body that replaces a linear or planar set of constraints";
     else if (c.force < 0)
         out << "System constraint " << c.index;
     else if (isExpression(set, c))
         out << "constraint " << c.index << " of the CustomConstraintForce with index " << c.force;
     else
-        out << nameOf(c.kind) << " " << c.index << " of the ConstraintForce with index " << c.force;
+        out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the ConstraintForce with index "
+            << c.force;
     if (isExpression(set, c))
         out << ", " << set.custom[c.form]->describe() << " = 0,";
     out << " (" << listParticles(set, c.particles) << ")";

@@ -342,6 +342,32 @@ TEST(DeclaredJoints, ConstraintsOnAHingesAxisAreAbsorbedAndOthersJoinBoth) {
     EXPECT_EQ(set.constraints[0].nodes.size(), 3u);
 }
 
+TEST(DeclaredJoints, DistancesThatCannotSpanBodiesAreRefusedByName) {
+    for (bool hinged : {false, true})
+        for (bool fits : {true, false}) {
+            Sample sample;
+            sample.addBody({0, 1, 2, 3});
+            if (hinged) {
+                sample.addBody({2, 3, 5});
+                const auto over = [&](int p) {
+                    return length(sample.x[0] - sample.x[p]) + length(sample.x[5] - sample.x[p]);
+                };
+                sample.force->addDistance(0, 5, (fits ? 0.99 : 1.01) * std::min(over(2), over(3)));
+            } else
+                for (int end : {0, 1})
+                    sample.force->addDistance(end, 9, (fits ? 0.51 : 0.49) * length(sample.x[0] - sample.x[1]));
+            const ConstraintSet set = sample.collect();
+            ASSERT_EQ(sample.problems.size(), fits ? 0u : 1u);
+            EXPECT_EQ(set.constraints.size(), hinged ? 1u + 6u : 2u);
+            if (fits)
+                continue;
+            EXPECT_EQ(sample.problems[0].kind, "contradictory");
+            expectAll(sample.problems[0].message,
+                      {"distance 0 of", "rigid body 0 of the ConstraintForce with index 0 (particles 0 and",
+                       hinged ? "rigid body 1 of" : "distance 1 of", "the longest exceeds the sum"});
+        }
+}
+
 TEST(DeclaredJoints, ADihedralOverALineOfABodyIsRefused) {
     for (bool isLine : {false, true}) {
         Sample sample;
@@ -418,6 +444,72 @@ TEST(DeclaredJoints, DiagnoseCountsJoinedBodiesAndJoints) {
     EXPECT_EQ(found.clusters[1].constraints, 1);
     EXPECT_EQ(found.clusters[1].rigidBodies, 1);
     EXPECT_EQ(found.clusters[1].equations, 0);
+}
+
+TEST(DeclaredJoints, TheRankOfAClosedLoopNeedsPositions) {
+    // A square of four bodies on ball joints, with a diagonal, and more.
+    for (const std::string loop : {"chain", "ring", "diagonal", "twoDistances", "surface", "anchors"}) {
+        Sample sample;
+        sample.addBody({0, 1});
+        sample.addBody({1, 2});
+        sample.addBody({2, 3});
+        sample.system.setParticleMass(9, 0);
+        sample.force->addDistance(3, 9, length(sample.x[3] - sample.x[9]));
+        sample.force->addDistance(2, 4, length(sample.x[2] - sample.x[4]));
+        if (loop == "ring")
+            sample.addBody({3, 0});
+        if (loop == "diagonal")
+            sample.force->addDistance(0, 2, length(sample.x[0] - sample.x[2]));
+        if (loop == "twoDistances")
+            sample.force->addAngle(2, 4, 5, 1);
+        if (loop == "surface") {
+            auto* plane = new CustomConstraintForce(1, "z1");
+            plane->addConstraint({0}, {});
+            sample.system.addForce(plane);
+        }
+        if (loop == "anchors") {
+            sample.system.setParticleMass(8, 0);
+            sample.force->addDistance(0, 8, length(sample.x[0] - sample.x[8]));
+        }
+        EXPECT_EQ(areJointsIndependent(sample.collect()), loop == "chain") << loop;
+        EXPECT_TRUE(sample.problems.empty()) << loop;
+        RattleIntegrator integrator(0.001);
+        EXPECT_EQ(diagnose(sample.system, integrator).isRankKnown, loop == "chain") << loop;
+    }
+}
+
+TEST(DeclaredJoints, DiagnoseTakesTheRankAtTheStart) {
+    // Four bodies on hinges in a ring: as many degrees of freedom as the axes leave.
+    for (bool parallel : {true, false}) {
+        System system;
+        auto* force = new ConstraintForce();
+        system.addForce(force);
+        Start start;
+        const Vectors corners = {{0, 0, 0}, {0.5, 0, 0}, {0.6, 0.5, 0}, {0.05, 0.4, 0}};
+        for (int i = 0; i < 4; i++) {
+            const Vec3 axis = parallel ? Vec3(0, 0, 0.1) : Vec3(0.02 * i, 0.03 * i * i, 0.1);
+            for (const Vec3& r : {corners[i], corners[i] + axis}) {
+                system.addParticle(10);
+                start.positions.push_back(r);
+            }
+        }
+        for (int i = 0; i < 4; i++) {
+            const std::vector<int> ends = {2 * i, 2 * i + 1, (2 * i + 2) % 8, (2 * i + 3) % 8};
+            Vectors positions;
+            for (int p : ends)
+                positions.push_back(start.positions[p]);
+            force->addRigidBody(ends, positions);
+        }
+        system.getDefaultPeriodicBoxVectors(start.box[0], start.box[1], start.box[2]);
+        RattleIntegrator integrator(0.001);
+        const Diagnosis found = diagnose(system, integrator, &start);
+        EXPECT_TRUE(found.problems.empty());
+        EXPECT_TRUE(found.isRankKnown);
+        EXPECT_EQ(found.numIndependent, 24 - (parallel ? 7 : 6));
+        EXPECT_EQ(found.joints, 8);
+        EXPECT_EQ(found.groups.size(), 4u) << "no redundant constraints of the user";
+        EXPECT_FALSE(diagnose(system, integrator).isRankKnown);
+    }
 }
 
 } // namespace

@@ -131,10 +131,27 @@ bool isFinite(const std::vector<Real3>& x) {
     return std::all_of(x.begin(), x.end(), [](const Real3& r) { return std::isfinite(r.x + r.y + r.z); });
 }
 
+Box boxOf(const Start& start) {
+    const auto edge = [&](int i) { return Real3{start.box[i][0], start.box[i][1], start.box[i][2]}; };
+    return {edge(0), edge(1), edge(2)};
+}
+
+/** Which constraints of joined bodies are independent is a matter of positions. */
+void chooseJoints(ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis) {
+    std::vector<Real3> x = toReal3(start.positions);
+    if (diagnosis.joinedBodies == 0 || !isFinite(x))
+        return;
+    const auto misplaced = solver.placeBodies(x.data(), boxOf(start), 0, HUGE_VAL);
+    if (misplaced.reason != ConstraintSolver::Misplaced::None)
+        return;
+    solver.setTime(start.time);
+    solver.chooseIndependent(x.data(), boxOf(start));
+    diagnosis.isRankKnown = true;
+}
+
 void lookAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis) {
     const std::vector<Real3> x = toReal3(start.positions);
-    const auto edge = [&](int i) { return Real3{start.box[i][0], start.box[i][1], start.box[i][2]}; };
-    const Box box = {edge(0), edge(1), edge(2)};
+    const Box box = boxOf(start);
     const ConstraintSet& set = solver.getSet();
     if (!isFinite(x)) {
         for (std::vector<double>* numbers : {&diagnosis.values, &diagnosis.targets, &diagnosis.errors})
@@ -142,8 +159,10 @@ void lookAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagno
         return;
     }
     measure(set, x.data(), box, start.time, diagnosis);
-    solver.setTime(start.time);
-    solver.chooseIndependent(x.data(), box);
+    if (diagnosis.joinedBodies == 0) {
+        solver.setTime(start.time);
+        solver.chooseIndependent(x.data(), box);
+    }
     std::vector<int> ofParticles;
     for (int k : solver.getGraph().rows)
         if (!set.isJoined(set.constraints[k]))
@@ -252,6 +271,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         diagnosis.absorbedConstraint = set.absorbedConstraint;
         diagnosis.joinedBodies = (int) set.bodies.size() - countFreeBodies(set);
         diagnosis.joints = set.numCopies;
+        diagnosis.isRankKnown = areJointsIndependent(set);
         checkAsOpenMMDoes(set, report);
         for (const ConstraintIntegrator* one : ours)
             one->checkSupported(set, report);
@@ -260,6 +280,8 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, solversOf(ours), report);
         if (!solver->getUndecided().empty())
             report(undecidedRank(set, solver->getUndecided()));
+        if (start != nullptr)
+            chooseJoints(*solver, *start, diagnosis);
         diagnosis.clusters = describeClusters(set, solver->getGraph());
         diagnosis.numIndependent = solver->rank();
         describeGroups(*solver, diagnosis);

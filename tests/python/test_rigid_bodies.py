@@ -108,3 +108,82 @@ def test_a_body_that_turns_too_far_is_told_by_how_much():
     with pytest.raises(mm.OpenMMException, match=r"rigid body 0 .* turns by 1\.8\d? rad.*\n.*below 0\.001\d? ps"):
         context.getIntegrator().step(1)
     assert context.getState(positions=True).getPositions(asNumpy=True)._value == pytest.approx(shape, abs=1e-12)
+
+
+def joined_triangles(*others: tuple[list[int], np.ndarray]) -> tuple[mm.System, np.ndarray]:
+    """Two triangles that share particle 2, and other bodies, of seven particles."""
+    x = np.concatenate(
+        [TRIANGLE, TRIANGLE[2] + TRIANGLE[1:] @ np.diag([1, 1, -1]) + [0, 0.1, 0.2], [[0, 0, 2], [0, 1, 2]]]
+    )
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in x:
+        system.addParticle(12)
+    force.addRigidBody([0, 1, 2], x[:3])
+    force.addRigidBody([2, 3, 4], x[2:5])
+    for particles, positions in others:
+        force.addRigidBody(particles, positions)
+    force.setParticleNames([f"ALA{i}:N" for i in range(len(x))])
+    system.addForce(force)
+    return system, x
+
+
+def test_health_counts_joined_bodies_and_joints():
+    system, x = joined_triangles()
+    health = mc.Health(system)
+    assert (health.counts.rigidBodies, health.counts.joinedBodies, health.counts.joints) == (2, 2, 1)
+    assert (health.counts.independent, health.counts.redundant) == (3 * 5 - 9, 0)
+    assert health.degreesOfFreedom == 9 + 6
+    assert "2 rigid bodies (2 joined with 1 joint at shared particles)" in str(health)
+    assert [(c.constraints, c.particles, c.equations, c.rigidBodies) for c in health.clusters] == [(6, 5, 3, 2)]
+    health = mc.Health(system, x)
+    assert health.ok, health
+    assert health.degreesOfFreedom == 9 + 6
+    assert health.findings == ()
+
+
+def test_health_needs_positions_for_the_degrees_of_freedom_of_a_loop():
+    _, x = joined_triangles()
+    system, _ = joined_triangles(([4, 6, 0], x[[4, 6, 0]]))
+    health = mc.Health(system)
+    assert health.degreesOfFreedom is None
+    assert health.counts.independent is None
+    assert "depend on the positions of the joined rigid bodies" in str(health)
+    health = mc.Health(system, x)
+    assert health.degreesOfFreedom == 3 * 6 + 3 - 3 * 3
+    assert health.ok, health
+
+
+def test_health_tells_which_bodies_are_one():
+    _, x = joined_triangles()
+    system, _ = joined_triangles(([3, 2, 4, 5], x[[3, 2, 4, 5]]), ([1, 0], x[[1, 0]]))
+    health = mc.Health(system)
+    (finding,) = health.findings
+    assert (finding.severity, finding.kind, finding.count) == ("note", "merged", 2)
+    assert finding.particles in {(0, 1, 2), (2, 3, 4, 5)}
+    assert "is one with 1 other: particles that they share" in finding.message
+    assert health.degreesOfFreedom == 9 + 3
+
+
+def test_bodies_that_contradict_others_about_a_shared_particle_are_refused_by_name():
+    _, x = joined_triangles()
+    wide = x[[1, 2, 5]] * [1.1, 1, 1]
+    system, _ = joined_triangles(([1, 2, 5], wide))
+    expected = r"rigid body 2 .*distance of particle 1 \(ALA1:N\) and particle 2 \(ALA2:N\) .* rigid body 0 of"
+    with pytest.raises(mm.OpenMMException, match=expected):
+        mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))
+
+
+def test_particles_of_a_hinge_are_moved_onto_its_axis_and_that_is_told():
+    x = np.array([[0, 0, 0], [0.12, 0.001, 0], [0.26, 0, 0], [0.3, 0.1, 0], [0.1, -0.1, 0.1]])
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in x:
+        system.addParticle(12)
+    force.addRigidBody([0, 1, 2, 3], x[:4])
+    force.addRigidBody([0, 1, 2, 4], x[[0, 1, 2, 4]])
+    system.addForce(force)
+    health = mc.Health(system, x)
+    (finding,) = [finding for finding in health.findings if finding.kind == "linear"]
+    assert finding.values["shift"] == pytest.approx(0.001, rel=1e-3)
+    assert "onto it" in finding.message
+    assert health.degreesOfFreedom == 7
+    assert health.ok, health

@@ -114,7 +114,8 @@ public:
     /** Result of the solver in the last step. */
     SolverSummary getSolverSummary() const;
     /** The clusters of the constraints of a System, and the solver of each with the present setSolver(). It needs no
-     *  Context. Largest clusters come first.
+     *  Context. Largest clusters come first. Where constraints and joints of rigid bodies close a loop, it is not known
+     *  without positions which of them depend on others, and all are counted.
      *
      *  @param system  a System with valid constraints and ConstraintForces
      */

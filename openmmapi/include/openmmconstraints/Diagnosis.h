@@ -50,8 +50,11 @@ struct Diagnosis {
     int absorbedConstraint = -1;    ///< the one with that difference; -1: there is none
     bool isComplete = true;         ///< false: there was not enough memory for what follows
     // Of the valid constraints:
-    std::vector<ClusterInfo> clusters;   ///< as ConstraintIntegrator::getClusters()
-    int numIndependent = 0;              ///< rank of the constraints: the degrees of freedom that they remove
+    std::vector<ClusterInfo> clusters; ///< as ConstraintIntegrator::getClusters()
+    int numIndependent = 0;            ///< rank of the constraints: the degrees of freedom that they remove
+    /** Whether that is known. Where constraints and joints of rigid bodies close a loop, a start is needed to tell
+     * which depend on others: without one, all of them are counted. */
+    bool isRankKnown = true;
     std::vector<ConstraintGroup> groups; ///< redundant, linear, planar, ill-conditioned and rigid groups
     int joinedBodies = 0;                ///< rigid bodies that constraints or other bodies join
     int joints = 0;                      ///< as SolverSummary::joints

@@ -121,4 +121,5 @@ def print_clusters(console: Console, system: mm.System, name: str, solver: str) 
     console.print(f"particles:                {system.getNumParticles():,}")
     console.print(f"constraints:              {system.getNumConstraints():,} in the System")
     console.print(f"independent constraints:  {sum(c.count * c.constraints for c in clusters):,}")
-    console.print(f"degrees of freedom:       {count_degrees_of_freedom(system, clusters):,}")
+    at_least = "at least " if any(c.rigidBodies and c.equations for c in clusters) else ""  # positions decide
+    console.print(f"degrees of freedom:       {at_least}{count_degrees_of_freedom(system, clusters):,}")

@@ -40,7 +40,7 @@ class Counts:
     rigidBodies: int  #: declared
     joinedBodies: int  #: rigid bodies that constraints or other bodies join
     joints: int  #: particles that these share, once for each body beyond the first: a hinge has two
-    independent: int | None  #: how many degrees of freedom they remove; None: they cannot be used
+    independent: int | None  #: how many degrees of freedom they remove; None: they cannot be used, or it is not known
     redundant: int | None  #: how many follow from the others; None: they cannot be used
     removesCenterOfMass: bool
 
@@ -71,7 +71,8 @@ class Health:
         the clusters of constraints, as of ConstraintIntegrator.getClusters(), without constraints that were refused;
         None if memory does not suffice for them
     degreesOfFreedom : int or None
-        3 per massive particle, less the independent constraints, less 3 with a CMMotionRemover
+        3 per massive particle, less the independent constraints, less 3 with a CMMotionRemover; None if there are no
+        clusters, or if rigid bodies are joined in a loop and no positions are given
     vibrations : tuple of Vibration
         the fastest harmonic bonds and angles that no constraint holds
     recommendedTolerance : float
@@ -194,7 +195,7 @@ class Health:
             removesCenterOfMass=any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
         )
         self.degreesOfFreedom: int | None = None
-        if clusters is not None:
+        if clusters is not None and diagnosis.independent is not None:
             self.degreesOfFreedom = 3 * len(massive) - diagnosis.independent - 3 * self.counts.removesCenterOfMass
         self.findings: tuple[Finding, ...] = worst_first(_without_repeats(findings))
 

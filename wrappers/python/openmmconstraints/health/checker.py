@@ -55,7 +55,7 @@ class Diagnosis:
 
     findings: tuple[Finding, ...]
     clusters: tuple[ClusterInfo, ...] | None  #: None: memory did not suffice
-    independent: int
+    independent: int | None  #: None: bodies are joined in a loop, and there are no positions
     groups: tuple[Group, ...]
     values: np.ndarray  #: [constraints] at the start, as the two that follow; empty without one
     targets: np.ndarray
@@ -92,7 +92,7 @@ def diagnose(system: mm.System, listing: Listing, integrator: mm.Integrator, sta
     return Diagnosis(
         tuple(finding_of(problem, listing) for problem in found["problems"]),
         found["clusters"] if found["isComplete"] else None,
-        found["independent"],
+        found["independent"] if found["isRankKnown"] else None,
         tuple(Group(**group) for group in found["groups"]),
         *(found[name] for name in ("values", "targets", "errors")),
         *(found[name] for name in ("absorbed", "absorbedDeviation", "absorbedConstraint", "joinedBodies", "joints")),

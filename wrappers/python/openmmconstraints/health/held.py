@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Findings about what rigid bodies hold: constraints of their particles, and linear bodies placed on a line."""
+"""Findings about what rigid bodies hold: constraints of their particles, particles on a line, other bodies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from openmmconstraints.health.checker import RIGID, Diagnosis, Group
 from openmmconstraints.health.findings import Finding
-from openmmconstraints.inspection.kinds import CENTROIDS, DISTANCE
+from openmmconstraints.inspection.kinds import BODY, CENTROIDS, DISTANCE
 from openmmconstraints.inspection.listing import Listing
 
 #: Differences from a shape that are worth a number: relative, or rad.
@@ -18,8 +18,8 @@ SMALL = 1e-6
 
 
 def find_held(listing: Listing, diagnosis: Diagnosis) -> list[Finding]:
-    """Findings about constraints inside rigid bodies, and about particles moved onto a line."""
-    return [*_absorbed(listing, diagnosis), *_straightened(listing, diagnosis)]
+    """Findings about constraints inside rigid bodies, particles moved onto a line, and bodies that are one."""
+    return [*_absorbed(listing, diagnosis), *_straightened(listing, diagnosis), *_merged(listing, diagnosis)]
 
 
 def count_held(listing: Listing, groups: Sequence[Group]) -> int:
@@ -53,9 +53,39 @@ def _straightened(listing: Listing, diagnosis: Diagnosis) -> Iterator[Finding]:
         return
     worst = max(bodies, key=lambda group: group.number)
     message = (
-        f"The rigid body of {listing.particles_text(worst.particles)} is taken as linear: the shape given to "
-        f"addRigidBody() is moved by up to {worst.number:.2g} nm onto a line."
+        f"The rigid body of {listing.particles_text(worst.particles)} has particles on a line, because it is linear or "
+        f"on a hinge: the shape given to addRigidBody() is moved by up to {worst.number:.2g} nm onto it."
     )
     values = {"shift": worst.number}
     names = listing.names(worst.particles)
     yield Finding("note", "linear", message, "", worst.constraints, worst.particles, names, values, len(bodies))
+
+
+def _merged(listing: Listing, diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Declared bodies that are parts of one; a part that several bodies have is one of the first."""
+    groups = [group for group in diagnosis.groups if group.kind == RIGID]
+    declared = np.flatnonzero((listing.kind == BODY) & listing.valid).tolist()
+    if len(groups) >= len(declared):
+        return
+    wholes: dict[int, list[int]] = {}
+    for g, group in enumerate(groups):
+        for p in group.particles:
+            wholes.setdefault(p, []).append(g)
+    parts: dict[int, list[int]] = {}
+    for k in declared:
+        particles = listing.of(k)
+        for g in wholes.get(particles[0], ()) if particles else ():
+            if set(particles) <= set(groups[g].particles):
+                parts.setdefault(g, []).append(k)
+                break
+    merged = [(g, bodies) for g, bodies in parts.items() if len(bodies) > 1]
+    if not merged:
+        return
+    largest, bodies = max(merged, key=lambda item: len(item[1]))
+    particles, number = groups[largest].particles, len(bodies)
+    message = (
+        f"{listing.describe(bodies[0])} is one with {number - 1:,} other{'s' if number > 2 else ''}: "
+        "particles that they share fix them to each other."
+    )
+    values = {"bodies": float(number)}
+    yield Finding("note", "merged", message, "", (), particles, listing.names(particles), values, len(merged))
