@@ -113,6 +113,26 @@ std::vector<double> ConstraintSolver::curvatures(const Real3* positions, const B
     return byConstraint(byRow);
 }
 
+double ConstraintSolver::gyration(const Real3* positions, const Box& box, const Real3* u, const Real3* v,
+                                  const Real3* w) {
+    setStart(positions, box);
+    if (!hasJoined())
+        return 0;
+    std::vector<Real3> fields[3];
+    for (int f = 0; f < 3; f++) {
+        gather(f == 0 ? u : f == 1 ? v : w);
+        fields[f] = nodes;
+    }
+    double sum = 0;
+    for (int b : joinedBodies().getBodies()) {
+        const auto angular = [&](int f) { return joinedBodies().angularVelocityOf(b, fields[f].data()); };
+        const Real3& I = set.bodies[b].constants.inertia;
+        sum += 0.5 * dot(angular(0), cross(angular(1), rigid::scaledBy(angular(2), I)) +
+                                         cross(angular(2), rigid::scaledBy(angular(1), I)));
+    }
+    return sum;
+}
+
 std::vector<double> ConstraintSolver::timeDerivatives(const Real3* positions, const Box& box) {
     setStart(positions, box);
     return byConstraint(jacobian->timeDerivative);

@@ -118,6 +118,9 @@ public:
                                     ForceMultipliers& multipliers, int maxIterations);
     /** v^T H v of every constraint that is solved. @return [constraints] */
     std::vector<double> curvatures(const Real3* positions, const Box& box, const Real3* v);
+    /** The sum of u . (v x I w + w x I v)/2 over the joined bodies, with their angular velocities u, v and w
+     *  for three fields [numParticles]; zero if these are equal. */
+    double gyration(const Real3* positions, const Box& box, const Real3* u, const Real3* v, const Real3* w);
     /** d sigma/dt of every constraint at fixed positions. @return [constraints] */
     std::vector<double> timeDerivatives(const Real3* positions, const Box& box);
     /** Whether constraints join rigid bodies. */

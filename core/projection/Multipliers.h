@@ -12,7 +12,8 @@ namespace ConstraintPlugin {
  * impulse, and M^-1 J^T mu changed velocities. Rigid bodies in closed form have the impulses themselves instead. */
 struct Impulses {
     std::vector<double> lambda, mu; ///< [constraints] position and velocity stage
-    /** [particles of all bodies in turn] likewise, amu nm and amu nm/ps */
+    /** [particles of all bodies in turn] likewise, amu nm and amu nm/ps; of joined bodies with what the constraints
+     *  that join them exert on their particles */
     std::vector<Real3> lambdaOfBodies{}, muOfBodies{};
 
     /** Add those of a position stage over h (ps), as impulses, and those of a velocity stage to mu. */
@@ -32,9 +33,8 @@ struct Impulses {
 
 /** Multipliers as forces: J^T of them acts on the particles. Only StepScheme::toForces() converts Impulses to them. */
 struct ForceMultipliers {
-    std::vector<double> values; ///< [constraints] kJ/mol per nm or rad
-    std::vector<Real3>
-        ofBodies{}; ///< [particles of all bodies in turn] kJ/mol/nm, forces of rigid bodies in closed form
+    std::vector<double> values;    ///< [constraints] kJ/mol per nm or rad
+    std::vector<Real3> ofBodies{}; ///< [particles of all bodies in turn] kJ/mol/nm, as in Impulses
 };
 
 } // namespace ConstraintPlugin

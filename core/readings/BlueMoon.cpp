@@ -62,8 +62,11 @@ BlueMoon computeBlueMoon(ConstraintSolver& solver, const std::vector<int>& coord
         double derivative = 0;
         for (int j = 0; j < n; j++) {
             const std::vector<double> h = bilinear(j, k);
-            for (int i = 0; i < n; i++) // tr(C^-1 (S + S^T)), S_ij = sum_r Y_ri h_r(b_j, b_k)
-                derivative += (inverse[j * n + i] + inverse[i * n + j]) * inner(Y[i], h);
+            // tr(C^-1 (S + S^T)), S_ij = sum_r Y_ri h_r(b_j, b_k), over the constraints that rigid bodies stand for,
+            // too
+            for (int i = 0; i < n; i++)
+                derivative += (inverse[j * n + i] + inverse[i * n + j]) *
+                              (inner(Y[i], h) - solver.gyration(positions, box, b[i].data(), b[j].data(), b[k].data()));
         }
         result.corrections.push_back(0.5 * derivative);
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintForces.h"
 #include "BodyFit.h"
-#include "Jacobian.h"
+#include "JoinedRows.h"
 #include "SymmetricEigen.h"
 
 namespace ConstraintPlugin {
@@ -47,6 +47,33 @@ void addReactions(const FreeBody& body, const std::vector<Real3>& x, std::vector
 
 } // namespace
 
+namespace {
+
+/** Take the forces of constraints that join bodies out of the forces on their particles: what is left, the bodies exert
+ *  themselves.
+ *  @param[in,out] ofBodies  [particles of all bodies in turn] */
+void subtractJoining(const ConstraintSet& set, const Jacobian& J, const std::vector<int>& constraints,
+                     const std::vector<double>& multipliers, std::vector<Real3>& ofBodies) {
+    const JoinedRows* const joined = J.joinedRows();
+    if (joined == nullptr)
+        return;
+    std::vector<int> first; // place of each body
+    int next = 0;
+    for (const FreeBody& body : set.bodies) {
+        first.push_back(next);
+        next += body.size();
+    }
+    for (int row = 0; row < J.numRows(); row++)
+        if (J.isJoined(row))
+            joined->forEachGradient(
+                J.joinedNumber(row), [&](int, const ConstraintSet::Place& of, const Real3& gradient) {
+                    if (of.body >= 0)
+                        ofBodies[first[of.body] + of.place] += (-multipliers[constraints[row]]) * gradient;
+                });
+}
+
+} // namespace
+
 ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMultipliers& multipliers,
                                          const Real3* positions, const Box& box, double time) {
     ConstraintForces result;
@@ -62,10 +89,12 @@ ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMu
         J.addForce(row, lambda, result.forces.data());
         J.addVirial(row, lambda, result.virial.data());
     }
-    auto force = multipliers.ofBodies.begin();
+    if (multipliers.ofBodies.empty()) // there was no step
+        return result;
+    std::vector<Real3> ofBodies = multipliers.ofBodies;
+    subtractJoining(set, J, acting, multipliers.values, ofBodies);
+    auto force = ofBodies.begin();
     for (const FreeBody& body : set.bodies) {
-        if (force == multipliers.ofBodies.end()) // there was no step
-            break;
         std::vector<Real3> forces(force, force + body.size()), x;
         force += body.size();
         for (int i = 0; i < body.size(); i++)
