@@ -291,17 +291,16 @@ public:
      * centroids of its particles that no motion of the body changes, if they agree with the shape within the tolerance.
      * Larger differences, and constraints in a body that change in time, raise an exception when a Context is created.
      *
-     *  Constraints of any kind may join a body to particles, to other bodies and to places. Bodies may share particles:
-     *  - one is a ball joint, and two, or several on a line, are the axis of a hinge. Shared particles that rounding to
-     *    0.001 nm may have moved off the line of a hinge are placed on it.
-     *  - Three that are not on a line fix the bodies to each other: they are one body, with the name of the first. So
-     *    are a linear body and another one that share two particles.
-     *  Shapes have to agree about shared particles: distances within the tolerance times the size of the bodies. Bodies
-     *  that share particles are all periodic if one is.
+     *  Constraints of any kind may join a body to particles, to other bodies and to places in space. Bodies may also
+     *  share particles. One shared particle is a ball joint. Two of them, or several on a line, are the axis of a
+     * hinge; those that rounding to 0.001 nm may have moved off the axis are placed on it. Three that are not on a line
+     * fix the bodies to each other: they are one body, with the name of the first. So are a linear body and another one
+     *  that share two. Distances of shared particles have to agree in both shapes, within the tolerance times the size
+     *  of the bodies. Bodies that share particles are all periodic if one of them is.
      *
-     *  Bodies are solved in closed form. Constraints and joints have multipliers, six numbers a body take part in their
-     *  equations, however many particles it has, and the equations that depend on others are left out, at the positions
-     *  of the Context. getNumDegreesOfFreedom() is right in closed loops, too.
+     *  A body that nothing joins is solved in closed form. In the equations of constraints and joints a body is six
+     *  numbers, however many particles it has. Which of these equations depend on others, in a hinge or in a closed
+     *  loop, is found at the positions of the Context, so the number of degrees of freedom is right.
      *  Sources: Moser, Veselov, Commun. Math. Phys. 139, 217 (1991), doi 10.1007/BF02352494.
      *
      *  @param particles  indices of one or more particles
