@@ -99,6 +99,10 @@ bool mergeOnce(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, doub
     for (int b = 0; b < (int) bodies.size(); b++) {
         if (isTaken[b])
             continue;
+        if (neighbours[b].empty()) {
+            merged.push_back(std::move(bodies[b]));
+            continue;
+        }
         DeclaredBody body = grow(b, bodies, neighbours, isTaken, set, tolerance, report);
         if (body.particles.size() == bodies[b].particles.size() && body.merged.size() == bodies[b].merged.size())
             merged.push_back(std::move(bodies[b]));
@@ -109,21 +113,21 @@ bool mergeOnce(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, doub
     return bodies.size() < merged.size();
 }
 
-/** Move the particles of hinges onto their axes. */
-void straightenHinges(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, const ProblemReport& report) {
-    std::vector<char> isMoved(bodies.size());
+/** Give the axes of hinges the same places in both bodies. */
+void alignHinges(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, const ProblemReport& report) {
+    std::vector<char> isHinged(bodies.size());
     for (const auto& [pair, count] : countShared(bodies, set.numParticles())) {
-        if (count < 3)
+        if (count < 2)
             continue;
         DeclaredBody &one = bodies[pair[0]], &other = bodies[pair[1]];
-        const double shift = SharedParticles(one, other).straighten(one, other);
+        const double shift = SharedParticles(one, other).alignOnLine(one, other);
         for (int b : pair) {
             bodies[b].lineShift = std::max(bodies[b].lineShift, shift);
-            isMoved[b] = isMoved[b] || shift > 0;
+            isHinged[b] = 1;
         }
     }
     for (std::size_t b = 0; b < bodies.size(); b++)
-        if (isMoved[b])
+        if (isHinged[b])
             makeClosedForm(bodies[b], set, report);
 }
 
@@ -152,7 +156,7 @@ void mergeBodies(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, do
     do
         dropContradictions(bodies, set, tolerance, report);
     while (mergeOnce(bodies, set, tolerance, report));
-    straightenHinges(bodies, set, report);
+    alignHinges(bodies, set, report);
     sharePeriodicity(bodies, set.numParticles());
 }
 

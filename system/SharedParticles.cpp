@@ -172,24 +172,31 @@ DeclaredBody SharedParticles::mergedBody() const {
     return merged;
 }
 
-double SharedParticles::straighten(DeclaredBody& first, DeclaredBody& second) const {
-    constexpr double rounding = 1e-12; // of what is on a line already
-    const int a = corners[0], b = corners[1];
+double SharedParticles::alignOnLine(DeclaredBody& first, DeclaredBody& second) const {
+    constexpr double rounding = 1e-12; // of what is at its place already
+    const int n = (int) places.size(), a = corners[0], b = corners[1];
+    const auto lengthTo = [&](int body, int s) { // along the line
+        const Real3 way = at(body, b) - at(body, a);
+        return dot(at(body, s) - at(body, a), way) / norm(way);
+    };
+    double difference = 0; // of their centres, if the ends a are at one place
+    for (int s = 0; s < n; s++)
+        difference += (lengthTo(1, s) - lengthTo(0, s)) / n;
     double largest = 0;
-    for (DeclaredBody* body : {&first, &second}) {
-        const auto placeIn = [&](int s) { return body == &first ? places[s].inOne : places[s].inOther; };
-        const Real3 start = body->positions[placeIn(a)], way = body->positions[placeIn(b)] - start,
-                    axis = (1 / norm(way)) * way;
-        for (int s = 0; s < (int) places.size(); s++) {
-            if (s == a || s == b)
-                continue;
-            Real3& x = body->positions[placeIn(s)];
-            const Real3 onLine = start + dot(x - start, axis) * axis;
-            const double shift = norm(x - onLine);
-            if (shift > rounding * norm(way)) {
+    for (int body : {0, 1}) {
+        const Real3 start = at(body, a), way = at(body, b) - start, axis = (1 / norm(way)) * way;
+        std::vector<Real3> moved;
+        for (int s = 0; s < n; s++) {
+            const Real3 onLine = start + lengthTo(body, s) * axis;
+            const double shift = norm(at(body, s) - onLine);
+            if (shift > rounding * norm(way))
                 largest = std::max(largest, shift);
-                x = onLine;
-            }
+            moved.push_back(body == 0 ? onLine : start + (lengthTo(0, s) + difference) * axis);
+        }
+        for (int s = 0; s < n; s++) {
+            Real3& x = body == 0 ? first.positions[places[s].inOne] : second.positions[places[s].inOther];
+            if (norm(x - moved[s]) > rounding * norm(way))
+                x = moved[s];
         }
     }
     return largest;

@@ -24,10 +24,11 @@ public:
     bool fixBodies() const;
     /** Both bodies in one, with the name of the first. Of its closed form it has what the functions above need. */
     DeclaredBody mergedBody() const;
-    /** Where they are on a line: move all but the outermost two onto the line through these, in both shapes.
+    /** Where they are on a line: move all but the outermost two onto the line through these, in both shapes, and those
+     *  in the second shape along it, so that their distances are those in the first.
      *  @param first, second  the same bodies
-     *  @return the largest move (nm) */
-    double straighten(DeclaredBody& first, DeclaredBody& second) const;
+     *  @return the largest distance from the line (nm) */
+    double alignOnLine(DeclaredBody& first, DeclaredBody& second) const;
 
 private:
     struct Place {

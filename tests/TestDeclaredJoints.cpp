@@ -223,6 +223,28 @@ TEST(DeclaredJoints, HingesOfRoundedPositionsStayHinges) {
     EXPECT_EQ(other.collect().bodies.size(), 1u);
 }
 
+TEST(DeclaredJoints, BothBodiesOfAHingeHaveTheSameAxis) {
+    Sample sample;
+    sample.addBody({0, 1, 2, 3});
+    const double first = length(sample.x[2] - sample.x[3]);
+    sample.x[2] += (sample.x[2] - sample.x[3]) * 1e-6;
+    sample.addBody({5, 3, 2, 4});
+    const ConstraintSet set = sample.collect(1e-5);
+    EXPECT_TRUE(sample.problems.empty());
+    ASSERT_EQ(set.bodies.size(), 2u);
+    const auto axisOf = [](const FreeBody& body, int one, int other) {
+        const Real3 r = body.shape[one] - body.shape[other];
+        return std::sqrt(dot(r, r));
+    };
+    EXPECT_NEAR(axisOf(set.bodies[0], 2, 3), first, 1e-15);
+    EXPECT_NEAR(axisOf(set.bodies[1], 2, 1), first, 1e-15);
+    expectShape(set.bodies[1], sample.x, 1e-6);
+    EXPECT_EQ(set.bodies[1].lineShift, 0);
+    sample.collect(1e-7);
+    ASSERT_EQ(sample.problems.size(), 1u);
+    EXPECT_EQ(sample.problems[0].kind, "contradictory");
+}
+
 TEST(DeclaredJoints, OfTwoForcesHaveTheNamesOfBoth) {
     Sample sample;
     auto* second = new ConstraintForce();
