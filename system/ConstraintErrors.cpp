@@ -346,6 +346,8 @@ ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>
 }
 
 void throwSingularSet(const ConstraintSet& set, const RankAnalysis& analysis) {
+    if (haveJoinedBodies(set, analysis.circuit))
+        throwProblem(singularJoints(set, analysis.circuit));
     std::ostringstream out;
     out << "The constraints of " << describeParticles(set, analysis.circuit) << " form a "
         << (analysis.shape == Shape::Straight ? "linear"

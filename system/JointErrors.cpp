@@ -48,19 +48,20 @@ std::string describeJoinedBodies(const ConstraintSet& set, const std::vector<int
     return text;
 }
 
-ConstraintProblem changingRank(const ConstraintSet& set, const std::vector<int>& constraints, int rankThere,
-                               int rankNearby) {
-    std::ostringstream out;
-    out << "Of the constraints that join " << describeJoinedBodies(set, constraints) << ", " << rankThere
-        << (rankThere == 1 ? " is" : " are") << " independent at these positions, but " << rankNearby
-        << " after a small move along them, so the number of degrees of freedom is not known, and no multipliers can "
-           "maintain the constraints on the way. They are: "
-        << describeConstraints(set, constraints) << ".";
-    return problemOf(set, "singular", constraints, out.str(),
+bool haveJoinedBodies(const ConstraintSet& set, const std::vector<int>& constraints) {
+    return std::any_of(constraints.begin(), constraints.end(), [&](int k) { return set.isJoined(set.constraints[k]); });
+}
+
+ConstraintProblem singularJoints(const ConstraintSet& set, const std::vector<int>& constraints) {
+    return problemOf(set, "singular", constraints,
+                     "The constraints that join " + describeJoinedBodies(set, constraints) +
+                         " form a special set that is singular: at these positions more of them depend on each other "
+                         "than after a small move, so no multipliers can maintain them, and the number of degrees of "
+                         "freedom is not known. They are: " +
+                         describeConstraints(set, constraints) + ".",
                      "start from positions where the bodies are not stretched to a line or a plane and the axes of "
-                     "hinges do not meet or become parallel just there, remove a constraint that only holds such a "
-                     "place, or declare what cannot move as one body with ConstraintForce.addRigidBody().",
-                     rankThere, rankNearby);
+                     "hinges do not meet or become parallel just there, or declare what cannot move as one body with "
+                     "ConstraintForce.addRigidBody(particles, positions).");
 }
 
 } // namespace ConstraintPlugin

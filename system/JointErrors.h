@@ -18,12 +18,12 @@ std::string describeJoint(const ConstraintSet& set, const Constraint& c);
  *  cut. Empty if there is none. */
 std::string describeJoinedBodies(const ConstraintSet& set, const std::vector<int>& constraints);
 
-/** The problem of constraints with joined bodies of which more or fewer are independent at given positions than nearby:
- *  no number of degrees of freedom is right there.
- *  @param rankThere   how many are independent at the positions
- *  @param rankNearby  how many are after a small move along the constraints */
-ConstraintProblem changingRank(const ConstraintSet& set, const std::vector<int>& constraints, int rankThere,
-                               int rankNearby);
+/** Whether any of some constraints joins rigid bodies to each other, or to something else. */
+bool haveJoinedBodies(const ConstraintSet& set, const std::vector<int>& constraints);
+
+/** The problem of constraints of joined bodies of which more are independent nearby than at given positions: no number
+ *  of degrees of freedom is right there. */
+ConstraintProblem singularJoints(const ConstraintSet& set, const std::vector<int>& constraints);
 
 } // namespace ConstraintPlugin
 

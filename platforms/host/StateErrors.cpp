@@ -32,6 +32,8 @@ std::string describeError(const ConstraintSet& set, const SolveReport& report, d
         out << "is " << report.value << " nm, not " << c.targetAt(time) << " nm";
     else if (c.kind == CoordinateKind::Custom)
         out << "is " << report.maxError << " nm from its value";
+    else if (c.joint[0] >= 0)
+        out << "is open by " << std::abs(report.value) << " nm along an axis";
     else if (c.kind == CoordinateKind::AffinePosition)
         out << "has a different shape";
     else
