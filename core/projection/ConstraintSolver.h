@@ -227,9 +227,10 @@ private:
     void sortByConstraint(const std::vector<double>& byRow, std::vector<double>& result) const;
     SolveReport reportNoGradient(int row, const Real3* positions) const;
     void setEndTime(double end);
-    /** A smaller tolerance if there are redundant constraints, in which errors of the solved ones add up. */
+    /** A smaller tolerance if there are redundant constraints, in which errors of the solved ones add up, or copies of
+     *  particles, which then move as their mean. */
     double innerTolerance(double tolerance) const {
-        return checked.empty() ? tolerance : std::max(0.05 * tolerance, 1e-15);
+        return checked.empty() && set.numCopies == 0 ? tolerance : std::max(0.05 * tolerance, 1e-15);
     }
     /** Take a field of the particles to the nodes that clusters with joined bodies solve for. */
     void gather(const Real3* x);

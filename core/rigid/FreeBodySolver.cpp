@@ -3,7 +3,6 @@
 #include "FreeBodySolver.h"
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 namespace ConstraintPlugin {
 
@@ -44,12 +43,25 @@ const Real3& referenceOf(const FreeBody& body, const Real3* positions) {
     return positions[body.particles[body.reference]];
 }
 
+/** Of a body that shares particles; one that is held has none given. */
+const JoinedMotions::Motion& motionOf(const JoinedMotions& joined, int body) {
+    static const JoinedMotions::Motion none;
+    const JoinedMotions::Motion* const given = joined.of(body);
+    return given == nullptr ? none : *given;
+}
+
 const Box& boxOf(const FreeBody& body, const Box& box) {
     static const Box none;
     return body.periodic ? box : none;
 }
 
 } // namespace
+
+Real3 wayToPlace(const FreeBody& body, int i, const bodyLoops::Frame& frame, const Real3* positions, const Box& box) {
+    if (!hasPlaces(body))
+        return {};
+    return frame.origin + rigid::alongAxes(frame.axes, body.shape[i]) - fromReference(body, i, positions, box);
+}
 
 FreeBodySolver::FreeBodySolver(const std::vector<FreeBody>& bodies) : bodies(bodies), firstPlace{0} {
     int inTask = partSize;
@@ -76,27 +88,31 @@ void FreeBodySolver::takeShapes() {
     places.clear();
     places.reserve(numPlaces());
     copies.clear();
-    std::unordered_map<int, int> first; // place of a shared particle
-    for (const FreeBody& body : bodies)
-        for (int i = 0; i < body.size(); i++) {
-            const int place = (int) places.size();
-            places.push_back({body.shape[i], body.mass[i]});
-            if (body.sharers.empty() || body.sharers[i] < 2 || body.mass[i] == 0)
-                continue;
-            const auto found = first.emplace(body.particles[i], place).first;
-            if (found->second != place)
-                copies.push_back({place, found->second});
+    for (int b = 0; b < (int) bodies.size(); b++)
+        for (int i = 0; i < bodies[b].size(); i++) {
+            places.push_back({bodies[b].shape[i], bodies[b].mass[i]});
+            if (!bodies[b].sharers.empty() && bodies[b].sharers[i] > 1 && bodies[b].mass[i] > 0)
+                copies.push_back({bodies[b].particles[i], b, i});
         }
+    std::stable_sort(copies.begin(), copies.end(),
+                     [](const Copy& one, const Copy& other) { return one.particle < other.particle; });
     moving.clear();
     if (!copies.empty())
         moving = places;
     for (const Copy& copy : copies)
-        moving[copy.place].mass = 0;
+        moving[firstPlace[copy.body] + copy.placeInBody].mass = 0;
 }
 
-void FreeBodySolver::copyShared(std::vector<Real3>& impulses) const {
-    for (const Copy& copy : copies)
-        impulses[copy.place] = impulses[copy.first];
+template <class ValueOf>
+void FreeBodySolver::averageShared(Real3* field, ValueOf valueOf) const {
+    for (std::size_t first = 0, last = 0; first < copies.size(); first = last) {
+        Real3 sum;
+        for (; last < copies.size() && copies[last].particle == copies[first].particle; last++) {
+            const Copy& copy = copies[last];
+            sum += valueOf(copy.body, copy.placeInBody, firstPlace[copy.body] + copy.placeInBody);
+        }
+        field[copies[first].particle] = (1.0 / (double) (last - first)) * sum; // they have equal masses
+    }
 }
 
 void FreeBodySolver::Sums::add(const Sums& other) {
@@ -237,7 +253,16 @@ BodyReport FreeBodySolver::solvePositions(const Real3* positions, const Box& box
                                 referenceOf(body, positions), boxOf(body, box), delta, perTime, velocity,
                                 &impulses[firstPlace[b] + first]);
         });
-    copyShared(impulses);
+    averageShared(delta, [&](int b, int i, int place) {
+        const FreeBody& body = bodies[b];
+        const JoinedMotions::Motion& given = motionOf(joined, b);
+        const int p = body.particles[i];
+        const Real3 displacement = rigid::motionOf(given.motion, body.shape[i]), change = displacement - delta[p];
+        impulses[place] = body.mass[i] * change;
+        if (velocity != nullptr)
+            velocity[p] += (perTime / body.sharers[i]) * change;
+        return displacement + wayToPlace(body, i, given.frame, positions, box);
+    });
     return report;
 }
 
@@ -253,7 +278,11 @@ BodyReport FreeBodySolver::solveVelocities(const Real3* positions, const Box& bo
         [&](int b, int first, int last, const Frame&, const RigidMotion& motion) {
             bodyLoops::setVelocities(movingRangeOf(b, first, last), motion, velocity, &impulses[firstPlace[b] + first]);
         });
-    copyShared(impulses);
+    averageShared(velocity, [&](int b, int i, int place) {
+        const Real3 v = rigid::motionOf(motionOf(joined, b).motion, bodies[b].shape[i]);
+        impulses[place] = bodies[b].mass[i] * (v - velocity[bodies[b].particles[i]]);
+        return v;
+    });
     return report;
 }
 
@@ -275,6 +304,14 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
         }),
         true);
     forces.resize(numPlaces());
+    const auto constrained = [&](const FreeBody& body, int i, int place, const Frame& frame,
+                                 const RigidMotion& motion) {
+        Real3 a = rigid::motionOf(motion, body.shape[i]) + damping[place];
+        if (hasPlaces(body))
+            a += (feedback.beta * feedback.beta) * wayToPlace(body, i, frame, positions, box);
+        forces[place] = body.mass[i] * (a - acceleration[body.particles[i]]);
+        return a;
+    };
     const BodyReport report = solveEach(
         positions, box, acceleration, joined,
         [&](int b, const Frame& frame, const Moments& moments, RigidMotion& motion) {
@@ -282,17 +319,13 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
             return isFinite(motion);
         },
         eachMoving([&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
-            const Real3& s = body.shape[i];
-            Real3& a = acceleration[body.particles[i]];
-            Real3 constrained = rigid::motionOf(motion, s) + damping[place];
-            if (hasPlaces(body))
-                constrained += (feedback.beta * feedback.beta) * (frame.origin + rigid::alongAxes(frame.axes, s) -
-                                                                  fromReference(body, i, positions, box));
-            forces[place] = body.mass[i] * (constrained - a);
-            a = constrained;
+            acceleration[body.particles[i]] = constrained(body, i, place, frame, motion);
         }),
         true);
-    copyShared(forces);
+    averageShared(acceleration, [&](int b, int i, int place) {
+        const JoinedMotions::Motion& given = motionOf(joined, b);
+        return constrained(bodies[b], i, place, given.frame, given.motion);
+    });
     return report;
 }
 
@@ -307,10 +340,9 @@ void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box,
             motion = rigid::rigidAcceleration(constants, frame.axes, Moments(), half);
             return true;
         },
-        eachMoving([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             forces[place] = body.mass[i] * rigid::motionOf(motion, body.shape[i]);
         }));
-    copyShared(forces);
 }
 
 BodyReport FreeBodySolver::measurePositions(const Real3* positions, const Box& box) const {

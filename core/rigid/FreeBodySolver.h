@@ -28,6 +28,10 @@ struct BodyReport {
 /** Where a body is. @param place  moments of its positions relative to the reference */
 bodyLoops::Frame frameOf(const FreeBody& body, const rigid::Moments& place, const Real3* positions, const Box& box);
 
+/** From the position of a particle to its place in a body, nm. */
+Real3 wayToPlace(const FreeBody& body, int place, const bodyLoops::Frame& frame, const Real3* positions,
+                 const Box& box);
+
 /** Motions of joined bodies, which a solver of constraints found. */
 struct JoinedMotions {
     struct Motion {
@@ -45,7 +49,8 @@ struct JoinedMotions {
 /** Solves rigid bodies in closed form: sums over a body's particles, a 3x3 problem, and the motion of each particle.
  *  SHAKE and RATTLE with the distances of all pairs have the same result (rigidMotion.cc).
  *
- *  Joined bodies are given their motions. Of a particle that several of them share, the first one moves it.
+ *  Joined bodies are given their motions. A particle that several of them share moves as its copies do on average,
+ * which conserves momentum however well they agree.
  *
  *  Sums run over parts of fixed size, the parts in order, so results do not depend on the number of threads. */
 class FreeBodySolver {
@@ -110,10 +115,12 @@ private:
     template <class Solve, class Move>
     BodyReport solveEach(const Real3* positions, const Box& box, const Real3* field, const JoinedMotions& joined,
                          Solve solve, Move move, bool isFitted = false);
-    /** The impulses of particles that several bodies share are those of their first ones. */
-    void copyShared(std::vector<Real3>& impulses) const;
-    /** For solveEach(): move(body, place in it, place of all, frame, motion) each particle that the body moves, or that
-     *  is not an anchor. */
+    /** Set a field of particles that several bodies share to the mean of their copies.
+     *  @param valueOf  (body, place in it, place of all) */
+    template <class ValueOf>
+    void averageShared(Real3* field, ValueOf valueOf) const;
+    /** For solveEach(): move(body, place in it, place of all, frame, motion) each particle that it has alone, or each
+     *  one that is not an anchor. */
     template <class Move>
     auto eachMoving(Move move) const {
         return eachOf(moving.empty() ? places : moving, move);
@@ -135,12 +142,12 @@ private:
     const std::vector<FreeBody>& bodies;
     std::vector<int> firstPlace;   // [bodies+1]
     std::vector<BodyPlace> places; // of all bodies in turn
-    std::vector<BodyPlace> moving; // the same, mass 0 of particles that an earlier body moves; empty if there are none
+    std::vector<BodyPlace> moving; // the same, mass 0 of particles that bodies share; empty if there are none
     struct Copy {
-        int place, first; // in places
+        int particle, body, placeInBody;
     };
-    std::vector<Copy> copies;
-    struct Task { // small bodies, or a part of a large one
+    std::vector<Copy> copies; // by particle
+    struct Task {             // small bodies, or a part of a large one
         int firstBody, lastBody, first, last;
     };
     std::vector<Task> tasks;

@@ -74,12 +74,7 @@ void JoinedBodies::displace(const Real3* x, const Box& box, const Real3* nodes, 
 }
 
 Real3 JoinedBodies::wayToPlace(const ConstraintSet::Place& of, const Real3* positions, const Box& box) const {
-    const FreeBody& body = set.bodies[of.body];
-    if (body.constants.rotations == 0)
-        return {};
-    const bodyLoops::Frame& frame = frameOf(of.body);
-    return frame.origin + rigid::alongAxes(frame.axes, body.shape[of.place]) -
-           fromReference(body, of.place, positions, box);
+    return ConstraintPlugin::wayToPlace(set.bodies[of.body], of.place, frameOf(of.body), positions, box);
 }
 
 const JoinedBodies::Displaced& JoinedBodies::displaced(int b, const Real3* nodes) {
