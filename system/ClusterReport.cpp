@@ -114,11 +114,10 @@ bool areJointsIndependent(const ConstraintSet& set) {
     for (int b = 0; b < (int) set.bodies.size(); b++)
         if (set.bodies[b].constants.inverseMass == 0)
             join(set.originNodeOf(b), place);
-    std::vector<char> isEnd(set.numParticles());
-    std::vector<int> ends;
-    std::set<std::array<int, 2>> joints; // three or more constraints each
+    std::vector<int> ends, loops, joined; // one end of each such constraint
+    std::set<std::array<int, 2>> joints;  // three or more constraints each
     for (const Constraint& c : set.constraints) {
-        if (!set.isJoined(c) || (c.joint[0] >= 0 && !joints.insert(c.joint).second))
+        if (set.isIgnored(c) || c.isReplaced || (c.joint[0] >= 0 && !joints.insert(c.joint).second))
             continue;
         ends.clear();
         for (int s = 0; s < c.size(); s++) {
@@ -128,20 +127,18 @@ bool areJointsIndependent(const ConstraintSet& set) {
         if (c.kind == CoordinateKind::Custom && !set.hasLengthScale(c)) // of coordinates in space, perhaps
             ends.push_back(place);
         makeUnique(ends);
-        if (ends.size() == 1)
-            return false;
+        bool isLoop = ends.size() == 1;
         for (std::size_t i = 1; i < ends.size(); i++)
-            if (!join(ends[i], ends[0]))
-                return false;
-        for (int end : ends)
-            if (end < set.numParticles())
-                isEnd[end] = 1;
+            isLoop = !join(ends[i], ends[0]) || isLoop;
+        if (isLoop)
+            loops.push_back(ends[0]);
+        if (set.isJoined(c))
+            joined.push_back(ends[0]);
     }
-    // Constraints of particles alone may close a loop with these.
-    return std::none_of(set.constraints.begin(), set.constraints.end(), [&](const Constraint& c) {
-        return !set.isJoined(c) && !set.isIgnored(c) && !c.isReplaced &&
-               std::any_of(c.particles.begin(), c.particles.end(), [&](int p) { return isEnd[p] != 0; });
-    });
+    std::set<int> withLoop;
+    for (int end : loops)
+        withLoop.insert(root(end));
+    return std::none_of(joined.begin(), joined.end(), [&](int end) { return withLoop.count(root(end)) > 0; });
 }
 
 std::string describeSolver(const ConstraintGraph& graph) {

@@ -224,6 +224,10 @@ TEST(DeclaredJoints, ArePeriodicIfOneOfTheForcesIs) {
     ASSERT_EQ(set.bodies.size(), 3u);
     for (const FreeBody& body : set.bodies)
         EXPECT_TRUE(body.periodic);
+    sample.addBody({0, 1, 2, 9}); // one with the first
+    set = sample.collect();
+    ASSERT_EQ(set.bodies.size(), 3u);
+    EXPECT_TRUE(set.bodies[0].periodic);
     sample.system.setDefaultPeriodicBoxVectors({0.9, 0, 0}, {0, 0.9, 0}, {0, 0, 0.9});
     sample.force->setRigidBodyParameters(1, {6, 7, 8}, {Vec3(), Vec3(0.5, 0, 0), Vec3(-0.5, 0.1, 0)});
     set = sample.collect();

@@ -5,6 +5,7 @@
 #include "support/Bodies.h"
 #include "support/Messages.h"
 #include "support/SharedBodies.h"
+#include <functional>
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -90,34 +91,45 @@ TEST(JointReports, DiagnoseCountsJoinedBodiesAndJoints) {
 }
 
 TEST(JointReports, TheRankOfAClosedLoopNeedsPositions) {
-    // A square of four bodies on ball joints, with a diagonal, and more.
-    for (const std::string loop : {"chain", "ring", "diagonal", "twoDistances", "surface", "anchors"}) {
+    // A chain of three bodies on ball joints that hangs from an anchor and holds a free particle, and more.
+    using Change = std::function<void(SharedBodies&)>;
+    const auto distance = [](int p, int q) -> Change {
+        return [=](SharedBodies& s) { s.force->addDistance(p, q, lengthOf(s.x[p] - s.x[q])); };
+    };
+    const auto expression = [](const std::string& text, const std::vector<int>& particles) -> Change {
+        return [=](SharedBodies& s) {
+            auto* force = new CustomConstraintForce((int) particles.size(), text);
+            force->addConstraint(particles, {});
+            s.system.addForce(force);
+        };
+    };
+    const std::vector<std::tuple<const char*, bool, std::vector<Change>>> cases = {
+        {"chain", true, {}},
+        {"longer chain", true, {distance(4, 5)}},
+        {"ring beside it", true, {distance(5, 6), distance(6, 7), distance(7, 5)}},
+        {"ring of bodies", false, {[](SharedBodies& s) {
+             s.addBody({3, 0});
+         }}},
+        {"diagonal", false, {distance(0, 2)}},
+        {"ring of particles", false, {distance(4, 5), distance(5, 6), distance(6, 4)}},
+        {"angle", false, {[](SharedBodies& s) { s.force->addAngle(2, 4, 5, 1); }}},
+        {"surface", false, {expression("z1", {0})}},
+        {"surface for two", false, {expression("z1+z2", {0, 5})}},
+        {"second anchor", false, {[](SharedBodies& s) { s.system.setParticleMass(8, 0); }, distance(0, 8)}},
+        {"anchor in a body", false, {[](SharedBodies& s) { s.system.setParticleMass(0, 0); }}}};
+    for (const auto& [name, isKnown, changes] : cases) {
         SharedBodies sample;
-        sample.addBody({0, 1});
-        sample.addBody({1, 2});
-        sample.addBody({2, 3});
+        for (int p : {0, 1, 2})
+            sample.addBody({p, p + 1});
         sample.system.setParticleMass(9, 0);
-        sample.force->addDistance(3, 9, lengthOf(sample.x[3] - sample.x[9]));
-        sample.force->addDistance(2, 4, lengthOf(sample.x[2] - sample.x[4]));
-        if (loop == "ring")
-            sample.addBody({3, 0});
-        if (loop == "diagonal")
-            sample.force->addDistance(0, 2, lengthOf(sample.x[0] - sample.x[2]));
-        if (loop == "twoDistances")
-            sample.force->addAngle(2, 4, 5, 1);
-        if (loop == "surface") {
-            auto* plane = new CustomConstraintForce(1, "z1");
-            plane->addConstraint({0}, {});
-            sample.system.addForce(plane);
-        }
-        if (loop == "anchors") {
-            sample.system.setParticleMass(8, 0);
-            sample.force->addDistance(0, 8, lengthOf(sample.x[0] - sample.x[8]));
-        }
-        EXPECT_EQ(areJointsIndependent(sample.collect()), loop == "chain") << loop;
-        EXPECT_TRUE(sample.problems.empty()) << loop;
+        distance(3, 9)(sample);
+        distance(2, 4)(sample);
+        for (const Change& change : changes)
+            change(sample);
+        EXPECT_EQ(areJointsIndependent(sample.collect()), isKnown) << name;
+        EXPECT_TRUE(sample.problems.empty()) << name;
         RattleIntegrator integrator(0.001);
-        EXPECT_EQ(diagnose(sample.system, integrator).isRankKnown, loop == "chain") << loop;
+        EXPECT_EQ(diagnose(sample.system, integrator).isRankKnown, isKnown) << name;
     }
 }
 
