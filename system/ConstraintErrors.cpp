@@ -301,7 +301,7 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
                 << " rad in this step. Constraint forces along "
                 << "the bond's direction at the start of the step can hold it only up to about " << maxRotation
                 << " rad, where it turns by 90 degrees.";
-        for (std::size_t s = 0; s < (isJoint(c) ? 1 : report.places.size()); s++)
+        for (std::size_t s = 0; s < report.places.size() && !(isJoint(c) && s > 0); s++)
             out << (s == 0 ? "\nThere: " : ", ") << describeParticle(set, c.particles[s]) << " at ("
                 << report.places[s].x << ", " << report.places[s].y << ", " << report.places[s].z << ") nm";
     }

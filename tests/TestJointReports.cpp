@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // What is said of rigid bodies that are joined: degrees of freedom, clusters, problems.
 #include "ClusterReport.h"
+#include "ConstraintErrors.h"
 #include "support/Bodies.h"
 #include "support/Messages.h"
 #include "support/SharedBodies.h"
@@ -43,6 +44,32 @@ TEST(JointReports, StretchedToALineAreRefusedByName) {
                                      "distance 0 of", "the joint of rigid body 0 and rigid body 1", "addRigidBody"});
         }
     }
+}
+
+TEST(JointReports, FailedJointsAreToldWithTheirPlace) {
+    SharedBodies sample;
+    sample.addBody({0, 1, 2, 3});
+    sample.addBody({3, 4, 5, 6});
+    const ConstraintSet set = sample.collect();
+    SolveReport report;
+    report.outcome = Outcome::NotConverged;
+    report.constraint = 1;
+    report.value = -0.002;
+    report.maxError = 0.01;
+    SolveContext context{Stage::Positions, "step 7", 1e-8, 0.001, 0, 0.001, "Iterative", true, ""};
+    for (bool isPlaceKnown : {false, true}) {
+        if (isPlaceKnown)
+            report.places.assign(2, Real3{0.5, 0.25, 0});
+        const std::string message = messageOf([&] { throwSolveError(set, report, context); });
+        expectAll(message, {"step 7", "the joint of rigid body 0 and rigid body 1 of", "0.002 nm apart", "0.01"});
+        const std::string place = "particle 3 at (0.5, 0.25, 0) nm";
+        EXPECT_EQ(message.find(place) != std::string::npos, isPlaceKnown);
+        EXPECT_EQ(message.find(place), message.rfind(place)) << "once, though both bodies have it";
+    }
+    report.places.clear();
+    report.outcome = Outcome::NotFinite;
+    context.stage = Stage::Velocities;
+    expectAll(messageOf([&] { throwSolveError(set, report, context); }), {"the joint of rigid body 0", "NaN"});
 }
 
 TEST(JointReports, ForcesThatDoNotWorkWithBodiesAreRefusedOnce) {
