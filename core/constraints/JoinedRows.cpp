@@ -18,13 +18,22 @@ std::vector<int> firstNumbers(std::size_t count) {
 /** The same constraints, each with particles of its own. */
 ConstraintSet JoinedRows::onOwnParticles(const ConstraintSet& set, const std::vector<int>& rows) {
     ConstraintSet own;
-    own.affine = set.affine;
-    own.custom = set.custom;
-    own.parameters = set.parameters;
     for (int k : rows) {
         Constraint c = set.constraints[k];
         c.nodes.clear();
         c.joint = {-1, -1};
+        if (c.kind == CoordinateKind::AffinePosition) {
+            own.affine.push_back(set.affine[c.form]);
+            c.form = (int) own.affine.size() - 1;
+        }
+        if (c.kind == CoordinateKind::Custom) {
+            own.custom.push_back(set.custom[c.form]);
+            c.form = (int) own.custom.size() - 1;
+            const auto first = set.parameters.begin() + c.firstParameter;
+            c.firstParameter = (int) own.parameters.size();
+            own.parameters.insert(own.parameters.end(), first,
+                                  first + (std::ptrdiff_t) own.custom.back()->numParameters());
+        }
         for (int& p : c.particles) {
             own.inverseMass.push_back(set.inverseMass[p]);
             p = (int) own.inverseMass.size() - 1;

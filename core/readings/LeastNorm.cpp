@@ -70,7 +70,10 @@ ForceMultipliers leastNorm(ConstraintSolver& solver, ForceMultipliers multiplier
         return multipliers;
     const std::vector<std::vector<int>> groups = solver.groups();
     std::size_t rounds = 0;
+    const auto isListed = [&](int k) { return k < solver.getSet().numListed; };
     for (std::size_t g = 0; g < groups.size(); g++) {
+        if (std::none_of(groups[g].begin(), groups[g].end(), isListed)) // joints alone: no one reads theirs
+            dependent[g].clear();
         if (dependent[g].size() > manyDependent) {
             projectOntoColumns(solver.getSet(), groups[g], positions, box, solver.getTime(), multipliers.values);
             dependent[g].clear();
