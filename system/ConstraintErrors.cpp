@@ -290,6 +290,9 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
         else if (isExpression(set, c))
             out << "its rate of change is " << report.value << " /ps, " << residual << "in " << context.timeScale
                 << " ps ";
+        else if (isJoint(c))
+            out << "its places in the two bodies part with " << std::abs(report.value) << " nm/ps along an axis, "
+                << residual << "in " << context.timeScale << " ps ";
         else
             out << "rate of change " << report.value + c.rate << " " << unit << "/ps, target " << c.rate << " " << unit
                 << "/ps (" << nameOf(c.kind) << " " << c.targetAt(context.time) << " " << unit << "), " << residual

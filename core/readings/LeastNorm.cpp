@@ -70,9 +70,9 @@ ForceMultipliers leastNorm(ConstraintSolver& solver, ForceMultipliers multiplier
         return multipliers;
     const std::vector<std::vector<int>> groups = solver.groups();
     std::size_t rounds = 0;
-    const auto isListed = [&](int k) { return k < solver.getSet().numListed; };
+    const auto isRead = [&](int k) { return solver.getSet().constraints[k].joint[0] < 0; };
     for (std::size_t g = 0; g < groups.size(); g++) {
-        if (std::none_of(groups[g].begin(), groups[g].end(), isListed)) // joints alone: no one reads theirs
+        if (std::none_of(groups[g].begin(), groups[g].end(), isRead)) // joints alone
             dependent[g].clear();
         if (dependent[g].size() > manyDependent) {
             projectOntoColumns(solver.getSet(), groups[g], positions, box, solver.getTime(), multipliers.values);
