@@ -229,10 +229,10 @@ DEVICE mixed3 turnGradient(BodyConstants body, mixed3 v, mixed3 torque) {
     if (body.rotations < 3) // of a single angle, or of a linear body
         return (1 / (1 - 2 * dot(v, v))) * angularMomentOf(body, scaledBy(body.inverseInertia, torque));
     const mixed3 I = body.inertia;
-    const mixed half = 0.5f * (I.x + I.y + I.z);
-    const mixed3 a = (half - I.x) * rotated(v, make_mixed3(1, 0, 0)); // the columns of K
-    const mixed3 b = (half - I.y) * rotated(v, make_mixed3(0, 1, 0));
-    const mixed3 c = (half - I.z) * rotated(v, make_mixed3(0, 0, 1));
+    const mixed S = 0.5f * (I.x + I.y + I.z); // of all sum_i m_i s_ik^2
+    const mixed3 a = (S - I.x) * rotated(v, make_mixed3(1, 0, 0)); // the columns of K
+    const mixed3 b = (S - I.y) * rotated(v, make_mixed3(0, 1, 0));
+    const mixed3 c = (S - I.z) * rotated(v, make_mixed3(0, 0, 1));
     const mixed trace = a.x + b.y + c.z;
     const mixed3 A = make_mixed3(trace - a.x, -a.y, -a.z), B = make_mixed3(-b.x, trace - b.y, -b.z),
                  C = make_mixed3(-c.x, -c.y, trace - c.z), BC = cross(B, C);
