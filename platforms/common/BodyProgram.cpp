@@ -66,20 +66,26 @@ string kernel(const string& name, const KernelArguments& arguments, const string
 
 } // namespace
 
-void ConstraintProgram::addBodies(const vector<StageText>& stages) {
-    const ConstraintTables& t = constraintTables;
+int bodyThreads(const vector<StageText>& stages, const ConstraintTables::BodyRange& range) {
+    const bool hasMoreSums = anyHas(stages, "solveStartAccelerations"); // which need more memory
+    return hasMoreSums ? std::min(range.blockSize, 64) : range.blockSize;
+}
+
+string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads, bool isSplit) const {
     const auto firstSolve = std::find_if(stages[0].steps.begin(), stages[0].steps.end(), isSolve);
     const bool isExplicit = anyHas(stages, "solveStartAccelerations"),
                velocitiesFirst = firstSolve != stages[0].steps.end() && *firstSolve == "solveVelocities";
-    for (const ConstraintTables::BodyRange& range : t.bodyRanges) {
-        const int threads = isExplicit ? std::min(range.blockSize, 64) : range.blockSize; // more sums, more memory
-        string text =
-            define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", range.isSplit ? "1" : "0") +
-            (range.isSplit ? define("BODY_PART_SIZE", to_string(t.bodyPartSize)) : "") +
-            define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
-            define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") +
-            define("ROTATION_ACCURACY", mixedIsDouble() ? "1e-8" : "1e-4f") + commonText() +
-            ConstraintKernelSources::steps + ConstraintKernelSources::rigidMotion + ConstraintKernelSources::bodies;
+    return define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", isSplit ? "1" : "0") +
+           (isSplit ? define("BODY_PART_SIZE", to_string(constraintTables.bodyPartSize)) : "") +
+           define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
+           define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") + rotationAccuracy() + commonText() +
+           ConstraintKernelSources::steps + ConstraintKernelSources::rigidMotion + ConstraintKernelSources::bodies;
+}
+
+void ConstraintProgram::addBodies(const vector<StageText>& stages) {
+    for (const ConstraintTables::BodyRange& range : constraintTables.bodyRanges) {
+        const int threads = bodyThreads(stages, range);
+        string text = bodyText(stages, threads, range.isSplit);
         vector<std::pair<string, string>> kernels; // stage, name
         for (const StageText& stage : stages) {
             const vector<Phase> phases = phasesOf(stage);

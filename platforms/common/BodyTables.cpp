@@ -27,40 +27,84 @@ int blockSizeFor(int places, int largestBlock) {
 
 } // namespace
 
-void BodyTables::addBodies(const std::vector<FreeBody>& bodies, int largestBlock) {
+void BodyTables::addBodies(const ConstraintSet& set, int largestBlock) {
+    const std::vector<FreeBody>& bodies = set.bodies;
     const PartSize size = partSize(largestBlock);
     bodyPartSize = size.part;
+    numberOfBody.assign(bodies.size(), -1);
     std::vector<std::tuple<bool, int, int>> order; // split ones last; threads, place in the list
     for (int b = 0; b < (int) bodies.size(); b++) {
         const int places = bodies[b].numMassive;
         const bool isSplit = places > size.most;
-        if (places > 0)
+        if (places > 0 && !bodies[b].isJoined)
             order.emplace_back(isSplit, blockSizeFor(isSplit ? size.part : places, largestBlock), b);
     }
     std::sort(order.begin(), order.end());
     bodyStart = {0};
     for (const auto& [isSplit, blockSize, b] : order) {
-        const FreeBody& body = bodies[b];
-        for (int i = 0; i < body.size(); i++)
-            if (body.mass[i] > 0) {
-                const Real3& s = body.shape[i];
-                bodyParticle.push_back(body.particles[i]);
-                bodyShape.insert(bodyShape.end(), {s.x, s.y, s.z, body.mass[i]});
-            }
-        const rigid::BodyConstants& c = body.constants;
-        const auto particle = [&](int place) { return place < 0 ? -1 : body.particles[place]; };
-        bodyKinds.push_back({particle(body.reference), particle(body.axisAnchor), c.rotations,
-                             (body.isLinear ? 1 : 0) + (body.periodic ? 2 : 0)});
-        bodyNumbers.insert(bodyNumbers.end(), {c.inertia.x, c.inertia.y, c.inertia.z, c.inverseInertia.x,
-                                               c.inverseInertia.y, c.inverseInertia.z, c.inverseMass, body.radius, 0});
-        const int firstPart = (int) bodyParts.size(), first = bodyStart.back(), last = numBodyPlaces();
+        const int number = numBodies;
+        addBody(set, b);
+        const int firstPart = (int) bodyParts.size(), first = bodyStart[number], last = numBodyPlaces();
         for (int place = first; isSplit && place < last; place += size.part)
-            bodyParts.push_back({numBodies, place, std::min(place + size.part, last), firstPart});
+            bodyParts.push_back({number, place, std::min(place + size.part, last), firstPart});
         if (bodyRanges.empty() || bodyRanges.back().isSplit != isSplit || bodyRanges.back().blockSize != blockSize)
-            bodyRanges.push_back({blockSize, isSplit, isSplit ? 0 : numBodies, 0});
-        bodyRanges.back().last = isSplit ? (int) bodyParts.size() : numBodies + 1;
-        bodyStart.push_back(last);
-        numBodies++;
+            bodyRanges.push_back({blockSize, isSplit, isSplit ? 0 : number, 0});
+        bodyRanges.back().last = isSplit ? (int) bodyParts.size() : numBodies;
+    }
+    numFreeBodies = numBodies;
+    addJoinedBodies(set, largestBlock);
+}
+
+void BodyTables::addBody(const ConstraintSet& set, int b) {
+    const FreeBody& body = set.bodies[b];
+    numberOfBody[b] = numBodies;
+    bodyOfNumber.push_back(b);
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] > 0) {
+            const Real3& s = body.shape[i];
+            bodyParticle.push_back(body.particles[i]);
+            bodyShape.insert(bodyShape.end(), {s.x, s.y, s.z, body.mass[i]});
+        }
+    const rigid::BodyConstants& c = body.constants;
+    const auto particle = [&](int place) { return place < 0 ? -1 : body.particles[place]; };
+    bodyKinds.push_back({particle(body.reference), particle(body.axisAnchor), c.rotations,
+                         (body.isLinear ? 1 : 0) + (body.periodic ? 2 : 0)});
+    bodyNumbers.insert(bodyNumbers.end(), {c.inertia.x, c.inertia.y, c.inertia.z, c.inverseInertia.x,
+                                           c.inverseInertia.y, c.inverseInertia.z, c.inverseMass, body.radius, c.mass});
+    bodyStart.push_back(numBodyPlaces());
+    numBodies++;
+}
+
+void BodyTables::addJoinedBodies(const ConstraintSet& set, int largestBlock) {
+    std::vector<std::pair<int, int>> order; // threads, place in the list
+    for (int b = 0; b < (int) set.bodies.size(); b++)
+        if (set.bodies[b].isJoined)
+            order.emplace_back(blockSizeFor(set.bodies[b].numMassive, largestBlock), b);
+    if (order.empty())
+        return;
+    std::sort(order.begin(), order.end());
+    std::vector<int> owned(set.numParticles(), -1); // by particle
+    for (const auto& [blockSize, b] : order) {
+        const int number = numBodies, first = numBodyPlaces();
+        addBody(set, b);
+        placeBody.resize(placeBody.size() + (numBodyPlaces() - first), number);
+        if (joinedRanges.empty() || joinedRanges.back().blockSize != blockSize)
+            joinedRanges.push_back({blockSize, false, number, 0});
+        joinedRanges.back().last = numBodies;
+        for (int place = first; place < numBodyPlaces(); place++)
+            if (set.joinedPlaces[bodyParticle[place]].body == b) {
+                owned[bodyParticle[place]] = place;
+                ownedPlaces.push_back(place);
+            }
+    }
+    const int firstPlace = firstJoinedPlace();
+    nextCopy.assign(placeBody.size(), -1);
+    for (int place = firstPlace; place < numBodyPlaces(); place++) {
+        const int first = owned[bodyParticle[place]];
+        if (place != first) {
+            nextCopy[place - firstPlace] = nextCopy[first - firstPlace];
+            nextCopy[first - firstPlace] = place;
+        }
     }
 }
 

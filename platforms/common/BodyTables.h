@@ -3,7 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_BODY_TABLES_H_
 #define OPENMM_CONSTRAINTS_BODY_TABLES_H_
 
-#include "FreeBody.h"
+#include "ConstraintSet.h"
 #include <array>
 #include <vector>
 
@@ -12,13 +12,14 @@ namespace ConstraintPlugin {
 /** Particles with mass up to which one thread has a body, if there are thread blocks. */
 constexpr int maxThreadBody = 16;
 
-/** Rigid bodies in closed form as the flat arrays that kernels read (kernels/bodies.cc).
+/** Rigid bodies as the flat arrays that kernels read (kernels/bodies.cc): first free ones, then those that constraints
+ *  join.
  *
  *  A place is that of a particle with mass: those of each body in turn. Small bodies have a thread each, larger ones a
- *  block, and very large ones several thread groups, each of which has a part. */
+ *  block, and very large free ones several thread groups, each of which has a part. */
 struct BodyTables {
     /** @param largestBlock  threads; 1: there are only single threads */
-    void addBodies(const std::vector<FreeBody>& bodies, int largestBlock);
+    void addBodies(const ConstraintSet& set, int largestBlock);
 
     /** Bodies first ... last-1, or parts of split ones, which one kernel solves. */
     struct BodyRange {
@@ -26,18 +27,36 @@ struct BodyTables {
         bool isSplit;
         int first, last;
     };
-    int numBodies = 0;
+    int numBodies = 0, numFreeBodies = 0;
     int bodyPartSize = 0; ///< places of a part of a split body
-    std::vector<BodyRange> bodyRanges;
+    std::vector<BodyRange> bodyRanges, joinedRanges;
+    std::vector<int> numberOfBody;             ///< [bodies of the set] -1: all its particles are massless
+    std::vector<int> bodyOfNumber;             ///< [bodies] in the set
     std::vector<int> bodyStart;                ///< [bodies + 1] first places
     std::vector<int> bodyParticle;             ///< [places]
     std::vector<double> bodyShape;             ///< [places][4] shape (nm) and mass (amu)
     std::vector<std::array<int, 4>> bodyKinds; ///< reference and second anchor, rotations, 1: linear, 2: periodic
-    std::vector<double> bodyNumbers;           ///< [bodies][9] inertia, inverse inertia, inverse mass, radius, 0
+    std::vector<double> bodyNumbers;           ///< [bodies][9] inertia, inverse inertia, inverse mass, radius, mass
     std::vector<std::array<int, 4>> bodyParts; ///< of split bodies: body, first and last place, its first part
+
+    // Joined bodies. Several may share a particle, which has a place in each; the first body of the set owns it.
+    std::vector<int> placeBody;   ///< [places of joined bodies] the body's number
+    std::vector<int> nextCopy;    ///< [places of joined bodies] the same particle's place in another body, -1: no other
+    std::vector<int> ownedPlaces; ///< places of particles in the bodies that own them
+
     int numBodyPlaces() const {
         return (int) bodyParticle.size();
     }
+    int numJoinedBodies() const {
+        return numBodies - numFreeBodies;
+    }
+    int firstJoinedPlace() const {
+        return bodyStart[numFreeBodies];
+    }
+
+private:
+    void addBody(const ConstraintSet& set, int b);
+    void addJoinedBodies(const ConstraintSet& set, int largestBlock);
 };
 
 } // namespace ConstraintPlugin

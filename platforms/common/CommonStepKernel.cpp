@@ -114,7 +114,7 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
     for (size_t b = 0, place = 0; b < constraints.bodies.size(); b++)
         for (int i = 0; i < constraints.bodies[b].size(); i++, place++)
             if (constraints.bodies[b].mass[i] > 0)
-                bodyPlaces[constraints.bodies[b].particles[i]] = {(int) b, (int) place};
+                bodyPlaces[constraints.bodies[b].particles[i]].push_back({(int) b, (int) place});
     constraintsByFirstParticle.resize(system.getNumParticles());
     for (size_t k = 0; k < constraints.constraints.size(); k++) {
         auto& list = constraintsByFirstParticle[constraints.constraints[k].particles[0]];

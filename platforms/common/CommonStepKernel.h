@@ -170,8 +170,10 @@ private:
     struct BodyPlace {
         int body = -1, place = -1; ///< place among the particles of all bodies
     };
-    std::vector<BodyPlace> bodyPlaces;     // by particle with mass
-    std::vector<int> placeByFirstParticle; // [constraints]
+    /** The place of a particle in the molecule that is where a place of a body on the device was at the beginning. */
+    BodyPlace placeIn(const Order& order, int number, int place) const;
+    std::vector<std::vector<BodyPlace>> bodyPlaces; // by particle with mass, in all bodies that share it
+    std::vector<int> placeByFirstParticle;          // [constraints]
     int revision = -1;
     bool smallInRegisters = true, projectsVelocitiesAlways = false;
 

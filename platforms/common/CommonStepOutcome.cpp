@@ -111,6 +111,11 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
         const vector<double> errors = program->arguments.download("reportErrors");
         vector<int> rows(program->arguments["reportRows"].getSize() * 4);
         program->arguments["reportRows"].download(rows.data());
+        // A joined body that cannot be displaced makes the constraints that join it fail.
+        const int firstReport = (buffer * numStepSolves + (int) StepSolve::Positions) * numClusters;
+        for (int body = tables.firstBodyCluster() + tables.numFreeBodies; body < numClusters; body++)
+            if (rows[4 * (firstReport + body)] != (int) DeviceOutcome::Converged)
+                reportBody(context, integrator, body, order, buffer);
         program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
         // in the order of the stages in a step
         for (StepSolve solve : {StepSolve::Velocities, StepSolve::HeatedVelocities, StepSolve::Positions}) {
@@ -141,13 +146,21 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
     fail(report, stage, integrator);
 }
 
+CommonStepKernel::BodyPlace CommonStepKernel::placeIn(const Order& order, int number, int place) const {
+    const ConstraintTables& tables = program->tables();
+    const int particle = tables.bodyParticle[place], body = tables.bodyOfNumber[number];
+    const vector<BodyPlace>& places = bodyPlaces[particle];
+    const auto isOfBody = [&](const BodyPlace& other) { return other.body == body; };
+    return bodyPlaces[order.atomIndex[particle]][find_if(places.begin(), places.end(), isOfBody) - places.begin()];
+}
+
 void CommonStepKernel::reportBody(ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                   const Order& order, int buffer) {
     const ConstraintTables& tables = program->tables();
     const int number = code - tables.firstBodyCluster(), first = tables.bodyStart[number],
               last = tables.bodyStart[number + 1];
     SolveReport report;
-    report.body = bodyPlaces[order.atomIndex[tables.bodyParticle[first]]].body;
+    report.body = placeIn(order, number, first).body;
     const vector<double> errors = program->arguments.download("reportErrors");
     vector<int> rows(program->arguments["reportRows"].getSize() * 4);
     program->arguments["reportRows"].download(rows.data());
@@ -171,12 +184,12 @@ vector<Real3> CommonStepKernel::bodyImpulses() const {
         return impulses;
     const vector<double> changes = program->arguments.download("bodyImpulse");
     const double factor = scheme.isExplicit ? 1 : readingStepSize; // changes of velocities, or of accelerations
-    const int n = (int) tables.bodyParticle.size();
-    for (int i = 0; i < n; i++) {
-        const int particle = readingFrame.order->atomIndex[tables.bodyParticle[i]];
-        const double* v = &changes[3 * (readingBuffer * n + i)];
-        impulses[bodyPlaces[particle].place] = (factor / inverseMass[particle]) * Real3{v[0], v[1], v[2]};
-    }
+    const int n = tables.numBodyPlaces();
+    for (int number = 0; number < tables.numBodies; number++)
+        for (int i = tables.bodyStart[number]; i < tables.bodyStart[number + 1]; i++) {
+            const double mass = tables.bodyShape[4 * i + 3], *v = &changes[3 * (readingBuffer * n + i)];
+            impulses[placeIn(*readingFrame.order, number, i).place] = (factor * mass) * Real3{v[0], v[1], v[2]};
+        }
     return impulses;
 }
 

@@ -72,23 +72,16 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     if (numSmall > 0)
         compile(cc.compileProgram(checked(smallText(stages))), "smallCluster", stages, numSmall, smallBlockSize(t), 0,
                 0);
-    for (const ConstraintTables::Range& range : t.ranges) {
-        const ThreadGroup group = threadGroupOf(range);
-        sharedFactors += group.sharedFactors;
-        gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
-        const bool isGrid = range.group == ThreadGroupKind::Grid;
-        const int blocks = isGrid ? group.blocks : range.last - range.first; // or threads
-        compile(device.compile(checked(generalText(stages, range, group, solver.getSet())),
-                               sizeof(float) * group.sharedNumbers, isGrid),
-                prefixOf(range.group), stages,
-                range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize, group.blockSize,
-                range.first, range.last);
-    }
+    for (const ConstraintTables::Range& range : t.ranges)
+        if (!range.isJoined)
+            addRange(stages, range, solver.getSet());
     addBodies(stages);
-    const ComputeProgram program = cc.compileProgram(checked(
-        commonText() + ConstraintKernelSources::steps + customText(solver.getSet()) + ConstraintKernelSources::rows +
-        fillMarkers("afterwards", ConstraintKernelSources::afterwards,
-                    {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
+    addJoinedBodies(stages, solver.getSet());
+    const ComputeProgram program = cc.compileProgram(
+        checked(define("HAS_JOINTS", "0") + commonText() + ConstraintKernelSources::steps +
+                customText(solver.getSet(), false) + ConstraintKernelSources::rows +
+                fillMarkers("afterwards", ConstraintKernelSources::afterwards,
+                            {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
     for (const char* name :
          {"checkPositions", "checkVelocities", "addWork", "keepState", "keepEnd", "sumParticleEnergies"}) {
         Launch& launch = afterwards[name];
@@ -96,6 +89,19 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         arguments.bind(launch.kernel);
     }
     constraintTables.releaseRows();
+}
+
+void ConstraintProgram::addRange(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                                 const ConstraintSet& set) {
+    const ThreadGroup group = threadGroupOf(range);
+    sharedFactors += group.sharedFactors;
+    gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
+    const bool isGrid = range.group == ThreadGroupKind::Grid;
+    const int blocks = isGrid ? group.blocks : range.last - range.first; // or threads
+    compile(
+        device.compile(checked(generalText(stages, range, group, set)), sizeof(float) * group.sharedNumbers, isGrid),
+        prefixOf(range.group), stages, range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize,
+        group.blockSize, range.first, range.last);
 }
 
 void ConstraintProgram::addArguments(const vector<StageText>& stages) {
@@ -241,8 +247,9 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
     const bool hasGlobal = fallsBack || group.sharedFactors < range.last - range.first;
     const ConstraintTables& t = constraintTables;
     const int firstRow = t.rowStart[range.first];
-    const bool onlyDistances = std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
-                                           [](int kind) { return kind == (int) RowKind::Distance; });
+    const bool onlyDistances =
+        !range.isJoined && std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
+                                       [](int kind) { return kind == (int) RowKind::Distance; });
     string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
                   define("BLOCK_SIZE", to_string(group.blockSize)) + define("MAX_BLOCK_SIZE", to_string(maxBlockSize)) +
                   define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
@@ -267,8 +274,10 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
             define("ONLY_DISTANCES", onlyDistances ? "1" : "0") +
             define("SLOT_SHIFT", "(" + to_string(t.slotStart[firstRow] - 2 * firstRow) + ")") +
             define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")") +
-            define("FACTOR_NUMBERS", to_string(group.sharedNumbers)) + commonText() + ConstraintKernelSources::steps +
-            customText(set) + ConstraintKernelSources::rows + ConstraintKernelSources::threadGroups;
+            define("FACTOR_NUMBERS", to_string(group.sharedNumbers)) +
+            define("HAS_JOINTS", range.isJoined ? "1" : "0") + commonText() + ConstraintKernelSources::steps +
+            (range.isJoined ? jointText() + ConstraintKernelSources::points : "") + customText(set, range.isJoined) +
+            ConstraintKernelSources::rows + ConstraintKernelSources::threadGroups;
     if (hasShared)
         text += factorText("Shared", "LOCAL_ARG", "float", "1e-6f");
     if (hasGlobal && !range.isIterative)
@@ -283,9 +292,12 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
         string steps, ofParticle;
         const auto takeThoseOfParticles = [&] {
             if (!ofParticle.empty())
-                steps += "        EACH_PARTICLE(n) {\n            const int i = a->clusterParticle[n];\n"
-                         "            Particle p = loadParticle(a, i);\n" +
-                         ofParticle + "            storeParticle(a, i, &p);\n        }\n";
+                steps += "        EACH_PARTICLE(n) {\n            const int i = a->clusterParticle[n];\n" +
+                         string(range.isJoined ? "            if (i >= a->numParticles) // a body's\n"
+                                                 "                continue;\n"
+                                               : "") +
+                         "            Particle p = loadParticle(a, i);\n" + ofParticle +
+                         "            storeParticle(a, i, &p);\n        }\n";
             ofParticle.clear();
         };
         for (const string& step : stage.steps)
@@ -305,7 +317,8 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
 }
 
 /** evaluateCustom(), customRate() and customCurvature(): a case for every expression. */
-string ConstraintProgram::customText(const ConstraintSet& set) const {
+string ConstraintProgram::customText(const ConstraintSet& set, bool hasJoints) const {
+    const string first = hasJoints ? "a->rowPoints[row].x" : "a->slotStart[row]"; // slot
     const string declaration = "(const Arguments* a, int row, ";
     string functions, evaluate, rate, curvature;
     int firstGlobal = 0, firstTable = 0;
@@ -326,18 +339,21 @@ string ConstraintProgram::customText(const ConstraintSet& set) const {
             const string begin = "    case " + to_string(form) + ": {\n        mixed3 x[" + n + "], y[" + n +
                                  "];\n        for (int s = 0; s < " + n +
                                  "; s++) {\n"
-                                 "            x[s] = unwrappedPosition(a, a->slotStart[row] + s, stepState);\n";
+                                 "            x[s] = unwrappedPosition(a, " +
+                                 first + " + s, stepState);\n";
             evaluate += begin +
                         "            if (isDisplaced)\n"
-                        "                x[s] = x[s] + displacementOf(a, a->slotStart[row] + s);\n        }\n"
+                        "                x[s] = x[s] + displacementOf(a, " +
+                        first +
+                        " + s);\n        }\n"
                         "        const mixed sigma = " +
                         name + "(x, " + common + ", y);\n        for (int s = 0; s < " + n +
-                        "; s++)\n            store3(gradients, a->slotStart[row] + s, y[s]);\n"
+                        "; s++)\n            store3(gradients, " + first +
+                        " + s, y[s]);\n"
                         "        return sigma;\n    }\n";
             rate += begin + "        }\n        return " + name + "Rate(x, " + common + ");\n    }\n";
-            curvature +=
-                begin + "            y[s] = scale * velocityOf(a, a->slotStart[row] + s);\n        }\n        return " +
-                name + "Curvature(x, y, " + common + ");\n    }\n";
+            curvature += begin + "            y[s] = scale * velocityOf(a, " + first +
+                         " + s);\n        }\n        return " + name + "Curvature(x, y, " + common + ");\n    }\n";
         }
         firstGlobal += numGlobals;
         firstTable += numTables;

@@ -21,6 +21,9 @@ bool isSolve(const std::string& step);
 /** Whether any of the stages has a step. */
 bool anyHas(const std::vector<StageText>& stages, const std::string& step);
 
+/** Threads that have a body of a range. */
+int bodyThreads(const std::vector<StageText>& stages, const ConstraintTables::BodyRange& range);
+
 /** "#define NAME VALUE\n" */
 std::string define(const std::string& name, const std::string& value);
 
@@ -86,9 +89,19 @@ private:
     std::string smallText(const std::vector<StageText>& stages) const;
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                             const ThreadGroup& group, const ConstraintSet& set) const;
-    std::string customText(const ConstraintSet& set) const;
-    /** Compile the kernels of rigid bodies in closed form. */
+    std::string customText(const ConstraintSet& set, bool hasJoints) const;
+    /** A definition that rigidMotion.cc needs. */
+    std::string rotationAccuracy() const;
+    /** What texts of clusters with joined bodies need besides the common one. */
+    std::string jointText() const;
+    /** The text of rigid bodies, where a thread group of a size has one of them or a part. */
+    std::string bodyText(const std::vector<StageText>& stages, int threads, bool isSplit) const;
+    /** Compile the kernels of a range of general clusters. */
+    void addRange(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const ConstraintSet& set);
+    /** Compile the kernels of free rigid bodies. */
     void addBodies(const std::vector<StageText>& stages);
+    /** Compile the kernels of joined rigid bodies, and of the clusters that have them. */
+    void addJoinedBodies(const std::vector<StageText>& stages, const ConstraintSet& set);
     bool mixedIsDouble() const {
         return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
     }

@@ -92,7 +92,7 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
         for (int p : set.constraints[k].particles)
             if (set.inverseMass[p] > 0)
                 isTaken[p] = 1;
-    addBodies(set.bodies, available.hasBlocks ? available.largestBlock : 1);
+    addBodies(set, available.hasBlocks ? available.largestBlock : 1);
     for (int p : bodyParticle)
         isTaken[p] = 1;
     addSmall(set, graph, isTaken);
@@ -105,6 +105,8 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     rowTarget.assign(before, 0.0);
     rowRate = rowInverseScale = rowTarget;
     rowDirection.assign(3 * before, 0.0);
+    if (numJoinedBodies() > 0)
+        rowPoints.assign(before, {0, 0});
     // Matrices are never dense here. The solver's own graph is used if it has no dense ones.
     const bool isSame = std::all_of(graph.clusters.begin(), graph.clusters.end(), [&](const Cluster& cluster) {
         return cluster.kind == ClusterSolverKind::Sparse || cluster.kind == ClusterSolverKind::Iterative;
@@ -116,8 +118,9 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     for (int k : solver.getChecked())
         if (set.isMovable(set.constraints[k]) || set.isMoving(set.constraints[k])) {
             redundant.push_back(k);
-            addRow(set, k);
+            addRow(set, k, false);
         }
+    addPointSlots();
     customParameters = set.parameters;
     for (const auto& custom : set.custom) {
         const std::vector<double> table = custom->tableData(), globals = custom->getGlobals();
@@ -131,7 +134,8 @@ bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& 
         return false;
     std::vector<int> constraints(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
     for (int k : constraints)
-        if (set.constraints[k].kind != CoordinateKind::Distance || set.isMoving(set.constraints[k]))
+        if (set.constraints[k].kind != CoordinateKind::Distance || set.isMoving(set.constraints[k]) ||
+            set.isJoined(set.constraints[k]))
             return false;
     return (int) particlesOf(set, constraints).size() <= cluster.size() + 1;
 }
@@ -200,21 +204,38 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
         sizes.push_back(0);
 }
 
-void ConstraintTables::addRow(const ConstraintSet& set, int constraint) {
+/** A node's number on the device: only joined bodies have some there. */
+int ConstraintTables::nodeOf(const ConstraintSet& set, int node) const {
+    const int i = node - numParticles;
+    return i < 0 ? node : numParticles + 2 * (numberOfBody[i / 2] - numFreeBodies) + i % 2;
+}
+
+/** The joined body along whose axes the direction of a joint is; -1: that of another constraint is fixed. */
+int ConstraintTables::frameOfJoint(const ConstraintSet& set, const Constraint& c) const {
+    const int first = c.joint[0];
+    return first >= 0 && set.bodies[first].constants.rotations > 0 ? numberOfBody[first] - numFreeBodies : -1;
+}
+
+/** @param isSolved  otherwise it is checked, on particles */
+void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isSolved) {
     const Constraint& c = set.constraints[constraint];
     const int row = (int) constraintOf.size();
     constraintOf.push_back(constraint);
+    const bool joins = isSolved && set.isJoined(c);
     const std::vector<double> weights = bondWeights(set, c);
-    for (int s = 0; s < c.size(); s++) {
-        slotParticle.push_back(c.particles[s]);
-        slotWeight.push_back(weights[s]);
-        slotInverseMass.push_back(set.inverseMass[c.particles[s]]);
+    const std::vector<int>& nodes = isSolved ? set.nodesOf(c) : c.particles;
+    if (numJoinedBodies() > 0)
+        addPoints(set, c, isSolved);
+    for (std::size_t s = 0; s < nodes.size(); s++) {
+        slotParticle.push_back(nodeOf(set, nodes[s]));
+        slotWeight.push_back(joins ? 0 : weights[s]);
+        slotInverseMass.push_back(set.inverseMassOf(nodes[s]));
         slotRow.push_back(row);
     }
     slotStart.push_back((int) slotParticle.size());
     const RowKind kind = kindOf(set, c);
     rowKind.push_back((int) kind);
-    rowForm.push_back(c.form);
+    rowForm.push_back(kind == RowKind::AffinePosition ? frameOfJoint(set, c) : c.form);
     rowPeriodic.push_back(c.periodic);
     rowFirstParameter.push_back(c.firstParameter);
     rowTarget.push_back(wrapResidual(c.kind, c.targetAt(0)));
@@ -224,6 +245,52 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint) {
     rowDirection.insert(rowDirection.end(), {axis.x, axis.y, axis.z});
     if (set.isMoving(c))
         movingRows.push_back(row);
+}
+
+/** Add the points of the next row. */
+void ConstraintTables::addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved) {
+    const int firstSlot = (int) slotParticle.size(), row = (int) rowPoints.size();
+    if (!isSolved || !set.isJoined(c)) {
+        rowPoints.push_back({firstSlot, firstSlot + c.size()});
+        return;
+    }
+    rowPoints.push_back({(int) points.size(), (int) points.size() + c.size()}); // from firstPointSlot on
+    const std::vector<double> weights = bondWeights(set, c);
+    std::map<int, int> slotOf; // of bodies' origins
+    for (std::size_t s = 0; s < c.nodes.size(); s++)
+        slotOf[c.nodes[s]] = firstSlot + (int) s;
+    int nextSlot = firstSlot; // of free particles and new bodies: the order is that of the points
+    for (int s = 0; s < c.size(); s++) {
+        points.push_back({c.particles[s], row, weights[s]});
+        const ConstraintSet::Place place = set.placeOf(c, s);
+        if (place.body < 0) {
+            pointNodes.push_back({nextSlot++, -1, -1, -1});
+            continue;
+        }
+        const FreeBody& body = set.bodies[place.body];
+        const int number = numberOfBody[place.body], origin = slotOf.at(set.originNodeOf(place.body)),
+                  before = (int) std::count_if(body.mass.begin(), body.mass.begin() + place.place,
+                                               [](double mass) { return mass > 0; });
+        pointNodes.push_back(
+            {origin, slotOf.at(set.turnNodeOf(place.body)), number - numFreeBodies, bodyStart[number] + before});
+        nextSlot += origin == nextSlot ? 2 : 0;
+    }
+}
+
+/** Add the slots of points behind those of nodes. */
+void ConstraintTables::addPointSlots() {
+    firstPointSlot = (int) slotParticle.size();
+    for (const Point& point : points) {
+        slotParticle.push_back(point.particle);
+        slotWeight.push_back(point.weight);
+        slotInverseMass.push_back(0); // only nodes move
+        slotRow.push_back(point.row);
+    }
+    for (std::size_t n = 0; n < points.size(); n++) {
+        Int2& range = rowPoints[points[n].row];
+        if (n == 0 || points[n].row != points[n - 1].row)
+            range = {range[0] + firstPointSlot, range[1] + firstPointSlot};
+    }
 }
 
 ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const {
@@ -241,8 +308,11 @@ ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, co
                : ThreadGroupKind::Block;
 }
 
-ConstraintTables::Server ConstraintTables::serverOf(const ConstraintGraph& graph, const Cluster& cluster) const {
-    Server server{threadGroupOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative, 64, false};
+ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, const ConstraintGraph& graph,
+                                                    const Cluster& cluster) const {
+    const bool isJoined = std::any_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
+                                      [&](int k) { return set.isJoined(set.constraints[k]); });
+    Server server{isJoined, threadGroupOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative, 64, false};
     if (server.group == ThreadGroupKind::Grid)
         server.blockSize = std::min(maxBlockSize, available.largestBlock);
     if (server.group == ThreadGroupKind::Block) {
@@ -260,10 +330,10 @@ void ConstraintTables::addRanges(const std::vector<Server>& servers) {
         const Server& server = servers[first];
         while (last < (int) servers.size() && !(server < servers[last]))
             last++;
-        const bool isOther =
-            ranges.empty() || ranges.back().group != server.group || ranges.back().isIterative != server.isIterative;
+        const bool isOther = ranges.empty() || ranges.back().isJoined != server.isJoined ||
+                             ranges.back().group != server.group || ranges.back().isIterative != server.isIterative;
         if (isOther || last - first >= minOwnRange)
-            ranges.push_back({server.group, server.isIterative, server.blockSize, first, last});
+            ranges.push_back({server.group, server.isIterative, server.isJoined, server.blockSize, first, last});
         else
             ranges.back().last = last; // with those that need more
     }
@@ -272,7 +342,7 @@ void ConstraintTables::addRanges(const std::vector<Server>& servers) {
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
     std::vector<std::pair<Server, Cluster>> served;
     for (const Cluster& cluster : graph.clusters)
-        served.emplace_back(serverOf(graph, cluster), cluster);
+        served.emplace_back(serverOf(set, graph, cluster), cluster);
     std::stable_sort(served.begin(), served.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Cluster> clusters;
     std::vector<Server> servers;
@@ -285,18 +355,19 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
     rowStart = {numRows};
     particleStart = particleSlotStart = entryStart = couplingStart = {0};
     levelStart = levelTargetStart = levelEntryStart = updateStart = {0};
-    colourStart = colourRowStart = {0};
+    colourStart = colourRowStart = clusterBodyStart = {0};
     for (const Cluster& cluster : clusters) {
         const int first = numRows;
         for (int row = cluster.begin; row < cluster.end; row++)
-            addRow(set, graph.rows[row]);
+            addRow(set, graph.rows[row], true);
         numRows += cluster.size();
         rowStart.push_back(numRows);
-        addParticles(set, first, numRows);
+        addParticles(first, numRows);
+        addClusterBodies(first, numRows);
         const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
         rowIsLeaf.resize(numRows);
         if (isIterative)
-            addColours(set, first, numRows);
+            addColours(first, numRows);
         else
             addFactor(graph, cluster, first);
         entryStart.push_back((int) couplingStart.size() - 1);
@@ -305,12 +376,12 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
     }
 }
 
-void ConstraintTables::addParticles(const ConstraintSet& set, int firstRow, int lastRow) {
+void ConstraintTables::addParticles(int firstRow, int lastRow) {
     std::vector<int> particles;
-    placeOf.resize(set.numParticles(), -1); // among the cluster's particles; -1 again in the end
+    placeOf.resize(numParticles + 2 * numJoinedBodies(), -1); // among the cluster's particles; -1 again in the end
     const auto forEachMovable = [&](auto visit) {
         for (int s = slotStart[firstRow]; s < slotStart[lastRow]; s++)
-            if (set.inverseMass[slotParticle[s]] > 0)
+            if (slotInverseMass[s] > 0)
                 visit(slotParticle[s], s);
     };
     forEachMovable([&](int p, int) {
@@ -333,6 +404,17 @@ void ConstraintTables::addParticles(const ConstraintSet& set, int firstRow, int 
         placeOf[p] = -1;
     clusterParticle.insert(clusterParticle.end(), particles.begin(), particles.end());
     particleStart.push_back((int) clusterParticle.size());
+}
+
+void ConstraintTables::addClusterBodies(int firstRow, int lastRow) {
+    std::vector<int> bodies;
+    for (int s = slotStart[firstRow]; s < slotStart[lastRow]; s++)
+        if (slotParticle[s] >= numParticles && slotInverseMass[s] > 0)
+            bodies.push_back((slotParticle[s] - numParticles) / 2);
+    std::sort(bodies.begin(), bodies.end());
+    bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
+    clusterBody.insert(clusterBody.end(), bodies.begin(), bodies.end());
+    clusterBodyStart.push_back((int) clusterBody.size());
 }
 
 void ConstraintTables::addFactor(const ConstraintGraph& graph, const Cluster& cluster, int firstRow) {
@@ -400,16 +482,17 @@ void ConstraintTables::releaseRows() {
     release(smallParticles, smallClusterType, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
             slotRow, slotWeight, slotInverseMass, rowKind, rowForm, rowPeriodic, rowFirstParameter, rowTarget, rowRate,
             rowInverseScale, rowDirection, couplingStart, couplingSlots, rowIsLeaf, updateTarget, updateStart,
-            updateSource, levelEntry, colourRow, customParameters, customTables, placeOf);
+            updateSource, levelEntry, colourRow, customParameters, customTables, placeOf, rowPoints, pointNodes, points,
+            clusterBody);
 }
 
-void ConstraintTables::addColours(const ConstraintSet& set, int firstRow, int lastRow) {
-    std::map<int, std::vector<int>> coloursAt; // of rows at each particle
+void ConstraintTables::addColours(int firstRow, int lastRow) {
+    std::map<int, std::vector<int>> coloursAt; // of rows at each node
     std::vector<std::vector<int>> rowsOf;
     for (int row = firstRow; row < lastRow; row++) {
         std::vector<int> used;
         for (int s = slotStart[row]; s < slotStart[row + 1]; s++)
-            if (set.inverseMass[slotParticle[s]] > 0)
+            if (slotInverseMass[s] > 0)
                 used.insert(used.end(), coloursAt[slotParticle[s]].begin(), coloursAt[slotParticle[s]].end());
         int colour = 0;
         while (std::find(used.begin(), used.end(), colour) != used.end())

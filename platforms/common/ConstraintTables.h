@@ -31,7 +31,10 @@ enum class ThreadGroupKind { Thread, Block, Grid };
  *  Clusters of few distances are `small`: by size, largest first, with their particles stored as all first ones, all
  *  second ones, .... Particles without constraints are clusters of size 0, and so are immovable ones, whether or not
  *  clusters have them. All others are `general`, in ranges by their ThreadGroupKind. Rows of small clusters come first,
- *  then those of general clusters, then redundant ones, which are checked. Rigid bodies in closed form have no rows. */
+ *  then those of general clusters, then redundant ones, which are checked. Free rigid bodies have no rows. Joined ones
+ *  are two nodes each in those of constraints that join them (ConstraintSet::nodesOf()): a node is a particle, or
+ *  numParticles + 2 b is the origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b of
+ *  BodyTables). A row has a slot for each of its nodes. */
 class ConstraintTables : public BodyTables {
 public:
     /** The thread groups that are available for general clusters. */
@@ -69,21 +72,29 @@ public:
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
+        bool isJoined; ///< there are joined bodies in these clusters, and in no others
         int blockSize; ///< threads; of single threads, those that are launched together
         int first, last;
     };
     int numGeneralClusters = 0;
     std::vector<Range> ranges;
     std::vector<int> rowStart, particleStart;         ///< [general clusters + 1]
-    std::vector<int> clusterParticle;                 ///< movable particles of each cluster in turn
-    std::vector<int> particleSlotStart, particleSlot; ///< by place in clusterParticle: slots that are this particle
+    std::vector<int> clusterParticle;                 ///< movable nodes of each cluster in turn, particles first
+    std::vector<int> particleSlotStart, particleSlot; ///< by place in clusterParticle: slots that are this node
+    std::vector<int> clusterBodyStart, clusterBody;   ///< [general clusters + 1] joined bodies that a cluster moves
 
     // Rows of general clusters and redundant ones; indexed by row, those of small clusters are empty.
-    std::vector<int> slotStart, slotParticle, slotRow;
-    std::vector<double> slotWeight, slotInverseMass; ///< 1/amu
+    std::vector<int> slotStart, slotParticle, slotRow; ///< slotParticle: nodes
+    std::vector<double> slotWeight, slotInverseMass;   ///< 1/amu
     std::vector<int> rowKind, rowForm, rowPeriodic, rowFirstParameter;
     std::vector<double> rowTarget, rowRate, rowInverseScale, rowDirection; ///< rowDirection [rows][3]
     std::vector<int> movingRows;
+    // The points of a row are its particles, at their places in joined bodies. Where a row joins bodies, they have
+    // slots of their own, behind those of all nodes; otherwise its points are its nodes. Empty without joined bodies.
+    int firstPointSlot = 0;
+    std::vector<Int2> rowPoints;  ///< first and last slot
+    std::vector<Int4> pointNodes; ///< [slots of points] slot of the particle or of the body's origin; slot of its turn,
+                                  ///< joined body and place (bodyShape), -1: no body's
 
     // Factors, see kernels/factor.cc. Rows and entries (columns' entries below the diagonal) are counted from a
     // cluster's first one, except in couplingStart and rowIsLeaf, which are indexed over all clusters.
@@ -140,27 +151,38 @@ public:
 private:
     /** What solves a cluster; in this order of the tables. */
     struct Server {
+        bool isJoined;
         ThreadGroupKind group;
         bool isIterative;
         int blockSize;
         bool isShared; ///< the factor is in shared memory
         bool operator<(const Server& other) const {
-            return std::tuple(group, isIterative, -blockSize, isShared) <
-                   std::tuple(other.group, other.isIterative, -other.blockSize, other.isShared);
+            return std::tuple(isJoined, group, isIterative, -blockSize, isShared) <
+                   std::tuple(other.isJoined, other.group, other.isIterative, -other.blockSize, other.isShared);
         }
     };
     ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const;
-    Server serverOf(const ConstraintGraph& graph, const Cluster& cluster) const;
+    Server serverOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
     void addRanges(const std::vector<Server>& servers);
     bool smallInRegisters;
     ThreadGroups available;
     std::vector<int> placeOf; // temporary array of addParticles()
+    struct Point {
+        int particle, row;
+        double weight;
+    };
+    std::vector<Point> points; // temporary: of rows that join bodies
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
-    void addRow(const ConstraintSet& set, int constraint);
+    int nodeOf(const ConstraintSet& set, int node) const;
+    int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
+    void addRow(const ConstraintSet& set, int constraint, bool isSolved);
+    void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
+    void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
-    void addParticles(const ConstraintSet& set, int firstRow, int lastRow);
+    void addParticles(int firstRow, int lastRow);
+    void addClusterBodies(int firstRow, int lastRow);
     void addFactor(const ConstraintGraph& graph, const Cluster& cluster, int firstRow);
-    void addColours(const ConstraintSet& set, int firstRow, int lastRow);
+    void addColours(int firstRow, int lastRow);
 };
 
 } // namespace ConstraintPlugin

@@ -29,7 +29,10 @@ ArraySizes::ArraySizes(const ConstraintTables& t)
       updates((double) t.updateSource.size()), colours((double) t.colourRowStart.size() - 1),
       colourRows((double) t.colourRow.size()), customParameters((double) t.customParameters.size()),
       customGlobals((double) t.customGlobals.size()), customTables((double) t.customTables.size()), bodies(t.numBodies),
-      bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), hasShortNumbers(t.hasShortNumbers()) {
+      bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
+      joinedPlaces((double) t.placeBody.size()), ownedPlaces((double) t.ownedPlaces.size()),
+      clusterBodies((double) t.clusterBody.size()), rowPoints((double) t.rowPoints.size()),
+      pointNodes((double) t.pointNodes.size()), hasShortNumbers(t.hasShortNumbers()) {
 }
 
 ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
@@ -43,18 +46,24 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
         moving += set.isMoving(c);
     for (int k : solver.getChecked())
         slots += set.constraints[k].size();
-    std::vector<char> isTaken(set.numParticles(), 0);
+    std::vector<char> isTaken(set.numNodes(), 0);
     for (const Cluster& cluster : graph.clusters) {
         const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, graph, cluster);
         const double n = cluster.size();
-        for (int row = cluster.begin; row < cluster.end; row++)
-            for (int p : set.constraints[graph.rows[row]].particles) {
-                const bool isMovable = set.inverseMass[p] > 0;
-                clusterParticles += !isSmall && isMovable && !isTaken[p];
+        for (int row = cluster.begin; row < cluster.end; row++) {
+            const Constraint& c = set.constraints[graph.rows[row]];
+            for (int node : set.nodesOf(c)) {
+                const bool isMovable = set.inverseMassOf(node) > 0;
+                clusterParticles += !isSmall && isMovable && !isTaken[node];
                 particleSlots += !isSmall && isMovable;
                 if (isMovable)
-                    isTaken[p] = 1;
+                    isTaken[node] = 1;
             }
+            if (set.isJoined(c)) { // its points have slots of their own
+                slots += c.size();
+                pointNodes += c.size();
+            }
+        }
         if (isSmall) { // of a type of its own, perhaps
             smallClusters++;
             smallPlaces += n + 1;
@@ -84,13 +93,17 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
         hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::maxShortNumbers;
     }
     BodyTables ofBodies;
-    ofBodies.addBodies(set.bodies, 1);
+    ofBodies.addBodies(set, 1);
     bodies = ofBodies.numBodies;
     bodyPlaces = ofBodies.numBodyPlaces();
     bodyParts = (double) ofBodies.bodyParts.size();
+    joinedBodies = clusterBodies = ofBodies.numJoinedBodies();
+    joinedPlaces = (double) ofBodies.placeBody.size();
+    ownedPlaces = (double) ofBodies.ownedPlaces.size();
+    rowPoints = joinedBodies > 0 ? rows + redundant : 0;
     for (int p : ofBodies.bodyParticle)
         isTaken[p] = 1;
-    smallPlaces += particles - (double) std::count(isTaken.begin(), isTaken.end(), 1);
+    smallPlaces += particles - (double) std::count(isTaken.begin(), isTaken.begin() + set.numParticles(), 1);
     targets = updates; // at most
 }
 
@@ -137,6 +150,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"clusterParticle", "int", n.clusterParticles, &T::clusterParticle},
         {"particleSlotStart", "int", n.clusterParticles + 1, &T::particleSlotStart},
         {"particleSlot", "int", n.particleSlots, &T::particleSlot},
+        {"clusterBodyStart", "int", n.generalClusters + 1, &T::clusterBodyStart},
+        {"clusterBody", "int", n.clusterBodies, &T::clusterBody},
         {"slotStart", "int", allRows + 1, &T::slotStart},
         {"slotParticle", "int", n.slots, &T::slotParticle},
         {"slotRow", "int", n.slots, &T::slotRow},
@@ -150,6 +165,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"rowInverseScale", "mixed", allRows, &T::rowInverseScale},
         {"rowDirection", "mixed", 3 * allRows, &T::rowDirection},
         {"movingRows", "int", n.moving, &T::movingRows},
+        {"rowPoints", "int2", n.rowPoints, &T::rowPoints},
+        {"pointNodes", "int4", n.pointNodes, &T::pointNodes},
 
         {"rowIsLeaf", "int", n.rows, &T::rowIsLeaf},
         {"entryStart", "int", n.generalClusters + 1, &T::entryStart},
@@ -168,8 +185,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"colourRow", "int", n.colourRows, &T::colourRow},
 
         // temporary arrays of general clusters
-        {"displacement", "mixed4", n.particles},
-        {"impulse", "mixed", 3 * n.particles},
+        {"displacement", "mixed4", n.particles + 2 * n.joinedBodies},
+        {"impulse", "mixed", 3 * (n.particles + 2 * n.joinedBodies)},
         {"startBond", "mixed", 3 * n.slots},
         {"startGradient", "mixed", 3 * n.slots},
         {"gradient", "mixed", 3 * n.slots},
@@ -193,6 +210,11 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"bodyNumbers", "mixed", 9 * n.bodies, &T::bodyNumbers},
         {"bodyParts", "int4", n.bodyParts, &T::bodyParts},
         {"bodySums", "mixed", 2 * mostPartNumbers * n.bodyParts},
+        {"placeBody", "int", n.joinedPlaces, &T::placeBody},
+        {"nextCopy", "int", n.joinedPlaces, &T::nextCopy},
+        {"ownedPlaces", "int", n.ownedPlaces, &T::ownedPlaces},
+        {"bodyVectors", "mixed", 3 * numBodyVectors * n.joinedBodies},
+        {"nodeVelocity", "mixed", 3 * 2 * n.joinedBodies},
 
         {"customParameters", "mixed", n.customParameters, &T::customParameters},
         {"customTables", "mixed", n.customTables, &T::customTables},

@@ -208,6 +208,41 @@ Example bodiesOf(const std::vector<int>& sizes) {
     return example;
 }
 
+/** Pairs of rigid bodies that share two particles each, and water. */
+Example hinges() {
+    Example example = table({"water", "water"}, Declared::InSystem);
+    auto* force = new ConstraintForce();
+    for (int n = 0; n < 3; n++) {
+        Vectors x{{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}, {0.1, 0.1, 0.05}, {0, 0.2, 0}, {0.1, 0.2, 0.1}};
+        std::vector<int> particles;
+        for (const Vec3& each : x) {
+            particles.push_back(example.system->addParticle(12));
+            example.positions.push_back(each + Vec3(0, 0, 1 + n));
+        }
+        force->addRigidBody({particles.begin(), particles.begin() + 4}, {x.begin(), x.begin() + 4});
+        force->addRigidBody({particles.begin() + 2, particles.end()}, {x.begin() + 2, x.end()});
+    }
+    example.system->addForce(force);
+    return example;
+}
+
+/** A chain of bonds that ends at a rigid ring of 20 particles. */
+Example chainWithRing() {
+    Example example = chainsOf({20});
+    auto* force = new ConstraintForce();
+    std::vector<int> ring;
+    Vectors shape;
+    for (int i = 0; i < 20; i++) {
+        ring.push_back(example.system->addParticle(12));
+        shape.push_back(Vec3(0.5 * std::cos(0.314 * i), 0.5 * std::sin(0.314 * i), 0));
+        example.positions.push_back(Vec3(2.7, 0, 0) + shape.back());
+    }
+    force->addRigidBody(ring, shape);
+    force->addDistance(20, ring[10], length(example.positions[20] - example.positions[ring[10]]));
+    example.system->addForce(force);
+    return example;
+}
+
 struct Kind {
     const char* name;
     std::function<Example()> make;
@@ -233,6 +268,8 @@ const std::vector<Kind>& kinds() {
          [] {
              return bodiesOf({3, 20, 300, 5000});
          }}, // a thread, a block of either size, parts
+        {"hinges", hinges},
+        {"chainWithRing", chainWithRing},
         // A factor that needs more shared memory than CUDA gives without being asked, and one that needs too much.
         {"longChain", [] { return chainsOf({2600}); }},
         {"longestChain", [] { return chainsOf({30000}); }},
@@ -456,7 +493,7 @@ bool isTried(const std::string& precision, const std::string& kind, Solver solve
     const bool isMixed = precision == "mixed", isSmall = kind != "clusters", isLong = kind.find("long") == 0,
                isDirect = solver == ConstraintIntegrator::MatrixInversion;
     if (integrator == "RattleNoseHoover")
-        return kind == "hydrogens" && isDirect;
+        return (kind == "hydrogens" || kind == "hinges") && isDirect;
     if (integrator == "GeodesicLangevin")
         return isMixed && isDirect && (kind == "hydrogens" || kind == "upToEight" || kind == "declared");
     if (integrator == "RattleLangevin")
@@ -493,7 +530,9 @@ INSTANTIATE_TEST_SUITE_P(Mixed, Launches,
                                          Cost{"clusters", "RattleLangevin", 4, 1}, Cost{"longChain", "Rattle", 2, 1},
                                          Cost{"longestChain", "Rattle", 2, 1}, Cost{"declared", "Rattle", 7, 1},
                                          Cost{"fullerenes", "Shake", 1, 1}, Cost{"fullerenes", "Rattle", 2, 1},
-                                         Cost{"fullerenes", "RattleLangevin", 2, 1}),
+                                         Cost{"fullerenes", "RattleLangevin", 2, 1}, Cost{"hinges", "Shake", 5, 1},
+                                         Cost{"hinges", "Rattle", 10, 1}, Cost{"hinges", "RattleLangevin", 13, 1},
+                                         Cost{"chainWithRing", "Rattle", 8, 1}),
                          [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
 INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 

@@ -125,9 +125,76 @@ Start bodies() {
     return start;
 }
 
-/** The same in a box, whose barostat moves them: the device measures them before a step. */
-Start bodiesWithBarostat() {
-    Start start = bodies();
+/** Rigid bodies that share particles or that constraints join: hinges, a ball joint, distances and an angle to free
+ *  particles and between bodies, one with an anchor, and a straight one. */
+Start joints() {
+    Start start{std::make_unique<System>(), {}, {}};
+    Random random(6);
+    auto* force = new ConstraintForce();
+    auto* springs = new HarmonicBondForce();
+    const auto draw = [&](double size) {
+        const Real3 x = random.inCube(size);
+        return Vec3(x.x, x.y, x.z);
+    };
+    const auto addParticle = [&](double mass, const Vec3& position) {
+        start.positions.push_back(position);
+        start.velocities.push_back(mass > 0 ? draw(0.3) : Vec3());
+        const int particle = start.system->addParticle(mass);
+        if (particle > 0) // to the one before
+            springs->addBond(particle - 1, particle, 0.3, 200);
+        return particle;
+    };
+    const auto addBody = [&](std::vector<int> particles) {
+        Vectors shape;
+        for (int p : particles)
+            shape.push_back(start.positions[p]);
+        force->addRigidBody(particles, shape);
+    };
+    const auto addParticles = [&](std::vector<int> particles, int count, const Vec3& centre, double size) {
+        for (int i = 0; i < count; i++)
+            particles.push_back(addParticle(5 + i % 7, centre + draw(size)));
+        return particles;
+    };
+    const auto keepDistance = [&](int i, int j) {
+        const Vec3 d = start.positions[i] - start.positions[j];
+        force->addDistance(i, j, std::sqrt(d.dot(d)));
+    };
+    const std::vector<int> first = addParticles({}, 5, {0, 0, 0}, 0.1),
+                           second = addParticles({first[3], first[4]}, 40, {0.5, 0, 0}, 0.2), // a block has it
+        third = addParticles({second[10]}, 4, {1, 0, 0}, 0.1),
+                           fourth = addParticles({addParticle(0, {1.5, 0, 0})}, 4, {1.6, 0, 0}, 0.1);
+    for (const auto& body : {first, second, third, fourth})
+        addBody(body);
+    std::vector<int> straight;
+    for (double x : {0.0, 0.1, 0.25})
+        straight.push_back(addParticle(12, Vec3(x, 0.5, 0.05 * x)));
+    addBody(straight);
+    const int free = addParticle(14, {0, 0.3, 0.1});
+    keepDistance(third[2], fourth[3]);
+    keepDistance(straight[2], second[7]);
+    keepDistance(straight[0], free);
+    keepDistance(free, first[0]);
+    const auto centroid = [&](const std::vector<int>& group) {
+        Vec3 sum;
+        double mass = 0;
+        for (int p : group) {
+            sum += start.positions[p] * start.system->getParticleMass(p);
+            mass += start.system->getParticleMass(p);
+        }
+        return sum / mass;
+    };
+    const std::vector<int> group1{free, first[1], first[2]}, group2{third[1], third[3]};
+    const Vec3 between = centroid(group1) - centroid(group2);
+    force->addCentroidDistance(group1, group2, std::sqrt(between.dot(between)));
+    force->addRigidBody({addParticle(9, {0, 1, 0}), addParticle(8, {0.1, 1, 0}), addParticle(7, {0, 1.1, 0})},
+                        {{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}}); // a free one
+    start.system->addForce(force);
+    start.system->addForce(springs);
+    return start;
+}
+
+/** In a box, whose barostat moves bodies: the device measures them before a step. */
+Start withBarostat(Start start) {
     start.system->setDefaultPeriodicBoxVectors(Vec3(12, 0, 0), Vec3(1, 12, 0), Vec3(-1, 0.5, 12));
     auto* barostat = new MonteCarloBarostat(1, 300, 1);
     barostat->setRandomNumberSeed(5);
@@ -135,6 +202,14 @@ Start bodiesWithBarostat() {
     dynamic_cast<ConstraintForce&>(start.system->getForce(0)).setUsesPeriodicBoundaryConditions(true);
     dynamic_cast<HarmonicBondForce&>(start.system->getForce(1)).setUsesPeriodicBoundaryConditions(true);
     return start;
+}
+
+Start bodiesWithBarostat() {
+    return withBarostat(bodies());
+}
+
+Start jointsWithBarostat() {
+    return withBarostat(joints());
 }
 
 /** Light particles between heavy ones, nearly in a line, and slow: pivots vanish in single precision, and the factor is
@@ -242,6 +317,17 @@ TEST_P(EmulatedBodies, ComputeWhatReferenceDoes) {
     expectWhatReferenceComputes(bodies);
 }
 
+/** Bodies that constraints and other bodies join: their sums, their constraints by a block, and each particle. */
+class EmulatedJoints : public Emulated {};
+
+TEST_P(EmulatedJoints, DependNeitherOnTurnsNorOnWhatMemoryHeld) {
+    expectTheSameUnderAllConditions(jointsWithBarostat);
+}
+
+TEST_P(EmulatedJoints, ComputeWhatReferenceDoes) {
+    expectWhatReferenceComputes(joints);
+}
+
 class EmulatedFallBack : public Emulated {};
 
 TEST_P(EmulatedFallBack, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
@@ -271,6 +357,8 @@ INSTANTIATE_TEST_SUITE_P(All, Emulated, testing::ValuesIn(setups(both, false)),
 INSTANTIATE_TEST_SUITE_P(All, EmulatedFactor, testing::ValuesIn(setups(direct, true)),
                          [](const auto& info) { return nameOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(All, EmulatedBodies, testing::ValuesIn(setups(direct, true)),
+                         [](const auto& info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, EmulatedJoints, testing::ValuesIn(setups(both, true)),
                          [](const auto& info) { return nameOf(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatedFallBack,

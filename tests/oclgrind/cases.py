@@ -217,6 +217,31 @@ def bodies(a: Assembly):
     a.add([23], [[0, 0, 0]])
 
 
+def joints(a: Assembly):
+    """Rigid bodies that share particles, and that constraints join: a thread or a block sums up their particles."""
+    sizes = (4, 24, 5)
+    p = [a.add([5 + i % 7 for i in range(n)], 0.1 * n ** (1 / 3) * a.random.normal(size=(n, 3))) for n in sizes]
+    rigid = [p[0], p[0][2:] + p[1], p[1][:1] + p[2]]  # a hinge and a ball joint
+    for body in rigid:
+        a.constraints.addRigidBody(body, np.array([a.positions[i] for i in body]))
+    free = a.add([14], [[0, 0, 0]])
+    a.distance(p[2][1], free[0])
+    a.angle(p[2][2], p[2][1], free[0])
+    a.centroids(p[0][:2], free + p[1][1:3])
+    anchored = a.add([0, 6, 7, 8], 0.1 * a.random.normal(size=(4, 3)))
+    a.constraints.addRigidBody(anchored, np.array([a.positions[i] for i in anchored]))
+    a.distance(anchored[1], p[0][0])
+
+
+def hinge(a: Assembly):
+    """A cluster of few rows, and a free body."""
+    p = a.add([5, 6, 7, 8, 9, 10], 0.1 * a.random.normal(size=(6, 3)))
+    for body in (p[:4], p[2:]):
+        a.constraints.addRigidBody(body, np.array([a.positions[i] for i in body]))
+    shape = 0.1 * a.random.normal(size=(3, 3))
+    a.constraints.addRigidBody(a.add([3, 4, 5], shape), shape)
+
+
 def everything(a: Assembly):
     """Clusters of every range, for what happens between launches."""
     small(a)
@@ -339,6 +364,8 @@ for scheme in SCHEMES:
         f"block iterative {scheme}": Case(large, scheme, "iterative", serves="Iterative"),
         f"bodies {scheme}": Case(bodies, scheme, precision="single" if scheme == "Shake" else "mixed"),
         f"body parts {scheme}": Case(bodies, scheme, environment=BODY_PARTS),
+        f"joints {scheme}": Case(joints, scheme, precision="single" if scheme == "Shake" else "mixed"),
+        f"hinge {scheme}": Case(hinge, scheme),
     }
 CASES |= {
     "small iterative": Case(small, "GeodesicLangevin", "iterative", "single"),
@@ -368,6 +395,14 @@ CASES |= {
     "projection of body parts": Case(
         bodies, "RattleLangevin", prepare=add_barostat, first_tolerance=1e-3, environment=BODY_PARTS
     ),
+    "joints iterative": Case(joints, "RattleLangevin", "iterative"),
+    "joints warm start": Case(joints, "Rattle", "iterative", prepare=start_warm),
+    "joints global": Case(joints, environment=GLOBAL_FACTORS),
+    "projection of joints": Case(joints, prepare=add_barostat, first_tolerance=1e-3),
+    "projection of joints RattleLangevin": Case(
+        joints, "RattleLangevin", "iterative", prepare=add_barostat, first_tolerance=1e-3
+    ),
+    "joined body that turns too far": Case(hinge, prepare=twist, error="turns by"),
     "body that turns too far": Case(bodies, prepare=twist, error="turns by"),
     "no convergence": Case(everything, prepare=allow_one_iteration, error="no convergence", speed=2),
     "no convergence, local": Case(local, prepare=allow_one_iteration, error="no convergence", speed=2),
@@ -386,6 +421,7 @@ for name in (
     "block NoseHoover",
     "no root, block",
     "body parts Rattle",
+    "joints Rattle",
 ):
     CASES[name].is_quick = True
 

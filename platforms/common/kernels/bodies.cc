@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Rigid bodies in closed form (rigidMotion.cc). A thread group has a body: a single thread, or a block. Several groups
-// have the parts of a very large body (BODY_IS_SPLIT): a launch ends where their sums are needed.
+// Rigid bodies in closed form (rigidMotion.cc), and sums over those that constraints join (joinedStages.cc). A thread
+// group has a body: a single thread, or a block. Several groups have the parts of a very large body (BODY_IS_SPLIT): a
+// launch ends where their sums are needed.
 //
 // A solve is three functions: take_<solve>() adds a particle to the body's sums, prepare_<solve>() finds the body's
 // motion, and apply_<solve>() sets the change c of a particle. The host generates the loops over particles, with the
@@ -210,6 +211,7 @@ DEVICE Body loadBody(const Arguments* a, int n) {
     body.constants.inverseInertia = load3(a->bodyNumbers, 3 * body.number + 1);
     const mixed3 others = load3(a->bodyNumbers, 3 * body.number + 2);
     body.constants.inverseMass = others.x;
+    body.constants.mass = others.z;
     body.radius = others.y;
     return body;
 }
@@ -462,9 +464,10 @@ DEVICE void take_solveStartAccelerations(const Arguments* a, const Body* body, i
     addMoments(&sums->rate, a->bodyShape[place].w, shapeOf(a, place), p->v);
 }
 
-DEVICE void prepare_solveStartAccelerations(const Arguments* a, Body* body, const BodySums* sums) {
+/** Set axes with which feedback exerts no torque, and the origin. */
+DEVICE void prepareFittedFrame(const Arguments* a, Body* body, const BodySums* sums) {
     prepareFrame(a, body, sums);
-    if (body->constants.rotations > 0) { // feedback then exerts no torque
+    if (body->constants.rotations > 0) {
         Moments places;
         places.first = sums->first;
         places.second = sums->second;
@@ -472,6 +475,10 @@ DEVICE void prepare_solveStartAccelerations(const Arguments* a, Body* body, cons
         const mixed3 turn = angularVelocity(body->constants, body->axes, places);
         body->axes = fittedAxes(body->axes, turn, body->isLinear);
     }
+}
+
+DEVICE void prepare_solveStartAccelerations(const Arguments* a, Body* body, const BodySums* sums) {
+    prepareFittedFrame(a, body, sums);
     const mixed3 w = angularVelocity(body->constants, body->axes, sums->rate);
     body->rate = rigidVelocity(body->constants, body->axes, sums->rate);
     body->motion = rigidAcceleration(body->constants, body->axes, sums->field, w);

@@ -30,6 +30,9 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = isWarm ? ofLastStep[row] : 0;
     addImpulses(a, c, ofLastStep, isWarm && !isDone);
+#if HAS_JOINTS
+    displaceBodies(a, c, what == POSITIONS && isWarm && !isDone);
+#endif
     for (int iteration = 1; !isDone; iteration++) {
         Report mine = newReport();
         for (int colour = a->colourStart[c]; colour < a->colourStart[c + 1]; colour++) {
@@ -57,6 +60,10 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                     if (w > 0)
                         store3(a->impulse, i, load3(a->impulse, i) + (change * w) * gradientAt(a->startGradient, s));
                 }
+#if HAS_JOINTS
+                if (what == POSITIONS)
+                    displaceBodiesOf(a, row);
+#endif
             }
             THREAD_GROUP_SYNC
         }
@@ -162,6 +169,9 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         EACH_ROW(row) if (isCorrected)
             multipliers[row] += a->change[row];
         addImpulses(a, c, a->change, isCorrected);
+#if HAS_JOINTS
+        displaceBodies(a, c, what == POSITIONS && isCorrected);
+#endif
     }
     // If a gradient has turned, the solution may be a wrong root.
     Report turned = newReport();
@@ -209,11 +219,14 @@ DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated SHARED_PA
         const mixed error = errorOf(a, row, sigma, a->time, a->startGradient);
         note(&mine, row, error, a->rowValue[row]);
         mixed largest = 0;
-        for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
+        for (int s = FIRST_POINT(row); s < END_OF_POINTS(row); s++)
             largest = max(largest, largestComponent(positionOf(a, a->slotParticle[s])));
         const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, a->time));
         note(&excess, row, error > a->threshold + slack ? error : 0, 0);
     }
+#if HAS_JOINTS
+    noteBodies(a, c, &excess);
+#endif
     Report report = worstOf(mine SHARED_ARGUMENT);
     *isViolated = worstOf(excess SHARED_ARGUMENT).error > 0;
     if (report.outcome == Outcome_Converged && report.error > a->farOff)
@@ -228,6 +241,9 @@ DEVICE void projectPositions(const Arguments* a, int c SHARED_PARAMETER) {
     if (report.outcome == Outcome_Converged)
         report = before;
     solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection, isViolated, &report SHARED_ARGUMENT);
+#if HAS_JOINTS
+    flagBodies(a, c, isViolated);
+#endif
     writeGroupReport(a, StepSolve_Projection, c, report);
 }
 
@@ -244,9 +260,18 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
     const Report before = worstOf(mine SHARED_ARGUMENT);
     if (report.outcome == Outcome_Converged)
         report = before;
-    const bool isViolated = !onlyIfViolated || before.error > a->tolerance;
+    bool isViolated = !onlyIfViolated || before.error > a->tolerance;
+#if HAS_JOINTS
+    mine = newReport();
+    noteBodies(a, c, &mine);
+    mine = worstOf(mine SHARED_ARGUMENT);
+    isViolated = isViolated || mine.error > 0;
+#endif
     solveCluster(a, c, VELOCITIES, a->time, a->timeScale, a->innerTolerance, multipliers, isViolated,
                  &report SHARED_ARGUMENT);
+#if HAS_JOINTS
+    flagBodies(a, c, isViolated);
+#endif
     return report;
 }
 
@@ -272,6 +297,9 @@ DEVICE void solveVelocitySpread(const Arguments* a, int c SHARED_PARAMETER) {
     Report largest = newReport();
     EACH_ROW(row) {
         a->offset[row] = 0.25f * quadraticCurvatureOf(a, row);
+#if HAS_JOINTS
+        a->offset[row] += rateOfBodies(a, row);
+#endif
         note(&largest, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
     }
     largest = worstOf(largest SHARED_ARGUMENT);

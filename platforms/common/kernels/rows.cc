@@ -3,6 +3,9 @@
 // sigma and grad sigma of constraints of any kind, on arrays in global memory. A row has one slot per particle, as in
 // core/constraints/Jacobian.h: start and current gradients are stored by slot, as are bond vectors at the start (the
 // last one of a row is not used). The host generates evaluateCustom(), with a case for every expression.
+//
+// Where rows join rigid bodies (HAS_JOINTS), a row has a slot per node, and the particles and places that its coordinate
+// is a function of are points, with slots of their own (points.cc). Otherwise its points are its particles.
 
 /** The quantity that a solve changes. Responses: accelerations by constraint forces alone. */
 enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES };
@@ -21,6 +24,14 @@ enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES };
 #define STORED_AT(slot) (slot)
 #endif
 
+#if HAS_JOINTS
+#define FIRST_POINT(row) a->rowPoints[row].x
+#define END_OF_POINTS(row) a->rowPoints[row].y
+#else
+#define FIRST_POINT(row) FIRST_SLOT(row)
+#define END_OF_POINTS(row) FIRST_SLOT((row) + 1)
+#endif
+
 DEVICE mixed3 gradientAt(GLOBAL const mixed* gradients, int slot) {
     const mixed3 gradient = load3(gradients, STORED_AT(slot));
 #if ONLY_DISTANCES
@@ -32,6 +43,10 @@ DEVICE mixed3 gradientAt(GLOBAL const mixed* gradients, int slot) {
 
 /** Displacement of a slot's particle since the start: that without constraints plus that by constraints. */
 DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
+#if HAS_JOINTS
+    if (isPoint(slot))
+        return displacementOfPoint(a, slot);
+#endif
     const int i = a->slotParticle[slot];
     const mixed4 d = a->displacement[i];
     return make_mixed3(d.x, d.y, d.z) + load3(a->impulse, i);
@@ -41,10 +56,23 @@ DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
 DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box) {
     const int i = a->slotParticle[slot];
     const int4 cell = a->cellOffsets[i];
-    return positionOf(a, i) - ((mixed) cell.x) * box.a - ((mixed) cell.y) * box.b - ((mixed) cell.z) * box.c;
+    const mixed3 x = positionOf(a, i) - ((mixed) cell.x) * box.a - ((mixed) cell.y) * box.b - ((mixed) cell.z) * box.c;
+#if HAS_JOINTS
+    return x + wayToPoint(a, slot);
+#else
+    return x;
+#endif
 }
 
 DEVICE mixed3 velocityOf(const Arguments* a, int slot) {
+#if HAS_JOINTS
+    if (isPoint(slot)) {
+        const int4 nodes = nodesOfPoint(a, slot);
+        if (nodes.z >= 0)
+            return motionOf(velocityOfBody(a, nodes.z), shapeOfPoint(a, nodes));
+    } else if (a->slotParticle[slot] >= a->numParticles)
+        return velocityOfNode(a, a->slotParticle[slot]);
+#endif
     const mixed4 v = a->velm[a->slotParticle[slot]];
     return v.w > 0 ? make_mixed3(v.x, v.y, v.z) : make_mixed3(0, 0, 0);
 }
@@ -84,7 +112,7 @@ DEVICE mixed inverseScaleOf(const Arguments* a, int row, mixed time) {
 
 DEVICE mixed sumOfSquares(const Arguments* a, int row, GLOBAL const mixed* gradients) {
     mixed sum = 0;
-    for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
+    for (int s = FIRST_POINT(row); s < END_OF_POINTS(row); s++)
         sum += dot(gradientAt(gradients, s), gradientAt(gradients, s));
     return sum;
 }
@@ -113,10 +141,10 @@ DEVICE void storeGradients(GLOBAL mixed* gradients, int first, int size, const m
 #endif
 }
 
-/** q of a row, and its gradients by slot.
+/** q of a row, and its gradients by point.
  *  @param isDisplaced  whether to add displacements since the start */
-DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
-    const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
+DEVICE mixed evaluatePoints(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
+    const int kind = KIND_OF(row), first = FIRST_POINT(row), size = END_OF_POINTS(row) - first;
     if (kind == RowKind_Expression)
         return evaluateCustom(a, row, isDisplaced, stepStateOf(a, time), gradients);
     if (kind == RowKind_Centroid || kind == RowKind_AffinePosition) {
@@ -132,6 +160,10 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
         mixed q;
         if (kind == RowKind_AffinePosition) {
             along = load3(a->rowDirection, row);
+#if HAS_JOINTS
+            if (a->rowForm[row] >= 0) // of a joint: along the axes of this body
+                along = alongAxes(axesOf(a, a->rowForm[row]), along);
+#endif
             q = dot(along, sum);
         } else {
             if (a->rowPeriodic[row])
@@ -168,16 +200,28 @@ DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed ti
     return q;
 }
 
+/** q of a row, and its gradients by slot. */
+DEVICE mixed evaluateRow(const Arguments* a, int row, bool isDisplaced, mixed time, GLOBAL mixed* gradients) {
+    const mixed q = evaluatePoints(a, row, isDisplaced, time, gradients);
+#if HAS_JOINTS
+    sumGradients(a, row, isDisplaced, gradients);
+#endif
+    return q;
+}
+
 /** Take the present positions as the start: bond vectors, q, gradients and d sigma/dt.
  *  @return whether the row has a gradient there */
 DEVICE bool startRow(const Arguments* a, int row, mixed time) {
-    const int kind = KIND_OF(row), first = FIRST_SLOT(row), last = FIRST_SLOT(row + 1) - 1;
+    const int kind = KIND_OF(row), first = FIRST_POINT(row), last = END_OF_POINTS(row) - 1;
     const StepState stepState = stepStateOf(a, time);
     if (kind != RowKind_Expression)
         for (int s = first; s < last; s++) {
             mixed3 b = positionOf(a, a->slotParticle[s]) - positionOf(a, a->slotParticle[s + 1]);
             if (a->rowPeriodic[row] && kind != RowKind_Centroid)
                 b = minimumImage(b, stepState);
+#if HAS_JOINTS
+            b = b + (wayToPoint(a, s) - wayToPoint(a, s + 1));
+#endif
             if (kind == RowKind_Centroid)
                 b = unwrappedPosition(a, s, stepState) - unwrappedPosition(a, s + 1, stepState);
             store3(a->startBond, STORED_AT(s), b);
@@ -204,9 +248,9 @@ DEVICE mixed rateOf(const Arguments* a, int row, int what) {
     return sum;
 }
 
-/** J-dot v of a row at the start, for velocities times a scale. */
-DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
-    const int kind = KIND_OF(row), first = FIRST_SLOT(row), size = FIRST_SLOT(row + 1) - first;
+/** J-dot v of a row at the start as a function of its points, for velocities times a scale. */
+DEVICE mixed curvatureOfPoints(const Arguments* a, int row, mixed scale) {
+    const int kind = KIND_OF(row), first = FIRST_POINT(row), size = END_OF_POINTS(row) - first;
     if (kind == RowKind_AffinePosition)
         return 0;
     if (kind == RowKind_Expression)
@@ -232,6 +276,16 @@ DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
     LISTED_COORDINATES(LISTED)
 #undef LISTED
     return linearAngleCurvature(b, V, load3(a->rowDirection, row));
+}
+
+/** J-dot v of a row at the start, for velocities times a scale. */
+DEVICE mixed curvatureOf(const Arguments* a, int row, mixed scale) {
+    const mixed curvature = curvatureOfPoints(a, row, scale);
+#if HAS_JOINTS
+    return curvature + centripetalOf(a, row, scale);
+#else
+    return curvature;
+#endif
 }
 
 /** v^T H v alone: the part that is even in v, minus the part that is independent of v. */

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The text of kernels for rigid bodies that constraints join. A stage is several launches: where a solve begins, the
+// particles of all bodies are summed up, and where it ends, all of them are moved.
+#include "ConstraintKernelSources.h"
+#include "ConstraintProgram.h"
+
+using std::string;
+using std::to_string;
+using std::vector;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** A stage as alternating lists of operations and solves: operations[k], solves[k], ..., operations[solves.size()]. */
+struct SplitStage {
+    explicit SplitStage(const StageText& stage) : name(stage.name), operations(1) {
+        for (const string& step : stage.steps)
+            if (isSolve(step)) {
+                solves.push_back(step);
+                operations.emplace_back();
+            } else
+                operations.back().push_back(step);
+    }
+    /** The name of a part: from the operations before a solve to those before the next. */
+    string nameOf(int part) const {
+        return name + "_" + to_string(part);
+    }
+    string name;
+    vector<vector<string>> operations;
+    vector<string> solves;
+};
+
+/** What kernels of clusters do in each part: the solve, and operations on particles that no body has. */
+vector<StageText> clusterStages(const vector<SplitStage>& stages) {
+    vector<StageText> parts;
+    for (const SplitStage& stage : stages)
+        for (std::size_t k = 0; k < std::max(stage.solves.size(), (std::size_t) 1); k++) {
+            StageText part{stage.nameOf((int) k), {}};
+            const auto append = [&](const vector<string>& steps) {
+                part.steps.insert(part.steps.end(), steps.begin(), steps.end());
+            };
+            if (k == 0)
+                append(stage.operations[0]);
+            if (k < stage.solves.size()) {
+                part.steps.push_back(stage.solves[k]);
+                append(stage.operations[k + 1]);
+            }
+            parts.push_back(part);
+        }
+    return parts;
+}
+
+string kernel(const string& name, const KernelArguments& arguments, const string& bounds, const string& memory,
+              const string& body) {
+    return "KERNEL " + bounds + "void " + name + "(" + arguments.parameters() +
+           ") {\n    const Arguments values = " + arguments.initializer() + ";\n    const Arguments* a = &values;\n" +
+           memory + "    if (hasFailed(a))\n        return;\n" + body + "}\n";
+}
+
+/** A thread has a particle, with the places of all bodies that share it: the end of a solve, and operations. */
+string particleText(const string& solve, const vector<string>& operations) {
+    string text = "    for (int n = a->firstOfRange + GLOBAL_ID; n < a->lastOfRange; n += GLOBAL_SIZE) {\n"
+                  "        const int place = a->ownedPlaces[n], i = a->bodyParticle[place];\n"
+                  "        Particle p = loadParticle(a, i);\n        p.c = make_mixed3(0, 0, 0);\n";
+    const string copies = "        for (int copy = a->nextCopy[place - FIRST_JOINED_PLACE]; copy >= 0;\n"
+                          "             copy = a->nextCopy[copy - FIRST_JOINED_PLACE]) {\n";
+    const auto move = [&](const string& number, const string& particle) {
+        return "            Body body = bodyOfPlace(a, " + number + ");\n            finish_" + solve +
+               "(a, &body);\n            move_" + solve + "(a, &body, " + number + ", i, &" + particle + ");\n";
+    };
+    if (solve == "solveEndAccelerations") // which checks that copies are at their places, too
+        text += copies + "            Particle q = p;\n" + move("copy", "q") + "        }\n";
+    if (!solve.empty())
+        text += "        {\n" + move("place", "p") + "        }\n" + copies +
+                "            copyImpulse(a, place, copy);\n        }\n";
+    for (const string& step : operations)
+        text += "        " + step + "(a, i, &p);\n";
+    return text + "        storeParticle(a, i, &p);\n    }\n";
+}
+
+/** A thread group has a body: sums over its particles, from which it finds its nodes. A projection of a body then
+ * counts the particles that violate the tolerance. */
+string sumText(const string& solve) {
+    const string projection = "project";
+    const bool measures = solve.compare(0, projection.size(), projection) == 0;
+    const string first = measures ? "measure" + solve.substr(projection.size()) : solve;
+    const auto sumUp = [](const string& of) {
+        return "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
+               "            const Particle p = loadParticle(a, i);\n            take_" +
+               of + "(a, &body, place, i, &p, &sums);\n        }\n        sums = sumOfBlock(sums, numbers);\n";
+    };
+    string text = "    for (int n = a->firstOfRange + BODY_GROUP; n < a->lastOfRange; n += BODY_GROUPS) {\n"
+                  "        Body body = loadBody(a, n);\n        body.at = positionOf(a, body.reference);\n"
+                  "        BodySums sums = noSums();\n" +
+                  sumUp(first);
+    if (measures)
+        text += "        prepare_" + first + "(a, &body, &sums);\n        sums = noSums();\n" + sumUp(solve);
+    return text + "        if (BODY_LANE == 0)\n            join_" + solve + "(a, &body, &sums);\n    }\n";
+}
+
+} // namespace
+
+string ConstraintProgram::rotationAccuracy() const {
+    return define("ROTATION_ACCURACY", mixedIsDouble() ? "1e-8" : "1e-4f");
+}
+
+string ConstraintProgram::jointText() const {
+    const ConstraintTables& t = constraintTables;
+    return rotationAccuracy() + define("FIRST_JOINED", to_string(t.numFreeBodies)) +
+           define("FIRST_POINT_SLOT", to_string(t.firstPointSlot)) + ConstraintKernelSources::rigidMotion +
+           ConstraintKernelSources::joinedBodies;
+}
+
+void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const ConstraintSet& set) {
+    const ConstraintTables& t = constraintTables;
+    if (t.numJoinedBodies() == 0)
+        return;
+    vector<SplitStage> split(stages.begin(), stages.end());
+    const auto bodyTextFor = [&](int threads) {
+        return bodyText(stages, threads, false) + define("FIRST_JOINED", to_string(t.numFreeBodies)) +
+               define("FIRST_JOINED_PLACE", to_string(t.firstJoinedPlace())) + ConstraintKernelSources::joinedBodies +
+               ConstraintKernelSources::joinedStages;
+    };
+    // launches of the parts, by kind of kernel
+    std::map<string, vector<Launch>> particles, sums;
+    const auto addLaunch = [&](vector<Launch>& to, const OpenMM::ComputeProgram& program, const string& name,
+                               int threads, int blockSize, int first, int last) {
+        to.push_back({program->createKernel(name), threads, blockSize, first, last});
+        arguments.bind(to.back().kernel);
+    };
+    for (const ConstraintTables::BodyRange& range : t.joinedRanges) {
+        const int threads = bodyThreads(stages, range);
+        const bool isFirst = range.first == t.joinedRanges[0].first; // with the kernels of particles
+        string text = bodyTextFor(threads);
+        for (const SplitStage& stage : split)
+            for (std::size_t k = 0; k < stage.operations.size(); k++) {
+                const string part = stage.nameOf((int) k);
+                if (isFirst)
+                    text += kernel("jointParticles_" + part, arguments, "", "",
+                                   particleText(k > 0 ? stage.solves[k - 1] : "", stage.operations[k]));
+                if (k < stage.solves.size())
+                    text += kernel("jointSums_" + part, arguments, "BODY_BOUNDS ", "    DECLARE_BODY_MEMORY\n",
+                                   sumText(stage.solves[k]));
+            }
+        const OpenMM::ComputeProgram program = cc.compileProgram(checked(text));
+        for (const SplitStage& stage : split)
+            for (std::size_t k = 0; k < stage.operations.size(); k++) {
+                const string part = stage.nameOf((int) k);
+                const int owned = (int) t.ownedPlaces.size();
+                if (isFirst && (k > 0 || !stage.operations[0].empty()))
+                    addLaunch(particles[part], program, "jointParticles_" + part, owned, 64, 0, owned);
+                if (k < stage.solves.size())
+                    addLaunch(sums[part], program, "jointSums_" + part, (range.last - range.first) * threads,
+                              threads > 1 ? threads : 64, range.first, range.last);
+            }
+    }
+    const vector<StageText> ofClusters = clusterStages(split);
+    for (const ConstraintTables::Range& range : t.ranges)
+        if (range.isJoined)
+            addRange(ofClusters, range, set);
+    for (const SplitStage& stage : split) {
+        vector<Launch>& all = launches[stage.name];
+        for (std::size_t k = 0; k < stage.operations.size(); k++)
+            for (const vector<Launch>& some :
+                 {particles[stage.nameOf((int) k)], sums[stage.nameOf((int) k)], launches[stage.nameOf((int) k)]})
+                all.insert(all.end(), some.begin(), some.end());
+    }
+}
+
+} // namespace ConstraintPlugin
