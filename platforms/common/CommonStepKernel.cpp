@@ -182,11 +182,9 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     const double tolerance = settings.reachedTolerance(), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
     numbers.set("threshold", settings.threshold());
-    // Errors of the solved constraints add up in the dependent ones, which have to be satisfied, too: see
-    // summedTolerance().
-    const bool hasDependent = !program->tables().redundant.empty();
-    numbers.set("innerTolerance",
-                hasDependent ? max({0.05 * tolerance, 1e-15, settings.smallestTolerance}) : tolerance);
+    // As ConstraintSolver::innerTolerance().
+    const bool isSmaller = !program->tables().redundant.empty() || solver->getSet().numCopies > 0;
+    numbers.set("innerTolerance", isSmaller ? max({0.05 * tolerance, 1e-15, settings.smallestTolerance}) : tolerance);
     numbers.set("maxIterations", integrator.getMaxIterations());
     numbers.set("warmStart", integrator.getWarmStart() ? 1 : 0);
     numbers.set("dt", dt);

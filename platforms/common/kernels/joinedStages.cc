@@ -3,7 +3,7 @@
 // What happens to joined rigid bodies (joinedBodies.cc) before and after a solve of their constraints. join_<solve>() sets
 // the nodes of a body from sums over its particles (bodies.cc), and finish_<solve>() the motion of its particles from the
 // nodes. A launch with one thread per particle applies this motion, and does the operations on each particle. A particle
-// that several bodies share has a place in each; the body that owns it moves it.
+// that several bodies share has a place in each, and moves as these do on average.
 
 DEVICE void setState(const Arguments* a, const Body* body) {
     const int b = body->number - FIRST_JOINED;
@@ -33,12 +33,6 @@ DEVICE void setNodes(const Arguments* a, const Body* body, mixed3 velocity, mixe
     setDisplacementOfNode(a, origin + 1, turn);
     store3(a->impulse, origin, make_mixed3(0, 0, 0));
     store3(a->impulse, origin + 1, make_mixed3(0, 0, 0));
-}
-
-/** What users read of a shared particle is the change of the one that moves. */
-DEVICE void copyImpulse(const Arguments* a, int place, int copy) {
-    const int first = a->bufferIndex * a->numBodyPlaces;
-    store3(a->bodyImpulse, first + copy, load3(a->bodyImpulse, first + place));
 }
 
 DEVICE mixed3 turnOfMoments(const Body* body, Moments moments) {
