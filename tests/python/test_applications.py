@@ -102,12 +102,15 @@ def test_costs_of_rigid_bodies_are_measured(tmp_path):
         "--parts",
         "sizes",
         "numbers",
+        "joints",
         "set-up",
         "--sizes",
         "1",
         "500",
         "--numbers",
         "3",
+        "--chains",
+        "4",
         "--set-up-sizes",
         "2000",
     ]
@@ -117,6 +120,8 @@ def test_costs_of_rigid_bodies_are_measured(tmp_path):
     steps = {line["case"]: line["spread"]["median"] for line in measured if line["quantity"] == "step, ns per atom"}
     assert list(steps) == ["10,000 x 1, CPU:1", "20 x 500, CPU:1", "3 x 10, CPU:1"]
     assert all(time > 0 for time in steps.values())
+    chains = [line["case"] for line in measured if line["quantity"] == "joints, ns per body"]
+    assert chains == ["4 on ball joints, CPU:1", "4 on hinges, CPU:1"]
     assert [line["quantity"] for line in measured[-2:]] == ["Context, ms", "memory, B per atom"]
 
 
@@ -129,3 +134,20 @@ def test_bodies_that_are_measured_are_rigid_and_whole():
     assert context.getIntegrator().getNumDegreesOfFreedom() == 12
     free = bodies.make_context(*bodies.build(300, 2, False), "Reference")
     assert free.getIntegrator().getNumDegreesOfFreedom() == 1800
+
+
+@pytest.mark.parametrize(("shared", "freedom"), [(0, 18), (1, 12), (2, 8)])
+def test_chains_that_are_measured_hold_together(shared, freedom):
+    system, positions = bodies.build_chain(3, shared)
+    assert len(positions) == 3 * bodies.LINK - 2 * shared
+    context = bodies.make_context(system, positions, "Reference")
+    context.getIntegrator().step(20)
+    assert context.getIntegrator().getNumDegreesOfFreedom() == freedom
+    held = bodies.mc.ConstraintForce.cast(system.getForce(0))
+    after = context.getState(positions=True).getPositions(asNumpy=True)._value
+    for i in range(held.getNumRigidBodies()):
+        particles, places = held.getRigidBodyParameters(i)
+        shape = np.array([list(place) for place in places._value])
+        expected = np.linalg.norm(shape[:, None] - shape, axis=-1)
+        for x in (positions[list(particles)], after[list(particles)]):
+            assert np.allclose(np.linalg.norm(x[:, None] - x, axis=-1), expected, rtol=0, atol=1e-6)
