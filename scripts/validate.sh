@@ -4,7 +4,7 @@
 #
 # Statistical tests, from a bare checkout: makes .venv, builds and installs the package where needed, then runs the
 # experiments of validation/ with the arguments given here. A table (Markdown and JSON), plots, and exit status 1 if a
-# check fails. About a quarter of an hour on a quiet machine, on one core.
+# check fails. About 20 minutes on a quiet machine, on one core.
 #
 #   scripts/validate.sh
 #   scripts/validate.sh --only kinetic volume --time-budget 2 --output /tmp/validation

@@ -50,6 +50,16 @@ def check(case: Case, method: str, kinetic: np.ndarray, degrees_of_freedom: int)
     ]
 
 
+def check_freedom(case: Case, method: str) -> Check:
+    """The number of degrees of freedom that the plugin counts."""
+    context = make_context(case, langevin(case, method))
+    counted = context.getIntegrator().getNumDegreesOfFreedom()
+    right = float(counted == case.degrees_of_freedom)
+    return Check(
+        "kinetic energy", case.name, method, "degrees of freedom", right, counted, None, case.degrees_of_freedom
+    )
+
+
 def run(size: float, output: Path) -> list[Check]:
     """All systems by all methods."""
     checks = []
@@ -58,23 +68,9 @@ def run(size: float, output: Path) -> list[Check]:
         case = make()
         axes = panels.next(case.name, "kinetic energy / kT", "probability density")
         for method in METHODS:
-            context = make_context(case, langevin(case, method))
-            counted = context.getIntegrator().getNumDegreesOfFreedom()
-            right = float(counted == case.degrees_of_freedom)
-            checks.append(
-                Check(
-                    "kinetic energy",
-                    case.name,
-                    method,
-                    "degrees of freedom",
-                    right,
-                    counted,
-                    None,
-                    case.degrees_of_freedom,
-                )
-            )
+            checks.append(check_freedom(case, method))
             kinetic = sample(case, method, max(100, round(1200 * size)))
-            checks += check(case, method, kinetic, counted)
+            checks += check(case, method, kinetic, case.degrees_of_freedom)
             axes.hist(kinetic / KT, bins=20, density=True, histtype="step", linewidth=1.5, label=method)
         expected = stats.gamma(case.degrees_of_freedom / 2)
         x = np.linspace(*expected.ppf([1e-4, 1 - 1e-4]), 200)

@@ -225,3 +225,72 @@ def bodies(kind: str, n: int, volume: float | None = None) -> Case:
         start += [place + x for x in np.array(shape)]
     system.addForce(force)
     return Case(f"rigid bodies, {kind}", system, np.array(start), degrees_of_freedom * n, 0.004, friction=10.0)
+
+
+HINGED_MASSES = (2.0, 2.0, 16.0, 3.0, 30.0, 1.0)  # u; a light axis makes |M| depend strongly on the angle
+#: Two bodies, of the particles 0 to 3 and of 0, 1, 4 and 5: the axis of their hinge goes through 0 and 1, along z.
+HINGED_BODIES = ((0, 1, 2, 3), (0, 1, 4, 5))
+HINGED_SHAPE = (
+    (0.0, 0.0, 0.0),
+    (0.0, 0.0, 0.15),
+    (0.14, 0.0, 0.05),
+    (0.05, 0.1, 0.1),
+    (-0.12, 0.0, 0.2),
+    (-0.06, 0.08, -0.05),
+)
+
+
+def hinged(n: int, volume: float | None = None) -> Case:
+    """n molecules of two rigid bodies on a hinge, without any interaction.
+
+    @param volume  of a periodic cube at the start (nm^3)
+    """
+    edge = 3.0 if volume is None else volume ** (1 / 3)
+    system, force = mm.System(), mc.ConstraintForce()
+    if volume is not None:
+        system.setDefaultPeriodicBoxVectors([edge, 0, 0], [0, edge, 0], [0, 0, edge])
+        force.setUsesPeriodicBoundaryConditions(True)
+    shape = np.array(HINGED_SHAPE)
+    start = []
+    for place in np.random.default_rng(2).uniform(0, edge, (n, 3)):
+        first = system.getNumParticles()
+        for mass in HINGED_MASSES:
+            system.addParticle(mass)
+        for body in HINGED_BODIES:
+            force.addRigidBody([first + i for i in body], shape[list(body)])
+        start += [place + x for x in shape]
+    system.addForce(force)
+    return Case("molecules of two bodies on a hinge", system, np.array(start), 7 * n, 0.002, friction=10.0)
+
+
+RING_BARS = (
+    0.3,
+    0.35,
+    0.25,
+    0.42,
+)  # nm: the longest and the shortest are not as long as the others, so no flat position
+
+
+def ring_of_hinges(n: int) -> Case:
+    """n rings of four bars on four hinges with parallel axes: seven degrees of freedom each."""
+    a, b, c, d = RING_BARS
+    base, far = np.array([d, 0.0, 0.0]), a * np.array([np.cos(1.2), np.sin(1.2), 0.0])
+    way = base - far  # from the end of bar a to that of bar d; bars b and c close the triangle
+    length = float(np.linalg.norm(way))
+    along = (b**2 - c**2 + length**2) / (2 * length)
+    side = np.cross([0, 0, 1], way) / length
+    corners = [np.zeros(3), far, far + along * way / length + np.sqrt(b**2 - along**2) * side, base]
+    height = np.array([0.0, 0.0, 0.1])  # the axes are of two particles each
+    system, force = mm.System(), mc.ConstraintForce()
+    start = []
+    for place in np.random.default_rng(3).uniform(0, 3, (n, 3)):
+        first = system.getNumParticles()
+        shape = np.array([corner + end for corner in corners for end in (0 * height, height)])
+        for i in range(len(shape)):
+            system.addParticle(12.0 + 2 * i)
+        for bar in range(4):
+            body = [2 * bar, 2 * bar + 1, (2 * bar + 2) % 8, (2 * bar + 3) % 8]
+            force.addRigidBody([first + i for i in body], shape[body])
+        start += [place + x for x in shape]
+    system.addForce(force)
+    return Case("rings of four hinges", system, np.array(start), 7 * n, 0.002, friction=10.0)

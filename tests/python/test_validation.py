@@ -22,6 +22,7 @@ from validation import (
     bodies,
     drift,
     equipartition,
+    joints,
     kinetic,
     surface,
     systems,
@@ -96,6 +97,27 @@ def test_translation_and_rotation_of_bodies_have_the_temperature_of_the_bath(kin
     energies = bodies.sample(kind, method, 400)
     assert not failures(bodies.check(kind, method, energies, rotations))
     assert failures(bodies.check(kind, method, energies, 5 - rotations))
+
+
+@pytest.mark.long
+@both_methods
+@pytest.mark.parametrize("make", [systems.hinged, systems.ring_of_hinges])
+def test_kinetic_energy_of_hinged_bodies_has_the_distribution_of_their_degrees_of_freedom(make, method):
+    case = make(5)
+    assert kinetic.check_freedom(case, method).passed
+    energies = kinetic.sample(case, method, 1000)
+    assert not failures(kinetic.check(case, method, energies, case.degrees_of_freedom))
+    for wrong in (6, 8):  # of a molecule
+        assert failures(kinetic.check(case, method, energies, 5 * wrong))
+
+
+@pytest.mark.long
+@both_methods
+def test_angle_of_a_hinge_has_the_density_of_its_kinetic_energy(method):
+    angles = joints.sample(method, 400)
+    assert not failures(joints.check(method, angles))
+    rng = np.random.default_rng(4)
+    assert failures(joints.check(method, rng.uniform(-np.pi, np.pi, angles.shape)))  # as stiff springs would have
 
 
 @pytest.mark.long
