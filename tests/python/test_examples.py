@@ -10,7 +10,7 @@ from pathlib import Path
 import matplotlib.image
 import pytest
 
-LONG = ("pmf", "nitrogen", "pendulum", "surfaces", "c60_gas", "dzhanibekov_flip")
+LONG = ("pmf", "nitrogen", "pendulum", "surfaces", "c60_gas", "dzhanibekov_flip", "hinged_domains")
 EXAMPLES = [
     pytest.param(path, marks=pytest.mark.long if path.stem in LONG else ())
     for path in sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
