@@ -4,8 +4,8 @@
 
 The villin headpiece of OpenMM's test.pdb is cut at the bond CA-C of leucine 20, between its second helix and its third.
 Each part is one rigid body. Both bodies have CA and C, so they share an axis about which one can rotate against the
-other. That angle is the dihedral psi of leucine 20. Water is rigid too, so a step of 4 fs is possible. Without water, the
-distribution of the angle follows from energies of the protein alone.
+other. That angle is the dihedral psi of leucine 20. Water is rigid too, so a step of 4 fs is possible. Without water,
+the distribution of the angle follows from energies of the protein alone.
 
 python examples/hinged_domains.py [plot.png]
 """
