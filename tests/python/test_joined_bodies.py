@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Rigid bodies that share particles, or that constraints join, with the package's tools: against distances."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+
+import numpy as np
+import openmm as mm
+import openmm.app as app
+import pytest
+from platforms import bound, under_test
+
+import openmmconstraints as mc
+
+MASSES = [12, 14, 16, 3, 5, 10, 7, 4]
+# Two tetrahedra and more on a hinge of the particles 2 and 3
+PLACES = np.array(
+    [
+        [0.0, 0.0, 0.0],
+        [0.1, -0.05, 0.12],
+        [0.15, 0.1, 0.0],
+        [0.15, 0.2, 0.05],
+        [0.3, 0.1, 0.1],
+        [0.33, 0.2, -0.06],
+        [0.4, 0.05, 0.0],
+        [0.05, 0.12, 0.15],
+    ]
+)
+BODIES = [(0, 1, 2, 3, 7), (2, 3, 4, 5, 6)]
+
+
+def hinged(as_bodies: bool, distance: bool = False) -> mm.System:
+    """Two bodies on a hinge, or on a bond of fixed length, held by addRigidBody or by distances; springs pull them."""
+    system = mm.System()
+    for mass in MASSES:
+        system.addParticle(mass)
+    bodies = BODIES if not distance else [(0, 1, 2, 7), (3, 4, 5, 6)]
+    joining, force, springs = mc.ConstraintForce(), mc.ConstraintForce(), mm.HarmonicBondForce()
+    if distance:
+        joining.addDistance(2, 3, float(np.linalg.norm(PLACES[2] - PLACES[3])))
+    pairs = set()
+    for body in bodies:
+        if as_bodies:
+            force.addRigidBody(body, PLACES[list(body)])
+        pairs |= {(body[i], body[j]) for j in range(1, len(body)) for i in range(min(j, 3))}
+    for i, j in sorted(tuple(sorted(pair)) for pair in pairs) if not as_bodies else []:
+        force.addDistance(i, j, float(np.linalg.norm(PLACES[i] - PLACES[j])))
+    for i, j, rest in ((0, 6, 0.05), (1, 4, 0.1), (7, 5, 0.05), (0, 5, 0.1)):
+        springs.addBond(i, j, rest, 500)
+    for each in (joining, force, springs):
+        system.addForce(each)
+    return system
+
+
+def context_of(system: mm.System, integrator: mm.Integrator, positions: np.ndarray = PLACES) -> mm.Context:
+    context = mm.Context(system, integrator, under_test())
+    context.setPositions(positions)
+    return context
+
+
+def places(context: mm.Context) -> np.ndarray:
+    return context.getState(positions=True).getPositions(asNumpy=True)._value
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize("distance", [False, True], ids=["hinge", "distance"])
+def test_minimize_finds_the_minimum_of_distances(distance):
+    energies = []
+    off = PLACES + np.random.default_rng(1).normal(scale=0.005, size=PLACES.shape)
+    for as_bodies in (True, False):
+        context = context_of(hinged(as_bodies, distance), mc.RattleIntegrator(0.001), off)
+        found = mc.minimize(context, bound(1e-5, mixed=0.1))
+        assert found.converged
+        energies.append(context.getState(energy=True).getPotentialEnergy()._value)
+    assert energies[0] == pytest.approx(energies[1], abs=bound(1e-7, mixed=1e-3))
+    assert energies[0] > 0.1  # the springs cannot all relax
+
+
+@pytest.mark.parametrize("distance", [False, True], ids=["hinge", "distance"])
+def test_copies_and_xml_keep_joined_bodies(distance):
+    original = hinged(True, distance)
+    for system in (
+        copy.deepcopy(original),
+        pickle.loads(pickle.dumps(original)),
+        mm.XmlSerializer.deserialize(mm.XmlSerializer.serialize(original)),
+    ):
+        contexts = [context_of(each, mc.RattleIntegrator(0.001)) for each in (original, system)]
+        for context in contexts:
+            context.setVelocitiesToTemperature(300, 5)
+            context.getIntegrator().step(20)
+        assert contexts[1].getIntegrator().getNumDegreesOfFreedom() == (11 if distance else 7)
+        assert (places(contexts[0]) == places(contexts[1])).all()
+
+
+@pytest.mark.platform
+def test_reporters_show_the_temperature_of_seven_degrees_of_freedom():
+    topology = app.Topology()
+    residue = topology.addResidue("HIN", topology.addChain())
+    for _ in MASSES:
+        topology.addAtom("C", app.element.carbon, residue)
+    simulation = app.Simulation(topology, hinged(True), mc.RattleIntegrator(0.001), under_test())
+    simulation.context.setPositions(PLACES)
+    simulation.context.setVelocitiesToTemperature(300, 5)
+    simulation.step(1)
+    outputs = io.StringIO(), io.StringIO()
+    simulation.reporters.append(app.StateDataReporter(outputs[0], 1, temperature=True))
+    simulation.reporters.append(mc.ConstraintStateReporter(outputs[1], 1, temperature=True))
+    simulation.step(1)
+    v = simulation.context.getState(velocities=True).getVelocities(asNumpy=True)._value
+    expected = (np.array(MASSES)[:, None] * v * v).sum() / (7 * 0.00831446261815324)
+    for output in outputs:
+        shown = float(output.getvalue().splitlines()[-1].split(",")[-1])
+        assert shown == pytest.approx(expected, rel=bound(1e-9, mixed=1e-6))
+
+
+def test_blue_moon_terms_are_those_of_distances():
+    """Of the distance between two bodies: lambda, G and Z do not depend on how the bodies are held."""
+    terms = []
+    for as_bodies in (True, False):
+        integrator = mc.RattleIntegrator(0.001)
+        integrator.setConstraintTolerance(1e-12)
+        context = context_of(hinged(as_bodies, distance=True), integrator)
+        context.setVelocitiesToTemperature(300, 5)
+        integrator.applyVelocityConstraints()
+        terms.append(integrator.computeBlueMoon([0]))
+    for mine, expected in zip(*terms, strict=True):
+        assert np.ravel(mine) == pytest.approx(np.ravel(expected), rel=1e-6)
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize("distance", [False, True], ids=["hinge", "distance"])
+def test_a_start_far_off_is_approached_in_stages(distance):
+    """One body is 0.3 nm from where it belongs: applyConstraints() goes there, a step does not."""
+    integrator = mc.RattleIntegrator(0.001)
+    integrator.setConstraintTolerance(1e-8)
+    off = PLACES.copy()
+    off[3 if distance else 4 :] += [0.2, 0.1, -0.2]
+    if not distance:
+        off[7] = PLACES[7]
+    context = context_of(hinged(True, distance), integrator, off)
+    with pytest.raises(mm.OpenMMException, match="setMaxProjection"):
+        integrator.step(1)
+    assert integrator.applyConstraints()._value > 0.05
+    x = places(context)
+    for body in BODIES if not distance else [(0, 1, 2), (4, 5, 6)]:
+        for i in body:
+            for j in body:
+                assert np.linalg.norm(x[i] - x[j]) == pytest.approx(
+                    np.linalg.norm(PLACES[i] - PLACES[j]), abs=bound(1e-6, single=2e-6)
+                )
+    integrator.step(5)
