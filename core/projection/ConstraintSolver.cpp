@@ -379,6 +379,11 @@ void note(SolveReport& report, const BodyReport& worst) {
     report.value = 0;
 }
 
+/** Whether all constraints that are solved hold. Callers may accept what is left of those that depend on them. */
+bool isSolved(const SolveReport& report) {
+    return report.outcome == Outcome::Converged || report.outcome == Outcome::Inconsistent;
+}
+
 /** Add that a body could not be solved. */
 void noteFailure(SolveReport& report, const BodyReport& failed) {
     if (failed.isSolved)
@@ -470,7 +475,7 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     describeWorst(report, fast, positions, box, time + duration, measure);
     if (report.outcome == Outcome::NotFinite && hasJoined())
         noteFailure(report, jacobian->joinedRows()->bodies.reportTurn());
-    if (report.outcome == Outcome::Converged)
+    if (isSolved(report))
         noteFailure(report,
                     bodies.solvePositions(positions, box, delta, perTime, perTime > 0 ? velocity : nullptr,
                                           last.lambdaOfBodies, motions([&](int b) {
@@ -507,7 +512,7 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
             report.outcome = Outcome::Inconsistent;
     }
     describeWorst(report, fast, positions, box, time, measure);
-    if (report.outcome == Outcome::Converged)
+    if (isSolved(report))
         noteFailure(report, bodies.solveVelocities(positions, box, velocity, last.muOfBodies, motions([&](int b) {
                                                        return joinedBodies().velocityOf(b, nodes.data());
                                                    })));
