@@ -187,12 +187,17 @@ TEST(ConstraintTables, HaveOneThreadForTheStepsOfAParticle) {
         const ConstraintSolver solver(named.set, Method::Automatic);
         const ConstraintTables tables(solver, true, ConstraintTables::ThreadGroups());
         const int firstAlone = tables.smallGroups[0][2];
-        std::vector<int> inClusters(tables.numParticles), alone(tables.numParticles);
+        std::vector<int> inClusters(tables.numParticles), alone(tables.numParticles); // or in bodies
         for (int i = 0; i < (int) tables.smallParticles.size(); i++)
             if (const int p = tables.smallParticles[i]; p >= 0)
                 (i < firstAlone ? inClusters : alone)[p]++;
-        for (int p : tables.clusterParticle)
-            inClusters[p]++;
+        for (int node : tables.clusterParticle)
+            if (node < tables.numParticles)
+                inClusters[node]++;
+        for (int place = 0; place < tables.firstJoinedPlace(); place++)
+            inClusters[tables.bodyParticle[place]]++;
+        for (int place : tables.ownedPlaces) // of joined bodies
+            inClusters[tables.bodyParticle[place]]++;
         for (int p = 0; p < tables.numParticles; p++)
             if (named.set.inverseMass[p] > 0)
                 EXPECT_EQ(inClusters[p] + alone[p], 1) << p;
