@@ -171,7 +171,7 @@ class JoinedBodyEnsemble : public testing::TestWithParam<ConstraintTests::Setup>
 
 TEST_P(JoinedBodyEnsemble, HasTheTemperatureOfItsDegreesOfFreedom) {
     const auto& [platform, solver, integrator] = GetParam();
-    const int count = 40, samples = isDevice(platform) ? 40 : 150;
+    const int count = 40, samples = isDevice(platform) ? 60 : 150;
     for (const char* name : {"hinge", "ball joint", "distance"}) {
         SCOPED_TRACE(name);
         const Assembly& assembly = findAssembly(name);

@@ -64,8 +64,10 @@ def test_checkpoint_of_rigid_bodies_from_an_earlier_version_is_refused(case, con
     "case", [c for c in CASES if c.stem in ("Rattle", "Shake", "RattleNoseHoover", "Compound")], indirect=True
 )
 def test_run_goes_on_as_it_did(case, context):
-    """From the positions and velocities of the checkpoint, or from a State where a heat bath has more. With noise another
-    run has other numbers, and an explicit force has drifted, but positions that are set are projected."""
+    """From the positions and velocities of the checkpoint, or from a State where a heat bath has more.
+
+    Other integrators draw noise, or had drifted: positions that are set are projected.
+    """
     moments = json.loads(case.read_text())
     state = case.with_suffix(".state.xml")
     if state.exists():
