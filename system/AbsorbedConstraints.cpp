@@ -3,6 +3,7 @@
 #include "AbsorbedConstraints.h"
 #include "ConstraintChecks.h"
 #include "ConstraintErrors.h"
+#include "RigidSets.h"
 #include "coordinates.h"
 #include <random>
 #include <sstream>
@@ -15,7 +16,7 @@ double norm(const Real3& a) {
     return std::sqrt(dot(a, a));
 }
 
-/** The part of the shortest bond by which rounding may shift a particle. */
+/** The part of the shortest bond by which rounding may shift a particle of a declared body. */
 constexpr double largestShift = 0.01;
 
 /** A body that has particles of a constraint, and their places in it, -1 for others. */
@@ -58,7 +59,7 @@ ConstraintProblem problemWith(const ConstraintSet& set, int k, const char* kind,
 const char* const removeIt = "Remove it, because the body holds these particles, or take one of them out of the body.";
 
 /** "Remove or correct it ...", by the call that does. */
-std::string remedyOf(const ConstraintSet& set, int k) {
+std::string remedyOf(const ConstraintSet& set, int k, const DeclaredBody& body) {
     const Constraint& c = set.constraints[k];
     const std::string call =
         c.force < 0 ? "system.removeConstraint(" + std::to_string(c.index) + ")"
@@ -66,20 +67,20 @@ std::string remedyOf(const ConstraintSet& set, int k) {
             ? ""
             : "set" + std::string(traitsOf(c.kind).method) + "Parameters(" + std::to_string(c.index) + ", ...)";
     return "Remove or correct it" + (call.empty() ? "" : ", " + call) +
-           ", or give addRigidBody() the positions that it holds for.";
+           (body.force < 0 ? "." : ", or give addRigidBody() the positions that it holds for.");
 }
 
 // ---- distances, angles, dihedrals
 // -------------------------------------------------------------------------------------
 
-/** A listed coordinate in a body's shape. */
+/** A listed coordinate in a body's shape. @param part  of the shortest bond by which particles may be shifted */
 struct InShape {
     double value;
     double bound;   // of its deviation, nm or rad
     bool isOnALine; // a dihedral that has no value
 };
 
-InShape measure(const Constraint& c, const DeclaredBody& body, const std::vector<int>& places) {
+InShape measure(const Constraint& c, const DeclaredBody& body, const std::vector<int>& places, double part) {
     Real3 bonds[3], G[3];
     const int n = c.size() - 1;
     double shortest = HUGE_VAL;
@@ -88,7 +89,7 @@ InShape measure(const Constraint& c, const DeclaredBody& body, const std::vector
         shortest = std::min(shortest, norm(bonds[s]));
     }
     InShape result{coordinate(c.kind, bonds, G), 0, false};
-    const double shift = largestShift * (c.kind == CoordinateKind::Distance ? c.target : shortest);
+    const double shift = part * (c.kind == CoordinateKind::Distance ? c.target : shortest);
     if (c.kind == CoordinateKind::Angle) { // whose gradient is at most this, also where it has none, at pi
         result.bound = shift * 2 * (1 / norm(bonds[0]) + 1 / norm(bonds[1]));
         return result;
@@ -105,13 +106,14 @@ InShape measure(const Constraint& c, const DeclaredBody& body, const std::vector
 
 /** What contradicts the shape. @param[out] deviation  by ConstraintSet::scale() */
 Found checkListed(const ConstraintSet& set, int k, const DeclaredBody& body, const std::vector<int>& places,
-                  double& deviation) {
+                  double tolerance, double& deviation) {
     const Constraint& c = set.constraints[k];
     if (c.rate != 0)
         return problemWith(set, k, "moving",
                            "changes in time, but all its particles are in " + nameOf(body) + ", which keeps its shape.",
                            removeIt, c.rate, 0);
-    const InShape shape = measure(c, body, places);
+    const double part = body.force < 0 ? std::max(tolerance, flatnessBound) / 2 : largestShift;
+    const InShape shape = measure(c, body, places, part);
     if (shape.isOnALine)
         return problemWith(set, k, "straight",
                            "has no value in " + nameOf(body) + ", which holds three of its particles on one line.",
@@ -125,7 +127,7 @@ Found checkListed(const ConstraintSet& set, int k, const DeclaredBody& body, con
          << " in the shape of " << nameOf(body) << ", which has all its particles: off by "
          << (set.hasLengthScale(c) ? 100 * deviation : deviation) << (set.hasLengthScale(c) ? " %" : " rad")
          << ", and rounded coordinates explain " << (set.hasLengthScale(c) ? 100 * bound : bound) << ".";
-    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k), deviation, bound);
+    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k, body), deviation, bound);
 }
 
 // ---- expressions and distances of centroids
@@ -226,12 +228,45 @@ Found checkCustom(const ConstraintSet& set, int k, const DeclaredBody& body, InB
         what << "is " << sigma;
     what << " in the shape of " << nameOf(body) << ", which holds it: an error of " << error
          << ", and the tolerance is " << tolerance << ".";
-    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k), error, tolerance);
+    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k, body), error, tolerance);
+}
+
+struct Check {
+    bool isHeld = true; // by the body; else it joins the body to something
+    Found problem;
+    double deviation = 0;
+};
+
+Check check(const ConstraintSet& set, int k, const DeclaredBody& body, const std::vector<int>& places,
+            double tolerance) {
+    Check result;
+    if (set.constraints[k].kind == CoordinateKind::Custom) {
+        InBody inside(set, set.constraints[k], body, places);
+        result.isHeld = inside.isFixed();
+        if (result.isHeld)
+            result.problem = checkCustom(set, k, body, inside, tolerance);
+    } else
+        result.problem = checkListed(set, k, body, places, tolerance, result.deviation);
+    return result;
+}
+
+/** A constraint that one of both mirror images of a recognized body meets decides between them. */
+void decideHandedness(const ConstraintSet& set, int k, DeclaredBody& body, const std::vector<int>& places,
+                      double tolerance, Check& result) {
+    DeclaredBody image = mirrored(body, set.inverseMass);
+    Check ofImage = check(set, k, image, places, tolerance);
+    if (result.problem.has_value() == ofImage.problem.has_value())
+        return;
+    if (result.problem) {
+        result = std::move(ofImage);
+        body = std::move(image);
+    }
+    body.closedForm.mayBeMirrored = false;
 }
 
 } // namespace
 
-void absorbConstraints(ConstraintSet& set, const std::vector<DeclaredBody>& bodies, double tolerance,
+void absorbConstraints(ConstraintSet& set, std::vector<DeclaredBody>& bodies, double tolerance,
                        const ProblemReport& report) {
     if (bodies.empty())
         return;
@@ -242,24 +277,20 @@ void absorbConstraints(ConstraintSet& set, const std::vector<DeclaredBody>& bodi
         const Place found = findBody(set, set.constraints[k], membership);
         if (found.body < 0)
             continue;
-        const DeclaredBody& body = bodies[found.body];
-        double deviation = 0;
-        Found problem;
-        if (set.constraints[k].kind == CoordinateKind::Custom) {
-            InBody inside(set, set.constraints[k], body, found.places);
-            if (!inside.isFixed())
-                continue;
-            problem = checkCustom(set, k, body, inside, tolerance);
-        } else
-            problem = checkListed(set, k, body, found.places, deviation);
-        if (problem) {
-            report(std::move(*problem));
+        DeclaredBody& body = bodies[found.body];
+        Check result = check(set, k, body, found.places, tolerance);
+        if (!result.isHeld)
+            continue;
+        if (body.closedForm.mayBeMirrored)
+            decideHandedness(set, k, body, found.places, tolerance, result);
+        if (result.problem) {
+            report(std::move(*result.problem));
             leaveOut(set, k);
             continue;
         }
         set.constraints[k].isAbsorbed = true;
-        if (deviation > set.absorbedDeviation || set.absorbedConstraint < 0) {
-            set.absorbedDeviation = deviation;
+        if (result.deviation > set.absorbedDeviation || set.absorbedConstraint < 0) {
+            set.absorbedDeviation = result.deviation;
             set.absorbedConstraint = k;
         }
     }

@@ -7,7 +7,7 @@
 
 namespace ConstraintPlugin {
 
-/** Mark constraints within one declared body as absorbed: the body holds them.
+/** Mark constraints within one body as absorbed: the body holds them.
  *
  *  - Distances, angles and dihedrals of a body's particles may deviate from its shape by what a shift of each particle
  *    by 1 % of the shortest bond changes: 2 % of a distance, and of an angle of two equal bonds 0.04 rad. That covers
@@ -16,10 +16,13 @@ namespace ConstraintPlugin {
  *    of it changes them. They have to hold in the shape within the tolerance. Others join the body to a place, or to
  *    other particles.
  *
+ *  In a recognized body they have to hold as its own constraints do. One that holds in one of its mirror images only,
+ *  as a dihedral, decides which it is.
+ *
  *  The deviation and its constraint are written to the set.
  *  @param report  receives each constraint that contradicts a body's shape, or changes in time though the body holds
  * it; these are left out */
-void absorbConstraints(ConstraintSet& set, const std::vector<DeclaredBody>& bodies, double tolerance,
+void absorbConstraints(ConstraintSet& set, std::vector<DeclaredBody>& bodies, double tolerance,
                        const ProblemReport& report);
 
 } // namespace ConstraintPlugin

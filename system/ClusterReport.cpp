@@ -117,7 +117,7 @@ bool areJointsIndependent(const ConstraintSet& set) {
     std::vector<int> ends, loops, joined; // one end of each such constraint
     std::set<std::array<int, 2>> joints;  // three or more constraints each
     for (const Constraint& c : set.constraints) {
-        if (set.isIgnored(c) || c.isReplaced || (c.joint[0] >= 0 && !joints.insert(c.joint).second))
+        if (set.isIgnored(c) || (c.joint[0] >= 0 && !joints.insert(c.joint).second))
             continue;
         ends.clear();
         for (int s = 0; s < c.size(); s++) {

@@ -7,12 +7,13 @@
 
 namespace ConstraintPlugin {
 
-/** Recognize linear and planar sets among the declared constraints and replace them with rigid bodies: the distances
- * among base particles remain (missing ones are added), all other constraints are marked as replaced, and all targets
- * become those of the fitted shape. RecognizedSets are added to the set. */
-void convertSingularSets(ConstraintSet& set, double tolerance, const Box& box);
+/** Recognize rigid bodies that distances and angles hold, and add them to declared ones. These constraints are marked
+ * as absorbed, and their targets become those of the fitted shape. RecognizedBodies are added to the set.
+ *  @param report  receives contradictions to shapes of declared bodies */
+void recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
+                     const ProblemReport& report);
 
-/** Add declared rigid bodies to ConstraintSet::bodies, but those of one particle that constraints have.
+/** Add rigid bodies to ConstraintSet::bodies, but those of one particle that constraints have.
  *  @param report  receives each body that the box cannot hold; such bodies are not added */
 void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
                     const ProblemReport& report);

@@ -271,9 +271,10 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
             forEachGivenBy(*custom, f, set, report, add);
     }
-    const std::vector<DeclaredBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
+    std::vector<DeclaredBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
     absorbConstraints(set, bodies, tolerance, report); // first: lengths in a body may be rounded, and join nothing
-    convertSingularSets(set, tolerance, box);
+    recognizeBodies(bodies, set, tolerance, box, report);
+    absorbConstraints(set, bodies, tolerance, report);
     splitLinearAngles(set);
     addRigidBodies(bodies, set, box, report);
     checkDihedrals(set, report);

@@ -117,7 +117,7 @@ void addLengthsOfBodies(ConstraintSet& set) {
     std::vector<char> isEnd(set.bodies.empty() ? 0 : set.numParticles());
     std::vector<int> numBodies(isEnd.size());
     for (const Constraint& c : set.constraints)
-        if (!isEnd.empty() && c.kind == CoordinateKind::Distance && !c.isReplaced && c.rate == 0 && !set.isIgnored(c))
+        if (!isEnd.empty() && c.kind == CoordinateKind::Distance && c.rate == 0 && !set.isIgnored(c))
             isEnd[c.particles[0]] = isEnd[c.particles[1]] = 1;
     for (const FreeBody& body : set.bodies)
         for (int p : body.particles)

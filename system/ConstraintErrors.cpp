@@ -178,9 +178,7 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
         return describeJoint(set, c);
     std::ostringstream out;
     const bool isOfBody = constraint >= set.numListed && c.owner < 0;
-    if (isOfBody && c.index < 0)
-        out << "the rigid body that replaces a linear or planar set of constraints";
-    else if (c.force < 0)
+    if (c.force < 0)
         out << "System constraint " << c.index;
     else if (isExpression(set, c))
         out << "constraint " << c.index << " of the CustomConstraintForce with index " << c.force;
@@ -195,7 +193,9 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
 
 std::string describeBody(const ConstraintSet& set, int body) {
     const FreeBody& b = set.bodies[body];
-    return "rigid body " + std::to_string(b.index) + " of the ConstraintForce with index " + std::to_string(b.force) +
+    return (b.force < 0 ? std::string("the rigid body that distances and angles hold")
+                        : "rigid body " + std::to_string(b.index) + " of the ConstraintForce with index " +
+                              std::to_string(b.force)) +
            " (" + listParticles(set, b.particles) + ")";
 }
 
@@ -235,7 +235,7 @@ std::string describeParticle(const ConstraintSet& set, int particle) {
 
 int listedIndex(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
-    return constraint < set.numListed ? constraint : std::max(c.owner, c.replaces);
+    return constraint < set.numListed ? constraint : c.owner;
 }
 
 std::string describeParticles(const ConstraintSet& set, const std::vector<int>& constraints) {

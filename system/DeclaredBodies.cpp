@@ -33,6 +33,8 @@ std::string nameOf(const DeclaredBody& body) {
     const auto name = [](int force, int index) {
         return "rigid body " + std::to_string(index) + " of the ConstraintForce with index " + std::to_string(force);
     };
+    if (body.force < 0)
+        return "the rigid body that distances and angles of these particles hold";
     std::string text = name(body.force, body.index);
     for (std::size_t i = 0; i < body.merged.size(); i++)
         text += (i == 0                        ? " (one with "
@@ -40,6 +42,19 @@ std::string nameOf(const DeclaredBody& body) {
                                                : ", ") +
                 name(body.merged[i][0], body.merged[i][1]);
     return text + (body.merged.empty() ? "" : ")");
+}
+
+DeclaredBody mirrored(DeclaredBody body, const std::vector<double>& inverseMass) {
+    for (Real3& x : body.positions)
+        x.z = -x.z;
+    FreeBody image = makeFreeBody(body.particles, body.positions, inverseMass);
+    image.force = body.closedForm.force;
+    image.index = body.closedForm.index;
+    image.periodic = body.closedForm.periodic;
+    image.mayBeMirrored = body.closedForm.mayBeMirrored;
+    image.lineShift = body.closedForm.lineShift;
+    body.closedForm = std::move(image);
+    return body;
 }
 
 std::map<std::array<int, 2>, int> countShared(const std::vector<DeclaredBody>& bodies, int numParticles) {

@@ -11,7 +11,7 @@
 
 namespace ConstraintPlugin {
 
-/** A rigid body as a user declared it. */
+/** A rigid body that a user declared, or one that was recognized. */
 struct DeclaredBody {
     int force = -1, index = -1; ///< as Constraint's
     bool periodic = false;
@@ -20,6 +20,8 @@ struct DeclaredBody {
     FreeBody closedForm;
     std::vector<std::array<int, 2>> merged; ///< force and index of bodies that are one with it
     double lineShift = 0;                   ///< nm, by which its particles were moved onto a line with others
+    int recognized = -1;                    ///< number among the recognized ones; -1: declared
+    bool isMerged = false;                  ///< with others
 };
 
 /** The rigid bodies of all ConstraintForces of a System. Those that are fixed to each other by particles that they
@@ -30,6 +32,9 @@ struct DeclaredBody {
  * body about particles that both have; such bodies are left out */
 std::vector<DeclaredBody> collectDeclaredBodies(const OpenMM::System& system, const ConstraintSet& set,
                                                 double tolerance, const ProblemReport& report);
+
+/** Its mirror image. */
+DeclaredBody mirrored(DeclaredBody body, const std::vector<double>& inverseMass);
 
 /** "rigid body 0 of the ConstraintForce with index 2", "... (one with rigid body 3 of the ConstraintForce with index
  * 2)"

@@ -18,6 +18,9 @@ std::string ofForce(int force) {
 
 std::string describeJoint(const ConstraintSet& set, const Constraint& c) {
     const FreeBody &one = set.bodies[c.joint[0]], &other = set.bodies[c.joint[1]];
+    if (one.force < 0 || other.force < 0)
+        return "the joint of " + describeBody(set, c.joint[0]) + " and " + describeBody(set, c.joint[1]) + " at " +
+               describeParticle(set, c.particles[0]);
     return "the joint of rigid body " + std::to_string(one.index) +
            (one.force == other.force ? "" : ofForce(one.force)) + " and rigid body " + std::to_string(other.index) +
            ofForce(other.force) + " at " + describeParticle(set, c.particles[0]);
@@ -26,11 +29,16 @@ std::string describeJoint(const ConstraintSet& set, const Constraint& c) {
 std::string describeJoinedBodies(const ConstraintSet& set, const std::vector<int>& constraints) {
     constexpr std::size_t most = 12;
     std::map<int, std::set<int>> bodiesOf; // by Force
+    std::set<int> recognized;
     for (int k : constraints)
         for (int node : set.constraints[k].nodes)
             if (node >= set.numParticles()) {
-                const FreeBody& body = set.bodies[(node - set.numParticles()) / 2];
-                bodiesOf[body.force].insert(body.index);
+                const int b = (node - set.numParticles()) / 2;
+                const FreeBody& body = set.bodies[b];
+                if (body.force < 0)
+                    recognized.insert(b);
+                else
+                    bodiesOf[body.force].insert(body.index);
             }
     std::string text;
     for (const auto& [force, bodies] : bodiesOf) {
@@ -45,6 +53,11 @@ std::string describeJoinedBodies(const ConstraintSet& set, const std::vector<int
             text += " and " + std::to_string(i - most) + " more";
         text += ofForce(force);
     }
+    if (recognized.size() == 1)
+        text += (text.empty() ? "" : ", ") + describeBody(set, *recognized.begin());
+    else if (!recognized.empty())
+        text += (text.empty() ? "" : ", ") + std::to_string(recognized.size()) +
+                " rigid bodies that distances and angles hold";
     return text;
 }
 

@@ -43,6 +43,7 @@ std::vector<std::vector<int>> findNeighbours(const std::vector<DeclaredBody>& bo
 
 /** Its closed form, from its positions. @return false if it was reported, because it has none */
 bool makeClosedForm(DeclaredBody& body, const ConstraintSet& set, const ProblemReport& report) {
+    const bool mayBeMirrored = body.closedForm.mayBeMirrored;
     try {
         body.closedForm = makeFreeBody(body.particles, body.positions, set.inverseMass);
     } catch (const BadShape& fault) {
@@ -62,6 +63,7 @@ bool makeClosedForm(DeclaredBody& body, const ConstraintSet& set, const ProblemR
     body.closedForm.force = body.force;
     body.closedForm.index = body.index;
     body.closedForm.periodic = body.periodic;
+    body.closedForm.mayBeMirrored = mayBeMirrored;
     return true;
 }
 
@@ -149,10 +151,20 @@ void sharePeriodicity(std::vector<DeclaredBody>& bodies, int numParticles) {
     }
 }
 
+/** Of a recognized body that shares more than a plane with a declared one, take the mirror image that fits. */
+void orient(std::vector<DeclaredBody>& bodies, const ConstraintSet& set) {
+    for (const auto& [pair, shared] : countShared(bodies, set.numParticles())) {
+        DeclaredBody &one = bodies[pair[0]], &other = bodies[pair[1]];
+        if (shared > 3 && one.recognized < 0 && other.recognized >= 0 && SharedParticles(one, other).isMirrored())
+            other = mirrored(std::move(other), set.inverseMass);
+    }
+}
+
 } // namespace
 
 void mergeBodies(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, double tolerance,
                  const ProblemReport& report) {
+    orient(bodies, set);
     do
         dropContradictions(bodies, set, tolerance, report);
     while (mergeOnce(bodies, set, tolerance, report));

@@ -3,6 +3,7 @@
 #include "SharedParticles.h"
 #include "BodyFit.h"
 #include "ConstraintErrors.h"
+#include "RigidSets.h"
 #include <numeric>
 #include <sstream>
 #include <unordered_map>
@@ -76,7 +77,8 @@ SharedParticles::SharedParticles(const DeclaredBody& one, const DeclaredBody& ot
     corners = {a, b, c, d};
 }
 
-bool SharedParticles::isMirrored(double size) const {
+bool SharedParticles::isMirrored() const {
+    const double size = std::max(one.closedForm.radius, other.closedForm.radius);
     const auto volume = [&](int body) {
         const auto edge = [&](int i) { return at(body, corners[i]) - at(body, corners[0]); };
         return dot(cross(edge(1), edge(2)), edge(3));
@@ -95,7 +97,9 @@ std::optional<ConstraintProblem> SharedParticles::findDisagreement(const Constra
                 p = s;
                 q = t;
             }
-    const double size = std::max(one.closedForm.radius, other.closedForm.radius), bound = tolerance * size;
+    const bool isFitted = one.recognized >= 0 || other.recognized >= 0; // to lengths that may be rounded
+    const double size = std::max(one.closedForm.radius, other.closedForm.radius),
+                 bound = (isFitted ? std::max(tolerance, 4 * flatnessBound) : tolerance) * size;
     const char* const remedy =
         "Give both bodies the places that these particles have in the same positions, or declare one body with the "
         "particles of both.";
@@ -108,7 +112,7 @@ std::optional<ConstraintProblem> SharedParticles::findDisagreement(const Constra
             << nameOf(one) << ", which has both particles, too.";
         return ConstraintProblem{"contradictory", {}, pair, worst, bound, out.str(), remedy};
     }
-    if (!isMirrored(size))
+    if (!isMirrored())
         return {};
     out << "its " << places.size() << " particles that " << nameOf(one)
         << " has, too, are the mirror image of their places there.";
@@ -120,11 +124,10 @@ std::optional<ConstraintProblem> SharedParticles::findDisagreement(const Constra
 }
 
 bool SharedParticles::areOnALine() const {
-    constexpr double rounding = 1e-4, largestPart = 0.05;
     const Real3 axis = at(0, corners[1]) - at(0, corners[0]);
     const double extent = norm(axis),
                  width = extent > 0 ? norm(cross(at(0, corners[2]) - at(0, corners[0]), axis)) / extent : 0;
-    return width <= std::max(rounding * extent, std::min(largestLineShift, largestPart * extent));
+    return ConstraintPlugin::areOnALine(extent, width);
 }
 
 bool SharedParticles::fixBodies() const {
@@ -163,6 +166,7 @@ DeclaredBody SharedParticles::mergedBody() const {
     merged.merged.push_back({other.force, other.index});
     merged.merged.insert(merged.merged.end(), other.merged.begin(), other.merged.end());
     merged.periodic = one.periodic || other.periodic;
+    merged.isMerged = true;
     merged.lineShift = std::max({one.lineShift, other.lineShift, kept.closedForm.lineShift,
                                  merged.particles.size() > kept.particles.size() ? moved.closedForm.lineShift : 0});
     merged.closedForm = {};

@@ -17,6 +17,8 @@ public:
     /** What contradicts: distances to a few of these particles differ by more than the tolerance times the size of the
      * bodies, or one shape is the mirror image of the other. It is reported of the second body. */
     std::optional<ConstraintProblem> findDisagreement(const ConstraintSet& set, double tolerance) const;
+    /** Whether their places in the second shape are the mirror image of those in the first. */
+    bool isMirrored() const;
     /** Whether they are on a line, as far as coordinates that are rounded to 0.001 nm can tell. */
     bool areOnALine() const;
     /** Whether they fix the bodies to each other, which are then one body: they are not on a line, or one of the bodies
@@ -38,7 +40,6 @@ private:
     const Real3& at(int body, int s) const {
         return body == 0 ? one.positions[places[s].inOne] : other.positions[places[s].inOther];
     }
-    bool isMirrored(double size) const;
 
     const DeclaredBody &one, &other;
     std::vector<Place> places;

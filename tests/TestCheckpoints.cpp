@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "CheckpointIO.h"
+#include "StepRecord.h"
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include <sstream>
@@ -194,3 +195,59 @@ INSTANTIATE_TEST_SUITE_P(NoseHoover, Checkpoints, testing::ValuesIn(noseHooverOn
                          [](const auto& info) { return nameOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(Platforms, Checkpoints, testing::ValuesIn(allSetups()),
                          [](const auto& info) { return nameOf(info.param); });
+
+/** Version 0.1 kept multipliers of the equations that it had for such a set, in place of the impulses of a body: as
+ * many as the set has distances, and three for each particle beyond those that span a line or a plane. */
+TEST(CheckpointsOfRecognizedBodies, FromVersion01AreRefusedAndStatesAreRead) {
+    for (const auto& [name, equations] : {std::pair("CO2", 3 + 3), {"benzene", 66 + 9 * 3}}) {
+        SCOPED_TRACE(name);
+        Vectors x;
+        std::vector<double> masses{12, 16, 16};
+        if (name == std::string("CO2"))
+            x = {Vec3(0.1, 0.2, 0.3), Vec3(0.216, 0.2, 0.3), Vec3(-0.016, 0.2, 0.3)};
+        else {
+            masses.assign(12, 12);
+            for (int i = 0; i < 12; i++)
+                x.push_back(Vec3(std::cos(M_PI / 3 * i), std::sin(M_PI / 3 * i), 0) * (i < 6 ? 0.1397 : 0.2481));
+        }
+        auto system = std::make_unique<System>();
+        auto* force = new ConstraintForce();
+        for (std::size_t i = 0; i < x.size(); i++) {
+            system->addParticle(masses[i]);
+            for (std::size_t j = 0; j < i; j++)
+                force->addDistance((int) i, (int) j, std::sqrt((x[i] - x[j]).dot(x[i] - x[j])));
+        }
+        system->addForce(force);
+        Simulation s(std::move(system), std::make_unique<RattleIntegrator>(0.001), "Reference");
+        s.context->setPositions(x);
+        s.context->setVelocitiesToTemperature(300, 1);
+        s.integrator->step(2);
+        const State state = s.context->getState(State::Positions | State::Velocities);
+        std::ostringstream written, beginning, old;
+        s.context->createCheckpoint(written);
+        write(beginning, checkpointVersionWithBodies);
+        const std::size_t start = written.str().find(beginning.str());
+        ASSERT_NE(start, std::string::npos);
+        std::ostringstream bytes;
+        writeText(bytes, "IntegrateRattleStep");
+        write(bytes, (std::size_t) equations);
+        write(bytes, (std::size_t) 0);
+        SavedStep saved;
+        for (auto* perEquation : {&saved.impulses.lambda, &saved.impulses.mu, &saved.reading.multipliers.values,
+                                  &saved.reading.velocityMultipliers.values})
+            perEquation->resize(equations);
+        saved.reading.positions = saved.reading.endPositions = toArrays(x);
+        saved.write(bytes);
+        old << written.str().substr(0, start);
+        writeSealed(old, checkpointVersion, bytes.str());
+        std::istringstream stream(old.str());
+        expectAll(messageOf([&] { s.context->loadCheckpoint(stream); }),
+                  {"earlier version of openmm-constraints", "State"});
+        s.context->setState(state);
+        s.integrator->step(2);
+        EXPECT_LT(distance(s.positions(), x), 0.1);
+        std::istringstream ofToday(written.str());
+        s.context->loadCheckpoint(ofToday);
+        EXPECT_EQ(distance(s.positions(), state.getPositions()), 0);
+    }
+}

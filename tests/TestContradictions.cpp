@@ -104,13 +104,13 @@ TEST(Contradictions, WhatIsIgnoredContradictsNothing) {
     EXPECT_NE(pairIn(set, 1e-5), Found());
 }
 
-TEST(Contradictions, WhatMovesOrCannotMoveOrIsReplacedContradictsNothing) {
+TEST(Contradictions, WhatMovesOrCannotMoveOrIsInABodyContradictsNothing) {
     ConstraintSet set = particles(3);
     for (int i = 0; i < 3; i++)
         add(set, i, (i + 1) % 3, i == 2 ? 0.3 : 0.1);
     EXPECT_EQ(ringIn(set), (Found{0, 1, 2}));
     for (const auto change : {+[](ConstraintSet& s) { s.constraints[2].rate = 0.1; },
-                              +[](ConstraintSet& s) { s.constraints[2].isReplaced = true; },
+                              +[](ConstraintSet& s) { s.constraints[2].isAbsorbed = true; },
                               +[](ConstraintSet& s) { s.inverseMass[2] = s.inverseMass[0] = 0; }}) {
         ConstraintSet other = set;
         change(other);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Rigid bodies in closed form on every platform: their motion and forces.
 #include "support/BodySystems.h"
+#include "support/StateChecks.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -300,24 +301,12 @@ TEST_P(FreeBodiesOfRattle, MoveThroughTheSidesOfABox) {
          {Vectors{{2, 0, 0}, {0, 2.2, 0}, {0, 0, 2.4}}, Vectors{{2, 0, 0}, {0.7, 2.2, 0}, {-0.6, 0.9, 2.4}}}) {
         // Whole somewhere, and at a corner with each particle wrapped by itself
         std::vector<Vectors> ends;
-        Vectors images;
-        for (bool wrapped : {false, true}) {
+        const auto [inside, images] = wrapped(bodies.start, box);
+        for (const Vectors& x : {bodies.start, inside}) {
             auto system = bodies.toOpenMM(true);
             system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
             bodies.addSprings(*system, 300, true);
             Simulation s(std::move(system), makeIntegrator(setup, 0.002, 1e-10), platform);
-            Vectors x;
-            images.clear();
-            for (const Vec3& r : bodies.start) {
-                Vec3 image, at = r;
-                for (int k = 2; k >= 0 && wrapped; k--) {
-                    const Vec3 shift = box[k] * std::floor(at[k] / box[k][k]);
-                    image += shift;
-                    at -= shift;
-                }
-                images.push_back(image);
-                x.push_back(at);
-            }
             s.context->setPositions(x);
             s.context->setVelocities(bodies.velocities(1, 3));
             s.integrator->applyConstraints();

@@ -3,6 +3,7 @@
 // Rigid bodies in closed form in a heat bath and under a barostat.
 #include "openmm/reference/SimTKOpenMMRealType.h"
 #include "support/BodySystems.h"
+#include "support/IdealGas.h"
 #include "support/Statistics.h"
 
 using namespace ConstraintPlugin;
@@ -82,29 +83,9 @@ INSTANTIATE_TEST_SUITE_P(Integrators, FreeBodiesInABath,
 class FreeBodyEnsemble : public FreeBodiesInABath {};
 
 TEST_P(FreeBodyEnsemble, HasTheVolumeOfAnIdealGas) {
-    // <V> = (N + 1) kT/P of N molecules, which a barostat moves as a whole.
     const int count = 12, samples = isDevice(platform) ? 1500 : 20000;
-    const double bar = 0.06022141; // kJ/mol/nm^3
     const BodySystem bodies(std::vector<RigidShape>(count, someBodies()[2]), 1);
-    auto system = bodies.toOpenMM(true);
-    const double volume = (count + 1) * kT / (20 * bar), edge = std::cbrt(volume);
-    system->setDefaultPeriodicBoxVectors({edge, 0, 0}, {0, edge, 0}, {0, 0, edge});
-    auto* barostat = new MonteCarloBarostat(20, 300, 1);
-    barostat->setRandomNumberSeed(3);
-    system->addForce(barostat);
-    Simulation s(std::move(system), makeIntegrator(setup, 0.002, 1e-8), platform);
-    s.context->setPositions(bodies.start);
-    s.context->setVelocitiesToTemperature(300, 4);
-    EXPECT_EQ(s.context->getMolecules().size(), (std::size_t) count);
-    s.integrator->step(500);
-    std::vector<double> volumes;
-    for (int sample = 0; sample < samples; sample++) {
-        s.integrator->step(1);
-        volumes.push_back(s.context->getState(0).getPeriodicBoxVolume());
-    }
-    const Mean mean = meanOf(volumes, 20);
-    EXPECT_NEAR(mean.value, volume, 6 * mean.error);
-    EXPECT_LT(mean.error, 0.06 * volume);
+    const Simulation s = expectVolumeOfAnIdealGas(bodies.toOpenMM(true), count, bodies.start, setup, samples, 0.06);
     const Vectors x = s.positions();
     EXPECT_LT(bodies.deformation(x), 1e-11 + 40 * precision.position);
     EXPECT_GT(distance(x, bodies.start), 0.3);

@@ -3,7 +3,7 @@
 // Rigid bodies in closed form on every platform: projections and errors.
 #include "support/BodySystems.h"
 #include "support/Messages.h"
-#include <cstring>
+#include "support/StateChecks.h"
 #include <sstream>
 
 using namespace ConstraintPlugin;
@@ -29,23 +29,6 @@ protected:
         for (std::size_t i = 0; i < x.size(); i++)
             x[i] += bodies.masses[i] > 0 ? shift[i] : Vec3();
         return x;
-    }
-    /** That an action throws, what, and that it changes nothing. */
-    static ConstraintProblem expectRefusal(Simulation& s, const std::string& kind,
-                                           const std::function<void(Simulation&)>& action) {
-        const Vectors x = s.positions(), v = s.velocities();
-        const State before = s.context->getState(0);
-        const ConstraintProblem problem = problemThrownBy([&] { action(s); });
-        EXPECT_EQ(problem.kind, kind) << problem.text();
-        const Vectors xAfter = s.positions(), vAfter = s.velocities();
-        EXPECT_EQ(std::memcmp(x.data(), xAfter.data(), x.size() * sizeof(Vec3)), 0);
-        EXPECT_EQ(std::memcmp(v.data(), vAfter.data(), v.size() * sizeof(Vec3)), 0);
-        EXPECT_EQ(s.context->getStepCount(), before.getStepCount());
-        EXPECT_EQ(s.context->getTime(), before.getTime());
-        return problem;
-    }
-    static void oneStep(Simulation& s) {
-        s.integrator->step(1);
     }
 };
 
@@ -96,23 +79,7 @@ TEST_P(FreeBodyStates, AreFittedWithTheSmallestMoves) {
 TEST_P(FreeBodyStates, WithinTheToleranceAreLeftBitForBit) {
     const BodySystem bodies(someBodies());
     Simulation s = bodies.simulate(setup, 0.001);
-    s.integrator->setConstraintTolerance(1e-3);
-    Vectors v = s.velocities();
-    for (Vec3& each : v)
-        each[0] *= 1.0001;
-    s.context->setPositions(disturbed(bodies, 1e-5, 1));
-    s.context->setVelocities(v);
-    const Vectors near = s.positions();
-    v = s.velocities();
-    EXPECT_EQ(s.integrator->applyConstraints(), 0);
-    s.integrator->applyVelocityConstraints();
-    EXPECT_EQ(distance(s.positions(), near), 0);
-    EXPECT_EQ(distance(s.velocities(), v), 0);
-    s.integrator->setConstraintTolerance(1e-9);
-    s.integrator->applyConstraints();
-    s.integrator->applyVelocityConstraints();
-    EXPECT_GT(distance(s.positions(), near), 1e-6);
-    EXPECT_GT(distance(s.velocities(), v), 1e-7);
+    expectLeftWithinTheTolerance(s, disturbed(bodies, 1e-5, 1), 1.0001, 1e-9, 1e-6);
     EXPECT_LT(bodies.deformation(s.positions()), 1e-12 + 4 * precision.position);
 }
 

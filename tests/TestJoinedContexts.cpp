@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Joined rigid bodies in Contexts: checkpoints, serialization, new targets, moving targets, boxes, sites, barostats.
-#include "openmm/reference/SimTKOpenMMRealType.h"
 #include "openmm/serialization/XmlSerializer.h"
 #include "support/BodySystems.h"
+#include "support/IdealGas.h"
 #include "support/JoinedBodies.h"
 #include "support/Rings.h"
+#include "support/StateChecks.h"
 #include "support/Statistics.h"
 #include <sstream>
 
@@ -36,18 +37,7 @@ protected:
 
 TEST_P(JoinedContexts, OfTwoContextsDoNotMix) {
     const JoinedSystem system(someAssemblies());
-    Simulation a = system.simulate(setup, 0.001), b = system.simulate(setup, 0.002),
-               alone = system.simulate(setup, 0.001);
-    for (int i = 0; i < 10; i++) {
-        a.integrator->step(3);
-        b.integrator->step(2);
-    }
-    alone.integrator->step(30);
-    EXPECT_EQ(distance(a.positions(), alone.positions()), 0);
-    EXPECT_EQ(distance(a.velocities(), alone.velocities()), 0);
-    EXPECT_EQ(distance(a.integrator->getConstraintForces(), alone.integrator->getConstraintForces()), 0);
-    EXPECT_EQ(a.integrator->getMultipliers(), alone.integrator->getMultipliers());
-    EXPECT_GT(distance(a.positions(), b.positions()), 1e-4);
+    expectNotMixed([&](double stepSize) { return system.simulate(setup, stepSize); });
 }
 
 TEST_P(JoinedContexts, ReadFromXmlRunOnBitForBit) {
@@ -164,24 +154,12 @@ TEST_P(JoinedContexts, MoveThroughTheSidesOfABox) {
     for (const Vectors& box :
          {Vectors{{2.6, 0, 0}, {0, 2.7, 0}, {0, 0, 2.8}}, Vectors{{2.6, 0, 0}, {0.7, 2.7, 0}, {-0.6, 0.9, 2.8}}}) {
         std::vector<Vectors> ends;
-        Vectors images;
-        for (bool wrapped : {false, true}) {
+        const auto [inside, images] = wrapped(toVectors(system.start), box);
+        for (const Vectors& x : {toVectors(system.start), inside}) {
             auto opened = system.toOpenMM(Held::AsBodies, true);
             opened->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
             system.addSprings(*opened, 300, true);
             Simulation s(std::move(opened), makeIntegrator(setup, 0.001, 1e-12), platform);
-            Vectors x;
-            images.clear();
-            for (const Vec3& r : toVectors(system.start)) {
-                Vec3 image, at = r;
-                for (int k = 2; k >= 0 && wrapped; k--) {
-                    const Vec3 shift = box[k] * std::floor(at[k] / box[k][k]);
-                    image += shift;
-                    at -= shift;
-                }
-                images.push_back(image);
-                x.push_back(at);
-            }
             s.context->setPositions(x);
             s.context->setVelocities(system.velocities(1, 3));
             s.integrator->applyConstraints();
@@ -270,30 +248,11 @@ INSTANTIATE_TEST_SUITE_P(Integrators, JoinedCheckpoints,
 class JoinedBodyEnsembleOfVolumes : public testing::TestWithParam<ConstraintTests::Setup> {};
 
 TEST_P(JoinedBodyEnsembleOfVolumes, IsThatOfAnIdealGasOfMolecules) {
-    // <V> = (N + 1) kT/P of N molecules, which a barostat moves as a whole.
     const std::string platform = std::get<0>(GetParam());
     const int count = 12, samples = isDevice(platform) ? 1000 : 10000;
-    const double bar = 0.06022141, kT = BOLTZ * 300; // kJ/mol/nm^3
     const JoinedSystem system(std::vector<Assembly>(count, findAssembly("hinge")));
-    auto opened = system.toOpenMM(Held::AsBodies, true);
-    const double volume = (count + 1) * kT / (20 * bar), edge = std::cbrt(volume);
-    opened->setDefaultPeriodicBoxVectors({edge, 0, 0}, {0, edge, 0}, {0, 0, edge});
-    auto* barostat = new MonteCarloBarostat(20, 300, 1);
-    barostat->setRandomNumberSeed(3);
-    opened->addForce(barostat);
-    Simulation s(std::move(opened), makeIntegrator(GetParam(), 0.002, 1e-8), platform);
-    s.context->setPositions(toVectors(system.start));
-    s.context->setVelocitiesToTemperature(300, 4);
-    EXPECT_EQ(s.context->getMolecules().size(), (std::size_t) count);
-    s.integrator->step(500);
-    std::vector<double> volumes;
-    for (int sample = 0; sample < samples; sample++) {
-        s.integrator->step(1);
-        volumes.push_back(s.context->getState(0).getPeriodicBoxVolume());
-    }
-    const Mean mean = meanOf(volumes, 20);
-    EXPECT_NEAR(mean.value, volume, 6 * mean.error);
-    EXPECT_LT(mean.error, 0.08 * volume);
+    const Simulation s = expectVolumeOfAnIdealGas(system.toOpenMM(Held::AsBodies, true), count, toVectors(system.start),
+                                                  GetParam(), samples, 0.08);
     EXPECT_LT(system.deformation(s.positions()), 1e-8 + 40 * precisionOf(platform).position);
     EXPECT_GT(distance(s.positions(), toVectors(system.start)), 0.3);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Molecules whose bonds and angles are all held, as bodies on hinges, from coordinates that are rounded as in files.
 #include "support/FreeFlight.h"
-#include "support/Simulation.h"
+#include "support/MoleculeSystem.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -10,88 +10,8 @@ using namespace OpenMM;
 
 namespace {
 
-/** Bodies are what is declared: for each its particles. */
-struct Molecule {
-    std::string name;
-    std::vector<double> masses;
-    Points places;
-    std::vector<std::vector<int>> bodies;
-    int degreesOfFreedom;
-};
-
-Real3 unit(const Real3& v) {
-    return (1 / std::sqrt(dot(v, v))) * v;
-}
-
-/** A place at a distance from c, with an angle (degrees) at c to b, and a dihedral about b-c to a. */
-Real3 placed(const Real3& a, const Real3& b, const Real3& c, double length, double angle, double dihedral) {
-    const double theta = angle * pi / 180, phi = dihedral * pi / 180;
-    const Real3 along = unit(c - b), normal = unit(cross(b - a, along)), across = cross(normal, along);
-    return c +
-           length * (-std::cos(theta) * along + std::sin(theta) * (std::cos(phi) * across + std::sin(phi) * normal));
-}
-
-/** Two rings, one turned, that share the bond between them. */
-Molecule biphenyl() {
-    Molecule m{"Biphenyl", {}, {}, {{}, {}}, 7};
-    const int size = 11;
-    for (int ring = 0; ring < 2; ring++) {
-        m.bodies[ring] = range(size * ring, size * ring + size - 1);
-        m.bodies[ring].push_back(size * (1 - ring)); // the other's first carbon atom
-        for (double radius : {0.1397, 0.2481})
-            for (int i = radius < 0.2 ? 0 : 1; i < 6; i++) {
-                const double angle = pi / 3 * i, x = 0.1397 - radius * std::cos(angle), y = radius * std::sin(angle);
-                m.places.push_back(ring == 0 ? Real3{x, y, 0}
-                                             : Real3{-0.1487 - x, y * std::cos(0.78), y * std::sin(0.78)});
-                m.masses.push_back(radius < 0.2 ? 12.011 : 1.008);
-            }
-    }
-    return m;
-}
-
-/** Acetyl-alanine-methylamide: a body for each atom with several bonds, of it and what it is bonded to. */
-Molecule dipeptide() {
-    Molecule m{"AlanineDipeptide", {}, {}, {}, 13};
-    std::vector<std::pair<int, int>> bonds;
-    const auto add = [&](double mass, const Real3& place, int bondedTo) {
-        m.masses.push_back(mass);
-        m.places.push_back(place);
-        if (bondedTo >= 0)
-            bonds.emplace_back(bondedTo, (int) m.places.size() - 1);
-        return (int) m.places.size() - 1;
-    };
-    const double C = 12.011, N = 14.007, O = 15.999, H = 1.008;
-    const auto after = [&](double mass, int a, int b, int c, double length, double angle, double dihedral) {
-        return add(mass, placed(m.places[a], m.places[b], m.places[c], length, angle, dihedral), c);
-    };
-    const int ch3 = add(C, {0, 0, 0}, -1), c1 = add(C, {0.1522, 0, 0}, ch3), o1 = add(O, {0.2146, 0.106, 0}, c1);
-    const int n1 = after(N, o1, ch3, c1, 0.1335, 116.6, 180), ca = after(C, ch3, c1, n1, 0.1449, 121.9, 180),
-              h1 = after(H, ch3, c1, n1, 0.101, 119.8, 0), c2 = after(C, c1, n1, ca, 0.1522, 111.1, -80),
-              cb = after(C, c1, n1, ca, 0.1526, 109.7, 160), n2 = after(N, n1, ca, c2, 0.1335, 116.6, 75),
-              ch3b = after(C, ca, c2, n2, 0.1449, 121.9, 180);
-    after(O, n1, ca, c2, 0.1229, 120.5, 75 - 180);
-    after(H, ca, c2, n2, 0.101, 119.8, 0);
-    after(H, c1, n1, ca, 0.109, 108.5, 40);
-    for (double dihedral : {60.0, 180.0, 300.0}) {
-        after(H, n1, ca, cb, 0.109, 109.5, dihedral);
-        after(H, n1, c1, ch3, 0.109, 109.5, dihedral);
-        after(H, c2, n2, ch3b, 0.109, 109.5, dihedral);
-    }
-    EXPECT_EQ(h1, 5);
-    for (int p = 0; p < (int) m.places.size(); p++) {
-        std::vector<int> body{p};
-        for (const auto& [i, j] : bonds)
-            if (i == p || j == p)
-                body.push_back(i == p ? j : i);
-        if (body.size() > 2)
-            m.bodies.push_back(body);
-    }
-    EXPECT_EQ(m.bodies.size(), 8u);
-    return m;
-}
-
 const std::vector<Molecule>& molecules() {
-    static const std::vector<Molecule> all = {biphenyl(), dipeptide()};
+    static const std::vector<Molecule> all = {biphenyl(), alanineDipeptide()};
     return all;
 }
 
@@ -101,9 +21,8 @@ constexpr int numOrientations = 60;
 Vectors rounded(const Molecule& molecule, double unit) {
     Arrays all;
     for (unsigned m = 0; m < numOrientations; m++)
-        for (Real3 r : moved(molecule.places, m + 1))
-            all.push_back(
-                {unit * std::round(r.x / unit), unit * std::round(r.y / unit), unit * std::round(r.z / unit)});
+        for (const Real3& r : moved(molecule.places, m + 1))
+            all.push_back(roundedTo(unit, r));
     return toVectors(all);
 }
 
@@ -122,7 +41,7 @@ TEST_P(JoinedRounded, MoleculesKeepBondsAndAngles) {
     for (int m = 0; m < numOrientations; m++) {
         for (double mass : molecule.masses)
             field->addParticle(system.addParticle(mass));
-        for (std::vector<int> body : molecule.bodies) {
+        for (std::vector<int> body : molecule.pieces) {
             Vectors shape;
             for (int& p : body) {
                 p += m * n;
@@ -146,7 +65,7 @@ TEST_P(JoinedRounded, MoleculesKeepBondsAndAngles) {
     const Vectors x = context->getState(State::Positions).getPositions();
     double largest = 0, smallestMove = 1;
     for (int m = 0; m < numOrientations; m++)
-        for (const std::vector<int>& body : molecule.bodies) {
+        for (const std::vector<int>& body : molecule.pieces) {
             for (std::size_t i = 0; i < body.size(); i++)
                 for (std::size_t j = 0; j < i; j++) {
                     const int p = m * n + body[i], q = m * n + body[j];
@@ -165,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Files, JoinedRounded,
                                           testing::Values("Rattle", "Shake", "RattleLangevin", "GeodesicLangevin",
                                                           "RattleNoseHoover", "ConstraintForce")),
                          [](const auto& info) {
-                             return molecules()[std::get<0>(info.param)].name +
+                             return std::string(std::get<0>(info.param) == 0 ? "Biphenyl" : "AlanineDipeptide") +
                                     (std::get<1>(info.param) == 1e-3 ? "Gro" : "Pdb") + std::get<2>(info.param);
                          });
 

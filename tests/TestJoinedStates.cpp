@@ -5,7 +5,7 @@
 #include "support/JoinedBodies.h"
 #include "support/Messages.h"
 #include "support/Rings.h"
-#include <cstring>
+#include "support/StateChecks.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -20,23 +20,6 @@ protected:
     const std::string platform = std::get<0>(setup);
     const Precision precision = precisionOf(platform);
 
-    static void oneStep(Simulation& s) {
-        s.integrator->step(1);
-    }
-    /** That an action throws, what, and that it changes nothing. */
-    static ConstraintProblem expectRefusal(Simulation& s, const std::string& kind,
-                                           const std::function<void(Simulation&)>& action) {
-        const Vectors x = s.positions(), v = s.velocities();
-        const State before = s.context->getState(0);
-        const ConstraintProblem problem = problemThrownBy([&] { action(s); });
-        EXPECT_EQ(problem.kind, kind) << problem.text();
-        const Vectors xAfter = s.positions(), vAfter = s.velocities();
-        EXPECT_EQ(std::memcmp(x.data(), xAfter.data(), x.size() * sizeof(Vec3)), 0);
-        EXPECT_EQ(std::memcmp(v.data(), vAfter.data(), v.size() * sizeof(Vec3)), 0);
-        EXPECT_EQ(s.context->getStepCount(), before.getStepCount());
-        EXPECT_EQ(s.context->getTime(), before.getTime());
-        return problem;
-    }
     static std::vector<Assembly> some() {
         std::vector<Assembly> all = {hingeRing(4, true, 7)};
         for (const char* name :
@@ -96,23 +79,7 @@ TEST_P(JoinedStates, DisplacedByThreeHundredthsAreProjected) {
 TEST_P(JoinedStates, WithinTheToleranceAreLeftBitForBit) {
     const JoinedSystem system(some());
     Simulation s = system.simulate(setup, 0.001);
-    s.integrator->setConstraintTolerance(1e-3);
-    s.context->setPositions(disturbed(system, 3e-6));
-    Vectors v = s.velocities();
-    for (Vec3& each : v)
-        each[0] *= 1.01;
-    s.context->setVelocities(v);
-    const Vectors near = s.positions();
-    v = s.velocities();
-    EXPECT_EQ(s.integrator->applyConstraints(), 0);
-    s.integrator->applyVelocityConstraints();
-    EXPECT_EQ(distance(s.positions(), near), 0);
-    EXPECT_EQ(distance(s.velocities(), v), 0);
-    s.integrator->setConstraintTolerance(1e-11);
-    s.integrator->applyConstraints();
-    s.integrator->applyVelocityConstraints();
-    EXPECT_GT(distance(s.positions(), near), 1e-7);
-    EXPECT_GT(distance(s.velocities(), v), 1e-7);
+    expectLeftWithinTheTolerance(s, disturbed(system, 3e-6), 1.01, 1e-11, 1e-7);
     EXPECT_LT(system.deformation(s.positions()), 1e-10 + 4 * precision.position);
 }
 

@@ -300,8 +300,8 @@ TEST(Diagnosis, TellsRankRedundancyAndCondition) {
     const Diagnosis diagnosis = diagnose(system, integrator, &start);
     EXPECT_EQ(diagnosis.numIndependent, 9);
     ASSERT_EQ(diagnosis.groups.size(), 1u);
-    EXPECT_EQ(diagnosis.groups[0].kind, ConstraintGroup::Redundant);
-    EXPECT_EQ(diagnosis.groups[0].count, 1);
+    EXPECT_EQ(diagnosis.groups[0].kind, ConstraintGroup::Spatial);
+    EXPECT_EQ(diagnosis.groups[0].count, 10);
     EXPECT_EQ(diagnosis.groups[0].particles, (std::vector<int>{0, 1, 2, 3, 4}));
     ASSERT_EQ(diagnosis.errors.size(), 10u);
     for (double error : diagnosis.errors)

@@ -4,6 +4,7 @@
 #include "support/Messages.h"
 #include "support/Simulation.h"
 #include "support/Statistics.h"
+#include "support/Templates.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>

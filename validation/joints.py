@@ -18,7 +18,7 @@ from scipy import integrate, stats
 
 from validation import kinetic, physical, systems, volume
 from validation.checks import Check, compare, of_series
-from validation.dynamics import KT, METHODS, langevin, make_context, positions, sampled
+from validation.dynamics import METHODS, langevin, make_context, positions, sampled
 from validation.plots import Panels
 
 NUMBER = 20
@@ -88,17 +88,7 @@ def run(size: float, output: Path) -> list[Check]:
     checks = []
     panels = Panels(1, 2)
     for case in (systems.hinged(NUMBER), systems.ring_of_hinges(NUMBER)):
-        axes = panels.next(f"{NUMBER} {case.name}", "kinetic energy / kT", "probability density")
-        for method in METHODS:
-            checks.append(kinetic.check_freedom(case, method))
-            energies = kinetic.sample(case, method, max(100, round(800 * size)))
-            checks += kinetic.check(case, method, energies, case.degrees_of_freedom)
-            axes.hist(energies / KT, 20, density=True, histtype="step", linewidth=1.5, label=method)
-        expected = stats.gamma(case.degrees_of_freedom / 2)
-        x = np.linspace(*expected.ppf([1e-4, 1 - 1e-4]), 200)
-        axes.plot(x, expected.pdf(x), color="black", label=f"Maxwell, {case.degrees_of_freedom} degrees of freedom")
-        axes.set_ylim(top=1.6 * float(expected.pdf(x).max()))
-        axes.legend()
+        checks += kinetic.draw(panels, f"{NUMBER} {case.name}", case, max(100, round(800 * size)))
     panels.save(output / "joints.png")
     panels = Panels(1, 1)
     axes = panels.next("Two bodies on a hinge", "angle about the hinge (degrees)", "probability density (1/degree)")

@@ -60,22 +60,29 @@ def check_freedom(case: Case, method: str) -> Check:
     )
 
 
+def draw(panels: Panels, title: str, case: Case, count: int) -> list[Check]:
+    """A panel of a case: so many kinetic energies by all methods, and what they are compared with."""
+    checks = []
+    axes = panels.next(title, "kinetic energy / kT", "probability density")
+    for method in METHODS:
+        checks.append(check_freedom(case, method))
+        kinetic = sample(case, method, count)
+        checks += check(case, method, kinetic, case.degrees_of_freedom)
+        axes.hist(kinetic / KT, bins=20, density=True, histtype="step", linewidth=1.5, label=method)
+    expected = stats.gamma(case.degrees_of_freedom / 2)
+    x = np.linspace(*expected.ppf([1e-4, 1 - 1e-4]), 200)
+    axes.plot(x, expected.pdf(x), color="black", label=f"Maxwell, {case.degrees_of_freedom} degrees of freedom")
+    axes.set_ylim(top=1.6 * float(expected.pdf(x).max()))
+    axes.legend()
+    return checks
+
+
 def run(size: float, output: Path) -> list[Check]:
     """All systems by all methods."""
     checks = []
     panels = Panels(2, 2)
     for make in CASES:
         case = make()
-        axes = panels.next(case.name, "kinetic energy / kT", "probability density")
-        for method in METHODS:
-            checks.append(check_freedom(case, method))
-            kinetic = sample(case, method, max(100, round(1200 * size)))
-            checks += check(case, method, kinetic, case.degrees_of_freedom)
-            axes.hist(kinetic / KT, bins=20, density=True, histtype="step", linewidth=1.5, label=method)
-        expected = stats.gamma(case.degrees_of_freedom / 2)
-        x = np.linspace(*expected.ppf([1e-4, 1 - 1e-4]), 200)
-        axes.plot(x, expected.pdf(x), color="black", label=f"Maxwell, {case.degrees_of_freedom} degrees of freedom")
-        axes.set_ylim(top=1.6 * float(expected.pdf(x).max()))
-        axes.legend()
+        checks += draw(panels, case.name, case, max(100, round(1200 * size)))
     panels.save(output / "kinetic-energy.png")
     return checks

@@ -3,19 +3,18 @@
 #ifndef CONSTRAINTS_CORE_BRACED_BODIES_H_
 #define CONSTRAINTS_CORE_BRACED_BODIES_H_
 
-#include "ConstraintSet.h"
-#include <vector>
+#include "RigidSets.h"
 
 namespace ConstraintPlugin {
 
-/** Find the bodies that constraints outside them brace: their own constraints take part in a self-stress at positions
- *  in general, where a body that nothing braces has none. Such a body is rigid without being straight or flat exactly.
+/** Find the sets that constraints outside them brace: at positions in general these take part in a self-stress together
+ *  with what holds the set. Such a set is rigid without being flat, and a shape that is flat within rounding only would
+ *  contradict what braces it.
  *
- *  @param set     with the bodies in place of what they replace
- *  @param rowsOf  [bodies] constraints that hold each; none: not asked about
- *  @return [bodies] whether it is braced; false where rounding does not tell
- */
-std::vector<char> findBraced(const ConstraintSet& set, const std::vector<std::vector<int>>& rowsOf);
+ *  @param isAsked  [bodies] about which sets
+ *  @return [bodies] whether it is braced; false where rounding does not tell */
+std::vector<char> findBraced(const ConstraintSet& set, const std::vector<RigidSet>& bodies,
+                             const std::vector<char>& isAsked);
 
 } // namespace ConstraintPlugin
 

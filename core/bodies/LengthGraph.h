@@ -56,22 +56,32 @@ public:
     std::vector<std::vector<int>> components() const;
 
     /** Call visit(a, b, c, |ab|, |ac|, |bc|) for each triangle of known lengths. Each length is listed at its end of
-     * fewer neighbours: a hub of a million bonds then costs no more than its bonds. */
-    template <class Visit>
-    void visitTriangles(Visit visit) const {
+     *  fewer neighbours: a hub of a million bonds then costs no more than its bonds.
+     *  @param groupOf  (a, b) -> number of a group that has both, and all whose triangles are to be left out, or -1; it
+     *                  may change while triangles are visited */
+    template <class Visit, class GroupOf>
+    void visitTriangles(Visit visit, GroupOf groupOf) const {
         std::vector<Neighbour> higher;
         for (int a = 0; a < size(); a++) {
             higher.clear();
             for (const Neighbour& n : of(a))
                 if (isBefore(a, n.node))
                     higher.push_back(n);
-            for (std::size_t b = 0; b < higher.size(); b++)
+            for (std::size_t b = 0; b < higher.size(); b++) {
+                const int group = groupOf(a, higher[b].node);
                 for (std::size_t c = b + 1; c < higher.size(); c++) {
+                    if (group >= 0 && groupOf(a, higher[c].node) == group)
+                        continue;
                     const double third = find(higher[b].node, higher[c].node);
                     if (third >= 0)
                         visit(a, higher[b].node, higher[c].node, higher[b].length, higher[c].length, third);
                 }
+            }
         }
+    }
+    template <class Visit>
+    void visitTriangles(Visit visit) const {
+        visitTriangles(visit, [](int, int) { return -1; });
     }
 
     std::vector<int> particle; ///< [nodes] ascending

@@ -1,55 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#include "PlateFinder.h"
+#include "PlacedNodes.h"
+#include "Placement.h"
+#include <set>
+#include <unordered_map>
 
 namespace ConstraintPlugin {
-
-int PlacedNodes::find(int node) const {
-    const auto it = std::lower_bound(nodes.begin(), nodes.end(), node);
-    return it != nodes.end() && *it == node ? (int) (it - nodes.begin()) : -1;
-}
-
-void PlacedNodes::insert(int node, const Real3& point) {
-    const auto at = std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin();
-    nodes.insert(nodes.begin() + at, node);
-    points.insert(points.begin() + at, point);
-}
-
-std::vector<KnownLength> lengthsAmong(const LengthGraph& graph, const std::vector<int>& nodes) {
-    std::vector<KnownLength> lengths;
-    const int n = (int) nodes.size();
-    for (int i = 0; i < n; i++) {
-        const LengthGraph::Range range = graph.of(nodes[i]);
-        if (range.size() > 4 * n) { // a hub
-            for (int j = i + 1; j < n; j++)
-                if (const double length = graph.find(nodes[i], nodes[j]); length >= 0)
-                    lengths.push_back({i, j, length});
-            continue;
-        }
-        int j = i + 1;
-        for (const LengthGraph::Neighbour& neighbour : range) { // both lists ascend
-            while (j < n && nodes[j] < neighbour.node)
-                j++;
-            if (j < n && nodes[j] == neighbour.node)
-                lengths.push_back({i, j, neighbour.length});
-        }
-    }
-    return lengths;
-}
-
-WorstFit findWorstFit(const LengthGraph& graph, const PlacedNodes& body) {
-    WorstFit worst;
-    std::vector<double> sum(body.size());
-    for (const KnownLength& l : lengthsAmong(graph, body.nodes)) {
-        const double m = misfit(body.points, l);
-        worst.misfit = std::max(worst.misfit, std::isfinite(m) ? m : HUGE_VAL);
-        sum[l.i] += m * m;
-        sum[l.j] += m * m;
-    }
-    if (!sum.empty())
-        worst.node = body.nodes[std::max_element(sum.begin(), sum.end()) - sum.begin()];
-    return worst;
-}
 
 namespace {
 
@@ -145,7 +101,8 @@ bool mergeLines(const LengthGraph& graph, PlacedNodes& line, const PlacedNodes& 
         if (line.find(other.nodes[k]) < 0)
             merged.insert(other.nodes[k], {a + sign * (other.points[k].x - other.points[first].x), 0, 0});
     fitShape(merged.points, lengthsAmong(graph, merged.nodes));
-    if (isHeldBent(graph, merged, tolerance) || !(findWorstFit(graph, merged).misfit <= tolerance))
+    if (isHeldBent(graph, merged, tolerance) ||
+        !(findWorstFit(lengthsAmong(graph, merged.nodes), merged).misfit <= tolerance))
         return false;
     line = merged;
     return true;
@@ -180,7 +137,7 @@ std::vector<PlacedNodes> findLines(const LengthGraph& graph, double tolerance) {
             isKnown = isKnown || (lines[l].find(seed.end) >= 0 && lines[l].find(seed.otherEnd) >= 0);
         std::set<int> excluded;
         for (int attempt = 0; attempt < 10 && !isKnown; attempt++) {
-            PlacedNodes line;
+            PlacedNodes line{{}, {}, 1, true};
             line.insert(seed.end, {});
             line.insert(seed.middle, {seed.first, 0, 0});
             line.insert(seed.otherEnd, {seed.first + seed.second, 0, 0});
@@ -188,7 +145,7 @@ std::vector<PlacedNodes> findLines(const LengthGraph& graph, double tolerance) {
                 break;
             extendLine(graph, line, excluded, tolerance);
             fitShape(line.points, lengthsAmong(graph, line.nodes));
-            const WorstFit worst = findWorstFit(graph, line);
+            const WorstFit worst = findWorstFit(lengthsAmong(graph, line.nodes), line);
             if (worst.misfit <= tolerance) {
                 for (int node : line.nodes)
                     linesOf[node].push_back((int) lines.size());

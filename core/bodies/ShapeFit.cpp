@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ShapeFit.h"
-#include "SmallMatrix.h"
-#include "SymmetricEigen.h"
 
 namespace ConstraintPlugin {
 
@@ -67,7 +65,9 @@ std::vector<Real3> solveLeastSquares(const Rows& rows, Rows::Residual residual, 
     double gamma = square(s);
     const double rounding = 1e-31 * rows.lengths.size() / (size * size);
     const double enough = std::max(1e-18 * gamma, rounding);
-    for (std::size_t i = 0; i < 4 * n + 20 && gamma > enough; i++) {
+    constexpr std::size_t mostWork = 50'000'000;
+    const std::size_t mostIterations = std::min(4 * n + 20, mostWork / rows.lengths.size() + 20);
+    for (std::size_t i = 0; i < mostIterations && gamma > enough; i++) {
         const Rows::Residual q = rows.times(p);
         const double alpha = gamma / square(q);
         if (!std::isfinite(alpha))
@@ -97,8 +97,8 @@ void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& length
         size = std::max(size, l.length);
     for (const PointOnLine& l : onLine)
         rows.scale.push_back(1 / std::max(1e-3 * size, norm(points[l.a] - points[l.b])));
-    double last = HUGE_VAL;
-    for (int iteration = 0; iteration < 10; iteration++) {
+    double last = HUGE_VAL, lastSum = HUGE_VAL;
+    for (int iteration = 0; iteration < 50; iteration++) {
         Rows::Residual residual = rows.times(points); // minus that of the points on lines
         for (Real3& r : residual.second)
             r = -r;
@@ -111,6 +111,10 @@ void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& length
             rows.gradient[k] = (1 / (r * l.length)) * d;
             residual.first[k] = 1 - r / l.length;
         }
+        const double sum = square(residual);
+        if (iteration >= 8 && sum > 0.9 * lastSum) // no exact shape: what is left of the residual stays
+            break;
+        lastSum = sum;
         const std::vector<Real3> step = solveLeastSquares(rows, residual, points.size(), size);
         double largest = 0;
         for (const Real3& s : step)
@@ -130,75 +134,6 @@ void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& length
 
 double misfit(const std::vector<Real3>& points, const KnownLength& l) {
     return std::abs(norm(points[l.i] - points[l.j]) / l.length - 1);
-}
-
-double misfit(const std::vector<Anchor>& anchors, const Real3& place) {
-    double largest = 0;
-    for (const Anchor& a : anchors)
-        largest = std::max(largest, std::abs(norm(place - a.position) / a.length - 1));
-    return largest;
-}
-
-bool placeByAnchors(const std::vector<Anchor>& anchors, int dimension, Real3& place) {
-    constexpr double smallestSpread = 1e-3; // squared: anchors this close to a line, or plane, do not place a point
-    const int n = (int) anchors.size();
-    if (n <= dimension || dimension > 3)
-        return false;
-    Real3 centre;
-    double mean = 0;
-    for (const Anchor& a : anchors) {
-        centre += (1.0 / n) * a.position;
-        mean += (dot(a.position, a.position) - a.length * a.length) / n;
-    }
-    // 2 (a_i - centre) . x = |a_i|^2 - d_i^2 - mean
-    std::vector<double> A(dimension * dimension);
-    double b[3] = {};
-    for (const Anchor& a : anchors) {
-        const Real3 d = a.position - centre;
-        const double x[3] = {d.x, d.y, d.z};
-        const double right = (dot(a.position, a.position) - a.length * a.length - mean) / 2;
-        for (int i = 0; i < dimension; i++) {
-            for (int j = 0; j < dimension; j++)
-                A[i * dimension + j] += x[i] * x[j];
-            b[i] += x[i] * right;
-        }
-    }
-    const std::vector<double> moments = solveSymmetricEigen(dimension, A).values;
-    if (!(moments[0] > smallestSpread * moments[dimension - 1]))
-        return false;
-    if (!(dimension == 2 ? solveClosedForm<2>(A.data(), b) : solveClosedForm<3>(A.data(), b)))
-        return false;
-    place = {b[0], b[1], dimension == 3 ? b[2] : 0};
-    for (int iteration = 0; iteration < 3; iteration++) {
-        std::fill(A.begin(), A.end(), 0);
-        b[0] = b[1] = b[2] = 0;
-        for (const Anchor& a : anchors) {
-            const Real3 d = place - a.position;
-            const double r = norm(d), x[3] = {d.x / (r * a.length), d.y / (r * a.length), d.z / (r * a.length)};
-            for (int i = 0; i < dimension; i++) {
-                for (int j = 0; j < dimension; j++)
-                    A[i * dimension + j] += x[i] * x[j];
-                b[i] += x[i] * (1 - r / a.length);
-            }
-        }
-        if (!(dimension == 2 ? solveClosedForm<2>(A.data(), b) : solveClosedForm<3>(A.data(), b)))
-            break;
-        place += Real3{b[0], b[1], dimension == 3 ? b[2] : 0};
-    }
-    return std::isfinite(place.x + place.y + place.z);
-}
-
-std::vector<Real3> placesInPlane(const Anchor& a, const Anchor& b) {
-    const Real3 d = b.position - a.position;
-    const double r = norm(d);
-    const double x = (a.length * a.length - b.length * b.length + r * r) / (2 * r);
-    const double square = a.length * a.length - x * x;
-    const double y = square > 0 ? std::sqrt(square) : 0;
-    const Real3 u = (1 / r) * d, v{-u.y, u.x, 0};
-    const Real3 foot = a.position + x * u;
-    if (y < 0.01 * r)
-        return {foot};
-    return {foot + y * v, foot - y * v};
 }
 
 } // namespace ConstraintPlugin

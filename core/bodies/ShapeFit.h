@@ -25,23 +25,6 @@ void fitShape(std::vector<Real3>& points, const std::vector<KnownLength>& length
 /** Relative difference between the length that points have and the one they should have. */
 double misfit(const std::vector<Real3>& points, const KnownLength& length);
 
-/** Some known distances of a point to be placed. */
-struct Anchor {
-    Real3 position;
-    double length; ///< nm
-};
-
-/** Place a point in the plane z = 0, or in space, by its distances from anchors that do not lie on one line, or in one
- *  plane, by linear least squares and Gauss-Newton.
- *  @return false if the anchors span too little */
-bool placeByAnchors(const std::vector<Anchor>& anchors, int dimension, Real3& place);
-
-/** The largest relative difference of a place's distances from what the anchors say. */
-double misfit(const std::vector<Anchor>& anchors, const Real3& place);
-
-/** Both places in the plane z = 0 at given distances from two points; one where they nearly coincide. */
-std::vector<Real3> placesInPlane(const Anchor& a, const Anchor& b);
-
 } // namespace ConstraintPlugin
 
 #endif

@@ -36,16 +36,15 @@ struct Constraint {
     double target = 0;     ///< nm or rad, at startTime; 0 for LinearAngle, AffinePosition and Custom
     bool periodic = false; ///< bond vectors take the minimum image
     int force = -1;        ///< index of its Force in the System, -1: the System itself
-    int index = 0;         ///< its index there; for a rigid body's constraints: the body's, -1 if it was recognized
+    int index = 0;         ///< its index there; for a rigid body's constraints: the body's, -1 if it is recognized
     double rate = 0;       ///< nm/ps or rad/ps
     double startTime = 0;  ///< ps
     int form = -1;         ///< AffinePosition, Custom: index into ConstraintSet::affine, custom. LinearAngle: component
     int firstParameter = 0;   ///< Custom: where its parameters begin in ConstraintSet::parameters
     int owner = -1;           ///< if not declared: the declared constraint that it completes; -1: a rigid body's
-    int replaces = -1;        ///< of a recognized rigid body: one of the declared constraints that it replaces
-    bool isReplaced = false;  ///< a rigid body replaces it: it is checked, not solved
-    bool isAbsorbed = false;  ///< a declared rigid body holds it: it is neither checked nor solved
-    bool isBraced = false;    ///< of a nearly flat set that keeps its lengths, because others brace it
+    bool isAbsorbed = false;  ///< a rigid body holds it: it is neither checked nor solved
+    int recognized = -1;      ///< index into ConstraintSet::recognized of the body that it makes with others
+    bool isBraced = false;    ///< of a set that is flat within rounding, but that others brace: it is no body
     std::vector<int> nodes{}; ///< what it moves, if bodies are among that; else empty: its particles
     std::array<int, 2> joint = {-1, -1}; ///< bodies whose copies of a particle it holds together; else -1
 
@@ -64,10 +63,13 @@ struct AffineForm {
     double length = 1;           ///< nm, the size of the body: errors are relative to it
 };
 
-/** Constraints that were recognized as a linear or planar rigid body, which replaces them. */
-struct RecognizedSet {
-    std::vector<int> constraints, particles; ///< ascending
-    bool isStraight = false;
+/** A rigid body that distances and angles hold. It absorbs them, and their targets are those of its shape. */
+struct RecognizedBody {
+    std::vector<int> constraints; ///< ascending
+    int dimension = 3;            ///< 1: linear, 2: planar
+    /** Particles that span a linear or planar body, 2 or 3: the distances among them have its multipliers. */
+    std::vector<int> base;
+    int body = -1; ///< index into ConstraintSet::bodies
 };
 
 /** Every constraint of a System, as plain data: first the numListed constraints that users declared (those of the
@@ -81,11 +83,11 @@ struct ConstraintSet {
     std::vector<std::shared_ptr<CustomCoordinate>> custom;
     std::vector<double> parameters;                        ///< of all Custom constraints
     std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or missing: no name. null: no names
-    double fitDeviation = 0;      ///< largest change of a target by a linear or planar fit, relative to scale()
+    double fitDeviation = 0;      ///< largest change of a target to that of a recognized shape, relative to scale()
     int fittedConstraint = -1;    ///< the constraint with that change; -1: no target was changed
     double absorbedDeviation = 0; ///< largest deviation of an absorbed constraint from its body's shape, as scale()
     int absorbedConstraint = -1;  ///< the constraint with that deviation; -1: none is absorbed
-    std::vector<RecognizedSet> recognized;
+    std::vector<RecognizedBody> recognized;
     std::vector<FreeBody> bodies; ///< rigid bodies
     int numCopies = 0;            ///< of particles that several bodies share, beyond one each
     /** Which particle of which body. */
@@ -139,7 +141,7 @@ struct ConstraintSet {
         return std::any_of(nodes.begin(), nodes.end(), [&](int node) { return inverseMassOf(node) > 0; });
     }
     /** Whether a constraint is ignored: the System's own constraints between massless particles, as OpenMM documents,
-     * those that a declared rigid body holds, and invalid constraints. It stays in the list of multipliers with a
+     * those that a rigid body holds, and invalid constraints. It stays in the list of multipliers with a
      * multiplier of 0. */
     bool isIgnored(const Constraint& c) const {
         return c.particles.empty() || c.isAbsorbed || (c.force < 0 && c.index >= 0 && !isMovable(c));

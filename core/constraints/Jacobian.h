@@ -247,7 +247,7 @@ private:
     template <int size>
     double evaluateAt(int row, const Real3* b, Real3* gradient) const {
         Real3 G[size - 1];
-        const double q = coordinate(kind[row], b, G);
+        const double q = coordinateOf<size>(kind[row], b, G);
         toParticles(size, G, gradient);
         return q;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "JoinBodies.h"
-#include <map>
+#include <algorithm>
 
 namespace ConstraintPlugin {
 
@@ -20,7 +20,7 @@ std::vector<int> countSharers(const ConstraintSet& set) {
 void markJoined(ConstraintSet& set, const std::vector<int>& sharers) {
     std::vector<char> isConstrained(set.numParticles());
     for (const Constraint& c : set.constraints)
-        if (!set.isIgnored(c) && !c.isReplaced)
+        if (!set.isIgnored(c))
             for (int p : c.particles)
                 isConstrained[p] = 1;
     for (FreeBody& body : set.bodies) {
@@ -60,17 +60,24 @@ std::vector<Real3> openDirections(const FreeBody& first, const std::vector<Share
 /** Hold a body's copies of shared particles where the first bodies that have them hold theirs. */
 void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
     const FreeBody& body = set.bodies[b];
-    std::map<int, std::vector<SharedPlace>> sharedWith; // by the other body
-    for (int i = 0; i < body.size(); i++) {
-        const int p = body.particles[i];
-        if (body.mass[i] == 0 || sharers[p] < 2)
-            continue;
+    std::vector<int> places; // those shared with the first bodies come first: what they hold, others need not
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] > 0 && sharers[body.particles[i]] > 1 && set.joinedPlaces[body.particles[i]].body != b)
+            places.push_back(i);
+    std::stable_sort(places.begin(), places.end(), [&](int i, int j) {
+        return set.joinedPlaces[body.particles[i]].body < set.joinedPlaces[body.particles[j]].body;
+    });
+    for (std::size_t k = 0; k < places.size(); k++) {
+        const int i = places[k], p = body.particles[i];
         const ConstraintSet::Place& owner = set.joinedPlaces[p];
-        if (owner.body == b)
-            continue;
         set.numCopies++;
         const FreeBody& first = set.bodies[owner.body];
-        std::vector<SharedPlace>& before = sharedWith[owner.body];
+        std::vector<SharedPlace> before; // that both bodies have, whichever body holds these together
+        for (std::size_t l = 0; l < k; l++) {
+            const auto at = std::find(first.particles.begin(), first.particles.end(), body.particles[places[l]]);
+            if (at != first.particles.end())
+                before.push_back({(int) (at - first.particles.begin()), places[l]});
+        }
         for (const Real3& axis : openDirections(first, before, owner.place)) {
             Constraint c;
             c.kind = CoordinateKind::AffinePosition;
@@ -83,7 +90,6 @@ void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
             set.affine.push_back({axis, {1.0}, length > 0 ? length : 0.1});
             set.constraints.push_back(std::move(c));
         }
-        before.push_back({owner.place, i});
     }
 }
 
@@ -124,7 +130,7 @@ void joinBodies(ConstraintSet& set) {
         if (set.bodies[b].isJoined)
             addJoints(set, b, sharers);
     for (Constraint& c : set.constraints)
-        if (!set.isIgnored(c) && !c.isReplaced)
+        if (!set.isIgnored(c))
             c.nodes = findNodes(set, c);
 }
 

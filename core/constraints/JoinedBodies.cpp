@@ -42,8 +42,8 @@ void JoinedBodies::setStart(const Real3* positions, const Box& box) {
 
 void JoinedBodies::gather(const Real3* field, Real3* nodes) const {
     for (int b : joined) {
-        Moments unused, moments;
-        bodyLoops::findMoments(rangeOf(b), field, {}, Box(), field, unused, moments);
+        Moments moments;
+        bodyLoops::findMoments(rangeOf(b), field, moments);
         const BodyConstants& body = set.bodies[b].constants;
         nodes[set.originNodeOf(b)] = body.inverseMass * moments.total;
         nodes[set.turnNodeOf(b)] = rigid::turnOf(body, rigid::angularMoment(axesOf(b), moments));
@@ -100,10 +100,6 @@ const JoinedBodies::Displaced& JoinedBodies::displaced(int b, const Real3* nodes
     }
     state.displaced.motion.t = origin;
     return state.displaced;
-}
-
-BodyReport JoinedBodies::reportTurn() const {
-    return failed;
 }
 
 RigidMotion JoinedBodies::velocityOf(int b, const Real3* nodes) const {

@@ -62,7 +62,9 @@ public:
         return rigid::angularVelocityOf(set.bodies[body].constants, nodes[set.turnNodeOf(body)]);
     }
     /** The body that turned by more than 90 degrees since setStart(), if any: BodyReport::isSolved is false. */
-    BodyReport reportTurn() const;
+    const BodyReport& reportTurn() const {
+        return failed;
+    }
 
 private:
     struct State {

@@ -93,9 +93,8 @@ void JoinedRows::fold(int row, const Real3* gradients, const Real3* nodes, Real3
         folded[part.node] += G;
         if (part.of.body < 0)
             continue;
-        const rigid::BodyAxes& e = bodies.axesOf(part.of.body);
         folded[part.node + 1] += cross(rigid::rotated(rotationOf(part.of.body), bodies.shapeOf(part.of)),
-                                       {dot(e.e1, G), dot(e.e2, G), dot(e.e3, G)}); // a torque so far
+                                       rigid::componentsOf(bodies.axesOf(part.of.body), G)); // a torque so far
     }
     for (std::size_t n = 0; n < of.size(); n++)
         if (const int body = (of[n] - set.numParticles()) / 2;

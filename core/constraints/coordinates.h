@@ -32,6 +32,23 @@ inline double coordinate(CoordinateKind kind, const Real3* bonds, Real3* G) {
     }
 }
 
+/** The same where the number of particles is known: one that has another is not even compiled. */
+template <int size>
+double coordinateOf(CoordinateKind kind, const Real3* bonds, Real3* G) {
+    switch (kind) {
+#define CASE(Name, name, numParticles, range)                                                                          \
+    case CoordinateKind::Name:                                                                                         \
+        if constexpr (numParticles == size)                                                                            \
+            return plain::name##Coordinate(bonds, G);                                                                  \
+        break;
+        LISTED_COORDINATES(CASE)
+#undef CASE
+    default:
+        break;
+    }
+    return 0.0;
+}
+
 /** d^2 q/dt^2 where its bond vectors change at constant rates. */
 inline double coordinateCurvature(CoordinateKind kind, const Real3* bonds, const Real3* rates) {
     switch (kind) {

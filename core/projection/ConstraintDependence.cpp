@@ -156,15 +156,14 @@ void ConstraintSolver::activate(const std::vector<char>& isActive) {
     rebuild();
 }
 
-int ConstraintSolver::chooseJoints(const Real3* positions, const Box& box, std::vector<char>& isActive) const {
-    const JointRank rank = findJointRank(set, joinedGroups, positions, box, time);
+void ConstraintSolver::activateJoints(const std::vector<std::vector<int>>& independent,
+                                      std::vector<char>& isActive) const {
     for (std::size_t g = 0; g < joinedGroups.size(); g++) {
         for (int k : joinedGroups[g])
             isActive[k] = 0;
-        for (int k : rank.independent[g])
+        for (int k : independent[g])
             isActive[k] = 1;
     }
-    return rank.singular.empty() ? -1 : rank.singular[0];
 }
 
 void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
@@ -177,7 +176,7 @@ void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box)
         for (int k : chooseAmong(group, present, positions, box))
             isActive[k] = 1;
     }
-    chooseJoints(positions, box, isActive);
+    activateJoints(chooseJointRows(set, joinedGroups, positions, box, time), isActive);
     activate(isActive);
 }
 
@@ -213,7 +212,8 @@ std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, co
 
 RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) {
     std::vector<char> isActive = activeOnes();
-    const int singular = chooseJoints(positions, box, isActive);
+    const JointRank ofJoints = findJointRank(set, joinedGroups, positions, box, time);
+    activateJoints(ofJoints.independent, isActive);
     activate(isActive);
     std::vector<int> others; // than constraints of joined bodies
     for (const std::vector<int>& group : joinedGroups)
@@ -221,9 +221,9 @@ RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box)
             isActive[k] = 0;
     std::copy_if(active.begin(), active.end(), std::back_inserter(others), [&](int k) { return isActive[k]; });
     RankAnalysis analysis = analyzeRank(set, others, positions, box, rankThreshold, time);
-    if (singular >= 0) {
+    if (!ofJoints.singular.empty()) {
         analysis.smallestPivot = 0;
-        analysis.circuit = joinedGroups[singular];
+        analysis.circuit = joinedGroups[ofJoints.singular[0]];
         analysis.shape = Shape::Spatial;
     }
     return analysis;

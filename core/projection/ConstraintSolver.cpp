@@ -2,29 +2,18 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintSolver.h"
 #include "GenericRank.h"
+#include "MirrorImages.h"
 #include "OutOfMemory.h"
+#include "WorstError.h"
 #include <cstring>
 #include <numeric>
-#include <optional>
 
 namespace ConstraintPlugin {
-
-double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, const Real3* v, const Box& box,
-                    double duration) {
-    if (constraint < 0 || set.constraints[constraint].kind != CoordinateKind::Distance)
-        return 0;
-    const Constraint& c = set.constraints[constraint];
-    const int i = c.particles[0], j = c.particles[1];
-    const auto velocityOf = [&](int p) { return set.inverseMass[p] > 0 ? v[p] : Real3(); };
-    const Real3 between = x[i] - x[j], b = c.periodic ? box.minimumImage(between) : between,
-                turning = cross(b, velocityOf(i) - velocityOf(j));
-    return duration * std::sqrt(dot(turning, turning)) / dot(b, b); // |b x v|/|b|^2: its angular velocity
-}
 
 ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method)
     : set(std::move(given)), method(method), bodies(set.bodies) {
     for (int k = 0; k < (int) set.constraints.size(); k++)
-        if (const Constraint& c = set.constraints[k]; set.isMovable(c) && !c.isReplaced && !c.isAbsorbed)
+        if (const Constraint& c = set.constraints[k]; set.isMovable(c) && !c.isAbsorbed)
             movable.push_back(k);
     const auto describeAnalysis = [&] {
         return "the rank analysis of " + std::to_string(movable.size()) + " constraints";
@@ -78,7 +67,7 @@ void ConstraintSolver::setMethod(Method newMethod) {
 bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     auto isSame = [](const Constraint& a, const Constraint& b) {
         return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index &&
-               a.nodes == b.nodes && a.joint == b.joint && a.isReplaced == b.isReplaced && a.isAbsorbed == b.isAbsorbed;
+               a.nodes == b.nodes && a.joint == b.joint && a.isAbsorbed == b.isAbsorbed && a.recognized == b.recognized;
     };
     auto isSameBody = [](const FreeBody& a, const FreeBody& b) {
         return a.particles == b.particles && a.force == b.force && a.index == b.index &&
@@ -103,11 +92,23 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     bodies.takeShapes();
     set.custom = other.custom;
     set.parameters = other.parameters;
+    set.recognized = other.recognized;
     set.fitDeviation = other.fitDeviation;
     set.fittedConstraint = other.fittedConstraint;
     set.absorbedDeviation = other.absorbedDeviation;
     set.absorbedConstraint = other.absorbedConstraint;
     rebuild();
+    return true;
+}
+
+bool ConstraintSolver::matchMirrorImages(const Real3* positions, const Box& box) {
+    const std::vector<int> mirrored = findMirrored(set, positions, box);
+    if (mirrored.empty())
+        return false;
+    mirror(set, mirrored);
+    bodies.takeShapes();
+    if (std::any_of(mirrored.begin(), mirrored.end(), [&](int b) { return set.bodies[b].isJoined; }))
+        rebuild(); // equations of joints have axes of the shapes
     return true;
 }
 
@@ -176,23 +177,7 @@ void ConstraintSolver::build() {
         allocating(describeFactors, true, [&] { return std::make_unique<MatrixInversionSolver>(*graph); });
     everyCluster.resize(graph->clusters.size());
     std::iota(everyCluster.begin(), everyCluster.end(), 0);
-    isOnNodes.assign(graph->clusters.size(), 0);
-    nodeParticles.clear();
-    for (std::size_t c = 0; c < graph->clusters.size() && hasJoined(); c++) {
-        const Cluster& cluster = graph->clusters[c];
-        for (int row = cluster.begin; row < cluster.end; row++)
-            isOnNodes[c] |= jacobian->isJoined(row);
-        for (int s = jacobian->slotStart[cluster.begin]; isOnNodes[c] && s < jacobian->slotStart[cluster.end]; s++)
-            if (jacobian->particle[s] < set.numParticles())
-                nodeParticles.push_back(jacobian->particle[s]);
-    }
-    for (int row = 0; row < (int) checked.size(); row++)
-        for (int s = checks->slotStart[row]; checks->isJoined(row) && s < checks->slotStart[row + 1]; s++)
-            if (checks->particle[s] < set.numParticles())
-                nodeParticles.push_back(checks->particle[s]);
-    std::sort(nodeParticles.begin(), nodeParticles.end());
-    nodeParticles.erase(std::unique(nodeParticles.begin(), nodeParticles.end()), nodeParticles.end());
-    nodes.assign(hasJoined() || checks->joinedRows() != nullptr ? set.numNodes() : 0, Real3());
+    findNodes();
     makeDistances();
     startPositions.clear();
 }
@@ -227,85 +212,6 @@ int ConstraintSolver::setStart(const Real3* positions, const Box& box, const std
 void ConstraintSolver::setEndTime(double end) {
     jacobian->setTime(end);
     checks->setTime(end);
-}
-
-const Impulses& ConstraintSolver::readImpulses() const {
-    const std::vector<double>*byRow = &lambda, *rateByRow = &mu;
-    if (hasFastLambda) {
-        positionRows = lambda;
-        distances->getPositionMultipliers(positionRows);
-        byRow = &positionRows;
-    }
-    if (hasFastMu) {
-        velocityRows = mu;
-        distances->getVelocityMultipliers(velocityRows);
-        rateByRow = &velocityRows;
-    }
-    sortByConstraint(*byRow, last.lambda);
-    sortByConstraint(*rateByRow, last.mu);
-    return last;
-}
-
-void ConstraintSolver::setImpulses(const Impulses& impulses) {
-    forgetImpulses();
-    for (int row = 0; row < graph->numRows(); row++) {
-        lambda[row] = impulses.lambda[graph->rows[row]];
-        mu[row] = impulses.mu[graph->rows[row]];
-    }
-    last.lambdaOfBodies = impulses.lambdaOfBodies;
-    last.muOfBodies = impulses.muOfBodies;
-    last.lambdaOfBodies.resize(bodies.numPlaces());
-    last.muOfBodies.resize(bodies.numPlaces());
-}
-
-void ConstraintSolver::rescaleImpulses(double factor) {
-    impulsesRevision++;
-    for (double& l : lambda)
-        l *= factor;
-    for (Real3& l : last.lambdaOfBodies)
-        l = factor * l;
-}
-
-void ConstraintSolver::forgetImpulses() {
-    impulsesRevision++;
-    lambda.assign(graph->numRows(), 0.0);
-    mu.assign(graph->numRows(), 0.0);
-    last.lambdaOfBodies.assign(bodies.numPlaces(), Real3());
-    last.muOfBodies = last.lambdaOfBodies;
-    hasFastLambda = hasFastMu = false;
-}
-
-void ConstraintSolver::gather(const Real3* x) {
-    for (int p : nodeParticles)
-        nodes[p] = x[p];
-    for (const Jacobian* J : {jacobian.get(), checks.get()})
-        if (J->joinedRows() != nullptr)
-            J->joinedRows()->bodies.gather(x, nodes.data());
-}
-
-void ConstraintSolver::scatter(Real3* x) const {
-    for (int p : nodeParticles)
-        x[p] = nodes[p];
-}
-
-JoinedMotions ConstraintSolver::motions(const std::function<rigid::RigidMotion(int body)>& motionOf) const {
-    JoinedMotions result;
-    if (!hasJoined())
-        return result;
-    result.number.assign(set.bodies.size(), -1);
-    for (int b : joinedBodies().getBodies()) {
-        result.number[b] = (int) result.motions.size();
-        result.motions.push_back({joinedBodies().frameOf(b), motionOf(b)});
-    }
-    return result;
-}
-
-void ConstraintSolver::setBodies(const Real3* positions, const Box& box, Real3* x) {
-    if (set.bodies.empty())
-        return;
-    std::vector<Real3> unused;
-    bodies.solveVelocities(positions, box, x, unused,
-                           motions([&](int b) { return joinedBodies().velocityOf(b, nodes.data()); }));
 }
 
 template <class SolveCluster>
@@ -350,35 +256,6 @@ SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tol
 
 namespace {
 
-/** Add the errors of a Jacobian's rows to a report. error: (row) -> {error, value} */
-template <class Error>
-void noteAll(SolveReport& report, const std::vector<int>& constraints, Error error) {
-    for (int row = 0; row < (int) constraints.size(); row++) {
-        const auto [e, value] = error(row);
-        // The first NaN is kept, because no number compares greater.
-        if (report.constraint < 0 || e > report.maxError || (std::isnan(e) && !std::isnan(report.maxError))) {
-            report.maxError = e;
-            report.constraint = constraints[row];
-            report.value = value;
-        }
-    }
-}
-
-struct ErrorAndValue {
-    double error, value;
-};
-
-/** Add the worst body to a report. */
-void note(SolveReport& report, const BodyReport& worst) {
-    const bool isWorse = worst.error > report.maxError || (std::isnan(worst.error) && !std::isnan(report.maxError));
-    if (worst.body < 0 || !(isWorse || (report.constraint < 0 && report.body < 0)))
-        return;
-    report.maxError = worst.error;
-    report.body = worst.body;
-    report.constraint = -1;
-    report.value = 0;
-}
-
 /** Whether all constraints that are solved hold. Callers may accept what is left of those that depend on them. */
 bool isSolved(const SolveReport& report) {
     return report.outcome == Outcome::Converged || report.outcome == Outcome::Inconsistent;
@@ -396,28 +273,6 @@ void noteFailure(SolveReport& report, const BodyReport& failed) {
 }
 
 } // namespace
-
-SolveReport ConstraintSolver::reportNoGradient(int row, const Real3* positions) const {
-    SolveReport report;
-    report.constraint = graph->rows[row];
-    report.isOfStart = true;
-    const Constraint& c = set.constraints[report.constraint];
-    for (int p : c.particles)
-        report.places.push_back(positions[p]);
-    const bool isSomewhere = std::all_of(report.places.begin(), report.places.end(),
-                                         [](const Real3& x) { return std::isfinite(x.x + x.y + x.z); });
-    // Angles and dihedrals have no gradient if three neighbours lie on a line, and no q has one if two particles
-    // coincide.
-    const bool canBeStraight = isAngular(c.kind);
-    const bool areApart = std::adjacent_find(report.places.begin(), report.places.end(),
-                                             [](const Real3& a, const Real3& b) { return dot(a - b, a - b) == 0; }) ==
-                          report.places.end();
-    const bool isOfItsOwn = c.kind == CoordinateKind::Custom || (canBeStraight && areApart);
-    report.outcome = isOfItsOwn && isSomewhere ? Outcome::NoGradient : Outcome::NotFinite;
-    report.value = jacobian->startValue(row);
-    report.maxError = jacobian->startError(row);
-    return report;
-}
 
 template <class Measure>
 void ConstraintSolver::describeWorst(SolveReport& report, const DistanceSolver::Report& fast, const Real3* positions,
@@ -564,130 +419,6 @@ SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, dou
     // An error slightly above the tolerance because of rounding is accepted; a singular or non-finite system is not.
     if (report.outcome == Outcome::NotConverged && report.maxError < 1e-8)
         report.outcome = Outcome::Converged;
-    return report;
-}
-
-std::vector<double> ConstraintSolver::byConstraint(const std::vector<double>& byRow) const {
-    std::vector<double> result;
-    sortByConstraint(byRow, result);
-    return result;
-}
-
-void ConstraintSolver::sortByConstraint(const std::vector<double>& byRow, std::vector<double>& result) const {
-    if (graph->numRows() < (int) set.constraints.size())
-        result.assign(set.constraints.size(), 0.0); // constraints that are only checked have none
-    result.resize(set.constraints.size());
-    for (int row = 0; row < graph->numRows(); row++)
-        result[graph->rows[row]] = byRow[row];
-}
-
-/** Largest displacement of a particle in one iteration of approach() (nm): the length of a bond. */
-static constexpr double longestStep = 0.1;
-
-SolveReport ConstraintSolver::approach(Real3* x, const Box& box, double tolerance, int maxIterations) {
-    const int n = set.numParticles();
-    SolveReport report = measurePositions(x, box);
-    int detours = 0;
-    for (int iteration = 1; report.maxError > tolerance && iteration <= maxIterations; iteration++) {
-        if (startWithoutGradient >= 0)
-            return reportNoGradient(startWithoutGradient, x);
-        std::vector<double> sigma(graph->numRows()), lambda(graph->numRows());
-        for (int row = 0; row < graph->numRows(); row++)
-            sigma[row] = jacobian->residual(row, jacobian->startValue(row));
-        std::vector<Real3> step(n), next(n);
-        gather(step.data());
-        solveLinear(sigma, report.maxError, step.data(), lambda, maxIterations);
-        setBodies(x, box, step.data());
-        const std::vector<Real3> nodeStep = nodes;
-        std::optional<JoinedBodies> start;
-        if (hasJoined())
-            start.emplace(joinedBodies());
-        SolveReport trial;
-        double farthest = 0;
-        for (const Real3& s : step)
-            farthest = std::max(farthest, std::sqrt(dot(s, s)));
-        const double longest = std::min(1.0, longestStep / farthest); // near an extremum of sigma Newton's step is huge
-        auto take = [&](double fraction) {
-            for (int i = 0; i < n; i++)
-                next[i] = x[i] + fraction * step[i];
-            if (start)
-                start->displace(x, box, nodeStep.data(), fraction, next.data());
-            trial = measurePositions(next.data(), box);
-            return trial.maxError < report.maxError;
-        };
-        double fraction = longest;
-        while (!take(fraction) && fraction > 1e-3)
-            fraction /= 2;
-        if (!(trial.maxError < report.maxError)) { // errors of several kinds may have to grow before they fall
-            if (++detours > 10)
-                break;
-            take(longest);
-        }
-        std::copy(next.begin(), next.end(), x);
-        report = trial;
-        report.iterations = iteration;
-    }
-    report.outcome = report.maxError <= tolerance ? Outcome::Converged : Outcome::NotConverged;
-    return report;
-}
-
-SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box& box) {
-    SolveReport report;
-    setStart(positions, box);
-    for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
-        noteAll(report, *constraints, [J = J](int row) {
-            const double q = J->startValue(row);
-            return ErrorAndValue{J->startError(row), q};
-        });
-    }
-    note(report, bodies.measurePositions(positions, box));
-    return report;
-}
-
-ConstraintSolver::Misplaced ConstraintSolver::placeBodies(Real3* x, const Box& box, double threshold,
-                                                          double ofAnchors) const {
-    for (int b = 0; b < (int) set.bodies.size(); b++) {
-        const FreeBody& body = set.bodies[b];
-        const BodyFit fit = fitBody(body, x, box);
-        if (fit.deviation <= threshold * body.radius)
-            continue;
-        if (fit.isMirrored)
-            return {Misplaced::Mirrored, b};
-        if (!(fit.ofAnchors <= ofAnchors * body.radius))
-            return {Misplaced::Anchors, b, fit.anchor, fit.ofAnchors};
-        moveToFit(body, fit, x, box);
-    }
-    return {};
-}
-
-int ConstraintSolver::rank() const {
-    int rank = (int) active.size();
-    for (const FreeBody& body : set.bodies)
-        rank += 3 * body.numMassive - body.degreesOfFreedom();
-    return rank - 3 * set.numCopies; // which numMassive counts, but which are no coordinates of the System
-}
-
-SolveReport ConstraintSolver::measurePositions(const std::vector<int>& constraints, const Real3* positions,
-                                               const Box& box, double at) const {
-    Jacobian some(set, constraints);
-    some.setStart(positions, box, at);
-    SolveReport report;
-    noteAll(report, constraints, [&](int row) { return ErrorAndValue{some.startError(row), some.startValue(row)}; });
-    return report;
-}
-
-SolveReport ConstraintSolver::measureVelocities(const Real3* positions, const Box& box, const Real3* velocity,
-                                                double timeScale) {
-    SolveReport report;
-    setStart(positions, box);
-    gather(velocity);
-    for (const auto& [J, constraints] : {std::pair(jacobian.get(), &graph->rows), std::pair(checks.get(), &checked)}) {
-        noteAll(report, *constraints, [this, J = J, velocity, timeScale](int row) {
-            const double rate = J->rate(row, fieldOf(*J, row, velocity)) + J->timeDerivative[row];
-            return ErrorAndValue{std::abs(rate) * timeScale * J->inverseScale[row], rate};
-        });
-    }
-    note(report, bodies.measureVelocities(positions, box, velocity, timeScale));
     return report;
 }
 

@@ -52,6 +52,9 @@ public:
 
     /** Use the targets of a set that is otherwise equal. @return false if it is not; nothing is then changed */
     bool setTargets(const ConstraintSet& other);
+    /** Make the shapes of bodies that may be mirrored those that positions have.
+     *  @return whether any changed */
+    bool matchMirrorImages(const Real3* positions, const Box& box);
     /** Set the time (ps) of the states in later calls, for moving constraints. */
     void setTime(double now) {
         time = now;
@@ -210,8 +213,9 @@ private:
     void rebuild();
     /** Solve other constraints. @param isActive  [constraints] */
     void activate(const std::vector<char>& isActive);
-    /** Choose among the constraints of joined bodies at positions. @return the first group that is singular; or -1 */
-    int chooseJoints(const Real3* positions, const Box& box, std::vector<char>& isActive) const;
+    /** Make some constraints of joined bodies, and no others, active.
+     *  @param independent  [joinedGroups];  @param[in, out] isActive  [constraints] */
+    void activateJoints(const std::vector<std::vector<int>>& independent, std::vector<char>& isActive) const;
     std::vector<char> activeOnes() const;
     /** The best conditioned choice of as many constraints of a group as are solved at present. */
     std::vector<int> chooseAmong(const std::vector<int>& group, const std::vector<int>& present, const Real3* positions,
@@ -232,6 +236,8 @@ private:
     double innerTolerance(double tolerance) const {
         return checked.empty() && set.numCopies == 0 ? tolerance : std::max(0.05 * tolerance, 1e-15);
     }
+    /** Find which clusters solve for nodes, and which particles these have. */
+    void findNodes();
     /** Take a field of the particles to the nodes that clusters with joined bodies solve for. */
     void gather(const Real3* x);
     /** The particles among them back. */

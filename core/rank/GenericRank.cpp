@@ -24,43 +24,6 @@ Jacobian unitMasses(const ConstraintSet& set, const std::vector<int>& rows, cons
     return J;
 }
 
-/** Rigid bodies' particles keep their places among their base particles. */
-void placeBodies(const ConstraintSet& set, std::vector<Real3>& positions) {
-    std::vector<int> linear;
-    for (int k = 0; k < (int) set.constraints.size(); k++) {
-        const Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::AffinePosition || !set.isMovable(c) || set.isJoined(c))
-            continue;
-        linear.push_back(k);
-        const AffineForm& form = set.affine[c.form];
-        Real3& place = positions[c.particles[0]];
-        double along = -dot(form.axis, place);
-        for (std::size_t b = 0; b < form.weights.size(); b++)
-            along += form.weights[b] * dot(form.axis, positions[c.particles[b + 1]]);
-        place += along * form.axis;
-    }
-    // If bodies share particles, move all of them to the closest positions that satisfy the equations.
-    constexpr double rounding = 1e-14; // nm
-    for (int pass = 0; pass < 3; pass++) {
-        const Jacobian J = unitMasses(set, linear, positions);
-        std::vector<double> error(linear.size());
-        double largest = 0;
-        for (int row = 0; row < J.numRows(); row++) {
-            error[row] = J.startValue(row) / std::sqrt(J.diagonal(row, J.start.data()));
-            largest = std::max(largest, std::abs(error[row]));
-        }
-        if (largest <= rounding)
-            return;
-        const UnitRows rows(J, 0, J.numRows());
-        std::vector<double> shift(rows.numColumns());
-        const auto impulse = solveByConjugateGradients(rows, error);
-        for (int row = 0; impulse && row < J.numRows(); row++)
-            rows.add(row, -(*impulse)[row], shift.data());
-        for (std::size_t i = 0; i < rows.getParticles().size(); i++)
-            positions[rows.getParticles()[i]] += Real3{shift[3 * i], shift[3 * i + 1], shift[3 * i + 2]};
-    }
-}
-
 } // namespace
 
 std::vector<Real3> drawPositions(const ConstraintSet& set, int draw) {
@@ -68,7 +31,6 @@ std::vector<Real3> drawPositions(const ConstraintSet& set, int draw) {
     SplitMix random(3 * positions.size() * draw);
     for (Real3& x : positions)
         x = drawPoint(random);
-    placeBodies(set, positions);
     return positions;
 }
 
@@ -136,7 +98,6 @@ Choice chooseSparse(const ConstraintSet& set, const ConstraintGraph& graph, cons
         for (int row : bad)
             for (int p : set.constraints[graph.rows[cluster.begin + row]].particles)
                 positions[p] = drawPoint(random);
-        placeBodies(set, positions);
     }
     return {};
 }

@@ -16,12 +16,17 @@ constexpr double solved = 1e-12; // errors that Newton's method reaches
 /** Distance of a row from the span of others, from which on it is independent of them. */
 constexpr double independentFrom = 1e-6;
 
+/** Whether dependent constraints hold, by an error. */
+bool isClose(double error) {
+    return error <= 1e-9;
+}
+
 /** The groups that are examined, at positions that are moved. */
 class Linkage {
 public:
     Linkage(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
             const Box& box, double time)
-        : x(positions, positions + set.numParticles()), set(set), groups(groups), box(box), time(time),
+        : set(set), groups(groups), box(box), time(time), x(positions, positions + set.numParticles()),
           nodes(set.numNodes()) {
         for (const std::vector<int>& group : groups)
             all.insert(all.end(), group.begin(), group.end());
@@ -47,8 +52,10 @@ public:
                     if (found.distance[i] > threshold[g])
                         chosen.push_back(groups[g][found.rows[i]]);
                 std::sort(chosen.begin(), chosen.end());
-            } else
-                chosen = analyzeRank(set, groups[g], x.data(), box, threshold[g] * threshold[g], time).independent;
+            } else { // by squares of distances, which are less accurate
+                const double square = std::max(threshold[g] * threshold[g], rankThreshold);
+                chosen = analyzeRank(set, groups[g], x.data(), box, square, time).independent;
+            }
             result.push_back(std::move(chosen));
         }
         return result;
@@ -65,6 +72,26 @@ public:
             e = error <= e ? e : error; // NaN, too
         }
         return largest;
+    }
+
+    /** Move onto the constraints. @return the independent ones there, as choose() */
+    std::vector<std::vector<int>> settle() {
+        constexpr int maxPasses = 12;
+        // Rows that are nearly dependent where the constraints do not hold yet, may be dependent where they do.
+        std::vector<double> error = errors(), threshold;
+        for (double e : error)
+            threshold.push_back(std::max(independentFrom, std::min(0.3, 3 * e)));
+        std::vector<std::vector<int>> independent = choose(threshold);
+        for (int pass = 0; pass < maxPasses && !std::all_of(error.begin(), error.end(), isClose); pass++) {
+            move(independent, 0);
+            const std::vector<double> last = error;
+            error = errors();
+            for (std::size_t g = 0; g < groups.size(); g++)
+                threshold[g] = std::max(independentFrom, error[g] < 0.5 * last[g] ? std::min(threshold[g], 3 * error[g])
+                                                                                  : 0.1 * threshold[g]);
+            independent = choose(threshold);
+        }
+        return independent;
     }
 
     /** Move onto chosen constraints, from displacements along the constraints.
@@ -122,48 +149,35 @@ public:
         return isReached;
     }
 
-    std::vector<Real3> x; // nm
-
 private:
     const ConstraintSet& set;
     const std::vector<std::vector<int>>& groups;
     const Box& box;
     double time;
+    std::vector<Real3> x; // nm
     std::vector<int> all, groupOf;
     std::vector<Real3> nodes;
 };
 
 } // namespace
 
+std::vector<std::vector<int>> chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups,
+                                              const Real3* positions, const Box& box, double time) {
+    if (groups.empty())
+        return {};
+    return Linkage(set, groups, positions, box, time).settle();
+}
+
 JointRank findJointRank(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
                         const Box& box, double time) {
-    constexpr int maxPasses = 12;
-    constexpr double accepted = 1e-9; // errors of dependent constraints
     JointRank result;
     if (groups.empty())
         return result;
     Linkage linkage(set, groups, positions, box, time);
-    // Rows that are nearly dependent where the constraints do not hold yet, may be dependent where they do.
-    std::vector<double> error = linkage.errors(), threshold;
-    for (double e : error)
-        threshold.push_back(std::max(independentFrom, std::min(0.3, 3 * e)));
-    result.independent = linkage.choose(threshold);
-    const auto isClose = [&](double e) { return e <= accepted; };
-    for (int pass = 0; pass < maxPasses && !std::all_of(error.begin(), error.end(), isClose); pass++) {
-        linkage.move(result.independent, 0);
-        const std::vector<double> last = error;
-        error = linkage.errors();
-        for (std::size_t g = 0; g < groups.size(); g++)
-            threshold[g] = std::max(independentFrom, error[g] < 0.5 * last[g] ? std::min(threshold[g], 3 * error[g])
-                                                                              : 0.1 * threshold[g]);
-        result.independent = linkage.choose(threshold);
-    }
-    std::vector<char> isPending(groups.size(), 1);
-    for (std::size_t g = 0; g < groups.size(); g++)
-        if (!isClose(error[g])) {
-            result.unresolved.push_back((int) g);
-            isPending[g] = 0;
-        }
+    result.independent = linkage.settle();
+    std::vector<char> isPending; // not those that could not be moved onto their constraints
+    for (double error : linkage.errors())
+        isPending.push_back(isClose(error));
     // Bonds and bodies are some 0.1 nm large: rows that become independent by this move are so by 0.1 or more.
     for (double distance : {0.01, 0.003, 0.001}) {
         if (std::none_of(isPending.begin(), isPending.end(), [](char yes) { return yes; }))

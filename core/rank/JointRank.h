@@ -8,26 +8,30 @@
 
 namespace ConstraintPlugin {
 
-/** Which constraints of coupled joined bodies are independent. */
-struct JointRank {
-    std::vector<std::vector<int>> independent; ///< [groups], ascending
-    /** Groups that are singular where they are: after a small move along the constraints more of them are independent,
-     *  or they do not hold. */
-    std::vector<int> singular;
-    /** Groups that could not be moved onto their constraints; their choice is a guess. */
-    std::vector<int> unresolved;
-};
-
-/** Find the independent constraints at given positions.
+/** Choose the independent ones of coupled constraints of joined bodies at given positions.
  *
  *  Bodies are joined by more constraints than are independent: four hinges in a ring are 20, of rank 17 if their axes
  * are parallel, else 18. Random positions, at which the rank of distances is taken, cannot satisfy these. So positions
- * are first moved onto the constraints, as a step does it, and the rank is taken there. It is taken again after a small
- *  random move along the constraints. If both agree, it is that of all positions nearby.
+ * are first moved onto the constraints, as a step does it, and the rank is taken there. Where that does not succeed,
+ * the choice is a guess.
  *
  *  @param groups     constraints that are coupled: [groups][...]
  *  @param positions  [numParticles] nm, where bodies have their shapes
- *  @param time       ps, of moving constraints */
+ *  @param time       ps, of moving constraints
+ *  @return [groups], ascending */
+std::vector<std::vector<int>> chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups,
+                                              const Real3* positions, const Box& box, double time);
+
+/** Which constraints of coupled joined bodies are independent, and whether they are so at all positions nearby. */
+struct JointRank {
+    std::vector<std::vector<int>> independent; ///< as chooseJointRows()
+    /** Groups that are singular where they are: after a small move along the constraints more of them are independent,
+     *  or they do not hold. */
+    std::vector<int> singular;
+};
+
+/** The same, and the rank again after a small random move along the constraints. If both agree, it is that of all
+ *  positions nearby. */
 JointRank findJointRank(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
                         const Box& box, double time);
 

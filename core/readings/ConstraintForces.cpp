@@ -45,9 +45,23 @@ void addReactions(const FreeBody& body, const std::vector<Real3>& x, std::vector
             forces[i] = (-1.0 / n) * resultant + cross(b, x[i] - mean);
 }
 
-} // namespace
-
-namespace {
+/** Take out what would move a body with its particles at x: an integrator with several position stages adds up impulses
+ *  that were balanced each at other positions. */
+void balance(const FreeBody& body, const std::vector<Real3>& x, const BodyFit& fit, std::vector<Real3>& forces) {
+    Real3 resultant, torque;
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] > 0) {
+            resultant += forces[i];
+            torque += cross(x[i] - fit.origin, forces[i]);
+        }
+    const rigid::BodyConstants& c = body.constants;
+    const rigid::BodyAxes& e = fit.axes;
+    const Real3 A = c.inverseMass * resultant, alpha = rigid::alongAxes(e, {c.inverseInertia.x * dot(e.e1, torque),
+                                                                            c.inverseInertia.y * dot(e.e2, torque),
+                                                                            c.inverseInertia.z * dot(e.e3, torque)});
+    for (int i = 0; i < body.size(); i++)
+        forces[i] += (-body.mass[i]) * (A + cross(alpha, x[i] - fit.origin));
+}
 
 /** Take the forces of constraints that join bodies out of the forces on their particles: what is left, the bodies exert
  *  themselves.
@@ -72,16 +86,62 @@ void subtractJoining(const ConstraintSet& set, const Jacobian& J, const std::vec
                 });
 }
 
+/** Constraints with a multiplier. */
+std::vector<int> findActing(const ForceMultipliers& multipliers) {
+    std::vector<int> acting;
+    for (int k = 0; k < (int) multipliers.values.size(); k++)
+        if (multipliers.values[k] != 0)
+            acting.push_back(k);
+    return acting;
+}
+
+/** Positions of a body's particles, relative to its reference. */
+std::vector<Real3> placesOf(const FreeBody& body, const Real3* positions, const Box& box) {
+    std::vector<Real3> x;
+    for (int i = 0; i < body.size(); i++)
+        x.push_back(fromReference(body, i, positions, box));
+    return x;
+}
+
+/** @param J  of the constraints that act */
+std::vector<Real3> computeForcesOfBodies(const ConstraintSet& set, const ForceMultipliers& multipliers,
+                                         const std::vector<int>& acting, const Jacobian& J, const Real3* positions,
+                                         const Box& box) {
+    std::vector<Real3> ofBodies = multipliers.ofBodies;
+    if (ofBodies.empty()) // there was no step
+        return ofBodies;
+    subtractJoining(set, J, acting, multipliers.values, ofBodies);
+    std::vector<char> isRecognized(set.bodies.size());
+    for (const RecognizedBody& recognized : set.recognized)
+        isRecognized[recognized.body] = 1;
+    auto first = ofBodies.begin();
+    for (const FreeBody& body : set.bodies) {
+        std::vector<Real3> forces(first, first + body.size());
+        const std::vector<Real3> x = placesOf(body, positions, box);
+        if (isRecognized[&body - set.bodies.data()]) // the forces are those of multipliers
+            balance(body, x, fitBody(body, positions, box), forces);
+        addReactions(body, x, forces);
+        std::copy(forces.begin(), forces.end(), first);
+        first += body.size();
+    }
+    return ofBodies;
+}
+
 } // namespace
+
+std::vector<Real3> computeForcesOfBodies(const ConstraintSet& set, const ForceMultipliers& multipliers,
+                                         const Real3* positions, const Box& box, double time) {
+    const std::vector<int> acting = findActing(multipliers);
+    Jacobian J(set, acting);
+    J.setStart(positions, box, time);
+    return computeForcesOfBodies(set, multipliers, acting, J, positions, box);
+}
 
 ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMultipliers& multipliers,
                                          const Real3* positions, const Box& box, double time) {
     ConstraintForces result;
     result.forces.resize(set.numParticles());
-    std::vector<int> acting;
-    for (int k = 0; k < (int) multipliers.values.size(); k++)
-        if (multipliers.values[k] != 0)
-            acting.push_back(k);
+    const std::vector<int> acting = findActing(multipliers);
     Jacobian J(set, acting);
     J.setStart(positions, box, time);
     for (int row = 0; row < J.numRows(); row++) {
@@ -89,20 +149,16 @@ ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMu
         J.addForce(row, lambda, result.forces.data());
         J.addVirial(row, lambda, result.virial.data());
     }
-    if (multipliers.ofBodies.empty()) // there was no step
+    const std::vector<Real3> ofBodies = computeForcesOfBodies(set, multipliers, acting, J, positions, box);
+    if (ofBodies.empty())
         return result;
-    std::vector<Real3> ofBodies = multipliers.ofBodies;
-    subtractJoining(set, J, acting, multipliers.values, ofBodies);
     auto force = ofBodies.begin();
     for (const FreeBody& body : set.bodies) {
-        std::vector<Real3> forces(force, force + body.size()), x;
-        force += body.size();
-        for (int i = 0; i < body.size(); i++)
-            x.push_back(fromReference(body, i, positions, box));
-        addReactions(body, x, forces);
+        const std::vector<Real3> x = placesOf(body, positions, box);
         for (int i = 0; i < body.size(); i++) {
-            result.forces[body.particles[i]] += forces[i];
-            const double r[3] = {x[i].x, x[i].y, x[i].z}, f[3] = {forces[i].x, forces[i].y, forces[i].z};
+            const Real3& F = *force++;
+            result.forces[body.particles[i]] += F;
+            const double r[3] = {x[i].x, x[i].y, x[i].z}, f[3] = {F.x, F.y, F.z};
             for (int k = 0; k < 9; k++)
                 result.virial[k] += r[k / 3] * f[k % 3];
         }

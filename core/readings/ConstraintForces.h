@@ -21,6 +21,12 @@ struct ConstraintForces {
 ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMultipliers& multipliers,
                                          const Real3* positions, const Box& box, double time = 0);
 
+/** The forces that rigid bodies exert on their own particles to keep their shapes, without those of constraints that
+ * join bodies. They have neither resultant nor torque.
+ *  @return [particles of all bodies in turn] kJ/mol/nm; empty if there was no step */
+std::vector<Real3> computeForcesOfBodies(const ConstraintSet& set, const ForceMultipliers& multipliers,
+                                         const Real3* positions, const Box& box, double time = 0);
+
 } // namespace ConstraintPlugin
 
 #endif

@@ -49,37 +49,58 @@ double bestAbout(const Real3& first, const Correlation& M, rigid::BodyAxes& e) {
     return dot(unit, M.row[0]) + dot(e.e2, second);
 }
 
+/** Of a body's shape and its positions. */
+struct Alignment {
+    std::vector<Real3> u; ///< positions relative to the reference
+    std::vector<double> weight;
+    Real3 centre, centreOfShape; ///< about which it turns
+    Correlation M;
+};
+
+/** @param weight  by place */
+Alignment align(const FreeBody& body, const Real3* positions, const Box& box, std::vector<double> weight,
+                bool isAboutCentre) {
+    Alignment a;
+    a.weight = std::move(weight);
+    const int n = body.size();
+    double total = 0;
+    for (int i = 0; i < n; i++) {
+        a.u.push_back(fromReference(body, i, positions, box));
+        total += a.weight[i];
+        a.centre += a.weight[i] * a.u[i];
+        a.centreOfShape += a.weight[i] * body.shape[i];
+    }
+    const double scale = isAboutCentre && total > 0 ? 1 / total : 0;
+    a.centre = scale * a.centre;
+    a.centreOfShape = scale * a.centreOfShape;
+    for (int i = 0; i < n; i++)
+        a.M.add(a.weight[i], body.shape[i] - a.centreOfShape, a.u[i] - a.centre);
+    return a;
+}
+
+/** Weights of a body's particles: of one that anchors hold, these count alone. */
+std::vector<double> weightsOf(const FreeBody& body) {
+    std::vector<double> weight = body.mass;
+    for (double& w : weight)
+        w = body.isHeld ? (w == 0 ? 1 : 0) : w;
+    return weight;
+}
+
 } // namespace
 
 BodyFit fitBody(const FreeBody& body, const Real3* positions, const Box& box) {
     const int n = body.size();
-    std::vector<Real3> u(n);
-    for (int i = 0; i < n; i++)
-        u[i] = fromReference(body, i, positions, box);
-
-    std::vector<double> weight = body.mass;
-    if (body.isHeld) // the anchors count alone
-        for (double& w : weight)
-            w = w == 0 ? 1 : 0;
+    const Alignment given = align(body, positions, box, weightsOf(body), body.isHeld || body.constants.inverseMass > 0);
+    const std::vector<Real3>& u = given.u;
+    const Real3 centreOfShape = given.centreOfShape;
     BodyFit fit;
-    Real3 centreOfShape;
-    double total = 0;
-    for (int i = 0; i < n && (body.isHeld || body.constants.inverseMass > 0); i++) {
-        total += weight[i];
-        fit.origin += weight[i] * u[i];
-        centreOfShape += weight[i] * body.shape[i];
-    }
-    if (total > 0) {
-        fit.origin = (1 / total) * fit.origin;
-        centreOfShape = (1 / total) * centreOfShape;
-    }
-    Correlation M, reflected;
+    fit.origin = given.centre;
+    const Correlation& M = given.M;
+    const Correlation reflected{{M.row[0], M.row[1], -M.row[2]}};
     double squares = 0;
     for (int i = 0; i < n; i++) {
         const Real3 s = body.shape[i] - centreOfShape, y = u[i] - fit.origin;
-        M.add(weight[i], s, y);
-        reflected.add(weight[i], {s.x, s.y, -s.z}, y);
-        squares += weight[i] * (dot(s, s) + dot(y, y));
+        squares += given.weight[i] * (dot(s, s) + dot(y, y));
     }
     const auto fitAxes = [&](const Correlation& to, rigid::BodyAxes& axes) {
         if (body.isHeld || body.axisAnchor < 0)
@@ -102,6 +123,22 @@ BodyFit fitBody(const FreeBody& body, const Real3* positions, const Box& box) {
         }
     }
     return fit;
+}
+
+bool fitsBetterMirrored(const FreeBody& body, const Real3* positions, const Box& box) {
+    double height = 0;
+    for (const Real3& s : body.shape)
+        height = std::max(height, std::abs(s.z - body.shape[0].z));
+    if (body.isLinear || height <= 1e-6 * body.radius)
+        return false;
+    // Anchors that hold a body may be in one plane: here, all of its particles count.
+    const std::vector<double> weight = body.isHeld ? std::vector<double>(body.size(), 1.0) : body.mass;
+    const Alignment given = align(body, positions, box, weight, body.isHeld || body.constants.inverseMass > 0);
+    // The best sum_k e_k . row_k of a rotation is s_1 + s_2 + s_3, or s_1 + s_2 - s_3 if the determinant of the rows is
+    // negative, with their singular values s; of a reflection it is the other one. Likewise about an axis.
+    const bool isAboutAxis = !body.isHeld && body.axisAnchor >= 0;
+    const Real3& first = isAboutAxis ? given.u[body.axisAnchor] : given.M.row[0];
+    return dot(first, cross(given.M.row[1], given.M.row[2])) < 0;
 }
 
 void moveToFit(const FreeBody& body, const BodyFit& fit, Real3* positions, const Box& box) {

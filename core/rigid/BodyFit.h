@@ -29,6 +29,10 @@ inline Real3 fromReference(const FreeBody& body, int place, const Real3* positio
  *  Source: Horn, J. Opt. Soc. Am. A 4, 629 (1987), doi 10.1364/JOSAA.4.000629. */
 BodyFit fitBody(const FreeBody& body, const Real3* positions, const Box& box);
 
+/** Whether the mirror image of a body's shape fits positions better. Not of a linear or planar one, which is its own.
+ */
+bool fitsBetterMirrored(const FreeBody& body, const Real3* positions, const Box& box);
+
 /** Move the particles with mass to their places, each in its image of the box. */
 void moveToFit(const FreeBody& body, const BodyFit& fit, Real3* positions, const Box& box);
 

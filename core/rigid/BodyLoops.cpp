@@ -89,6 +89,14 @@ CONSTRAINTS_CLONES void findMomentsOf(const BodyRange& range, const Real3* posit
     moved.store(ofField);
 }
 
+CONSTRAINTS_CLONES void findMomentsOfField(const BodyRange& range, const Real3* field, rigid::Moments& moments) {
+    Sum sum;
+    for (int i = 0; i < range.count; i++)
+        if (range.places[i].mass != 0)
+            sum.add(range.places[i], load(field[range.particles[i]]));
+    sum.store(moments);
+}
+
 template <bool isPeriodic, bool hasPlaces, bool hasVelocities>
 CONSTRAINTS_CLONES void displaceBy(const BodyRange& range, const rigid::RigidMotion& motion, const Frame& frame,
                                    const Real3* positions, const Real3& reference, const Box& box, Real3* delta,
@@ -133,6 +141,10 @@ void findMoments(const BodyRange& range, const Real3* positions, const Real3& re
         findMomentsOf<false>(range, positions, reference, box, field, ofPlaces, ofField);
     else
         findMomentsOf<true>(range, positions, reference, box, field, ofPlaces, ofField);
+}
+
+void findMoments(const BodyRange& range, const Real3* field, rigid::Moments& ofField) {
+    findMomentsOfField(range, field, ofField);
 }
 
 void displace(const BodyRange& range, const rigid::RigidMotion& motion, const Frame* frame, const Real3* positions,

@@ -31,6 +31,9 @@ namespace bodyLoops {
 void findMoments(const BodyRange& range, const Real3* positions, const Real3& reference, const Box& box,
                  const Real3* field, rigid::Moments& ofPlaces, rigid::Moments& ofField);
 
+/** Moments of a field alone. */
+void findMoments(const BodyRange& range, const Real3* field, rigid::Moments& ofField);
+
 /** Where a body is: the origin of its shape relative to the reference, and its axes. */
 struct Frame {
     Real3 origin;

@@ -245,12 +245,18 @@ FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass) {
     other.index = body.index;
     other.sharers = body.sharers;
     other.isJoined = body.isJoined;
+    other.mayBeMirrored = body.mayBeMirrored;
     return other;
 }
 
 FreeBody withSharers(FreeBody body, std::vector<int> sharers, const std::vector<double>& inverseMass) {
     body.sharers = std::move(sharers);
     return withMasses(std::move(body), inverseMass);
+}
+
+void mirrorShape(FreeBody& body) {
+    for (Real3& s : body.shape)
+        s.z = -s.z;
 }
 
 } // namespace ConstraintPlugin

@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_FREE_BODY_H_
 
 #include "rigidMotion.h"
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct FreeBody {
     int axisAnchor = -1;        ///< place of a second anchor, on the first axis; -1: none
     bool isLinear = false;      ///< all particles are on the first axis
     bool isHeld = false;        ///< three anchors that are not on a line hold it
+    bool mayBeMirrored = false; ///< it was recognized from lengths: positions decide which mirror image it is
     bool isJoined = false;      ///< constraints join it to others: it is two nodes in their equations
     double radius = 0;          ///< nm, largest distance from the reference
     double lineShift = 0;       ///< nm, by which a particle was moved onto the line that fits best
@@ -61,6 +63,13 @@ constexpr double smallestInertia = 2.5e-4;
  *  of light particles that is wider keeps its shape. */
 constexpr double largestLineShift = 0.002;
 
+/** Whether particles that two bodies share are the axis of a hinge, as far as rounded coordinates can tell.
+ *  @param extent, width  of these particles (nm), along a line and beside it */
+inline bool areOnALine(double extent, double width) {
+    constexpr double rounding = 1e-4, largestPart = 0.05;
+    return width <= std::max(rounding * extent, std::min(largestLineShift, largestPart * extent));
+}
+
 /** The body that particles form at some positions.
  *
  *  A narrow body whose smallest moment of inertia is below smallestInertia is linear: its shape is moved onto the line
@@ -78,6 +87,9 @@ FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass);
 
 /** The same body where others share some of its particles. @param sharers  as FreeBody::sharers */
 FreeBody withSharers(FreeBody body, std::vector<int> sharers, const std::vector<double>& inverseMass);
+
+/** Make a shape its mirror image in the plane of its first two axes. */
+void mirrorShape(FreeBody& body);
 
 /** Check that particles and positions can be those of a rigid body, which needs at least some number of particles.
  *  @throws BadShape */

@@ -306,9 +306,8 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
     forces.resize(numPlaces());
     const auto constrained = [&](const FreeBody& body, int i, int place, const Frame& frame,
                                  const RigidMotion& motion) {
-        Real3 a = rigid::motionOf(motion, body.shape[i]) + damping[place];
-        if (hasPlaces(body))
-            a += (feedback.beta * feedback.beta) * wayToPlace(body, i, frame, positions, box);
+        const Real3 a = rigid::motionOf(motion, body.shape[i]) + damping[place] +
+                        (feedback.beta * feedback.beta) * wayToPlace(body, i, frame, positions, box);
         forces[place] = body.mass[i] * (a - acceleration[body.particles[i]]);
         return a;
     };

@@ -49,6 +49,11 @@ DEVICE mixed3 alongAxes(BodyAxes e, mixed3 a) {
     return a.x * e.e1 + a.y * e.e2 + a.z * e.e3;
 }
 
+/** The components along the axes of a vector. */
+DEVICE mixed3 componentsOf(BodyAxes e, mixed3 v) {
+    return make_mixed3(dot(e.e1, v), dot(e.e2, v), dot(e.e3, v));
+}
+
 DEVICE mixed3 motionOf(RigidMotion motion, mixed3 s) {
     return motion.t + s.x * motion.p1 + s.y * motion.p2 + s.z * motion.p3;
 }

@@ -247,7 +247,9 @@ void ConstraintIntegrator::computeBlueMoon(const vector<int>& constraints, vecto
 int ConstraintIntegrator::getNumDegreesOfFreedom() const {
     requireContext(false);
     const System& system = context->getSystem();
-    int dof = -reading("getNumDegreesOfFreedom()")->getConstraintRank();
+    const char* const name = "getNumDegreesOfFreedom()";
+    int dof = -(hasPositions ? work(name, [&](auto& kernel) { return kernel.findConstraintRank(*context, *this); })
+                             : reading(name)->getConstraintRank());
     for (int i = 0; i < system.getNumParticles(); i++)
         if (system.getParticleMass(i) > 0)
             dof += 3;

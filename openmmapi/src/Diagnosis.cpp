@@ -31,6 +31,11 @@ std::vector<Real3> toReal3(const std::vector<Vec3>& vectors) {
     return result;
 }
 
+std::vector<int> sorted(std::vector<int> particles) {
+    std::sort(particles.begin(), particles.end());
+    return particles;
+}
+
 ConstraintGroup makeGroup(ConstraintGroup::Kind kind, const ConstraintSet& set, const std::vector<int>& constraints,
                           std::vector<int> particles = {}) {
     ConstraintProblem named = problemOf(set, "", constraints, ""); // places in getMultipliers(), particles
@@ -78,15 +83,21 @@ std::vector<int> withoutJoints(const ConstraintSet& set, std::vector<int> constr
 
 void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
     const ConstraintSet& set = solver.getSet();
-    for (const RecognizedSet& body : set.recognized)
-        diagnosis.groups.push_back(makeGroup(body.isStraight ? ConstraintGroup::Straight : ConstraintGroup::Flat, set,
-                                             body.constraints, body.particles));
+    std::vector<ConstraintGroup::Kind> kinds(set.bodies.size(), ConstraintGroup::Rigid);
+    for (const RecognizedBody& body : set.recognized) {
+        constexpr ConstraintGroup::Kind kindOf[] = {ConstraintGroup::Straight, ConstraintGroup::Flat,
+                                                    ConstraintGroup::Spatial};
+        kinds[body.body] = kindOf[body.dimension - 1];
+        diagnosis.groups.push_back(
+            makeGroup(kinds[body.body], set, body.constraints, sorted(set.bodies[body.body].particles)));
+        diagnosis.groups.back().number = set.bodies[body.body].degreesOfFreedom();
+    }
     for (const FreeBody& body : set.bodies) {
-        std::vector<int> particles = body.particles;
-        std::sort(particles.begin(), particles.end());
+        if (kinds[&body - set.bodies.data()] != ConstraintGroup::Rigid)
+            continue;
         diagnosis.groups.push_back({ConstraintGroup::Rigid,
                                     {},
-                                    std::move(particles),
+                                    sorted(body.particles),
                                     3 * body.numMassive - body.degreesOfFreedom(),
                                     body.lineShift});
     }
@@ -101,7 +112,8 @@ void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
 void measure(const ConstraintSet& set, const Real3* positions, const Box& box, double time, Diagnosis& diagnosis) {
     std::vector<int> constraints;
     for (int k = 0; k < (int) set.constraints.size(); k++)
-        if (!set.isIgnored(set.constraints[k]) && (k < set.numListed || set.constraints[k].owner >= 0))
+        if (const Constraint& c = set.constraints[k];
+            c.recognized >= 0 || (!set.isIgnored(c) && (k < set.numListed || c.owner >= 0)))
             constraints.push_back(k);
     Jacobian J(set, constraints);
     J.setStart(positions, box, time);
@@ -141,6 +153,7 @@ void chooseJoints(ConstraintSolver& solver, const Start& start, Diagnosis& diagn
     std::vector<Real3> x = toReal3(start.positions);
     if (diagnosis.joinedBodies == 0 || !isFinite(x))
         return;
+    solver.matchMirrorImages(x.data(), boxOf(start));
     const auto misplaced = solver.placeBodies(x.data(), boxOf(start), 0, HUGE_VAL);
     if (misplaced.reason != ConstraintSolver::Misplaced::None)
         return;
@@ -265,7 +278,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         for (int k = 0; k < set.numListed; k++)
             if (set.constraints[k].particles.empty())
                 diagnosis.refused.push_back(k);
-            else if (set.constraints[k].isAbsorbed)
+            else if (set.constraints[k].isAbsorbed && set.constraints[k].recognized < 0)
                 diagnosis.absorbed.push_back(k);
         diagnosis.absorbedDeviation = set.absorbedDeviation;
         diagnosis.absorbedConstraint = set.absorbedConstraint;

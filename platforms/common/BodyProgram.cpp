@@ -19,14 +19,6 @@ struct Phase {
     vector<string> steps;
 };
 
-/** A projection measures first. */
-vector<string> solvesOf(const string& step) {
-    const string projection = "project";
-    if (step.compare(0, projection.size(), projection) != 0)
-        return {step};
-    return {"measure" + step.substr(projection.size()), step};
-}
-
 vector<Phase> phasesOf(const StageText& stage) {
     vector<Phase> phases(1);
     for (const string& step : stage.steps)
@@ -55,20 +47,16 @@ string loopOf(const Phase& phase) {
     return text + "            storeParticle(a, i, &p);\n        }\n";
 }
 
-string kernel(const string& name, const KernelArguments& arguments, const string& steps) {
-    return "KERNEL BODY_BOUNDS void " + name + "(" + arguments.parameters() +
-           ") {\n    const Arguments values = " + arguments.initializer() +
-           ";\n    const Arguments* a = &values;\n    DECLARE_BODY_MEMORY\n    if (hasFailed(a))\n        return;\n"
-           "    for (int n = a->firstOfRange + BODY_GROUP; n < a->lastOfRange; n += BODY_GROUPS) {\n"
-           "        Body body = loadBody(a, n);\n        BodySums sums = noSums();\n" +
-           steps + "    }\n}\n";
-}
-
 } // namespace
 
 int bodyThreads(const vector<StageText>& stages, const ConstraintTables::BodyRange& range) {
     const bool hasMoreSums = anyHas(stages, "solveStartAccelerations"); // which need more memory
     return hasMoreSums ? std::min(range.blockSize, 64) : range.blockSize;
+}
+
+string ConstraintProgram::rigidText() const {
+    return define("ROTATION_ACCURACY", mixedIsDouble() ? "1e-8" : "1e-4f") + ConstraintKernelSources::rigidMotion +
+           ConstraintKernelSources::bodyConstants;
 }
 
 string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads, bool isSplit) const {
@@ -78,11 +66,19 @@ string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads,
     return define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", isSplit ? "1" : "0") +
            (isSplit ? define("BODY_PART_SIZE", to_string(constraintTables.bodyPartSize)) : "") +
            define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
-           define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") + rotationAccuracy() + commonText() +
-           ConstraintKernelSources::steps + ConstraintKernelSources::rigidMotion + ConstraintKernelSources::bodies;
+           define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") +
+           define("READS_VELOCITY_STAGE", constraintTables.readsBodies ? "1" : "0") + commonText() +
+           ConstraintKernelSources::steps + rigidText() + ConstraintKernelSources::bodies;
 }
 
 void ConstraintProgram::addBodies(const vector<StageText>& stages) {
+    const auto kernelOf = [&](const string& name, const string& steps) {
+        return arguments.kernelText(
+            name, "BODY_BOUNDS ", "    DECLARE_BODY_MEMORY\n",
+            "    for (int n = a->firstOfRange + BODY_GROUP; n < a->lastOfRange; n += BODY_GROUPS) {\n"
+            "        Body body = loadBody(a, n);\n        BodySums sums = noSums();\n" +
+                steps + "    }\n");
+    };
     for (const ConstraintTables::BodyRange& range : constraintTables.bodyRanges) {
         const int threads = bodyThreads(stages, range);
         string text = bodyText(stages, threads, range.isSplit);
@@ -106,13 +102,13 @@ void ConstraintProgram::addBodies(const vector<StageText>& stages) {
                     steps += "        sums = sumOfBlock(sums, numbers);\n        keepPart(a, &body, " + number +
                              ", sums);\n";
                 const string name = "bodyPart_" + stage.name + number;
-                text += kernel(name, arguments, steps);
+                text += kernelOf(name, steps);
                 kernels.emplace_back(stage.name, name);
                 steps.clear();
             }
             if (!range.isSplit) {
                 const string name = "body_" + stage.name;
-                text += kernel(name, arguments, steps);
+                text += kernelOf(name, steps);
                 kernels.emplace_back(stage.name, name);
             }
         }

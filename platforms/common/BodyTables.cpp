@@ -60,11 +60,9 @@ void BodyTables::addBody(const ConstraintSet& set, int b) {
     numberOfBody[b] = numBodies;
     bodyOfNumber.push_back(b);
     for (int i = 0; i < body.size(); i++)
-        if (body.mass[i] > 0) {
-            const Real3& s = body.shape[i];
+        if (body.mass[i] > 0)
             bodyParticle.push_back(body.particles[i]);
-            bodyShape.insert(bodyShape.end(), {s.x, s.y, s.z, body.mass[i]});
-        }
+    addShape(body);
     const rigid::BodyConstants& c = body.constants;
     const auto particle = [&](int place) { return place < 0 ? -1 : body.particles[place]; };
     bodyKinds.push_back({particle(body.reference), particle(body.axisAnchor), c.rotations,
@@ -73,6 +71,20 @@ void BodyTables::addBody(const ConstraintSet& set, int b) {
                                            c.inverseInertia.y, c.inverseInertia.z, c.inverseMass, body.radius, c.mass});
     bodyStart.push_back(numBodyPlaces());
     numBodies++;
+}
+
+void BodyTables::addShape(const FreeBody& body) {
+    for (int i = 0; i < body.size(); i++)
+        if (body.mass[i] > 0) {
+            const Real3& s = body.shape[i];
+            bodyShape.insert(bodyShape.end(), {s.x, s.y, s.z, body.mass[i]});
+        }
+}
+
+void BodyTables::takeShapes(const ConstraintSet& set) {
+    bodyShape.clear();
+    for (int b : bodyOfNumber)
+        addShape(set.bodies[b]);
 }
 
 void BodyTables::addJoinedBodies(const ConstraintSet& set, int largestBlock) {

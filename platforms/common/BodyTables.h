@@ -21,6 +21,9 @@ struct BodyTables {
     /** @param largestBlock  threads; 1: there are only single threads */
     void addBodies(const ConstraintSet& set, int largestBlock);
 
+    /** Take the shapes of a set that is otherwise equal. */
+    void takeShapes(const ConstraintSet& set);
+
     /** Bodies first ... last-1, or parts of split ones, which one kernel solves. */
     struct BodyRange {
         int blockSize; ///< 1: single threads
@@ -56,6 +59,7 @@ struct BodyTables {
 
 private:
     void addBody(const ConstraintSet& set, int b);
+    void addShape(const FreeBody& body);
     void addJoinedBodies(const ConstraintSet& set, int largestBlock);
 };
 

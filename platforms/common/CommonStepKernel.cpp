@@ -130,6 +130,14 @@ void CommonStepKernel::setTargets(const ConstraintSet& constraints) {
     cc.invalidateMolecules(info, false, true);
 }
 
+void CommonStepKernel::takeShapes() {
+    info->take(solver->getSet()); // mirror images are different molecules
+    stateWasSet = true;
+    cc.invalidateMolecules(info, false, true);
+    if (program != nullptr)
+        program->takeShapes(solver->getSet());
+}
+
 void CommonStepKernel::invalidateForces(bool stateToo) {
     forcesAreKept = false;
     if (stateToo && !isOwnChange)

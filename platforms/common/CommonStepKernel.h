@@ -63,6 +63,7 @@ protected:
                                                  const ConstraintIntegrator& integrator) override;
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override;
+    void takeShapes() override;
 
     /** Set the time (ps) of the launches that follow. */
     void setTimeOfLaunches(double time) {
@@ -150,9 +151,10 @@ private:
     /** Positions that the device keeps, unwrapped, in the System's order.
      *  @param first  place of the first particle in the arrays */
     std::vector<Real3> keptPositions(const char* posq, const char* correction, const Frame& frame, int first) const;
-    /** The impulses of rigid bodies in the last good step over its duration, as Impulses::lambdaOfBodies; of an
-     * explicit constraint force, forces. */
-    std::vector<Real3> bodyImpulses() const;
+    /** What rigid bodies exerted on their particles in the last good step: masses times the changes of velocities, or
+     * of accelerations.
+     *  @param atEnd  of the velocity stage at its end, as far as it is read, rather than of the stages before */
+    std::vector<Real3> bodyImpulses(bool atEnd) const;
     /** Report that a rigid body could not be solved, or drifted. @param code  of the failure, a cluster's number */
     [[noreturn]] void reportBody(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                  const Order& order, int buffer);
@@ -193,7 +195,7 @@ private:
     std::vector<double> globalsOnDevice;
     std::vector<Frame> frames; // of the run's steps, ascending
     Frame readingFrame;        // of the last good step, at its start
-    Frame endFrame;            // and at its end, if there are redundant constraints
+    Frame endFrame;            // and at its end, if ConstraintTables::readsEnd
     Given given;               // restored if that step fails
     mutable Multipliers multipliers;
     mutable bool readingIsStale = false;

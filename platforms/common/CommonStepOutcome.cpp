@@ -71,10 +71,10 @@ void CommonStepKernel::noteSteps(int count, const RunStart& start, const Constra
     record->noteStep(time, time + dt, readingFrame.box);
 }
 
-/** Copy the positions on the device if constraints depend on each other: reading multipliers of the last step then
- *  needs those at its end, which others may have changed by then. */
+/** Copy the positions on the device if constraints depend on each other, or bodies have multipliers of some: reading
+ * multipliers of the last step then needs those at its end, which others may have changed by then. */
 void CommonStepKernel::keepEndPositions() {
-    if (program->tables().redundant.empty())
+    if (!program->tables().readsEnd)
         return;
     program->launchAfterwards("keepEnd", numParticles(), noFailure);
     endFrame = {0, frames.back().order, deviceBox()};
@@ -177,18 +177,17 @@ void CommonStepKernel::reportBody(ContextImpl& context, const ConstraintIntegrat
     fail(report, ConstraintPlugin::Stage::Positions, integrator);
 }
 
-vector<Real3> CommonStepKernel::bodyImpulses() const {
+vector<Real3> CommonStepKernel::bodyImpulses(bool atEnd) const {
     const ConstraintTables& tables = program->tables();
     vector<Real3> impulses(solver->readImpulses().lambdaOfBodies.size());
-    if (impulses.empty())
+    if (impulses.empty() || (atEnd && !tables.readsBodies))
         return impulses;
     const vector<double> changes = program->arguments.download("bodyImpulse");
-    const double factor = scheme.isExplicit ? 1 : readingStepSize; // changes of velocities, or of accelerations
-    const int n = tables.numBodyPlaces();
+    const int n = tables.numBodyPlaces(), first = (atEnd ? 2 + readingBuffer : readingBuffer) * n;
     for (int number = 0; number < tables.numBodies; number++)
         for (int i = tables.bodyStart[number]; i < tables.bodyStart[number + 1]; i++) {
-            const double mass = tables.bodyShape[4 * i + 3], *v = &changes[3 * (readingBuffer * n + i)];
-            impulses[placeIn(*readingFrame.order, number, i).place] = (factor * mass) * Real3{v[0], v[1], v[2]};
+            const double mass = tables.bodyShape[4 * i + 3], *v = &changes[3 * (first + i)];
+            impulses[placeIn(*readingFrame.order, number, i).place] = mass * Real3{v[0], v[1], v[2]};
         }
     return impulses;
 }
@@ -264,8 +263,10 @@ void CommonStepKernel::refreshReading() const {
         ofStep.lambda[k] = lambda[buffer * numRows + row];
         ofStep.mu[k] = mu[buffer * numRows + row];
     }
-    ofStep.lambdaOfBodies = bodyImpulses();
-    ofStep.muOfBodies.resize(ofStep.lambdaOfBodies.size());
+    ofStep.lambdaOfBodies = bodyImpulses(false);
+    for (Real3& impulse : ofStep.lambdaOfBodies)
+        impulse = (scheme.isExplicit ? 1 : readingStepSize) * impulse;
+    ofStep.muOfBodies = bodyImpulses(true);
     const bool areSame = multipliers.revision == solver->getImpulsesRevision();
     solver->setImpulses(ofStep);
     if (areSame)
@@ -275,14 +276,14 @@ void CommonStepKernel::refreshReading() const {
         reading.multipliers.values.swap(ofStep.lambda);
         reading.velocityMultipliers.values.swap(ofStep.mu);
         reading.multipliers.ofBodies = ofStep.lambdaOfBodies;
+        reading.velocityMultipliers.ofBodies = ofStep.muOfBodies;
     } else {
         for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
             lambda *= readingDrifts;
         scheme.toForces(ofStep, readingStepSize, reading.multipliers, reading.velocityMultipliers);
     }
     reading.positions = keptPositions("startPosq", "startCorrection", readingFrame, buffer * numParticles());
-    reading.endPositions =
-        tables.redundant.empty() ? reading.positions : keptPositions("endPosq", "endCorrection", endFrame, 0);
+    reading.endPositions = tables.readsEnd ? keptPositions("endPosq", "endCorrection", endFrame, 0) : reading.positions;
     const vector<double> sums = program->arguments.download("work");
     const auto sumUp = [&](size_t first) { // with compensations
         double sum = 0;

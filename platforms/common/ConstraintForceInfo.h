@@ -36,7 +36,7 @@ public:
         const Constraint &a = set.constraints[groups[group1]], &b = set.constraints[groups[group2]];
         if (a.kind != b.kind || a.size() != b.size() || a.target != b.target || a.rate != b.rate ||
             a.startTime != b.startTime || a.periodic != b.periodic || a.force != b.force ||
-            a.isReplaced != b.isReplaced || a.isAbsorbed != b.isAbsorbed)
+            a.isAbsorbed != b.isAbsorbed)
             return false;
         if (a.kind == CoordinateKind::AffinePosition) {
             const AffineForm &f = set.affine[a.form], &g = set.affine[b.form];

@@ -43,6 +43,13 @@ bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
 }
 
+vector<string> solvesOf(const string& solve) {
+    const string projection = "project";
+    if (solve.compare(0, projection.size(), projection) != 0)
+        return {solve};
+    return {"measure" + solve.substr(projection.size()), solve};
+}
+
 bool anyHas(const vector<StageText>& stages, const string& step) {
     return std::any_of(stages.begin(), stages.end(), [&](const StageText& stage) {
         return std::count(stage.steps.begin(), stage.steps.end(), step) > 0;
@@ -188,13 +195,11 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
                       n + ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
                       "(a, cluster, group" + n + ", numbers + LOCAL_ID);\n";
         }
-        text += "KERNEL void smallCluster_" + stage.name + "(" + arguments.parameters() +
-                ") {\n    LOCAL volatile mixed numbers[" + to_string(inLocalMemory) +
-                "];\n    const Arguments values = " + arguments.initializer() +
-                ";\n    const Arguments* a = &values;\n    if (hasFailed(a))\n        return;\n"
-                "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
-                "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +
-                choice + "    }\n}\n";
+        text += arguments.kernelText("smallCluster_" + stage.name, "",
+                                     "    LOCAL volatile mixed numbers[" + to_string(inLocalMemory) + "];\n",
+                                     "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
+                                     "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +
+                                         choice + "    }\n");
     }
     return text;
 }
@@ -307,11 +312,9 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
             } else
                 ofParticle += "            " + step + "(a, i, &p);\n";
         takeThoseOfParticles();
-        text += string("KERNEL ") + (isBlock ? "GROUP_BOUNDS " : "") + "void " + prefixOf(range.group) + "_" +
-                stage.name + "(" + arguments.parameters() +
-                ") {\n    const Arguments values = " + arguments.initializer() +
-                ";\n    const Arguments* a = &values;\n" + (isBlock ? "    DECLARE_SHARED_MEMORY\n" : "") +
-                "    if (hasFailed(a))\n        return;\n    for " + loop + " {\n" + steps + "    }\n}\n";
+        text += arguments.kernelText(prefixOf(range.group) + "_" + stage.name, isBlock ? "GROUP_BOUNDS " : "",
+                                     isBlock ? "    DECLARE_SHARED_MEMORY\n" : "",
+                                     "    for " + loop + " {\n" + steps + "    }\n");
     }
     return text;
 }
@@ -397,6 +400,12 @@ void ConstraintProgram::execute(Launch& launch, int number) {
 void ConstraintProgram::launch(const string& stage, int number) {
     for (Launch& launch : launches[stage])
         execute(launch, number);
+}
+
+void ConstraintProgram::takeShapes(const ConstraintSet& set) {
+    constraintTables.takeShapes(set);
+    if (constraintTables.numBodyPlaces() > 0)
+        arguments.upload("bodyShape", constraintTables.bodyShape);
 }
 
 void ConstraintProgram::launchAfterwards(const string& kernel, int items, int number) {

@@ -18,6 +18,9 @@ struct StageText {
 /** Whether a step of a stage is a solve, rather than an operation on each particle. */
 bool isSolve(const std::string& step);
 
+/** What a solve of bodies is, in order: a projection measures first. */
+std::vector<std::string> solvesOf(const std::string& solve);
+
 /** Whether any of the stages has a step. */
 bool anyHas(const std::vector<StageText>& stages, const std::string& step);
 
@@ -49,6 +52,9 @@ public:
     void launch(const std::string& stage, int number);
     /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
     void launchAfterwards(const std::string& kernel, int items, int number);
+
+    /** Take other shapes of the free bodies. */
+    void takeShapes(const ConstraintSet& set);
 
     const ConstraintTables& tables() const {
         return constraintTables;
@@ -90,8 +96,8 @@ private:
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                             const ThreadGroup& group, const ConstraintSet& set) const;
     std::string customText(const ConstraintSet& set, bool hasJoints) const;
-    /** A definition that rigidMotion.cc needs. */
-    std::string rotationAccuracy() const;
+    /** The equations of rigid motion, and constants of bodies. */
+    std::string rigidText() const;
     /** What texts of clusters with joined bodies need besides the common one. */
     std::string jointText() const;
     /** The text of rigid bodies, where a thread group of a size has one of them or a part. */

@@ -81,6 +81,8 @@ std::vector<double> bondWeights(const ConstraintSet& set, const Constraint& c) {
 ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInRegisters, const ThreadGroups& available)
     : smallInRegisters(smallInRegisters), available(available) {
     numParticles = solver.getSet().numParticles();
+    readsEnd = mustReadEnd(solver);
+    readsBodies = !solver.getSet().recognized.empty();
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster

@@ -57,9 +57,16 @@ public:
 
     int numParticles = 0;
     int numSmallClusters = 0;
-    int numRows = 0;                 ///< small and general
-    std::vector<int> constraintOf;   ///< [numRows + redundant] the constraint of each row
-    std::vector<int> redundant;      ///< constraints that depend on others: checked, not solved
+    int numRows = 0;               ///< small and general
+    std::vector<int> constraintOf; ///< [numRows + redundant] the constraint of each row
+    std::vector<int> redundant;    ///< constraints that depend on others: checked, not solved
+    bool readsEnd = false;         ///< reading multipliers needs the positions at the end of a step
+    bool readsBodies = false;      ///< recognized bodies have multipliers of their constraints
+    /** Whether constraints depend on each other, or bodies have multipliers of constraints. */
+    static bool mustReadEnd(const ConstraintSolver& solver) {
+        const ConstraintSet& set = solver.getSet();
+        return !solver.getChecked().empty() || set.numCopies > 0 || !set.recognized.empty();
+    }
     std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles of no cluster
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
     std::vector<int> smallParticles; ///< -1: none

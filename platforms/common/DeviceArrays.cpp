@@ -32,7 +32,8 @@ ArraySizes::ArraySizes(const ConstraintTables& t)
       bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
       joinedPlaces((double) t.placeBody.size()), ownedPlaces((double) t.ownedPlaces.size()),
       clusterBodies((double) t.clusterBody.size()), rowPoints((double) t.rowPoints.size()),
-      pointNodes((double) t.pointNodes.size()), hasShortNumbers(t.hasShortNumbers()) {
+      pointNodes((double) t.pointNodes.size()), readsEnd(t.readsEnd), readsBodies(t.readsBodies),
+      hasShortNumbers(t.hasShortNumbers()) {
 }
 
 ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
@@ -41,6 +42,8 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
     particles = set.numParticles();
     rows = graph.numRows();
     redundant = (double) solver.getChecked().size();
+    readsEnd = ConstraintTables::mustReadEnd(solver);
+    readsBodies = !set.recognized.empty();
     countCustom(set, *this);
     for (const Constraint& c : set.constraints)
         moving += set.isMoving(c);
@@ -118,8 +121,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"startPosq", "real4", 2 * n.particles},
            {"startCorrection", "real4", n.hasCorrections ? 2 * n.particles : 0},
            {"startVelm", "mixed4", n.particles},
-           {"endPosq", "real4", n.redundant > 0 ? n.particles : 0},
-           {"endCorrection", "real4", n.redundant > 0 && n.hasCorrections ? n.particles : 0},
+           {"endPosq", "real4", n.readsEnd ? n.particles : 0},
+           {"endCorrection", "real4", n.readsEnd && n.hasCorrections ? n.particles : 0},
            {"lambda", "mixed", 2 * n.rows},
            {"mu", "mixed", 2 * n.rows},
            {"work", "mixed2", 2 * n.moving}, // of multipliers, and of the contribution of a heat bath
@@ -129,7 +132,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"redundantErrors", "mixed2", 2 * 2 * n.redundant},
            {"energySums", "mixed2", n.hasKineticEnergy ? numEnergySums : 0},
            {"failure", "int", 2},
-           {"bodyImpulse", "mixed", 2 * 3 * n.bodyPlaces},
+           {"bodyShape", "mixed4", n.bodyPlaces, &T::bodyShape},                     // or its mirror image
+           {"bodyImpulse", "mixed", (n.readsBodies ? 2 : 1) * 2 * 3 * n.bodyPlaces}, // of the stages
            {"bodyError", "mixed", n.hasAccelerations ? n.bodyPlaces : 0},
            {"rowTarget", "mixed", allRows, &T::rowTarget}, // at the reference time
            {"customGlobals", "mixed", n.customGlobals, &T::customGlobals},
@@ -205,7 +209,6 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
 
         {"bodyStart", "int", n.bodies + 1, &T::bodyStart},
         {"bodyParticle", "int", n.bodyPlaces, &T::bodyParticle},
-        {"bodyShape", "mixed4", n.bodyPlaces, &T::bodyShape},
         {"bodyKinds", "int4", n.bodies, &T::bodyKinds},
         {"bodyNumbers", "mixed", 9 * n.bodies, &T::bodyNumbers},
         {"bodyParts", "int4", n.bodyParts, &T::bodyParts},

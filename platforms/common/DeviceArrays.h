@@ -19,8 +19,7 @@ constexpr int numEnergySums = 1024;
 /** Numbers of a part of a body (PART_NUMBERS in kernels/bodies.cc), at most. */
 constexpr int mostPartNumbers = 40;
 
-/** Vectors of the state of a joined body (kernels/joinedBodies.cc). */
-constexpr int numBodyVectors = 14;
+#include "kernels/bodyVectors.cc"
 
 /** Counts that determine the lengths of arrays on a device. They are doubles, because bounds may exceed integers. */
 struct ArraySizes {
@@ -34,7 +33,8 @@ struct ArraySizes {
     double customParameters = 0, customGlobals = 0, customTables = 0;
     double bodies = 0, bodyPlaces = 0, bodyParts = 0;
     double joinedBodies = 0, joinedPlaces = 0, ownedPlaces = 0, clusterBodies = 0, rowPoints = 0, pointNodes = 0;
-    bool hasShortNumbers = true;                         ///< see ConstraintTables
+    bool readsEnd = false, readsBodies = false;          ///< see ConstraintTables
+    bool hasShortNumbers = true;                         ///< likewise
     bool hasHeatBath = false, hasVelocityChange = false; ///< of the integrator's steps
     bool hasKineticEnergy = false;                       ///< of projected velocities
     bool hasCorrections = false;                         ///< of positions: in mixed precision

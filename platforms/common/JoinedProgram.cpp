@@ -52,13 +52,6 @@ vector<StageText> clusterStages(const vector<SplitStage>& stages) {
     return parts;
 }
 
-string kernel(const string& name, const KernelArguments& arguments, const string& bounds, const string& memory,
-              const string& body) {
-    return "KERNEL " + bounds + "void " + name + "(" + arguments.parameters() +
-           ") {\n    const Arguments values = " + arguments.initializer() + ";\n    const Arguments* a = &values;\n" +
-           memory + "    if (hasFailed(a))\n        return;\n" + body + "}\n";
-}
-
 /** A thread has a particle, with the places of all bodies that share it: the end of a solve, and operations. */
 string particleText(const string& solve, const vector<string>& operations) {
     string text = "    for (int n = a->firstOfRange + GLOBAL_ID; n < a->lastOfRange; n += GLOBAL_SIZE) {\n"
@@ -82,9 +75,7 @@ string particleText(const string& solve, const vector<string>& operations) {
 /** A thread group has a body: sums over its particles, from which it finds its nodes. A projection of a body then
  * counts the particles that violate the tolerance. */
 string sumText(const string& solve) {
-    const string projection = "project";
-    const bool measures = solve.compare(0, projection.size(), projection) == 0;
-    const string first = measures ? "measure" + solve.substr(projection.size()) : solve;
+    const vector<string> solves = solvesOf(solve);
     const auto sumUp = [](const string& of) {
         return "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
                "            const Particle p = loadParticle(a, i);\n            take_" +
@@ -93,23 +84,19 @@ string sumText(const string& solve) {
     string text = "    for (int n = a->firstOfRange + BODY_GROUP; n < a->lastOfRange; n += BODY_GROUPS) {\n"
                   "        Body body = loadBody(a, n);\n        body.at = positionOf(a, body.reference);\n"
                   "        BodySums sums = noSums();\n" +
-                  sumUp(first);
-    if (measures)
-        text += "        prepare_" + first + "(a, &body, &sums);\n        sums = noSums();\n" + sumUp(solve);
+                  sumUp(solves[0]);
+    if (solves.size() > 1)
+        text += "        prepare_" + solves[0] + "(a, &body, &sums);\n        sums = noSums();\n" + sumUp(solve);
     return text + "        if (BODY_LANE == 0)\n            join_" + solve + "(a, &body, &sums);\n    }\n";
 }
 
 } // namespace
 
-string ConstraintProgram::rotationAccuracy() const {
-    return define("ROTATION_ACCURACY", mixedIsDouble() ? "1e-8" : "1e-4f");
-}
-
 string ConstraintProgram::jointText() const {
     const ConstraintTables& t = constraintTables;
-    return rotationAccuracy() + define("FIRST_JOINED", to_string(t.numFreeBodies)) +
-           define("FIRST_POINT_SLOT", to_string(t.firstPointSlot)) + ConstraintKernelSources::rigidMotion +
-           ConstraintKernelSources::joinedBodies;
+    return define("FIRST_JOINED", to_string(t.numFreeBodies)) +
+           define("FIRST_POINT_SLOT", to_string(t.firstPointSlot)) + rigidText() +
+           ConstraintKernelSources::bodyVectors + ConstraintKernelSources::joinedBodies;
 }
 
 void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const ConstraintSet& set) {
@@ -119,8 +106,8 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
     vector<SplitStage> split(stages.begin(), stages.end());
     const auto bodyTextFor = [&](int threads) {
         return bodyText(stages, threads, false) + define("FIRST_JOINED", to_string(t.numFreeBodies)) +
-               define("FIRST_JOINED_PLACE", to_string(t.firstJoinedPlace())) + ConstraintKernelSources::joinedBodies +
-               ConstraintKernelSources::joinedStages;
+               define("FIRST_JOINED_PLACE", to_string(t.firstJoinedPlace())) + ConstraintKernelSources::bodyVectors +
+               ConstraintKernelSources::joinedBodies + ConstraintKernelSources::joinedStages;
     };
     // launches of the parts, by kind of kernel
     std::map<string, vector<Launch>> particles, sums;
@@ -137,11 +124,11 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
             for (std::size_t k = 0; k < stage.operations.size(); k++) {
                 const string part = stage.nameOf((int) k);
                 if (isFirst)
-                    text += kernel("jointParticles_" + part, arguments, "", "",
-                                   particleText(k > 0 ? stage.solves[k - 1] : "", stage.operations[k]));
+                    text += arguments.kernelText("jointParticles_" + part, "", "",
+                                                 particleText(k > 0 ? stage.solves[k - 1] : "", stage.operations[k]));
                 if (k < stage.solves.size())
-                    text += kernel("jointSums_" + part, arguments, "BODY_BOUNDS ", "    DECLARE_BODY_MEMORY\n",
-                                   sumText(stage.solves[k]));
+                    text += arguments.kernelText("jointSums_" + part, "BODY_BOUNDS ", "    DECLARE_BODY_MEMORY\n",
+                                                 sumText(stage.solves[k]));
             }
         const OpenMM::ComputeProgram program = cc.compileProgram(checked(text));
         for (const SplitStage& stage : split)

@@ -225,6 +225,13 @@ void KernelArguments::set(const std::string& name, const Vec3& value) {
     find(name, "mixed4").mixedValue = mm_double4(value[0], value[1], value[2], 0);
 }
 
+std::string KernelArguments::kernelText(const std::string& name, const std::string& bounds, const std::string& memory,
+                                        const std::string& body) const {
+    return "KERNEL " + bounds + "void " + name + "(" + parameters() +
+           ") {\n    const Arguments values = " + initializer() + ";\n    const Arguments* a = &values;\n" + memory +
+           "    if (hasFailed(a))\n        return;\n" + body + "}\n";
+}
+
 void KernelArguments::requireKnownIn(const std::string& text) const {
     for (std::size_t i = text.find("a->"); i != std::string::npos; i = text.find("a->", i + 1)) {
         if (i > 0 && isOfName(text[i - 1]))

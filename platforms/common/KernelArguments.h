@@ -53,6 +53,10 @@ public:
     std::string parameters() const;
     /** The initializer of an Arguments. */
     std::string initializer() const;
+    /** A kernel with these arguments, `a` in its body, which runs unless a step has failed.
+     *  @param bounds  of its threads, as "BODY_BOUNDS ";  @param memory  declarations of shared memory */
+    std::string kernelText(const std::string& name, const std::string& bounds, const std::string& memory,
+                           const std::string& body) const;
     /** @throws OpenMMException with the function and the name if a text has a->NAME and no argument has that name */
     void requireKnownIn(const std::string& text) const;
     /** Set the arguments of a new kernel. */

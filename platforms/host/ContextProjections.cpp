@@ -91,6 +91,8 @@ void HostStepKernel::projectContextVelocities(ContextImpl& context, const Constr
 
 void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
                                   bool velocitiesKnown, bool isOfAStep) {
+    if (!positionsKnown && (!isOfAStep || shapesAreNew))
+        matchMirrorImages(context);
     positionsKnown &= projector->isRankChecked();
     if (!positionsKnown)
         projectContextPositions(context, integrator, isOfAStep ? Reach::Unbounded : Reach::Bounded);
@@ -117,6 +119,20 @@ void HostStepKernel::projectVelocities(ContextImpl& context, const ConstraintInt
     vector<Real3> x = copyOf(positions(context));
     projectPositions(context, integrator, x.data(), Reach::Unbounded);
     projectTangent(context, integrator, x.data(), asReal3(v));
+}
+
+int HostStepKernel::findConstraintRank(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    const int counted = solver->rank();
+    if (!solver->hasJoinedBodies() || projector->isRankChecked())
+        return counted;
+    beginRequest(context, integrator, "the rank of the constraints");
+    vector<Real3> x = copyOf(positions(context));
+    const Projection there = projector->projectPositions(projectionSettings(integrator), x.data(), box(context),
+                                                         currentTime(context), Reach::Unbounded);
+    const int rank = solver->rank();
+    projector->forgetRank(); // a run may begin at other positions
+    const bool isKnown = there.outcome == Projection::Outcome::Kept || there.outcome == Projection::Outcome::Projected;
+    return isKnown ? rank : counted;
 }
 
 double HostStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {

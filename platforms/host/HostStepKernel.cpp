@@ -5,7 +5,7 @@
 #include "CheckpointIO.h"
 #include "ClusterReport.h"
 #include "HeldPairs.h"
-#include "LeastNorm.h"
+#include "MirrorImages.h"
 #include "MovingTargets.h"
 #include "StateErrors.h"
 #include "openmm/OpenMMException.h"
@@ -26,6 +26,8 @@ void HostStepKernel::initialize(const System& system, const ConstraintIntegrator
     projector = make_unique<Projector>(*solver, [&system] { return collectHeldPairs(system); });
     record = make_unique<StepRecord>(scheme, *solver, integrator.getStepSize());
     takeSettings(integrator);
+    mayBeMirrored = any_of(constraints.bodies.begin(), constraints.bodies.end(),
+                           [](const FreeBody& body) { return body.mayBeMirrored; });
     metParameters = solver->getGlobals(); // the Context's defaults: no positions are set yet
 }
 
@@ -38,6 +40,7 @@ void HostStepKernel::setTargets(const ConstraintSet& constraints) {
             "may change; otherwise call Context.reinitialize(True).");
     projector->forgetRank();
     forgetLastState();
+    shapesAreNew = true;
 }
 
 Box HostStepKernel::box(ContextImpl& context) const {
@@ -77,6 +80,24 @@ void HostStepKernel::beginRequest(ContextImpl& context, const ConstraintIntegrat
     refreshReading();
     prepare(context, integrator);
     activity = name;
+    matchMirrorImages(context);
+}
+
+void HostStepKernel::matchMirrorImages(ContextImpl& context) {
+    if (!mayBeMirrored)
+        return;
+    shapesAreNew = false;
+    const Real3* x = positions(context);
+    const Box now = box(context);
+    if (findMirrored(solver->getSet(), x, now).empty())
+        return;
+    if (StepRecord& last = lastStep(); last.hasForces())
+        last.freeze(); // the step had the other shapes
+    const int revision = solver->getRevision();
+    solver->matchMirrorImages(x, now);
+    if (solver->getRevision() != revision) // joined bodies
+        projector->forgetRank();
+    takeShapes();
 }
 
 double HostStepKernel::kineticEnergy(const Real3* v) const {
@@ -179,7 +200,7 @@ SolverSummary HostStepKernel::getSummary() const {
     now.fitDeviation = set.fitDeviation;
     now.fittedConstraint = set.fittedConstraint;
     now.absorbed = (int) count_if(set.constraints.begin(), set.constraints.end(),
-                                  [](const Constraint& c) { return c.isAbsorbed; });
+                                  [](const Constraint& c) { return c.isAbsorbed && c.recognized < 0; });
     now.absorbedDeviation = set.absorbedDeviation;
     now.absorbedConstraint = set.absorbedConstraint;
     for (const FreeBody& body : set.bodies)
@@ -215,8 +236,7 @@ vector<double> HostStepKernel::computeMultipliers(ContextImpl& context, const Co
     ForceMultipliers multipliers;
     solveAccelerations(context, integrator, x, v.data(), a.data(), multipliers);
     record->summary = ofLastStep;
-    return listedMultipliers(solver->getSet(),
-                             leastNorm(*solver, multipliers, x, box(context), integrator.getMaxIterations()));
+    return listedMultipliers(*solver, multipliers, x, box(context), integrator.getMaxIterations());
 }
 
 void HostStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintIntegrator& integrator,
@@ -240,6 +260,7 @@ void HostStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintInteg
 bool HostStepKernel::isStateOfCheckpoint(ContextImpl& context) {
     if (loadedFingerprint == 0)
         return false;
+    matchMirrorImages(context);
     const Real3* x = positions(context);
     const Box now = box(context);
     const vector<double>& globals = record->reading.globals;
@@ -306,6 +327,8 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
         record->reading.work = saved.reading.work;
         record->reading.heat = saved.reading.heat;
     } else {
+        if (mayBeMirrored && solver->matchMirrorImages(saved.reading.positions.data(), saved.reading.box))
+            takeShapes();
         record->restore(saved);
         loadedFingerprint = saved.fingerprint;
     }

@@ -62,6 +62,7 @@ public:
     int getConstraintRank() const override {
         return solver->rank();
     }
+    int findConstraintRank(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void createCheckpoint(std::ostream& stream) const override;
     void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
 
@@ -104,6 +105,10 @@ protected:
      *  exchanged: the next step calls projectState(). The record and the solver's impulses are complete afterwards;
      *  refreshReading() has nothing to add. */
     virtual void forgetLastState() = 0;
+    /** The shapes of some bodies have become their mirror images (of joined ones, the solver's revision changed, too).
+     */
+    virtual void takeShapes() {
+    }
     /** Write the state that only this integrator has, as raw bytes of a checkpoint (CheckpointIO.h), whose hash
      *  includes them. Nothing is written if there is none. */
     virtual void writeOwn(std::ostream&) const {
@@ -187,6 +192,9 @@ private:
     /** Called first by every public function that is not a step. */
     void beginRequest(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const char* name);
     void takeSettings(const ConstraintIntegrator& integrator);
+    /** Make recognized bodies the mirror images that the Context's positions have. Steps and barostats leave them what
+     *  they are, so only positions that others set decide. */
+    void matchMirrorImages(OpenMM::ContextImpl& context);
     /** Time by which velocities lag behind the positions (ps). */
     double velocityTimeOffset(const ConstraintIntegrator& integrator) const {
         return scheme.velocityLag * integrator.getStepSize();
@@ -210,6 +218,8 @@ private:
     std::unique_ptr<Projector> projector;
     std::vector<double> metParameters;   // with which the positions were projected last
     std::uint64_t loadedFingerprint = 0; // of the state of the loaded checkpoint
+    bool mayBeMirrored = false;          // some bodies
+    bool shapesAreNew = true;            // positions have not decided yet which mirror images they are
 };
 
 } // namespace ConstraintPlugin

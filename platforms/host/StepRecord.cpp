@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "StepRecord.h"
+#include "BodyMultipliers.h"
 #include "CheckpointIO.h"
 #include "ClusterReport.h"
 #include "ConstraintErrors.h"
@@ -121,8 +122,12 @@ void StepRecord::complete() {
     reading.velocityChange.clear();
 }
 
-vector<double> listedMultipliers(const ConstraintSet& set, const ForceMultipliers& multipliers) {
-    const vector<double>& all = multipliers.values;
+vector<double> listedMultipliers(ConstraintSolver& solver, const ForceMultipliers& multipliers, const Real3* positions,
+                                 const Box& box, int maxIterations) {
+    const ConstraintSet& set = solver.getSet();
+    const vector<double> all = withBodyMultipliers(set, leastNorm(solver, multipliers, positions, box, maxIterations),
+                                                   positions, box, solver.getTime())
+                                   .values;
     vector<double> result(all.begin(), all.begin() + set.numListed);
     for (size_t k = set.numListed; k < all.size(); k++) // both components of a bend
         if (const int owner = set.constraints[k].owner; owner >= 0)
@@ -136,8 +141,7 @@ vector<double> StepRecord::multipliers() {
     complete();
     const WithGlobals then(solver, reading.globals);
     solver.setTime(reading.time);
-    return listedMultipliers(
-        solver.getSet(), leastNorm(solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations));
+    return listedMultipliers(solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations);
 }
 
 vector<double> StepRecord::velocityMultipliers() {
@@ -145,8 +149,8 @@ vector<double> StepRecord::velocityMultipliers() {
         return frozen->velocityMultipliers;
     const WithGlobals then(solver, reading.globals);
     solver.setTime(reading.endTime);
-    return listedMultipliers(solver.getSet(), leastNorm(solver, reading.velocityMultipliers,
-                                                        reading.endPositions.data(), reading.box, maxIterations));
+    return listedMultipliers(solver, reading.velocityMultipliers, reading.endPositions.data(), reading.box,
+                             maxIterations);
 }
 
 ConstraintForces StepRecord::forces() {
@@ -156,6 +160,15 @@ ConstraintForces StepRecord::forces() {
     const WithGlobals then(solver, reading.globals);
     return computeConstraintForces(solver.getSet(), reading.multipliers, reading.positions.data(), reading.box,
                                    reading.time);
+}
+
+bool StepRecord::hasForces() const {
+    const auto acts = [](const ForceMultipliers& multipliers) {
+        return any_of(multipliers.values.begin(), multipliers.values.end(), [](double x) { return x != 0; }) ||
+               any_of(multipliers.ofBodies.begin(), multipliers.ofBodies.end(),
+                      [](const Real3& f) { return dot(f, f) != 0; });
+    };
+    return acts(reading.multipliers) || acts(reading.velocityMultipliers);
 }
 
 void StepRecord::freeze() {

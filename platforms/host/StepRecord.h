@@ -49,8 +49,10 @@ struct SavedStep {
 /** FNV-1a of a state's bits. @param x, v  [numParticles] */
 std::uint64_t fingerprintOf(int numParticles, const Real3* x, const Real3* v, const Box& box, double time);
 
-/** Multipliers of the listed constraints, from those of all. */
-std::vector<double> listedMultipliers(const ConstraintSet& set, const ForceMultipliers& multipliers);
+/** Multipliers of the listed constraints as users read them, from those of all that are solved, at the solver's time.
+ *  @param positions  [numParticles] nm: where gradients were taken */
+std::vector<double> listedMultipliers(ConstraintSolver& solver, const ForceMultipliers& multipliers,
+                                      const Real3* positions, const Box& box, int maxIterations);
 
 /** The record of the last good step, for users and for checkpoints. A platform fills in `reading`; results that need
  *  another solve are computed when they are read. */
@@ -81,6 +83,8 @@ public:
     std::vector<double> multipliers(); ///< [listed constraints]
     std::vector<double> velocityMultipliers();
     ConstraintForces forces();
+    /** Whether any constraint or body had a force in the step. */
+    bool hasForces() const;
     /** Keep the present results until the next step, because the constraints are about to change. */
     void freeze();
 

@@ -59,10 +59,23 @@ struct Start {
     Vectors positions, velocities;
 };
 
-/** Every kind of constraint and clusters of every size, some redundant, some with moving targets. */
+/** Every kind of constraint and clusters of every size, some with moving targets, and an angle that is held twice: of
+ *  constraints that depend on each other, those of rigid bodies are not checked. */
 Start mixture() {
     Mixture drawn = drawMixture(1, true);
-    return {std::move(drawn.system), drawn.positions, drawn.velocities};
+    Start start{std::move(drawn.system), drawn.positions, drawn.velocities};
+    const int first = start.system->getNumParticles();
+    for (const Vec3& at : {Vec3(0.1, 0, 0), Vec3(), Vec3(0, 0.1, 0)}) {
+        start.system->addParticle(12);
+        start.positions.push_back(at);
+        start.velocities.emplace_back();
+    }
+    auto* force = new ConstraintForce();
+    force->setUsesPeriodicBoundaryConditions(true);
+    for (int copy = 0; copy < 2; copy++)
+        force->addAngle(first, first + 1, first + 2, std::acos(0.0));
+    start.system->addForce(force);
+    return start;
 }
 
 /** One cluster, which needs all blocks of a launch if OPENMM_CONSTRAINTS_GRID is set. */

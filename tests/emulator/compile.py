@@ -20,6 +20,7 @@ from pathlib import Path
 
 from barriers import without
 
+HERE = Path(__file__).parent
 MUTANT = "EMULATOR_WITHOUT"  # the name of a barrier, to leave it out
 SHARED = re.compile(r"\b__shared__\s+([\w ]+?)\s*\b(\w+)((?:\[[^;]*\])?);")
 DYNAMIC = re.compile(r"\bextern\s+__shared__\s+([\w ]+?)\s*\b(\w+)\[\];")
@@ -53,15 +54,31 @@ def translate(text: str) -> str:
     )
 
 
-def key_of(translated: str, compiler: str, flags: list[str]) -> str:
-    """A hash of all that a library depends on. Texts that differ in unused definitions or comments are one."""
-    here = Path(__file__).parent
-    digest = hashlib.sha256(re.sub(r"^# \d+ .*$", "", translated, flags=re.MULTILINE).encode())
+def key_of(text: str, compiler: str, flags: list[str]) -> str:
+    """A hash of all that what is compiled depends on."""
+    digest = hashlib.sha256(text.encode())
     for name in ("compile.py", "device.h", "interface.h"):
-        digest.update((here / name).read_bytes())
+        digest.update((HERE / name).read_bytes())
     version = subprocess.run([compiler, "--version"], check=True, capture_output=True).stdout
     digest.update(" ".join([compiler, *flags]).encode() + version)
     return digest.hexdigest()[:20]
+
+
+def compile_to(output: Path, command: list[str]) -> None:
+    """Several processes may make the same file: it appears when it is complete."""
+    own = output.with_suffix(f".{os.getpid()}")
+    subprocess.run([*command, "-o", str(own)], check=True)
+    own.rename(output)
+
+
+def precompiled(folder: Path, compiler: str, flags: list[str]) -> Path:
+    """A folder where the compiler finds device.h read already, which takes longer to read than most texts."""
+    place = folder / f"device-{key_of('', compiler, flags)}"
+    header = place / "device.h.gch"
+    if not header.exists():
+        place.mkdir(exist_ok=True)
+        compile_to(header, [compiler, *flags, "-fPIC", "-x", "c++-header", str(HERE / "device.h")])
+    return place
 
 
 def main() -> None:
@@ -71,14 +88,14 @@ def main() -> None:
         Path(text).write_text(without(Path(text).read_text(), os.environ[MUTANT]))
     preprocessed = subprocess.run([compiler, "-E", "-x", "c++", text], check=True, capture_output=True, text=True)
     translated = translate(preprocessed.stdout)
-    library = Path(folder) / f"{key_of(translated, compiler, flags)}.so"
+    # Texts that differ in unused definitions or comments are one.
+    key = key_of(re.sub(r"^# \d+ .*$", "", translated, flags=re.MULTILINE), compiler, flags)
+    library = Path(folder) / f"{key}.so"
     if not library.exists():
-        # Several processes may compile the same text.
         source = library.with_suffix(f".{os.getpid()}.cpp")
-        output = library.with_suffix(f".{os.getpid()}")
         source.write_text(translated)
-        subprocess.run([compiler, *flags, "-shared", "-fPIC", str(source), "-o", str(output)], check=True)
-        output.rename(library)
+        header = precompiled(Path(folder), compiler, flags)
+        compile_to(library, [compiler, f"-I{header}", *flags, "-shared", "-fPIC", str(source)])
         source.unlink()
     print(library)
 

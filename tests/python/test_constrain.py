@@ -47,7 +47,14 @@ FORCE_FIELDS = {
 }
 
 
-@pytest.fixture(scope="module", params=FORCE_FIELDS.values(), ids=FORCE_FIELDS)
+# The newest one takes longer to read than all others together.
+MODELS = [
+    pytest.param(names, id=name, marks=pytest.mark.long if name == "charmm36_2024" else ())
+    for name, names in FORCE_FIELDS.items()
+]
+
+
+@pytest.fixture(scope="module", params=MODELS)
 def model(request):
     return app.ForceField(*request.param), *ring_in_water()
 

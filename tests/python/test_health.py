@@ -174,21 +174,60 @@ def test_straight_set_is_recognized_and_dangerous_in_the_system():
 
 
 def test_redundant_constraint_is_named_and_counted():
-    health = mc.Health(make_system([12, 1, 1, 1, 1], all_distances(METHANE)), METHANE)
+    """A tetrahedron's six distances hold it as they are; one is given twice."""
+    system = add_force(make_system([12, 1, 1, 1], distances := all_distances(METHANE[:4])), [distances[0]])
+    health = mc.Health(system, METHANE[:4])
     assert kinds(health) == ["redundant"]
     finding = only(health, "redundant")
     assert len(finding.constraints) == 1
     assert health.counts.redundant == 1
+    assert health.counts.recognizedBodies == 0
     assert health.degreesOfFreedom == 6
 
 
+def test_more_distances_than_needed_are_a_rigid_body():
+    health = mc.Health(make_system([12, 1, 1, 1, 1], all_distances(METHANE)), METHANE)
+    assert kinds(health) == ["rigid"]
+    finding = only(health, "rigid")
+    assert finding.message.startswith(
+        "The distances of particles 0, 1, 2, 3 and 4 form a rigid body, and are solved as one. By itself it has 6 "
+        "degrees of freedom."
+    )
+    assert (finding.severity, finding.constraints) == ("warning", tuple(range(10)))
+    assert (finding.values, finding.particles) == ({"degrees_of_freedom": 6}, (0, 1, 2, 3, 4))
+    assert (health.counts.recognizedBodies, health.counts.redundant, health.counts.independent) == (1, 0, 9)
+    assert health.degreesOfFreedom == 6
+    assert "1 rigid body recognized" in str(health)
+    mirrored = mc.Health(add_force(make_system([12, 1, 1, 1, 1]), all_distances(METHANE)), METHANE * [-1, 1, 1])
+    assert [finding.severity for finding in mirrored.findings] == ["note"]
+
+
+def test_bonds_and_angles_are_bodies_on_a_hinge():
+    """Two tetrahedral centres: each with its four neighbours, one of which is the other centre."""
+    directions = METHANE[1:] / np.linalg.norm(METHANE[1])
+    other = METHANE[1] * 1.4
+    x = np.concatenate([[METHANE[0], other], 0.109 * directions[1:], other - 0.109 * directions[1:]])
+    bonds = [(0, 1), *((0, i) for i in (2, 3, 4)), *((1, i) for i in (5, 6, 7))]
+    neighbours = {0: (1, 2, 3, 4), 1: (0, 5, 6, 7)}
+    angles = [(i, c, j, math.acos(-1 / 3)) for c, of in neighbours.items() for j in of for i in of if i < j]
+    lengths = [(i, j, float(np.linalg.norm(x[i] - x[j]))) for i, j in bonds]
+    health = mc.Health(add_force(make_system([12, 12] + [1] * 6), lengths, angles), x)
+    assert kinds(health) == ["rigid"]
+    assert only(health, "rigid").message.startswith("The distances and angles of particles ")
+    assert only(health, "rigid").count == 2
+    assert (health.counts.recognizedBodies, health.counts.joinedBodies, health.counts.joints) == (2, 2, 2)
+    assert health.degreesOfFreedom == 7
+    assert "2 rigid bodies recognized (2 joined with 2 joints at shared particles)" in str(health)
+
+
 def test_redundant_constraints_in_rings_of_a_chain_are_found():
-    """Two methanes joined by a bond: a cluster that has to be taken apart."""
-    distances = all_distances(METHANE)
-    second = [(i + 5, j + 5, length) for i, j, length in distances]
-    health = mc.Health(make_system([12, 1, 1, 1, 1] * 2, [*distances, (0, 5, 0.3), *second]))
+    """Two tetrahedra with a distance given twice, joined by a bond: a cluster that has to be taken apart."""
+    distances = all_distances(METHANE[:4])
+    second = [(i + 4, j + 4, length) for i, j, length in distances]
+    system = make_system([12, 1, 1, 1] * 2, [*distances, (0, 4, 0.3), *second])
+    health = mc.Health(add_force(system, [distances[0], second[0]]))
     assert health.counts.redundant == 2
-    assert health.counts.independent == 19
+    assert health.counts.independent == 13
     assert only(health, "redundant").count == 2
 
 

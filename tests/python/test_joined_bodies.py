@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import pickle
 
 import numpy as np
@@ -13,6 +12,7 @@ import openmm as mm
 import openmm.app as app
 import pytest
 from platforms import bound, under_test
+from temperatures import assert_reporters_show
 
 import openmmconstraints as mc
 
@@ -105,16 +105,7 @@ def test_reporters_show_the_temperature_of_seven_degrees_of_freedom():
     simulation = app.Simulation(topology, hinged(True), mc.RattleIntegrator(0.001), under_test())
     simulation.context.setPositions(PLACES)
     simulation.context.setVelocitiesToTemperature(300, 5)
-    simulation.step(1)
-    outputs = io.StringIO(), io.StringIO()
-    simulation.reporters.append(app.StateDataReporter(outputs[0], 1, temperature=True))
-    simulation.reporters.append(mc.ConstraintStateReporter(outputs[1], 1, temperature=True))
-    simulation.step(1)
-    v = simulation.context.getState(velocities=True).getVelocities(asNumpy=True)._value
-    expected = (np.array(MASSES)[:, None] * v * v).sum() / (7 * 0.00831446261815324)
-    for output in outputs:
-        shown = float(output.getvalue().splitlines()[-1].split(",")[-1])
-        assert shown == pytest.approx(expected, rel=bound(1e-9, mixed=1e-6))
+    assert_reporters_show(simulation, np.array(MASSES), 7)
 
 
 def test_blue_moon_terms_are_those_of_distances():

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import openmm as mm
 import openmm.app as app
 import pytest
 from platforms import bound, under_test
+from temperatures import assert_reporters_show
 
 import openmmconstraints as mc
 
@@ -81,18 +80,8 @@ def test_reporters_count_the_degrees_of_freedom_of_bodies(shape, degrees):
     simulation = app.Simulation(topology, system, mc.RattleIntegrator(0.001), under_test())
     simulation.context.setPositions((shape + np.arange(bodies)[:, None, None] * [3, 0, 0]).reshape(-1, 3))
     simulation.context.setVelocitiesToTemperature(300, 5)
-    simulation.step(1)
-    outputs = io.StringIO(), io.StringIO()
-    simulation.reporters.append(app.StateDataReporter(outputs[0], 1, temperature=True))
-    simulation.reporters.append(mc.ConstraintStateReporter(outputs[1], 1, temperature=True))
-    simulation.step(1)
-    state = simulation.context.getState(velocities=True)
-    v = state.getVelocities(asNumpy=True)._value
-    expected = 12 * (v * v).sum() / (degrees * bodies * 0.00831446261815324)
     assert simulation.integrator.getNumDegreesOfFreedom() == degrees * bodies
-    for output in outputs:
-        shown = float(output.getvalue().splitlines()[-1].split(",")[-1])
-        assert shown == pytest.approx(expected, rel=bound(1e-9, mixed=1e-6))
+    assert_reporters_show(simulation, np.full(bodies * size, 12), degrees * bodies)
 
 
 def test_a_body_that_turns_too_far_is_told_by_how_much():

@@ -3,7 +3,7 @@
 #ifndef CONSTRAINTS_TESTS_BODIES_H_
 #define CONSTRAINTS_TESTS_BODIES_H_
 
-#include "RigidBodies.h"
+#include "RigidSets.h"
 #include "support/SystemTable.h"
 #include <gtest/gtest.h>
 #include <numeric>
@@ -15,7 +15,7 @@ namespace ConstraintTests {
 
 using ConstraintPlugin::Constraint;
 using ConstraintPlugin::CoordinateKind;
-using ConstraintPlugin::RigidBody;
+using ConstraintPlugin::RigidSet;
 using Points = std::vector<Real3>;
 using Pairs = std::vector<std::pair<int, int>>;
 
@@ -101,52 +101,33 @@ inline Points naphthalene() {
             {h, -a, 0},    {-h, a, 0},     {-2 * h, a / 2, 0}, {-2 * h, -a / 2, 0}, {-h, -a, 0}};
 }
 
-inline std::vector<int> particlesOf(const RigidBody& body) {
-    std::vector<int> particles = body.base;
-    particles.insert(particles.end(), body.others.begin(), body.others.end());
-    std::sort(particles.begin(), particles.end());
-    return particles;
-}
-
 inline std::vector<int> range(int first, int last) {
     std::vector<int> numbers(last - first + 1);
     std::iota(numbers.begin(), numbers.end(), first);
     return numbers;
 }
 
-inline int dimension(const RigidBody& body) {
-    return (int) body.base.size() - 1;
-}
-
-/** The bodies of a set, each checked: the weights give its shape, the shape every length, and it replaces the distances
- *  and angles among its particles and nothing else. */
-inline std::vector<RigidBody> findChecked(const ConstraintSet& set, double tolerance = 1e-8) {
-    const std::vector<RigidBody> bodies = ConstraintPlugin::findSingularBodies(set, tolerance);
-    for (const RigidBody& body : bodies) {
-        EXPECT_EQ(body.shape.size(), particlesOf(body).size());
-        EXPECT_EQ(body.weights.size(), body.others.size());
+/** The rigid sets of a list of constraints, each checked: it has the distances and angles among its particles and
+ * nothing else, its shape meets them, and is of its dimension. */
+inline std::vector<RigidSet> findChecked(const ConstraintSet& set, double tolerance = 1e-8) {
+    const std::vector<RigidSet> bodies = ConstraintPlugin::findRigidSets(set, tolerance);
+    for (const RigidSet& body : bodies) {
+        EXPECT_EQ(body.shape.size(), body.particles.size());
+        EXPECT_TRUE(std::is_sorted(body.particles.begin(), body.particles.end()));
         std::vector<Real3> at(set.numParticles());
-        for (std::size_t k = 0; k < body.shape.size(); k++)
-            at[k < body.base.size() ? body.base[k] : body.others[k - body.base.size()]] = body.shape[k];
-        for (std::size_t k = 0; k < body.others.size(); k++) {
-            Real3 sum;
-            double one = 0;
-            for (std::size_t b = 0; b < body.base.size(); b++) {
-                sum += body.weights[k][b] * body.shape[b];
-                one += body.weights[k][b];
-                EXPECT_LE(std::abs(body.weights[k][b]), 4);
-            }
-            EXPECT_NEAR(one, 1, 1e-14);
-            EXPECT_LT(distance(sum, at[body.others[k]]), 1e-14);
+        for (std::size_t k = 0; k < body.shape.size(); k++) {
+            at[body.particles[k]] = body.shape[k];
+            EXPECT_TRUE(body.dimension > 2 || std::abs(body.shape[k].z) <= (body.shape.size() == 4 ? 0.005 : 0));
+            EXPECT_TRUE(body.dimension > 1 || body.shape[k].y == 0);
         }
-        const std::vector<int> particles = particlesOf(body);
         std::vector<int> inside;
         for (int k = 0; k < (int) set.constraints.size(); k++) {
             const Constraint& c = set.constraints[k];
             if (c.kind != CoordinateKind::Distance && c.kind != CoordinateKind::Angle)
                 continue;
-            if (!std::all_of(c.particles.begin(), c.particles.begin() + c.size(),
-                             [&](int p) { return std::binary_search(particles.begin(), particles.end(), p); }))
+            if (!std::all_of(c.particles.begin(), c.particles.begin() + c.size(), [&](int p) {
+                    return std::binary_search(body.particles.begin(), body.particles.end(), p);
+                }))
                 continue;
             inside.push_back(k);
             if (c.kind == CoordinateKind::Distance) {
@@ -159,18 +140,20 @@ inline std::vector<RigidBody> findChecked(const ConstraintSet& set, double toler
     return bodies;
 }
 
-/** What is found: the particles of straight bodies and of flat ones. */
+/** What is found: the particles of straight bodies, of flat ones, and of others. */
 struct Found {
-    std::set<std::vector<int>> straight, flat;
+    std::set<std::vector<int>> straight, flat, spatial;
     bool operator==(const Found& other) const {
-        return straight == other.straight && flat == other.flat;
+        return straight == other.straight && flat == other.flat && spatial == other.spatial;
     }
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Found& found) {
-    for (bool straight : {true, false})
-        for (const auto& particles : straight ? found.straight : found.flat) {
-            out << (straight ? " line" : " plate");
+    const std::pair<const char*, const std::set<std::vector<int>>*> lists[] = {
+        {" line", &found.straight}, {" plate", &found.flat}, {" body", &found.spatial}};
+    for (const auto& [name, list] : lists)
+        for (const auto& particles : *list) {
+            out << name;
             for (int p : particles)
                 out << ' ' << p;
         }
@@ -179,20 +162,27 @@ inline std::ostream& operator<<(std::ostream& out, const Found& found) {
 
 inline Found find(const ConstraintSet& set) {
     Found found;
-    for (const RigidBody& body : findChecked(set))
-        (dimension(body) == 1 ? found.straight : found.flat).insert(particlesOf(body));
+    for (const RigidSet& body : findChecked(set))
+        (body.dimension == 1   ? found.straight
+         : body.dimension == 2 ? found.flat
+                               : found.spatial)
+            .insert(body.particles);
     return found;
 }
 
 inline Found line(std::initializer_list<std::vector<int>> bodies) {
-    return {bodies, {}};
+    return {bodies, {}, {}};
 }
 inline Found plate(std::initializer_list<std::vector<int>> bodies) {
-    return {{}, bodies};
+    return {{}, bodies, {}};
+}
+inline Found body(std::initializer_list<std::vector<int>> bodies) {
+    return {{}, {}, bodies};
 }
 const Found none;
 
 const Points carbonDioxide{{0, 0, 0}, {0.1163, 0, 0}, {-0.1163, 0, 0}};
+const Points tetrahedron{{0, 0, 0}, {0.1, 0, 0}, {0, 0.12, 0}, {0, 0, 0.14}};
 const Points quadrangle{{0, 0, 0}, {0.1, 0, 0}, {0.12, 0.1, 0}, {0, 0.09, 0}};
 
 } // namespace ConstraintTests

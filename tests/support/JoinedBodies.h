@@ -67,6 +67,10 @@ public:
     std::vector<std::vector<int>> bodies; ///< of all parts, particles of the System
 };
 
+/** Count the velocities that bodies and atoms can have: what bodies share has one velocity, distances do not change. By
+ *  singular values. */
+int countedByVelocities(const Assembly& assembly, const Arrays& x);
+
 /** Each by itself, or all in one System on a device, where Contexts take long. */
 std::vector<JoinedSystem> systemsOf(const std::vector<Assembly>& assemblies, const std::string& platform);
 

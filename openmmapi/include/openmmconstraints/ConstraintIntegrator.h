@@ -144,9 +144,10 @@ public:
      *  @return [number of constraints] kJ/mol/nm for distances, kJ/mol/rad for angles and dihedrals; System constraints
      *          first, then each ConstraintForce's in System order: distances, angles, dihedrals; rigid bodies have no
      *          entry. For redundant constraints: those of least norm. For an angle of pi: the magnitude of its torque.
-     * In a linear or planar set that was recognized as a rigid body, only the distances among its base particles have
-     * multipliers; the others are 0. So are those of constraints that a rigid body of addRigidBody() holds
-     * (SolverSummary::absorbed): getConstraintForces() has the body's forces
+     * Distances and angles that were recognized as a rigid body have the multipliers of least norm that give the body's
+     * forces on its particles. In a linear or planar body, only distances among the two or three particles that span it
+     * have multipliers, which carry the forces on all others; the rest are 0. So are those of constraints that a rigid
+     * body of addRigidBody() holds (SolverSummary::absorbed): getConstraintForces() has the body's forces
      */
     std::vector<double> getMultipliers() const;
     /** Multipliers of the velocity stage of the last step, as forces at its end: impulse over half a step. Zero where
@@ -197,7 +198,8 @@ public:
     void computeBlueMoon(const std::vector<int>& constraints, std::vector<double>& multipliers,
                          std::vector<double>& corrections, double& logZ);
     /** Number of degrees of freedom: 3 per massive particle, less the rank of the constraints, less 3 if the System
-     *  has a CMMotionRemover. Redundant constraints count once. */
+     *  has a CMMotionRemover. Redundant constraints count once. Where rigid bodies are joined in a loop, positions
+     *  decide: as long as none are set, all constraints of the loop are counted. */
     int getNumDegreesOfFreedom() const;
     /** Instantaneous temperature (K), 2 * kinetic energy / (degrees of freedom * k). */
     double computeSystemTemperature();

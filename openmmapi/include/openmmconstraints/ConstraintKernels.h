@@ -56,8 +56,10 @@ public:
     virtual void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                                  const std::vector<int>& coordinates, std::vector<double>& multipliers,
                                  std::vector<double>& corrections, double& logZ) = 0;
-    /** Number of independent constraints that move at least one particle. */
+    /** Number of independent constraints that move at least one particle, as far as it is known. */
     virtual int getConstraintRank() const = 0;
+    /** The same at the Context's positions, which have to be set, if it was not found at others before. */
+    virtual int findConstraintRank(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual void createCheckpoint(std::ostream& stream) const = 0;
     /** @param systemMayDiffer  constraints may have been added or removed since, as before Context.reinitialize() */
     virtual void loadCheckpoint(std::istream& stream, bool systemMayDiffer) = 0;

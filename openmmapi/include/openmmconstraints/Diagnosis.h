@@ -27,6 +27,7 @@ struct ConstraintGroup {
         Redundant,      ///< they follow from others of these particles: they are checked, not solved
         Straight,       ///< recognized as a linear rigid body
         Flat,           ///< recognized as a planar rigid body
+        Spatial,        ///< recognized as a rigid body of another shape
         IllConditioned, ///< at the start their gradients are nearly linearly dependent
         Rigid           ///< a rigid body of addRigidBody(), or several in one, and the constraints that it holds
     };
@@ -36,7 +37,8 @@ struct ConstraintGroup {
     int count; ///< number of constraints, including those of a rigid body that are not declared. Rigid: the degrees of
                ///< freedom that it removes
     /** IllConditioned: the condition number of J M^-1 J^T, scaled to a unit diagonal. Rigid: the largest distance (nm)
-     * by which a particle was moved onto the line of a linear body, or of a hinge. */
+     * by which a particle was moved onto the line of a linear body, or of a hinge. Of a recognized body: its degrees of
+     * freedom by itself, before anything joins it to others. */
     double number = 0.0;
 };
 
@@ -55,7 +57,7 @@ struct Diagnosis {
     /** Whether that is known. Where constraints and joints of rigid bodies close a loop, a start is needed to tell
      * which depend on others: without one, all of them are counted. */
     bool isRankKnown = true;
-    std::vector<ConstraintGroup> groups; ///< redundant, linear, planar, ill-conditioned and rigid groups
+    std::vector<ConstraintGroup> groups; ///< redundant, recognized, ill-conditioned and rigid groups
     int joinedBodies = 0;                ///< rigid bodies that constraints or other bodies join
     int joints = 0;                      ///< as SolverSummary::joints
     // At the start, [constraints] in the order of getMultipliers(); NaN for invalid, ignored or absorbed ones:

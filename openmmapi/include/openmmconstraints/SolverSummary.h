@@ -18,13 +18,13 @@ struct SolverSummary {
     std::string solver;       ///< solvers of the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
     int clusters = 0;         ///< number of independent clusters; a rigid body that nothing joins is one, too
     std::string note;         ///< clusters for which Automatic selected Iterative, and why; empty: none
-    /** In a linear or planar set, the given distances and angles are replaced by those of the linear or planar shape
-     * that fits them best, within 1e-4; maxError is relative to the fitted values. This is the largest difference of a
-     * fitted value from the given one: relative for distances, rad for angles. Zero if there is no such set. */
+    /** Distances and angles that hold a rigid body are replaced by those of the shape that fits them best, within 1e-4.
+     * This is the largest difference of a fitted value from the given one: relative for distances, rad for angles. Zero
+     * if there is no such body. maxError does not count these constraints: the body has its shape to rounding. */
     double fitDeviation = 0.0;
-    int fittedConstraint = -1; ///< index of the constraint with that difference; -1 if there is no such set
-    /** Constraints whose particles are all in one rigid body of addRigidBody(): it holds them, so they are not solved,
-     *  their multipliers are 0, and maxError does not count them. */
+    int fittedConstraint = -1; ///< index of the constraint with that difference; -1 if there is no such body
+    /** Constraints whose particles are all in one rigid body, other than those that it is recognized from: it holds
+     *  them, so they are not solved, their multipliers are 0, and maxError does not count them. */
     int absorbed = 0;
     /** The largest difference of their values from those in the body's shape, which are held: relative for distances,
      *  rad for angles and dihedrals. */
@@ -33,7 +33,7 @@ struct SolverSummary {
     /** The largest distance (nm) by which a particle of a linear body, or of a hinge, was moved onto a line, from the
      * positions given to addRigidBody(). */
     double lineShift = 0.0;
-    int joinedBodies = 0; ///< rigid bodies of addRigidBody() that constraints or other bodies join
+    int joinedBodies = 0; ///< rigid bodies that constraints or other bodies join
     int joints = 0;       ///< particles that such bodies share, once for each body beyond the first: a hinge has two
 
     /** One readable line with all of the above. */

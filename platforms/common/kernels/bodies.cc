@@ -10,8 +10,9 @@
 // second counts the particles that violate the tolerance; a body without any is left as it is. Sums run in a fixed
 // order.
 //
-// The host defines BODY_BLOCK_SIZE (1: single threads), BODY_IS_SPLIT, BODY_PART_SIZE, HAS_ACCELERATIONS and
-// VELOCITIES_FIRST: whether the velocity stage begins a step, and what users read are impulses of both stages.
+// The host defines BODY_BLOCK_SIZE (1: single threads), BODY_IS_SPLIT, BODY_PART_SIZE, HAS_ACCELERATIONS,
+// VELOCITIES_FIRST: whether the velocity stage begins a step, and what users read are impulses of both stages; and
+// READS_VELOCITY_STAGE: whether they read those of a velocity stage that ends a step.
 
 /** What is summed over the particles of a body: moments of positions relative to the reference particle, and of what
  *  the solve changes; for accelerations, of velocities, too. */
@@ -204,15 +205,10 @@ DEVICE Body loadBody(const Arguments* a, int n) {
     const int4 kind = a->bodyKinds[body.number];
     body.reference = kind.x;
     body.axisAnchor = kind.y;
-    body.constants.rotations = kind.z;
     body.isLinear = (kind.w & 1) != 0;
     body.isPeriodic = (kind.w & 2) != 0;
-    body.constants.inertia = load3(a->bodyNumbers, 3 * body.number);
-    body.constants.inverseInertia = load3(a->bodyNumbers, 3 * body.number + 1);
-    const mixed3 others = load3(a->bodyNumbers, 3 * body.number + 2);
-    body.constants.inverseMass = others.x;
-    body.constants.mass = others.z;
-    body.radius = others.y;
+    body.constants = constantsOf(a, body.number);
+    body.radius = load3(a->bodyNumbers, 3 * body.number + 2).y;
     return body;
 }
 
@@ -335,6 +331,13 @@ DEVICE void noteImpulse(const Arguments* a, int place, mixed3 change, bool isFir
     store3(a->bodyImpulse, n, isFirst ? change : load3(a->bodyImpulse, n) + change);
 }
 
+/** The same of a stage at the end of the step, behind those of both buffers. */
+DEVICE void noteEndImpulse(const Arguments* a, int place, mixed3 change) {
+#if READS_VELOCITY_STAGE
+    store3(a->bodyImpulse, (2 + a->bufferIndex) * a->numBodyPlaces + place, change);
+#endif
+}
+
 DEVICE void failBody(const Arguments* a, const Body* body, int solve, int outcome, mixed error) {
     Report report = newReport();
     report.outcome = outcome;
@@ -421,6 +424,8 @@ DEVICE void apply_solveVelocities(const Arguments* a, const Body* body, int plac
     p->c = motionOf(body->motion, shapeOf(a, place)) - p->v;
 #if VELOCITIES_FIRST
     noteImpulse(a, place, p->c, !a->addsUp);
+#else
+    noteEndImpulse(a, place, p->c);
 #endif
 }
 
@@ -502,6 +507,7 @@ DEVICE void apply_solveStartAccelerations(const Arguments* a, const Body* body, 
 DEVICE void apply_solveEndAccelerations(const Arguments* a, const Body* body, int place, int i, Particle* p) {
     const mixed3 way = wayToPlace(a, body, i, shapeOf(a, place));
     p->c = accelerationChange(a, body, place, i, p, way);
+    noteEndImpulse(a, place, p->c);
     const mixed error = body->radius > 0 ? sqrt(dot(way, way)) / body->radius : 0;
     a->bodyError[place] = error;
     if (!(error <= a->maxDrift))

@@ -2,31 +2,9 @@
 // SPDX-License-Identifier: MIT
 // Rigid bodies that constraints join, as nodes of the equations (rigidMotion.cc, ConstraintTables.h). Joined body b is
 // number FIRST_JOINED + b among all. Its origin is node numParticles + 2 b, its turn the next one. `displacement`,
-// `impulse` and `nodeVelocity` have values of nodes. Its state in a stage is a list of vectors in global memory, from
-// kernels that sum up its particles (bodies.cc, joinedStages.cc) to those that solve its constraints (clusters.cc) and to
-// those that move its particles.
-
-/** At: position of the reference particle at the start of the stage. Origin: relative to it. Rotation, Shift, Motion:
- *  the displacement at present, as quaternion's vector part along the axes, and as a RigidMotion. Of an explicit
- *  constraint force these are the rigid part of the velocities, and Fitted are axes with which feedback exerts no torque.
- *  Flag: 0 if a projection leaves the body as it is. */
-enum {
-    BodyVector_At,
-    BodyVector_Origin,
-    BodyVector_Axis1,
-    BodyVector_Axis2,
-    BodyVector_Axis3,
-    BodyVector_Rotation,
-    BodyVector_Shift,
-    BodyVector_Motion1,
-    BodyVector_Motion2,
-    BodyVector_Motion3,
-    BodyVector_Fitted1,
-    BodyVector_Fitted2,
-    BodyVector_Fitted3,
-    BodyVector_Flag,
-    numBodyVectors
-};
+// `impulse` and `nodeVelocity` have values of nodes. Its state in a stage is a list of vectors in global memory
+// (bodyVectors.cc), from kernels that sum up its particles (bodies.cc, joinedStages.cc) to those that solve its
+// constraints (clusters.cc) and to those that move its particles.
 
 DEVICE mixed3 bodyVector(const Arguments* a, int b, int which) {
     return load3(a->bodyVectors, b * numBodyVectors + which);
@@ -61,23 +39,6 @@ DEVICE void setAxes(const Arguments* a, int b, int first, BodyAxes e) {
     setBodyVector(a, b, first, e.e1);
     setBodyVector(a, b, first + 1, e.e2);
     setBodyVector(a, b, first + 2, e.e3);
-}
-
-/** A vector in components along the axes. */
-DEVICE mixed3 componentsOf(BodyAxes e, mixed3 v) {
-    return make_mixed3(dot(e.e1, v), dot(e.e2, v), dot(e.e3, v));
-}
-
-/** Constants of a body, free or joined, by its number. */
-DEVICE BodyConstants constantsOf(const Arguments* a, int number) {
-    BodyConstants constants;
-    const mixed3 others = load3(a->bodyNumbers, 3 * number + 2);
-    constants.inertia = load3(a->bodyNumbers, 3 * number);
-    constants.inverseInertia = load3(a->bodyNumbers, 3 * number + 1);
-    constants.inverseMass = others.x;
-    constants.mass = others.z;
-    constants.rotations = a->bodyKinds[number].z;
-    return constants;
 }
 
 DEVICE int originNode(const Arguments* a, int b) {

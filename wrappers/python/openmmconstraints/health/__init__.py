@@ -14,7 +14,7 @@ from openmm import app, unit
 
 from openmmconstraints._quantities import to_positions
 from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolerance, recommend_tolerance
-from openmmconstraints.health.checker import Start, choose_integrator, choose_platform, diagnose, try_start
+from openmmconstraints.health.checker import RECOGNIZED, Start, choose_integrator, choose_platform, diagnose, try_start
 from openmmconstraints.health.dependence import find_dependence
 from openmmconstraints.health.findings import Finding, worst_first
 from openmmconstraints.health.held import count_held, find_held
@@ -38,6 +38,7 @@ class Counts:
     virtualSites: int
     constraints: int  #: listed in the System and its Forces
     rigidBodies: int  #: declared
+    recognizedBodies: int  #: rigid bodies that distances and angles hold
     joinedBodies: int  #: rigid bodies that constraints or other bodies join
     joints: int  #: particles that these share, once for each body beyond the first: a hinge has two
     independent: int | None  #: how many degrees of freedom they remove; None: they cannot be used, or it is not known
@@ -188,6 +189,7 @@ class Health:
             virtualSites=int(np.count_nonzero(listing.is_site)),
             constraints=listing.count,
             rigidBodies=int(np.count_nonzero(listing.kind == BODY)),
+            recognizedBodies=sum(group.kind in RECOGNIZED for group in diagnosis.groups),
             joinedBodies=diagnosis.joined_bodies,
             joints=diagnosis.joints,
             independent=None if clusters is None else diagnosis.independent,

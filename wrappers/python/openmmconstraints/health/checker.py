@@ -21,7 +21,9 @@ from openmmconstraints.wrapper import ClusterInfo, RattleIntegrator, _diagnose, 
 #: ps, of the trial's steps where no time step is given.
 FIRST_STEP = 0.001
 #: Kinds of groups of constraints: ConstraintGroup::Kind in openmmconstraints/Diagnosis.h.
-REDUNDANT, STRAIGHT, FLAT, ILL_CONDITIONED, RIGID = range(5)
+REDUNDANT, STRAIGHT, FLAT, SPATIAL, ILL_CONDITIONED, RIGID = range(6)
+#: Those of rigid bodies that distances and angles hold.
+RECOGNIZED = (STRAIGHT, FLAT, SPATIAL)
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ class Group:
     constraints: tuple[int, ...]  #: listed ones
     particles: tuple[int, ...]
     count: int  #: how many, with those inside rigid bodies; of RIGID the degrees of freedom that it removes
-    number: float  #: a condition number; of RIGID how far a particle was moved onto a line (nm)
+    #: a condition number; of RIGID how far a particle was moved onto a line (nm); of recognized bodies their degrees of
+    #: freedom, before anything joins them to others
+    number: float
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from math import acos, degrees, pi
 
 import numpy as np
 
-from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, REDUNDANT, STRAIGHT, Group
+from openmmconstraints.health.checker import FLAT, ILL_CONDITIONED, RECOGNIZED, REDUNDANT, SPATIAL, STRAIGHT, Group
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.kinds import ANGLE, DISTANCE
 from openmmconstraints.inspection.listing import Listing
@@ -21,17 +21,18 @@ NEARLY_STRAIGHT = 170.0  # degrees
 ROUNDING = 1e-4
 #: Condition numbers above it are rounding errors.
 SINGULAR = 1e9
+#: What is recognized as a rigid body, and what OpenMM's own solver does to it.
+SHAPES = {STRAIGHT: ("a linear rigid body", "returns NaN"), FLAT: ("a planar rigid body", "returns NaN")}
+SHAPES[SPATIAL] = ("a rigid body", "may fail")
 
 
 def find_dependence(listing: Listing, groups: Sequence[Group]) -> list[Finding]:
     """Findings about the groups that C++ found, and about angles that are nearly straight."""
     return [
-        *_recognized(listing, [group for group in groups if group.kind in (STRAIGHT, FLAT)]),
+        *_recognized(listing, [group for group in groups if group.kind in RECOGNIZED]),
         *_redundant(listing, [group for group in groups if group.kind == REDUNDANT]),
         *_ill_conditioned(listing, [group for group in groups if group.kind == ILL_CONDITIONED]),
-        *_narrow_triangles(
-            listing, {k for group in groups if group.kind in (STRAIGHT, FLAT) for k in group.constraints}
-        ),
+        *_narrow_triangles(listing, {k for group in groups if group.kind in RECOGNIZED for k in group.constraints}),
         *_narrow_angles(listing),
     ]
 
@@ -42,23 +43,29 @@ def _finding(listing: Listing, group: Group, severity, kind, message, remedy, co
 
 
 def _recognized(listing: Listing, groups: Iterable[Group]) -> Iterator[Finding]:
-    """Distances that form a linear or planar rigid body; bodies of the same shape and size are one finding."""
+    """Distances and angles that form a rigid body; bodies of the same kind and size are one finding."""
     alike: dict[tuple, list[Group]] = defaultdict(list)
     for group in groups:
-        in_system = bool(np.all(listing.force[list(group.constraints)] < 0))
-        alike[group.kind, len(group.particles), in_system].append(group)
-    for (kind, _, in_system), sets in alike.items():
-        shape = "linear" if kind == STRAIGHT else "planar"
-        particles = listing.particles_text(sets[0].particles)
-        message = f"The distances of {particles} form a {shape} rigid body, and are solved as one."
+        constraints = list(group.constraints)
+        in_system = bool(np.all(listing.force[constraints] < 0))
+        has_angles = bool(np.any(listing.kind[constraints] == ANGLE))
+        alike[group.kind, len(group.particles), group.number, has_angles, in_system].append(group)
+    for (kind, _, freedom, has_angles, in_system), bodies in alike.items():
+        shape, outcome = SHAPES[kind]
+        message = (
+            f"The distances {'and angles ' if has_angles else ''}of {listing.particles_text(bodies[0].particles)} form "
+            f"{shape}, and are solved as one. By itself it has {freedom:.0f} degree{'s' if freedom != 1 else ''} of "
+            "freedom."
+        )
+        values = {"degrees_of_freedom": freedom}
         if not in_system:
-            yield _finding(listing, sets[0], "note", "rigid", message, "", len(sets))
+            yield _finding(listing, bodies[0], "note", "rigid", message, "", len(bodies), **values)
             continue
         message += (
-            " setVelocitiesToTemperature() applies OpenMM's own solver to System constraints, which returns NaN for it."
+            f" setVelocitiesToTemperature() applies OpenMM's own solver to System constraints, which {outcome} for it."
         )
         remedy = "Call openmmconstraints.moveConstraints(system) before creating the Context."
-        yield _finding(listing, sets[0], "warning", "rigid", message, remedy, len(sets))
+        yield _finding(listing, bodies[0], "warning", "rigid", message, remedy, len(bodies), **values)
 
 
 def _redundant(listing: Listing, groups: Sequence[Group]) -> Iterator[Finding]:
@@ -108,7 +115,7 @@ def _is_in_a_ring(nodes: int, pairs: np.ndarray) -> np.ndarray:
 
 
 def _narrow_triangles(listing: Listing, straight: set[int]) -> Iterator[Finding]:
-    """Three distances with an angle of nearly 180 or 0 degrees that are not replaced by a linear rigid body."""
+    """Three distances with an angle of nearly 180 or 0 degrees that do not belong to a rigid body."""
     which, pairs = listing.of_kind(DISTANCE)
     rings = _is_in_a_ring(len(listing.masses), pairs)
     which, pairs = which[rings], pairs[rings]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from openmmconstraints.health.checker import RIGID, Diagnosis, Group
+from openmmconstraints.health.checker import RECOGNIZED, RIGID, Diagnosis, Group
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.kinds import BODY, CENTROIDS, DISTANCE
 from openmmconstraints.inspection.listing import Listing
@@ -24,7 +24,7 @@ def find_held(listing: Listing, diagnosis: Diagnosis) -> list[Finding]:
 
 def count_held(listing: Listing, groups: Sequence[Group]) -> int:
     """How many of the System's constraints one rigid body holds, at most."""
-    held = (list(group.constraints) for group in groups if group.kind == RIGID)
+    held = (list(group.constraints) for group in groups if group.kind in (*RECOGNIZED, RIGID))
     return max((int(np.count_nonzero(listing.force[constraints] < 0)) for constraints in held), default=0)
 
 

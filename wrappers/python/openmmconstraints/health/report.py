@@ -112,12 +112,19 @@ def _numbers(health: Health) -> list[tuple[str, str]]:
 
 def _details(health: Health) -> str:
     counts = health.counts
-    parts = [f"{counts.rigidBodies:,} rigid bodies{_joints(counts)}"] if counts.rigidBodies else []
+    parts = [bodies + _joints(counts)] if (bodies := _bodies(counts)) else []
     if counts.redundant:
         parts.append(f"{counts.redundant:,} redundant")
     if counts.independent is not None:
         parts.append(f"{counts.independent:,} independent")
     return f" ({', '.join(parts)})" if parts else ""
+
+
+def _bodies(counts: Counts) -> str:
+    """Those that are declared and those that are recognized."""
+    both = counts.rigidBodies and counts.recognizedBodies
+    numbers = {" declared" if both else "": counts.rigidBodies, " recognized": counts.recognizedBodies}
+    return " and ".join(f"{n:,} rigid bod{'ies' if n != 1 else 'y'}{how}" for how, n in numbers.items() if n)
 
 
 def _joints(counts: Counts) -> str:

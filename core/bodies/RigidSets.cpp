@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "RigidSets.h"
+#include "BracedBodies.h"
+#include "PieceSearch.h"
+#include "RankAnalysis.h"
+#include "coordinates.h"
+#include <set>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Value of a distance or an angle in a shape. @return false if the shape lacks a particle of it */
+bool measure(const Constraint& c, const RigidSet& body, double& value) {
+    Real3 r[3], bonds[2], G[3];
+    for (int s = 0; s < c.size(); s++) {
+        const auto at = std::lower_bound(body.particles.begin(), body.particles.end(), c.particles[s]);
+        if (at == body.particles.end() || *at != c.particles[s])
+            return false;
+        r[s] = body.shape[at - body.particles.begin()];
+        if (s > 0)
+            bonds[s - 1] = r[s - 1] - r[s];
+    }
+    value = coordinate(c.kind, bonds, G);
+    return true;
+}
+
+/** The constraints that sets meet. */
+void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayReplace, double tolerance,
+                       std::vector<RigidSet>& bodies) {
+    std::vector<std::vector<int>> bodiesOf(set.numParticles());
+    for (int b = 0; b < (int) bodies.size(); b++)
+        for (int p : bodies[b].particles)
+            bodiesOf[p].push_back(b);
+    const auto toleranceOf = [&](const Constraint& c) { // lengths within the tolerance change an angle by more
+        return c.kind == CoordinateKind::Angle ? 3 * tolerance : tolerance;
+    };
+    for (int k = 0; k < (int) set.constraints.size(); k++) {
+        const Constraint& c = set.constraints[k];
+        if ((!mayReplace.empty() && !mayReplace[k]) ||
+            (c.kind != CoordinateKind::Distance && c.kind != CoordinateKind::Angle))
+            continue;
+        const int rarest = *std::min_element(c.particles.begin(), c.particles.end(),
+                                             [&](int p, int q) { return bodiesOf[p].size() < bodiesOf[q].size(); });
+        double value;
+        for (int b : bodiesOf[rarest])
+            if (measure(c, bodies[b], value) && std::abs(value - c.target) <= toleranceOf(c) * set.scale(c))
+                bodies[b].constraints.push_back(k);
+    }
+}
+
+/** Whether a set has more lengths than it needs. */
+bool isRedundant(const ConstraintSet& set, const RigidSet& body) {
+    std::set<std::pair<int, int>> pairs; // that may move
+    for (int k : body.constraints) {
+        const Constraint& c = set.constraints[k];
+        const auto [p, q] = std::minmax(c.particles.front(), c.particles.back());
+        if (set.inverseMass[p] > 0 || set.inverseMass[q] > 0)
+            pairs.insert({p, q});
+    }
+    const auto isAnchor = [&](int p) { return set.inverseMass[p] == 0; };
+    const int anchors = (int) std::count_if(body.particles.begin(), body.particles.end(), isAnchor);
+    constexpr int freedom[] = {6, 3, 1, 0};
+    return (int) pairs.size() > 3 * ((int) body.particles.size() - anchors) - freedom[std::min(anchors, 3)];
+}
+
+/** Whether a linear body has only bonds and angles of pi: these are regular, because such an angle is two components of
+ * the bend. */
+bool isRegularRod(const ConstraintSet& set, const RigidSet& body) {
+    const auto count = [&](CoordinateKind kind) {
+        return std::count_if(body.constraints.begin(), body.constraints.end(),
+                             [&](int k) { return set.constraints[k].kind == kind; });
+    };
+    const auto n = (std::ptrdiff_t) body.particles.size();
+    return body.dimension == 1 && count(CoordinateKind::Distance) == n - 1 && count(CoordinateKind::Angle) == n - 2;
+}
+
+/** The smallest height of a tetrahedron that has all its six lengths, nm; 0 where they fit no tetrahedron, or it has
+ *  any other constraints. */
+double heightOf(const ConstraintSet& set, const RigidSet& body) {
+    if (body.particles.size() != 4 || body.constraints.size() != 6)
+        return 0;
+    double square[4][4] = {};
+    for (int k : body.constraints) {
+        const Constraint& c = set.constraints[k];
+        if (c.kind != CoordinateKind::Distance)
+            return 0;
+        const auto at = [&](int s) {
+            return std::find(body.particles.begin(), body.particles.end(), c.particles[s]) - body.particles.begin();
+        };
+        square[at(0)][at(1)] = square[at(1)][at(0)] = c.target * c.target;
+    }
+    double smallest = HUGE_VAL;
+    for (int top = 0; top < 4; top++) {
+        // Edges u and v of the face below from its first corner, and w to the top: |w|^2 less its part in the face.
+        const int o = (top + 1) % 4, a = (top + 2) % 4, b = (top + 3) % 4;
+        const auto product = [&](int i, int j) { return (square[o][i] + square[o][j] - square[i][j]) / 2; };
+        const double uu = square[o][a], vv = square[o][b], uv = product(a, b), uw = product(a, top),
+                     vw = product(b, top), det = uu * vv - uv * uv;
+        if (!(det > 0)) // linear, or a pair is constrained twice and another not at all
+            return 0;
+        smallest = std::min(smallest, square[o][top] - (uw * uw * vv - 2 * uw * vw * uv + vw * vw * uu) / det);
+    }
+    return smallest > 0 ? std::sqrt(smallest) : 0;
+}
+
+/** Keep the sets that plain constraints cannot hold, and in their chains those of four particles or more, which share
+ *  a hinge with one that is kept. @param[in,out] isKept  [bodies] */
+void keepChains(const ConstraintSet& set, const std::vector<RigidSet>& bodies, std::vector<char>& isKept) {
+    std::vector<std::vector<int>> bodiesOf(set.numParticles());
+    std::vector<int> ends;
+    for (int b = 0; b < (int) bodies.size(); b++) {
+        for (int p : bodies[b].particles)
+            bodiesOf[p].push_back(b);
+        if (isKept[b])
+            ends.push_back(b);
+    }
+    while (!ends.empty()) {
+        std::vector<int> shared; // bodies, once for each particle
+        for (int p : bodies[ends.back()].particles)
+            shared.insert(shared.end(), bodiesOf[p].begin(), bodiesOf[p].end());
+        ends.pop_back();
+        std::sort(shared.begin(), shared.end());
+        for (std::size_t i = 1; i < shared.size(); i++) {
+            const int b = shared[i];
+            if (b == shared[i - 1] && !isKept[b] && bodies[b].particles.size() > 3 && !isRegularRod(set, bodies[b])) {
+                isKept[b] = 1;
+                ends.push_back(b);
+            }
+        }
+    }
+}
+
+/** Pieces as sets, with their constraints, and which of them are to be bodies. */
+struct Selection {
+    std::vector<RigidSet> bodies;
+    std::vector<char> isKept;
+};
+
+Selection select(const ConstraintSet& set, const std::vector<char>& mayReplace, double tolerance,
+                 const std::vector<FoundPiece>& pieces) {
+    Selection selection;
+    for (const FoundPiece& found : pieces)
+        selection.bodies.push_back(
+            {found.piece.nodes, found.piece.points, found.piece.isRounded, found.piece.dimension, {}});
+    assignConstraints(set, mayReplace, tolerance, selection.bodies);
+    for (std::size_t b = 0; b < pieces.size(); b++) {
+        const RigidSet& body = selection.bodies[b];
+        const bool isRegular = isRegularRod(set, body) || heightOf(set, body) > largestRoundedHeight,
+                   isImmovable = std::all_of(body.particles.begin(), body.particles.end(),
+                                             [&](int p) { return set.inverseMass[p] == 0; });
+        selection.isKept.push_back(!isImmovable && !isRegular &&
+                                   (pieces[b].piece.isSingular || isRedundant(set, body)));
+    }
+    keepChains(set, selection.bodies, selection.isKept);
+    return selection;
+}
+
+/** Take rounded pieces that others brace back to their exact parts.
+ *  @param[out] braced  their constraints are added to these
+ *  @return whether there were any */
+bool takeBracedBack(const ConstraintSet& set, const Selection& selection, std::vector<FoundPiece>& pieces,
+                    std::vector<int>& braced) {
+    std::vector<RigidSet> kept;
+    std::vector<std::size_t> number;
+    std::vector<char> isAsked;
+    for (std::size_t b = 0; b < pieces.size(); b++)
+        if (selection.isKept[b]) {
+            kept.push_back(selection.bodies[b]);
+            number.push_back(b);
+            isAsked.push_back(selection.bodies[b].isRounded);
+        }
+    const std::vector<char> isBraced = findBraced(set, kept, isAsked);
+    std::vector<FoundPiece> parts;
+    for (std::size_t i = 0; i < kept.size(); i++)
+        if (isBraced[i]) {
+            braced.insert(braced.end(), kept[i].constraints.begin(), kept[i].constraints.end());
+            for (const PlacedNodes& part : pieces[number[i]].exact)
+                parts.push_back({part, {}});
+            pieces[number[i]].piece.nodes.clear();
+        }
+    if (std::none_of(isBraced.begin(), isBraced.end(), [](char is) { return is; }))
+        return false;
+    pieces.erase(
+        std::remove_if(pieces.begin(), pieces.end(), [](const FoundPiece& p) { return p.piece.nodes.empty(); }),
+        pieces.end());
+    pieces.insert(pieces.end(), parts.begin(), parts.end());
+    return true;
+}
+
+} // namespace
+
+std::vector<RigidSet> findRigidSets(const ConstraintSet& set, double tolerance, const std::vector<char>& mayReplace,
+                                    std::vector<int>* braced) {
+    tolerance = std::max(tolerance, flatnessBound);
+    const LengthGraph graph = makeLengthGraph(set, mayReplace, tolerance);
+    if (graph.size() == 0)
+        return {};
+    std::vector<FoundPiece> pieces;
+    for (const std::vector<int>& component : graph.components()) {
+        const LengthGraph part = graph.part(component);
+        for (FoundPiece& found : findPieces(part, tolerance)) {
+            const auto toParticles = [&](PlacedNodes& piece) {
+                for (int& node : piece.nodes)
+                    node = part.particle[node];
+            };
+            toParticles(found.piece);
+            std::for_each(found.exact.begin(), found.exact.end(), toParticles);
+            pieces.push_back(std::move(found));
+        }
+    }
+    std::vector<int> unused;
+    Selection selection = select(set, mayReplace, tolerance, pieces);
+    while (takeBracedBack(set, selection, pieces, braced != nullptr ? *braced : unused))
+        selection = select(set, mayReplace, tolerance, pieces);
+    std::vector<RigidSet> found;
+    for (std::size_t b = 0; b < pieces.size(); b++)
+        if (selection.isKept[b])
+            found.push_back(std::move(selection.bodies[b]));
+    std::sort(found.begin(), found.end(),
+              [](const RigidSet& a, const RigidSet& b) { return a.particles < b.particles; });
+    return found;
+}
+
+} // namespace ConstraintPlugin

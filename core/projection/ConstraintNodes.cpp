@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Functions of ConstraintSolver other than the stages: what clusters with joined bodies solve for, positions of
+// particles and motions of bodies, as the nodes of the graph.
+#include "ConstraintSolver.h"
+
+namespace ConstraintPlugin {
+
+void ConstraintSolver::findNodes() {
+    isOnNodes.assign(graph->clusters.size(), 0);
+    nodeParticles.clear();
+    for (std::size_t c = 0; c < graph->clusters.size() && hasJoined(); c++) {
+        const Cluster& cluster = graph->clusters[c];
+        for (int row = cluster.begin; row < cluster.end; row++)
+            isOnNodes[c] |= jacobian->isJoined(row);
+        for (int s = jacobian->slotStart[cluster.begin]; isOnNodes[c] && s < jacobian->slotStart[cluster.end]; s++)
+            if (jacobian->particle[s] < set.numParticles())
+                nodeParticles.push_back(jacobian->particle[s]);
+    }
+    for (int row = 0; row < (int) checked.size(); row++)
+        for (int s = checks->slotStart[row]; checks->isJoined(row) && s < checks->slotStart[row + 1]; s++)
+            if (checks->particle[s] < set.numParticles())
+                nodeParticles.push_back(checks->particle[s]);
+    std::sort(nodeParticles.begin(), nodeParticles.end());
+    nodeParticles.erase(std::unique(nodeParticles.begin(), nodeParticles.end()), nodeParticles.end());
+    nodes.assign(hasJoined() || checks->joinedRows() != nullptr ? set.numNodes() : 0, Real3());
+}
+
+void ConstraintSolver::gather(const Real3* x) {
+    for (int p : nodeParticles)
+        nodes[p] = x[p];
+    for (const Jacobian* J : {jacobian.get(), checks.get()})
+        if (J->joinedRows() != nullptr)
+            J->joinedRows()->bodies.gather(x, nodes.data());
+}
+
+void ConstraintSolver::scatter(Real3* x) const {
+    for (int p : nodeParticles)
+        x[p] = nodes[p];
+}
+
+JoinedMotions ConstraintSolver::motions(const std::function<rigid::RigidMotion(int body)>& motionOf) const {
+    JoinedMotions result;
+    if (!hasJoined())
+        return result;
+    result.number.assign(set.bodies.size(), -1);
+    for (int b : joinedBodies().getBodies()) {
+        result.number[b] = (int) result.motions.size();
+        result.motions.push_back({joinedBodies().frameOf(b), motionOf(b)});
+    }
+    return result;
+}
+
+void ConstraintSolver::setBodies(const Real3* positions, const Box& box, Real3* x) {
+    if (set.bodies.empty())
+        return;
+    std::vector<Real3> unused;
+    bodies.solveVelocities(positions, box, x, unused,
+                           motions([&](int b) { return joinedBodies().velocityOf(b, nodes.data()); }));
+}
+
+} // namespace ConstraintPlugin
