@@ -12,10 +12,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
 /** The part of the shortest bond by which rounding may shift a particle of a declared body. */
 constexpr double largestShift = 0.01;
 

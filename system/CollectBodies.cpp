@@ -5,8 +5,6 @@
 #include "MergedBodies.h"
 #include "SpanningBase.h"
 #include "SystemChecks.h"
-#include "coordinates.h"
-#include <map>
 
 using namespace OpenMM;
 
@@ -14,23 +12,11 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Bond vectors of a constraint's particles in a body's shape. */
-std::vector<Real3> bondsInShape(const Constraint& c, const std::map<int, Real3>& place) {
-    std::vector<Real3> bonds;
-    for (int s = 0; s + 1 < c.size(); s++)
-        bonds.push_back(place.at(c.particles[s]) - place.at(c.particles[s + 1]));
-    return bonds;
-}
-
 /** Make the targets of a body's constraints those of its shape. */
 void absorb(ConstraintSet& set, const std::vector<int>& constraints, const DeclaredBody& body, int recognized) {
-    std::map<int, Real3> place;
-    for (std::size_t i = 0; i < body.particles.size(); i++)
-        place[body.particles[i]] = body.positions[i];
     for (int k : constraints) {
         Constraint& c = set.constraints[k];
-        Real3 G[3];
-        const double fitted = coordinate(c.kind, bondsInShape(c, place).data(), G),
+        const double fitted = valueInShape(c, body.particles, body.positions).value(),
                      deviation = std::abs(fitted - c.target) / set.scale(c);
         if (deviation > set.fitDeviation || set.fittedConstraint < 0) {
             set.fitDeviation = deviation;
@@ -75,7 +61,7 @@ void recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, doub
     mergeBodies(bodies, set, tolerance, report);
     std::vector<char> isLeft(found.size());
     for (DeclaredBody& body : bodies)
-        if (body.recognized >= 0 && !body.isMerged) {
+        if (body.recognized >= 0 && body.merged.empty()) {
             const RigidSet& from = found[body.recognized];
             isLeft[body.recognized] = 1;
             body.recognized = (int) set.recognized.size();

@@ -178,7 +178,9 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
         return describeJoint(set, c);
     std::ostringstream out;
     const bool isOfBody = constraint >= set.numListed && c.owner < 0;
-    if (c.force < 0)
+    if (isOfBody && c.force < 0)
+        out << "the rigid body that distances and angles hold";
+    else if (c.force < 0)
         out << "System constraint " << c.index;
     else if (isExpression(set, c))
         out << "constraint " << c.index << " of the CustomConstraintForce with index " << c.force;

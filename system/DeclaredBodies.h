@@ -21,7 +21,6 @@ struct DeclaredBody {
     std::vector<std::array<int, 2>> merged; ///< force and index of bodies that are one with it
     double lineShift = 0;                   ///< nm, by which its particles were moved onto a line with others
     int recognized = -1;                    ///< number among the recognized ones; -1: declared
-    bool isMerged = false;                  ///< with others
 };
 
 /** The rigid bodies of all ConstraintForces of a System. Those that are fixed to each other by particles that they

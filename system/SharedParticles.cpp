@@ -12,10 +12,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
 /** The index below n with the largest measure. */
 template <class Measure>
 int farthest(std::size_t n, Measure measure) {
@@ -166,7 +162,6 @@ DeclaredBody SharedParticles::mergedBody() const {
     merged.merged.push_back({other.force, other.index});
     merged.merged.insert(merged.merged.end(), other.merged.begin(), other.merged.end());
     merged.periodic = one.periodic || other.periodic;
-    merged.isMerged = true;
     merged.lineShift = std::max({one.lineShift, other.lineShift, kept.closedForm.lineShift,
                                  merged.particles.size() > kept.particles.size() ? moved.closedForm.lineShift : 0});
     merged.closedForm = {};

@@ -44,6 +44,9 @@ template <class T>
 Vector3<T> cross(const Vector3<T>& a, const Vector3<T>& b) {
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
+inline double norm(const Real3& a) {
+    return std::sqrt(dot(a, a));
+}
 /** One of two unit vectors perpendicular to a vector and to each other. @param component  0 or 1 */
 inline Real3 perpendicular(const Real3& a, int component) {
     const double x = std::abs(a.x), y = std::abs(a.y), z = std::abs(a.z);

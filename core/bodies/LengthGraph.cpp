@@ -66,21 +66,6 @@ LengthGraph LengthGraph::part(const std::vector<int>& nodes) const {
     return LengthGraph(std::move(particles), inside);
 }
 
-LengthGraph LengthGraph::core(int k) const {
-    std::vector<int> degree(size()), queue, nodes;
-    for (int i = 0; i < size(); i++)
-        if ((degree[i] = of(i).size()) < k)
-            queue.push_back(i);
-    for (std::size_t q = 0; q < queue.size(); q++)
-        for (const Neighbour& n : of(queue[q]))
-            if (degree[n.node]-- == k)
-                queue.push_back(n.node);
-    for (int i = 0; i < size(); i++)
-        if (degree[i] >= k)
-            nodes.push_back(i);
-    return part(nodes);
-}
-
 std::vector<std::vector<int>> LengthGraph::components() const {
     std::vector<std::vector<int>> components;
     std::vector<char> seen(size());

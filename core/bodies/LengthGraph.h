@@ -48,8 +48,6 @@ public:
     /** @return the length between two nodes, or a negative number */
     double find(int i, int j) const;
     std::vector<KnownLength> lengths() const;
-    /** What is left after taking out, again and again, nodes with fewer than k neighbours. */
-    LengthGraph core(int k) const;
     /** The part that consists of some nodes (ascending). */
     LengthGraph part(const std::vector<int>& nodes) const;
     /** Sets of nodes that lengths connect, each ascending. */

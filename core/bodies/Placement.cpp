@@ -2,43 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "Placement.h"
 #include "SymmetricEigen.h"
+#include "WideTriangle.h"
+#include <algorithm>
 
 namespace ConstraintPlugin {
 
 namespace {
-
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
-/** Three anchors that are far apart, and not on one line. */
-struct Triangle {
-    const Anchor *a = nullptr, *b = nullptr, *c = nullptr;
-    double longest = 0, area = 0; // of a side; of the parallelogram
-
-    explicit Triangle(const std::vector<Anchor>& anchors) : a(&anchors[0]) {
-        b = &farthestFrom(*a, anchors);
-        a = &farthestFrom(*b, anchors);
-        longest = norm(b->position - a->position);
-        for (const Anchor& other : anchors) {
-            const double size = norm(cross(b->position - a->position, other.position - a->position));
-            if (size > area) {
-                area = size;
-                c = &other;
-            }
-        }
-    }
-    bool isOnALine() const {
-        return !(area > 0.02 * longest * longest);
-    }
-
-private:
-    static const Anchor& farthestFrom(const Anchor& from, const std::vector<Anchor>& anchors) {
-        return *std::max_element(anchors.begin(), anchors.end(), [&](const Anchor& p, const Anchor& q) {
-            return norm(p.position - from.position) < norm(q.position - from.position);
-        });
-    }
-};
 
 /** Least squares of the relative differences by Gauss-Newton. Directions that no anchor tells stay as they are.
  *  @param normal  if not null: no step along it */
@@ -79,11 +48,11 @@ double misfit(const std::vector<Anchor>& anchors, const Real3& place) {
 }
 
 Placement placeByAnchors(const std::vector<Anchor>& anchors, double tolerance) {
-    const Triangle triangle(anchors);
+    const WideTriangle triangle((int) anchors.size(), [&](int i) { return anchors[i].position; });
     if (triangle.isOnALine())
         return {};
     // In the plane of a, b, c: 2 (r_b - r_a) . (x - r_a) = |b - a|^2 + d_a^2 - d_b^2, and likewise c.
-    const Anchor &a = *triangle.a, &b = *triangle.b, &c = *triangle.c;
+    const Anchor &a = anchors[triangle.a], &b = anchors[triangle.b], &c = anchors[triangle.c];
     const Real3 u = b.position - a.position, v = c.position - a.position, n = cross(u, v), normal = (1 / norm(n)) * n;
     const double uu = dot(u, u), vv = dot(v, v), uv = dot(u, v), det = dot(n, n), aa = a.length * a.length;
     const double du = (aa - b.length * b.length + uu) / 2, dv = (aa - c.length * c.length + vv) / 2;

@@ -4,9 +4,6 @@
 #define CONSTRAINTS_CORE_RIGID_PIECES_H_
 
 #include "PlacedNodes.h"
-#include "Placement.h"
-#include <array>
-#include <unordered_map>
 
 namespace ConstraintPlugin {
 
@@ -50,12 +47,8 @@ public:
     }
 
 private:
-    struct Growth;
     bool grow(PlacedNodes seed, int own = -1);
     bool growExisting();
-    Growth extend(const PlacedNodes& seed, int own, const std::vector<int>& excluded) const;
-    bool attach(Growth& growth, const PlacedNodes& piece, const std::vector<int>& shared) const;
-    bool isDecided(const Growth& growth, const PlacedNodes& piece, const std::vector<Real3>& places) const;
     WorstFit fit(PlacedNodes& body) const;
     std::vector<PointOnLine> pointsOnLines(const std::vector<int>& nodes) const;
     bool isLineAndOneMore(const std::vector<int>& nodes) const;
@@ -67,8 +60,8 @@ private:
     const double tolerance;
     std::vector<PlacedNodes> pieces; // those that others took in are empty
     std::vector<std::vector<int>> ownersOf, linesOf;
-    mutable std::vector<int> placeOf; // [nodes] in the growth at present; -1: not in it
-    long long effortLeft = 0;         // for seeds that come to nothing: a clique with a wrong length has many
+    std::vector<int> placeOf; // [nodes] PieceSurroundings::placeOf
+    long long effortLeft = 0; // for seeds that come to nothing: a clique with a wrong length has many
 };
 
 } // namespace ConstraintPlugin

@@ -4,27 +4,13 @@
 #include "BracedBodies.h"
 #include "PieceSearch.h"
 #include "RankAnalysis.h"
+#include "Tetrahedron.h"
 #include "coordinates.h"
 #include <set>
 
 namespace ConstraintPlugin {
 
 namespace {
-
-/** Value of a distance or an angle in a shape. @return false if the shape lacks a particle of it */
-bool measure(const Constraint& c, const RigidSet& body, double& value) {
-    Real3 r[3], bonds[2], G[3];
-    for (int s = 0; s < c.size(); s++) {
-        const auto at = std::lower_bound(body.particles.begin(), body.particles.end(), c.particles[s]);
-        if (at == body.particles.end() || *at != c.particles[s])
-            return false;
-        r[s] = body.shape[at - body.particles.begin()];
-        if (s > 0)
-            bonds[s - 1] = r[s - 1] - r[s];
-    }
-    value = coordinate(c.kind, bonds, G);
-    return true;
-}
 
 /** The constraints that sets meet. */
 void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayReplace, double tolerance,
@@ -43,9 +29,9 @@ void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayRep
             continue;
         const int rarest = *std::min_element(c.particles.begin(), c.particles.end(),
                                              [&](int p, int q) { return bodiesOf[p].size() < bodiesOf[q].size(); });
-        double value;
         for (int b : bodiesOf[rarest])
-            if (measure(c, bodies[b], value) && std::abs(value - c.target) <= toleranceOf(c) * set.scale(c))
+            if (const auto value = valueInShape(c, bodies[b].particles, bodies[b].shape);
+                value && std::abs(*value - c.target) <= toleranceOf(c) * set.scale(c))
                 bodies[b].constraints.push_back(k);
     }
 }
@@ -76,33 +62,15 @@ bool isRegularRod(const ConstraintSet& set, const RigidSet& body) {
     return body.dimension == 1 && count(CoordinateKind::Distance) == n - 1 && count(CoordinateKind::Angle) == n - 2;
 }
 
-/** The smallest height of a tetrahedron that has all its six lengths, nm; 0 where they fit no tetrahedron, or it has
- *  any other constraints. */
-double heightOf(const ConstraintSet& set, const RigidSet& body) {
+/** Whether a set is a tetrahedron of six distances that are independent of each other, because it is high enough. */
+bool isRegularTetrahedron(const ConstraintSet& set, const RigidSet& body) {
     if (body.particles.size() != 4 || body.constraints.size() != 6)
-        return 0;
-    double square[4][4] = {};
-    for (int k : body.constraints) {
-        const Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Distance)
-            return 0;
-        const auto at = [&](int s) {
-            return std::find(body.particles.begin(), body.particles.end(), c.particles[s]) - body.particles.begin();
-        };
-        square[at(0)][at(1)] = square[at(1)][at(0)] = c.target * c.target;
-    }
-    double smallest = HUGE_VAL;
-    for (int top = 0; top < 4; top++) {
-        // Edges u and v of the face below from its first corner, and w to the top: |w|^2 less its part in the face.
-        const int o = (top + 1) % 4, a = (top + 2) % 4, b = (top + 3) % 4;
-        const auto product = [&](int i, int j) { return (square[o][i] + square[o][j] - square[i][j]) / 2; };
-        const double uu = square[o][a], vv = square[o][b], uv = product(a, b), uw = product(a, top),
-                     vw = product(b, top), det = uu * vv - uv * uv;
-        if (!(det > 0)) // linear, or a pair is constrained twice and another not at all
-            return 0;
-        smallest = std::min(smallest, square[o][top] - (uw * uw * vv - 2 * uw * vw * uv + vw * vw * uu) / det);
-    }
-    return smallest > 0 ? std::sqrt(smallest) : 0;
+        return false;
+    std::set<std::pair<int, int>> pairs;
+    for (int k : body.constraints)
+        if (const Constraint& c = set.constraints[k]; c.kind == CoordinateKind::Distance)
+            pairs.insert(std::minmax(c.particles[0], c.particles[1]));
+    return pairs.size() == 6 && smallestHeight(body.shape.data()) > largestRoundedHeight;
 }
 
 /** Keep the sets that plain constraints cannot hold, and in their chains those of four particles or more, which share
@@ -147,7 +115,7 @@ Selection select(const ConstraintSet& set, const std::vector<char>& mayReplace, 
     assignConstraints(set, mayReplace, tolerance, selection.bodies);
     for (std::size_t b = 0; b < pieces.size(); b++) {
         const RigidSet& body = selection.bodies[b];
-        const bool isRegular = isRegularRod(set, body) || heightOf(set, body) > largestRoundedHeight,
+        const bool isRegular = isRegularRod(set, body) || isRegularTetrahedron(set, body),
                    isImmovable = std::all_of(body.particles.begin(), body.particles.end(),
                                              [&](int p) { return set.inverseMass[p] == 0; });
         selection.isKept.push_back(!isImmovable && !isRegular &&
@@ -190,6 +158,20 @@ bool takeBracedBack(const ConstraintSet& set, const Selection& selection, std::v
 }
 
 } // namespace
+
+std::optional<double> valueInShape(const Constraint& c, const std::vector<int>& particles,
+                                   const std::vector<Real3>& shape) {
+    Real3 r[3], bonds[3], G[3];
+    for (int s = 0; s < c.size(); s++) {
+        const auto at = std::lower_bound(particles.begin(), particles.end(), c.particles[s]);
+        if (at == particles.end() || *at != c.particles[s])
+            return {};
+        r[s] = shape[at - particles.begin()];
+        if (s > 0)
+            bonds[s - 1] = r[s - 1] - r[s];
+    }
+    return coordinate(c.kind, bonds, G);
+}
 
 std::vector<RigidSet> findRigidSets(const ConstraintSet& set, double tolerance, const std::vector<char>& mayReplace,
                                     std::vector<int>* braced) {

@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_RIGID_SETS_H_
 
 #include "ConstraintSet.h"
+#include <optional>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -41,6 +42,12 @@ constexpr double flatnessBound = 1e-4;
  *  @return in the order of their first particles */
 std::vector<RigidSet> findRigidSets(const ConstraintSet& set, double tolerance,
                                     const std::vector<char>& mayReplace = {}, std::vector<int>* braced = nullptr);
+
+/** @param c          a distance or an angle
+ *  @param particles  ascending
+ *  @return its value in a shape, nm or rad; nothing if the shape lacks a particle of it */
+std::optional<double> valueInShape(const Constraint& c, const std::vector<int>& particles,
+                                   const std::vector<Real3>& shape);
 
 } // namespace ConstraintPlugin
 

@@ -6,10 +6,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
 /** The fit's linear system: a row per length, three per point on a line. */
 struct Rows {
     const std::vector<KnownLength>& lengths;

@@ -5,15 +5,8 @@
 
 namespace ConstraintPlugin {
 
-namespace {
-
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
-/** C_b of p = sum_b C_b r_b, sum_b C_b = 1, of two or three points, by ratios of lengths or areas. */
-std::vector<double> affineWeights(const std::vector<Real3>& base, const Real3& p) {
-    const Real3 u = base[1] - base[0], d = p - base[0];
+std::vector<double> affineWeights(const std::vector<Real3>& base, const Real3& place) {
+    const Real3 u = base[1] - base[0], d = place - base[0];
     if (base.size() == 2) {
         const double w = dot(d, u) / dot(u, u);
         return {1 - w, w};
@@ -22,6 +15,8 @@ std::vector<double> affineWeights(const std::vector<Real3>& base, const Real3& p
     const double v1 = dot(cross(d, v), n) / dot(n, n), v2 = dot(cross(u, d), n) / dot(n, n);
     return {1 - v1 - v2, v1, v2};
 }
+
+namespace {
 
 /** A few places of a body that a base is worth choosing from: immovable particles, and extremes of the shape. */
 std::vector<int> candidatesOf(const ConstraintSet& set, const RigidSet& body, int most) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "Placement.h"
 #include "RigidPieces.h"
+#include "Tetrahedron.h"
 
 namespace ConstraintPlugin {
 
@@ -18,20 +20,11 @@ bool placeTriangle(double ab, double ac, double bc, Real3* points) {
 
 /** The smallest height of a tetrahedron over one of its faces, relative to its longest edge. */
 double steepness(const Real3* corners) {
-    double longest = 0, largest = 0;
+    double longest = 0;
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j < i; j++) {
-            const Real3 edge = corners[i] - corners[j];
-            longest = std::max(longest, std::sqrt(dot(edge, edge)));
-        }
-    for (int top = 0; top < 4; top++) {
-        const Real3 n =
-            cross(corners[(top + 2) % 4] - corners[(top + 1) % 4], corners[(top + 3) % 4] - corners[(top + 1) % 4]);
-        largest = std::max(largest, std::sqrt(dot(n, n)));
-    }
-    const double volume =
-        std::abs(dot(cross(corners[1] - corners[0], corners[2] - corners[0]), corners[3] - corners[0]));
-    return volume / (largest * longest);
+        for (int j = 0; j < i; j++)
+            longest = std::max(longest, norm(corners[i] - corners[j]));
+    return smallestHeight(corners) / longest;
 }
 
 } // namespace

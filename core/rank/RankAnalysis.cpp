@@ -8,10 +8,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
 constexpr double largestBend = 0.02;
 
 /** Shape of a set of directions. */

@@ -5,25 +5,13 @@
 #include "ConstraintForces.h"
 #include "Jacobian.h"
 #include "LeastSquares.h"
+#include "SpanningBase.h"
 #include <map>
 #include <numeric>
 
 namespace ConstraintPlugin {
 
 namespace {
-
-/** Weights C_ab of a place among those of the base: place = sum_b C_ab base_b, sum_b C_ab = 1. */
-std::vector<double> affineWeights(const Real3& place, const std::vector<Real3>& base) {
-    const Real3 r = place - base[0], u = base[1] - base[0];
-    if (base.size() == 2) {
-        const double t = dot(r, u) / dot(u, u);
-        return {1 - t, t};
-    }
-    const Real3 v = base[2] - base[0], normal = cross(u, v);
-    const double area2 = dot(normal, normal), s = dot(cross(r, v), normal) / area2,
-                 t = dot(cross(u, r), normal) / area2;
-    return {1 - s - t, s, t};
-}
 
 /** Multipliers of the distances among the two or three particles of a base that give balanced forces on them: of the
  *  pairs (0,1), or (0,1), (0,2) and (1,2). */
@@ -82,7 +70,7 @@ void addOfBase(const ConstraintSet& set, const RecognizedBody& recognized, const
             onBase[at - places.begin()] += forces[i];
             continue;
         }
-        const std::vector<double> weights = affineWeights(body.shape[i], shape);
+        const std::vector<double> weights = affineWeights(shape, body.shape[i]);
         for (std::size_t b = 0; b < places.size(); b++)
             onBase[b] += weights[b] * forces[i];
     }

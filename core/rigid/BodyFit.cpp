@@ -7,10 +7,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
 /** NaN is larger than any number. */
 bool isLarger(double a, double b) {
     return !std::isnan(b) && !(a <= b);

@@ -8,10 +8,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
 /** sum_i w_i x_i x_i^T about an origin, row-major. */
 std::vector<double> secondMoments(const std::vector<Real3>& positions, const std::vector<double>& weights,
                                   const Real3& origin) {

@@ -15,10 +15,6 @@ namespace {
 /** Particles of a task. A body of more has its sums in several parts. */
 constexpr int partSize = 2048;
 
-double norm(const Real3& a) {
-    return std::sqrt(dot(a, a));
-}
-
 void add(Moments& sum, const Moments& other) {
     sum.total += other.total;
     sum.first += other.first;

@@ -207,7 +207,7 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
 }
 
 /** A node's number on the device: only joined bodies have some there. */
-int ConstraintTables::nodeOf(const ConstraintSet& set, int node) const {
+int ConstraintTables::nodeOf(int node) const {
     const int i = node - numParticles;
     return i < 0 ? node : numParticles + 2 * (numberOfBody[i / 2] - numFreeBodies) + i % 2;
 }
@@ -229,7 +229,7 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isS
     if (numJoinedBodies() > 0)
         addPoints(set, c, isSolved);
     for (std::size_t s = 0; s < nodes.size(); s++) {
-        slotParticle.push_back(nodeOf(set, nodes[s]));
+        slotParticle.push_back(nodeOf(nodes[s]));
         slotWeight.push_back(joins ? 0 : weights[s]);
         slotInverseMass.push_back(set.inverseMassOf(nodes[s]));
         slotRow.push_back(row);

@@ -180,7 +180,7 @@ private:
     };
     std::vector<Point> points; // temporary: of rows that join bodies
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
-    int nodeOf(const ConstraintSet& set, int node) const;
+    int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
     void addRow(const ConstraintSet& set, int constraint, bool isSolved);
     void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
