@@ -34,7 +34,9 @@ TEST_P(Mixtures, HoldEveryConstraint) {
             simulation.integrator->step(5);
             const Vectors x = simulation.positions();
             EXPECT_GT(distance(x, mixture.positions), 1e-4);
-            EXPECT_TRUE(mixture.holds(x, simulation.context->getTime(), attainable(platform, 1e-8)));
+            // In the box coordinates reach 8 nm, which floats round by 2.4e-7 nm.
+            const double length = periodic ? 0.05 : 0.1;
+            EXPECT_TRUE(mixture.holds(x, simulation.context->getTime(), attainable(platform, 1e-8, length)));
         } catch (const OpenMMException& e) {
             ADD_FAILURE() << e.what();
         }

@@ -5,7 +5,9 @@
 #include "IterativeSolver.h"
 #include "JoinedRows.h"
 #include "MatrixInversionSolver.h"
+#include "Peeling.h"
 #include "RankAnalysis.h"
+#include "RigidBlocks.h"
 #include "SplitMix.h"
 
 namespace ConstraintPlugin {
@@ -39,23 +41,28 @@ public:
     /** The independent constraints of each group at the present positions.
      *  @param threshold  [groups] distances up to it count as zero */
     std::vector<std::vector<int>> choose(const std::vector<double>& threshold) const {
-        Jacobian J(set, all);
-        J.setUnitMasses();
-        J.setStart(x.data(), box, time);
         std::vector<std::vector<int>> result;
-        for (std::size_t g = 0, begin = 0; g < groups.size(); begin += groups[g++].size()) {
-            std::vector<int> chosen;
-            const UnitRows rows(J, (int) begin, (int) (begin + groups[g].size()));
-            if (rows.work() <= quickWork) {
-                const IndependentRows found = chooseIndependent(rows);
-                for (std::size_t i = 0; i < found.rows.size(); i++)
-                    if (found.distance[i] > threshold[g])
-                        chosen.push_back(groups[g][found.rows[i]]);
-                std::sort(chosen.begin(), chosen.end());
-            } else { // by squares of distances, which are less accurate
-                const double square = std::max(threshold[g] * threshold[g], rankThreshold);
-                chosen = analyzeRank(set, groups[g], x.data(), box, square, time).independent;
+        for (std::size_t g = 0; g < groups.size(); g++) {
+            const double square = threshold[g] * threshold[g];
+            Peeling peeling = peel(set, groups[g], x.data(), box, square, time);
+            std::vector<int>& chosen = peeling.independent;
+            for (const std::vector<int>& ring : findRigidBlocks(set, peeling.rest, x.data(), box)) {
+                Jacobian J(set, ring);
+                J.setUnitMasses();
+                J.setStart(x.data(), box, time);
+                const UnitRows rows(J, 0, J.numRows());
+                if (rows.work() <= quickWork) {
+                    const IndependentRows found = chooseIndependent(rows);
+                    for (std::size_t i = 0; i < found.rows.size(); i++)
+                        if (found.distance[i] > threshold[g])
+                            chosen.push_back(ring[found.rows[i]]);
+                } else { // by squares of distances, which are less accurate
+                    const auto found =
+                        analyzeRank(set, ring, x.data(), box, std::max(square, rankThreshold), time).independent;
+                    chosen.insert(chosen.end(), found.begin(), found.end());
+                }
             }
+            std::sort(chosen.begin(), chosen.end());
             result.push_back(std::move(chosen));
         }
         return result;

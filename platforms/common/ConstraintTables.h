@@ -64,8 +64,7 @@ public:
     bool readsBodies = false;      ///< recognized bodies have multipliers of their constraints
     /** Whether constraints depend on each other, or bodies have multipliers of constraints. */
     static bool mustReadEnd(const ConstraintSolver& solver) {
-        const ConstraintSet& set = solver.getSet();
-        return !solver.getChecked().empty() || set.numCopies > 0 || !set.recognized.empty();
+        return !solver.getChecked().empty() || !solver.getSet().recognized.empty();
     }
     std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles of no cluster
     std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row

@@ -48,7 +48,7 @@ def test_files_and_table(tmp_path):
         elif record["solver"] == "MatrixInversion":
             assert record["failure"] is None
             assert 0 <= record["error"] <= 1.01 * record["tolerance"]
-            assert record["iterations"] > 0
+            assert (record["iterations"] > 0) == (record["system"] != "co2:2")  # a rigid body, in closed form
             assert record["setup_s"] > 0
             for name in ("step_ms", "bare_ms", "motion_ms"):
                 assert 0 < record[name]["low"] <= record[name]["median"] <= record[name]["high"]
