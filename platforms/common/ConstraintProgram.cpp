@@ -151,6 +151,7 @@ string ConstraintProgram::commonText() const {
     };
     return define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
+           define("NOISE_PART", number("0", "0.5")) + define("FIRST_SWEEPS", "10") +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::kinds +
            ConstraintKernelSources::failureCodes + ConstraintKernelSources::stepState +

@@ -52,7 +52,10 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
                     mine.error = error;
                     mine.value = value;
                 }
-                const mixed change = mine.outcome == Outcome_Converged ? -r / denominator : 0;
+                // An expression may be rounded more coarsely than its neighbours' tolerance: corrections of such noise
+                // would disturb them in every sweep.
+                const bool isNoise = iteration > FIRST_SWEEPS && error < NOISE_PART * tolerance;
+                const mixed change = mine.outcome == Outcome_Converged && !isNoise ? -r / denominator : 0;
                 multipliers[row] += change;
                 for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++) {
                     const mixed w = inverseMassOf(a, s);
