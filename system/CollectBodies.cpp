@@ -45,7 +45,7 @@ DeclaredBody makeBody(const ConstraintSet& set, const RigidSet& found, int numbe
 
 } // namespace
 
-void recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
+bool recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
                      const ProblemReport& report) {
     std::vector<char> mayReplace;
     for (const Constraint& c : set.constraints)
@@ -55,7 +55,7 @@ void recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, doub
     for (int k : braced)
         set.constraints[k].isBraced = true;
     if (found.empty())
-        return;
+        return false;
     for (const RigidSet& one : found)
         bodies.push_back(makeBody(set, one, (int) (&one - found.data()), box));
     mergeBodies(bodies, set, tolerance, report);
@@ -74,6 +74,7 @@ void recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, doub
         if (!isLeft[i]) // it is a part of a declared body
             for (int k : found[i].constraints)
                 set.constraints[k].isAbsorbed = true;
+    return true;
 }
 
 namespace {

@@ -9,8 +9,9 @@ namespace ConstraintPlugin {
 
 /** Recognize rigid bodies that distances and angles hold, and add them to declared ones. These constraints are marked
  * as absorbed, and their targets become those of the fitted shape. RecognizedBodies are added to the set.
- *  @param report  receives contradictions to shapes of declared bodies */
-void recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
+ *  @param report  receives contradictions to shapes of declared bodies
+ *  @return whether there are any */
+bool recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
                      const ProblemReport& report);
 
 /** Add rigid bodies to ConstraintSet::bodies, but those of one particle that constraints have.

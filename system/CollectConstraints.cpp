@@ -273,8 +273,8 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     }
     std::vector<DeclaredBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
     absorbConstraints(set, bodies, tolerance, report); // first: lengths in a body may be rounded, and join nothing
-    recognizeBodies(bodies, set, tolerance, box, report);
-    absorbConstraints(set, bodies, tolerance, report);
+    if (recognizeBodies(bodies, set, tolerance, box, report))
+        absorbConstraints(set, bodies, tolerance, report);
     splitLinearAngles(set);
     addRigidBodies(bodies, set, box, report);
     checkDihedrals(set, report);

@@ -117,10 +117,9 @@ std::vector<PlacedNodes> findLines(const LengthGraph& graph, double tolerance) {
     };
     std::vector<Seed> seeds;
     graph.visitTriangles([&](int a, int b, int c, double ab, double ac, double bc) {
-        const double longest = std::max({ab, ac, bc});
-        if (!(std::abs(2 * longest - ab - ac - bc) <= tolerance * longest))
+        if (!isStraight(ab, ac, bc, tolerance))
             return;
-        if (longest == ab)
+        if (const double longest = std::max({ab, ac, bc}); longest == ab)
             seeds.push_back({a, c, b, ac, bc});
         else if (longest == ac)
             seeds.push_back({a, b, c, ab, bc});

@@ -45,6 +45,12 @@ WorstFit findWorstFit(const std::vector<KnownLength>& lengths, const PlacedNodes
 /** Lengths among some nodes, numbered by their place in the list. */
 std::vector<KnownLength> lengthsAmong(const LengthGraph& graph, const std::vector<int>& nodes);
 
+/** Whether the longest side of a triangle is the sum of the others. */
+inline bool isStraight(double ab, double ac, double bc, double tolerance) {
+    const double longest = std::max({ab, ac, bc});
+    return std::abs(2 * longest - ab - ac - bc) <= tolerance * longest;
+}
+
 /** Find every straight body by triangles whose longest side is the sum of the others, and by nodes with two lengths to
  *  a body that fit a place on its line.
  *  @param tolerance  relative difference of lengths up to which they fit */

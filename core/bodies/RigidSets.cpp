@@ -100,6 +100,17 @@ void keepChains(const ConstraintSet& set, const std::vector<RigidSet>& bodies, s
     }
 }
 
+/** Whether some nodes that lengths connect may have rigid pieces that are no plain triangles: bonds and waters, of
+ * which there are many, have none. */
+bool mayHavePieces(const LengthGraph& graph, const std::vector<int>& nodes, double tolerance) {
+    if (nodes.size() != 3)
+        return nodes.size() > 3;
+    const auto between = [&](int i, int j) { return graph.find(nodes[i], nodes[j]); };
+    const double lengths[] = {between(0, 1), between(0, 2), between(1, 2)};
+    return std::all_of(lengths, lengths + 3, [](double length) { return length >= 0; }) &&
+           isStraight(lengths[0], lengths[1], lengths[2], tolerance);
+}
+
 /** Pieces as sets, with their constraints, and which of them are to be bodies. */
 struct Selection {
     std::vector<RigidSet> bodies;
@@ -181,6 +192,8 @@ std::vector<RigidSet> findRigidSets(const ConstraintSet& set, double tolerance, 
         return {};
     std::vector<FoundPiece> pieces;
     for (const std::vector<int>& component : graph.components()) {
+        if (!mayHavePieces(graph, component, tolerance))
+            continue;
         const LengthGraph part = graph.part(component);
         for (FoundPiece& found : findPieces(part, tolerance)) {
             const auto toParticles = [&](PlacedNodes& piece) {
