@@ -46,8 +46,7 @@ private:
     bool isInternal(const Constraint& c) const {
         if (c.joint[0] >= 0)
             return true;
-        if (c.kind != CoordinateKind::Distance && c.kind != CoordinateKind::Angle &&
-            c.kind != CoordinateKind::Dihedral && c.kind != CoordinateKind::LinearAngle)
+        if (c.kind == CoordinateKind::Custom || c.kind == CoordinateKind::AffinePosition)
             return false;
         for (int s = 0; s + 1 < c.size() && c.periodic; s++) {
             const Real3 r = positions[c.particles[s]] - positions[c.particles[s + 1]];
