@@ -59,6 +59,7 @@ bool recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, doub
     for (const RigidSet& one : found)
         bodies.push_back(makeBody(set, one, (int) (&one - found.data()), box));
     mergeBodies(bodies, set, tolerance, report);
+    set.fitBound = std::max(tolerance, flatnessBound);
     std::vector<char> isLeft(found.size());
     for (DeclaredBody& body : bodies)
         if (body.recognized >= 0 && body.merged.empty()) {

@@ -85,6 +85,7 @@ struct ConstraintSet {
     std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or missing: no name. null: no names
     double fitDeviation = 0;      ///< largest change of a target to that of a recognized shape, relative to scale()
     int fittedConstraint = -1;    ///< the constraint with that change; -1: no target was changed
+    double fitBound = 0;          ///< lengths that agree within it, relative, may hold recognized bodies
     double absorbedDeviation = 0; ///< largest deviation of an absorbed constraint from its body's shape, as scale()
     int absorbedConstraint = -1;  ///< the constraint with that deviation; -1: none is absorbed
     std::vector<RecognizedBody> recognized;

@@ -4,7 +4,6 @@
 // equations for readings.
 #include "ConstraintSolver.h"
 #include "IndependentRows.h"
-#include "JointRank.h"
 #include <iterator>
 
 namespace ConstraintPlugin {
@@ -156,13 +155,16 @@ void ConstraintSolver::activate(const std::vector<char>& isActive) {
     rebuild();
 }
 
-void ConstraintSolver::activateJoints(const std::vector<std::vector<int>>& independent,
-                                      std::vector<char>& isActive) const {
+void ConstraintSolver::activateJoints(const JointRows& rows, std::vector<char>& isActive) {
     for (std::size_t g = 0; g < joinedGroups.size(); g++) {
         for (int k : joinedGroups[g])
             isActive[k] = 0;
-        for (int k : independent[g])
+        for (int k : rows.independent[g])
             isActive[k] = 1;
+    }
+    if (areLoose != rows.areLoose) {
+        areLoose = rows.areLoose;
+        active.clear(); // so that what is checked is listed again
     }
 }
 
@@ -213,7 +215,7 @@ std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, co
 RankAnalysis ConstraintSolver::checkRank(const Real3* positions, const Box& box) {
     std::vector<char> isActive = activeOnes();
     const JointRank ofJoints = findJointRank(set, joinedGroups, positions, box, time);
-    activateJoints(ofJoints.independent, isActive);
+    activateJoints(ofJoints.rows, isActive);
     activate(isActive);
     std::vector<int> others; // than constraints of joined bodies
     for (const std::vector<int>& group : joinedGroups)

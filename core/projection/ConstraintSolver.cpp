@@ -28,6 +28,7 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method)
         if (isJoined)
             joinedGroups.push_back(std::move(group));
     }
+    areLoose.resize(joinedGroups.size());
     std::sort(ofParticles.begin(), ofParticles.end());
     GenericRank rank;
     try {
@@ -159,6 +160,9 @@ void ConstraintSolver::build() {
     std::vector<char> isActive(set.constraints.size(), 0);
     for (int k : active)
         isActive[k] = 1;
+    for (std::size_t g = 0; g < areLoose.size(); g++)
+        for (int k : areLoose[g] ? joinedGroups[g] : std::vector<int>())
+            isActive[k] = 1; // or need not be
     checked.clear();
     for (int k = 0; k < (int) set.constraints.size(); k++)
         if (const Constraint& c = set.constraints[k]; !isActive[k] && !set.isIgnored(c) && c.joint[0] < 0)

@@ -7,6 +7,7 @@
 #include "FreeBodySolver.h"
 #include "IterativeSolver.h"
 #include "JoinedRows.h"
+#include "JointRank.h"
 #include "MatrixInversionSolver.h"
 #include "Multipliers.h"
 #include "RankAnalysis.h"
@@ -213,9 +214,8 @@ private:
     void rebuild();
     /** Solve other constraints. @param isActive  [constraints] */
     void activate(const std::vector<char>& isActive);
-    /** Make some constraints of joined bodies, and no others, active.
-     *  @param independent  [joinedGroups];  @param[in, out] isActive  [constraints] */
-    void activateJoints(const std::vector<std::vector<int>>& independent, std::vector<char>& isActive) const;
+    /** Make some constraints of joined bodies, and no others, active. @param[in, out] isActive  [constraints] */
+    void activateJoints(const JointRows& rows, std::vector<char>& isActive);
     std::vector<char> activeOnes() const;
     /** The best conditioned choice of as many constraints of a group as are solved at present. */
     std::vector<int> chooseAmong(const std::vector<int>& group, const std::vector<int>& present, const Real3* positions,
@@ -291,6 +291,7 @@ private:
     std::vector<int> nodeParticles;             // of these clusters
     std::vector<Real3> nodes;                   // [numNodes] what they solve for; empty if there are none
     std::vector<std::vector<int>> joinedGroups; // coupled constraints with joined bodies
+    std::vector<char> areLoose;                 // [joinedGroups] JointRows::areLoose: they are not checked
     bool hasFastLambda = false,
          hasFastMu = false;            // whether DistanceSolver has multipliers of the last stage
     std::vector<Real3> startPositions; // of the Jacobians; empty where they have none

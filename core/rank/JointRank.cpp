@@ -18,10 +18,8 @@ constexpr double solved = 1e-12; // errors that Newton's method reaches
 /** Distance of a row from the span of others, from which on it is independent of them. */
 constexpr double independentFrom = 1e-6;
 
-/** Whether dependent constraints hold, by an error. */
-bool isClose(double error) {
-    return error <= 1e-9;
-}
+/** Errors up to this are those of rounded positions. */
+constexpr double close = 1e-9;
 
 /** The groups that are examined, at positions that are moved. */
 class Linkage {
@@ -29,13 +27,17 @@ public:
     Linkage(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
             const Box& box, double time)
         : set(set), groups(groups), box(box), time(time), x(positions, positions + set.numParticles()),
-          nodes(set.numNodes()) {
+          bound(groups.size(), close), nodes(set.numNodes()) {
         for (const std::vector<int>& group : groups)
             all.insert(all.end(), group.begin(), group.end());
         groupOf.resize(set.constraints.size(), -1);
         for (std::size_t g = 0; g < groups.size(); g++)
-            for (int k : groups[g])
+            for (int k : groups[g]) {
                 groupOf[k] = (int) g;
+                for (int node : set.nodesOf(set.constraints[k]))
+                    if (const int i = node - set.numParticles(); i >= 0 && set.bodies[i / 2].force < 0)
+                        bound[g] = std::max(close, set.fitBound); // it is recognized
+            }
     }
 
     /** The independent constraints of each group at the present positions.
@@ -81,15 +83,21 @@ public:
         return largest;
     }
 
-    /** Move onto the constraints. @return the independent ones there, as choose() */
-    std::vector<std::vector<int>> settle() {
+    /** Whether the constraints of a group hold, by its error: those of recognized bodies by what their fit leaves. */
+    bool holds(int group, double error) const {
+        return error <= bound[group];
+    }
+
+    /** Move onto the constraints. */
+    JointRows settle() {
         constexpr int maxPasses = 12;
         // Rows that are nearly dependent where the constraints do not hold yet, may be dependent where they do.
         std::vector<double> error = errors(), threshold;
         for (double e : error)
             threshold.push_back(std::max(independentFrom, std::min(0.3, 3 * e)));
         std::vector<std::vector<int>> independent = choose(threshold);
-        for (int pass = 0; pass < maxPasses && !std::all_of(error.begin(), error.end(), isClose); pass++) {
+        const auto isLeft = [](double e) { return !(e <= close); };
+        for (int pass = 0; pass < maxPasses && std::any_of(error.begin(), error.end(), isLeft); pass++) {
             move(independent, 0);
             const std::vector<double> last = error;
             error = errors();
@@ -98,7 +106,10 @@ public:
                                                                                   : 0.1 * threshold[g]);
             independent = choose(threshold);
         }
-        return independent;
+        JointRows rows{std::move(independent), {}};
+        for (std::size_t g = 0; g < groups.size(); g++)
+            rows.areLoose.push_back(isLeft(error[g]) && holds((int) g, error[g]));
+        return rows;
     }
 
     /** Move onto chosen constraints, from displacements along the constraints.
@@ -161,15 +172,16 @@ private:
     const std::vector<std::vector<int>>& groups;
     const Box& box;
     double time;
-    std::vector<Real3> x; // nm
+    std::vector<Real3> x;      // nm
+    std::vector<double> bound; // [groups]
     std::vector<int> all, groupOf;
     std::vector<Real3> nodes;
 };
 
 } // namespace
 
-std::vector<std::vector<int>> chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups,
-                                              const Real3* positions, const Box& box, double time) {
+JointRows chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
+                          const Box& box, double time) {
     if (groups.empty())
         return {};
     return Linkage(set, groups, positions, box, time).settle();
@@ -181,22 +193,24 @@ JointRank findJointRank(const ConstraintSet& set, const std::vector<std::vector<
     if (groups.empty())
         return result;
     Linkage linkage(set, groups, positions, box, time);
-    result.independent = linkage.settle();
+    result.rows = linkage.settle();
+    const std::vector<std::vector<int>>& independent = result.rows.independent;
+    const std::vector<double> error = linkage.errors();
     std::vector<char> isPending; // not those that could not be moved onto their constraints
-    for (double error : linkage.errors())
-        isPending.push_back(isClose(error));
+    for (std::size_t g = 0; g < groups.size(); g++)
+        isPending.push_back(linkage.holds((int) g, error[g]));
     // Bonds and bodies are some 0.1 nm large: rows that become independent by this move are so by 0.1 or more.
     for (double distance : {0.01, 0.003, 0.001}) {
         if (std::none_of(isPending.begin(), isPending.end(), [](char yes) { return yes; }))
             return result;
         Linkage moved = linkage;
-        const std::vector<char> isReached = moved.move(result.independent, distance);
+        const std::vector<char> isReached = moved.move(independent, distance);
         const std::vector<double> errorThere = moved.errors();
         const auto there = moved.choose(std::vector<double>(groups.size(), independentFrom));
         for (std::size_t g = 0; g < groups.size(); g++)
             if (isPending[g] && isReached[g]) {
                 isPending[g] = 0;
-                if (there[g].size() != result.independent[g].size() || !isClose(errorThere[g]))
+                if (there[g].size() != independent[g].size() || !linkage.holds((int) g, errorThere[g]))
                     result.singular.push_back((int) g);
             }
     }

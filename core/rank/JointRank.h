@@ -8,6 +8,14 @@
 
 namespace ConstraintPlugin {
 
+/** The independent ones of coupled constraints of joined bodies. */
+struct JointRows {
+    std::vector<std::vector<int>> independent; ///< [groups], ascending
+    /** [groups] Whether the others hold within ConstraintSet::fitBound only: rings of recognized bodies, whose shapes
+     *  are fitted to rounded lengths, close no better. */
+    std::vector<char> areLoose;
+};
+
 /** Choose the independent ones of coupled constraints of joined bodies at given positions.
  *
  *  Bodies are joined by more constraints than are independent: four hinges in a ring are 20, of rank 17 if their axes
@@ -17,14 +25,13 @@ namespace ConstraintPlugin {
  *
  *  @param groups     constraints that are coupled: [groups][...]
  *  @param positions  [numParticles] nm, where bodies have their shapes
- *  @param time       ps, of moving constraints
- *  @return [groups], ascending */
-std::vector<std::vector<int>> chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups,
-                                              const Real3* positions, const Box& box, double time);
+ *  @param time       ps, of moving constraints */
+JointRows chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups,
+                          const Real3* positions, const Box& box, double time);
 
 /** Which constraints of coupled joined bodies are independent, and whether they are so at all positions nearby. */
 struct JointRank {
-    std::vector<std::vector<int>> independent; ///< as chooseJointRows()
+    JointRows rows; ///< as chooseJointRows()
     /** Groups that are singular where they are: after a small move along the constraints more of them are independent,
      *  or they do not hold. */
     std::vector<int> singular;

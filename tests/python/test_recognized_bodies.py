@@ -149,6 +149,26 @@ def test_a_residue_with_all_bonds_and_angles_has_its_torsions(villin, residue, d
         assert lengths[1] == pytest.approx(lengths[0], abs=1e-10)
 
 
+@pytest.mark.parametrize("seed", [66, 84])
+def test_rings_of_fitted_bodies_close_within_rounding(villin, seed):
+    """Of histidine's ring, plates are fitted to rounded lengths, and angles beside them then close it to 1e-6 rad."""
+    topology, everywhere = villin
+    atoms = [atom for atom in topology.atoms() if 22 <= atom.residue.index < 32]
+    number = {atom.index: i for i, atom in enumerate(atoms)}
+    pairs = [
+        (number[b[0].index], number[b[1].index]) for b in topology.bonds() if {b[0].index, b[1].index} <= set(number)
+    ]
+    rotation, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
+    x = (everywhere[sorted(number)] @ rotation.T).round(4)
+    system = hold_bonds_and_angles([atom.element.mass for atom in atoms], x, pairs)
+    context, integrator = start(system, x)
+    assert integrator.getNumDegreesOfFreedom() == 6 + len(hinges(pairs))
+    integrator.step(20)
+    now = positions(context)
+    for i, j in pairs:
+        assert np.linalg.norm(now[i] - now[j]) == pytest.approx(np.linalg.norm(x[i] - x[j]), rel=1.1e-4)
+
+
 def placed(a, b, c, length, angle, dihedral):
     """At a distance from c, with an angle (degrees) at c to b, and a dihedral about b-c to a."""
     theta, phi = np.deg2rad(angle), np.deg2rad(dihedral)
