@@ -27,6 +27,16 @@
 using namespace OpenMM;
 using namespace ConstraintPlugin;
 
+// Give a Force the content of another one of its class.
+template <class F>
+static bool assignTo(OpenMM::Force& force, const OpenMM::Force& other) {
+    auto* target = dynamic_cast<F*>(&force);
+    const auto* source = dynamic_cast<const F*>(&other);
+    if (target != nullptr && source != nullptr)
+        *target = *source;
+    return target != nullptr && source != nullptr;
+}
+
 // OpenMM's typemaps call this before they use an array.
 static bool isNumpyAvailable() {
     return true;
@@ -288,6 +298,17 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 %rename(_moveConstraints) ConstraintPlugin::moveConstraints; // helpers/move_constraints.py
 %rename(_moveAnchoredConstraints) ConstraintPlugin::moveAnchoredConstraints; // helpers/freeze.py
 %include "openmmconstraints/MoveConstraints.h"
+// OpenMM's Forces cannot remove terms, and where a Force is replaced in a System, references to it dangle:
+// helpers/terms.py. (Those that own tabulated functions cannot be copied.)
+%inline %{
+void _assignForce(OpenMM::Force& force, const OpenMM::Force& other) {
+    if (!(assignTo<HarmonicBondForce>(force, other) || assignTo<HarmonicAngleForce>(force, other) ||
+          assignTo<PeriodicTorsionForce>(force, other) || assignTo<RBTorsionForce>(force, other) ||
+          assignTo<CMAPTorsionForce>(force, other) || assignTo<CustomBondForce>(force, other) ||
+          assignTo<CustomAngleForce>(force, other) || assignTo<CustomTorsionForce>(force, other)))
+        throw OpenMMException("a Force of this class cannot be assigned");
+}
+%}
 %include "expressions.i"
 %include "openmmconstraints/CustomConstraintForce.h"
 %ignore diagnose; // a friend: diagnosis.i

@@ -14,7 +14,7 @@
 from openmmconstraints import _openmm, freeenergy
 from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.health import Health
-from openmmconstraints.helpers import Frozen, constrain, freeze, moveConstraints, setTopology
+from openmmconstraints.helpers import Frozen, Rigid, constrain, freeze, makeRigid, moveConstraints, setTopology
 from openmmconstraints.minimization.minimize import Minimum, minimize
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
@@ -49,12 +49,14 @@ __all__ = [
     "RattleIntegrator",
     "RattleLangevinIntegrator",
     "RattleNoseHooverIntegrator",
+    "Rigid",
     "ShakeIntegrator",
     "SolverSummary",
     "__version__",
     "constrain",
     "freeenergy",
     "freeze",
+    "makeRigid",
     "minimize",
     "moveConstraints",
     "setTopology",

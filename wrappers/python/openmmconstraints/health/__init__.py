@@ -12,7 +12,6 @@ import numpy as np
 import openmm as mm
 from openmm import app, unit
 
-from openmmconstraints._quantities import to_positions
 from openmmconstraints.health.advice import TOLERANCES, check_step, check_tolerance, recommend_tolerance
 from openmmconstraints.health.checker import RECOGNIZED, Start, choose_integrator, choose_platform, diagnose, try_start
 from openmmconstraints.health.dependence import find_dependence
@@ -24,6 +23,7 @@ from openmmconstraints.health.vibrations import Vibration, find_vibrations, reco
 from openmmconstraints.inspection.kinds import BODY
 from openmmconstraints.inspection.labels import atom_name, require_same_size
 from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.wrapper import ClusterInfo, ConstraintIntegrator, RattleIntegrator
 
 __all__ = ["Finding", "Health", "Vibration", "Violation"]
@@ -230,21 +230,10 @@ def _without_repeats(findings: list[Finding]) -> list[Finding]:
 
 
 def _start(system: mm.System, positions: Any) -> Start:
-    vectors, time, velocities = system.getDefaultPeriodicBoxVectors(), 0.0, None
+    x, vectors = positions_of(system, positions, "Health")
+    time, velocities = 0.0, None
     if isinstance(positions, mm.State):
-        state = positions
-        vectors, time = state.getPeriodicBoxVectors(), state.getTime().value_in_unit(unit.picosecond)
-        try:
-            positions = state.getPositions(asNumpy=True)
-        except mm.OpenMMException as error:
-            raise ValueError("Health: the State has no positions. Take one with getState(positions=True).") from error
-        if state.getDataTypes() & mm.State.Velocities:
-            velocities = state.getVelocities(asNumpy=True).value_in_unit(unit.nanometer / unit.picosecond)
-    if unit.is_quantity(positions) and isinstance(positions._value, np.ndarray):
-        positions = positions.value_in_unit(unit.nanometer)
-    if not (isinstance(positions, np.ndarray) and positions.ndim == 2 and positions.shape[1] == 3):
-        positions = np.array(to_positions(positions, "Health")).reshape(-1, 3)
-    x = np.asarray(positions, dtype=float)
-    if len(x) != system.getNumParticles():
-        raise ValueError(f"Health: there are {len(x)} positions and {system.getNumParticles()} particles.")
-    return Start(x, velocities, np.array([vector.value_in_unit(unit.nanometer) for vector in vectors]), time)
+        time = positions.getTime().value_in_unit(unit.picosecond)
+        if positions.getDataTypes() & mm.State.Velocities:
+            velocities = positions.getVelocities(asNumpy=True).value_in_unit(unit.nanometer / unit.picosecond)
+    return Start(x, velocities, vectors, time)

@@ -4,7 +4,8 @@
 
 from openmmconstraints.helpers.force_field import constrain
 from openmmconstraints.helpers.freeze import Frozen, freeze
+from openmmconstraints.helpers.make_rigid import Rigid, makeRigid
 from openmmconstraints.helpers.move_constraints import moveConstraints
 from openmmconstraints.helpers.topology import setTopology
 
-__all__ = ["Frozen", "constrain", "freeze", "moveConstraints", "setTopology"]
+__all__ = ["Frozen", "Rigid", "constrain", "freeze", "makeRigid", "moveConstraints", "setTopology"]

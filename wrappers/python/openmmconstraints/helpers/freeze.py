@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import index
 from xml.etree import ElementTree
 
 import numpy as np
 import openmm as mm
 from openmm import app
 
+from openmmconstraints.helpers.indices import indices_of
 from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce, _moveAnchoredConstraints
@@ -81,7 +81,7 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
         if an index is out of range, a virtual site has a parent that still moves, or a distance of centres of mass
         would lose some of its particles: massless ones have no weight
     """
-    chosen = _indices(atoms, system.getNumParticles())
+    chosen = indices_of(atoms, system.getNumParticles(), "freeze")
     listing = Listing(system)
     massless = listing.masses == 0
     massless[chosen] = True
@@ -107,21 +107,6 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
         system.removeForce(f)
     removed, moved = (int(np.count_nonzero(which)) for which in (is_gone, is_anchored & is_of_system))
     return Frozen(tuple(newly), removed, moved, force, len(removers))
-
-
-def _indices(atoms: Iterable[int | app.topology.Atom], count: int) -> list[int]:
-    chosen = set()
-    for atom in atoms:
-        if isinstance(atom, (bool, np.bool_)):
-            raise TypeError("freeze: atoms are indices or atoms of a Topology, not a mask; use numpy.flatnonzero(mask)")
-        try:
-            chosen.add(index(getattr(atom, "index", atom)))
-        except TypeError:
-            raise TypeError(f"freeze: atoms are indices or atoms of a Topology, not {type(atom).__name__}") from None
-    outside = [p for p in chosen if not 0 <= p < count]
-    if outside:
-        raise ValueError(f"freeze: there is no particle {min(outside)}: the System has {count}, 0 to {count - 1}")
-    return sorted(chosen)
 
 
 def _require_still_sites(system: mm.System, listing: Listing, chosen: list[int], massless: np.ndarray) -> None:

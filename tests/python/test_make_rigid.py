@@ -1,0 +1,314 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""makeRigid: what it takes out of Forces, and that forces on bodies and on all other atoms stay as they were."""
+
+from itertools import combinations
+from types import SimpleNamespace
+
+import numpy as np
+import openmm as mm
+import pytest
+from openmm import app, unit
+from peptide import ring_in_water
+from platforms import bound, under_test
+
+import openmmconstraints as mc
+
+FORCE_FIELDS = {
+    "amber14": ("amber14-all.xml", "amber14/tip3p.xml"),
+    "charmm36": ("charmm36.xml", "charmm36/water.xml"),
+}
+ROUNDING = 1e-9  # of forces, relative: they are computed in another order
+
+
+@pytest.fixture(scope="module")
+def model():
+    topology, positions = ring_in_water()
+    x = np.array(positions.value_in_unit(unit.nanometer))
+    x = x - x.min(axis=0) + 0.1
+    topology.setPeriodicBoxVectors(np.diag(x.max(axis=0) + 0.3))
+    residues = list(topology.residues())
+    atoms = [[atom.index for atom in residue.atoms()] for residue in residues]
+    return SimpleNamespace(topology=topology, x=x, atoms=atoms, residues=residues)
+
+
+def make_system(model, name="amber14", method=app.PME, constraints=app.HBonds, **options):
+    options = {"nonbondedCutoff": 0.5, "constraints": constraints, **options}
+    return app.ForceField(*FORCE_FIELDS[name]).createSystem(model.topology, nonbondedMethod=method, **options)
+
+
+def forces_at(system, x, platform="Reference"):
+    """Forces without those of constraints."""
+    context = mm.Context(system, mm.VerletIntegrator(0.001), mm.Platform.getPlatform(platform))
+    context.setPositions(x)
+    return context.getState(forces=True).getForces(asNumpy=True)._value
+
+
+def of_class(system, kind):
+    return next(force for force in system.getForces() if isinstance(force, kind))
+
+
+def excluded(system):
+    force = of_class(system, mm.NonbondedForce)
+    return [tuple(force.getExceptionParameters(k)[:2]) for k in range(force.getNumExceptions())]
+
+
+def run(system, x, steps=20, integrator=None, platform=None):
+    integrator = integrator or mc.RattleIntegrator(0.0005)
+    integrator.setConstraintTolerance(1e-8)
+    context = mm.Context(system, integrator, platform or mm.Platform.getPlatform("Reference"))
+    context.setPositions(x)
+    integrator.applyConstraints()
+    context.setVelocitiesToTemperature(300, 1)
+    integrator.step(steps)
+    return context, integrator
+
+
+def positions(context):
+    return context.getState(positions=True).getPositions(asNumpy=True)._value
+
+
+@pytest.mark.parametrize("method", [app.PME, app.CutoffPeriodic, app.NoCutoff], ids=str)
+@pytest.mark.parametrize("name", ["amber14", "charmm36"])
+def test_forces_on_bodies_and_on_others_stay(model, name, method):
+    groups = [model.atoms[0] + model.atoms[1] + model.atoms[2], model.atoms[4]]  # what is beside them is flexible
+    before = make_system(model, name, method)
+    expected = forces_at(before, model.x)
+    system = make_system(model, name, method)
+    made = mc.makeRigid(system, groups, model.x)
+    found = forces_at(system, model.x)
+    size = np.abs(expected).max()
+    inside = np.concatenate(groups)
+    beside = np.setdiff1d(np.arange(len(model.x)), inside)
+    assert found[beside] == pytest.approx(expected[beside], abs=ROUNDING * size)
+    for group in groups:
+        for moment in (lambda f: f, lambda f: np.cross(model.x, f)):
+            sums = [moment(forces)[group].sum(axis=0) for forces in (found, expected)]
+            assert sums[0] == pytest.approx(sums[1], abs=10 * ROUNDING * size)
+    assert np.abs(found[inside] - expected[inside]).max() > 100  # their bonds are gone
+    assert excluded(system) == excluded(before)
+    assert made.bodies == 2
+    assert made.atoms == len(inside)
+    assert made.zeroed > 10
+    names = {"HarmonicBondForce", "HarmonicAngleForce", "PeriodicTorsionForce"}
+    names |= {"CMAPTorsionForce", "CustomTorsionForce"} if name == "charmm36" else set()
+    assert names <= set(made.removed)
+    assert made.untreated == ()
+
+
+def internal(particles, groups):
+    return any(set(particles) <= set(group) for group in groups)
+
+
+def test_terms_within_a_body_are_gone_and_no_others(model):
+    groups = [model.atoms[1] + model.atoms[2]]
+    system = make_system(model)
+    bonds, angles = of_class(system, mm.HarmonicBondForce), of_class(system, mm.HarmonicAngleForce)
+    torsions, nonbonded = of_class(system, mm.PeriodicTorsionForce), of_class(system, mm.NonbondedForce)
+    bonds.setForceGroup(3)
+    bonds.setName("bonds")
+
+    def listed():
+        return (
+            [tuple(bonds.getBondParameters(k)[:2]) for k in range(bonds.getNumBonds())],
+            [tuple(angles.getAngleParameters(k)[:3]) for k in range(angles.getNumAngles())],
+            [tuple(torsions.getTorsionParameters(k)[:4]) for k in range(torsions.getNumTorsions())],
+        )
+
+    before = listed()
+    made = mc.makeRigid(system, groups, model.x)
+    for old, new in zip(before, listed(), strict=True):  # by references from before
+        assert new == [particles for particles in old if not internal(particles, groups)]
+        assert len(new) < len(old)
+    assert made.removed["bonds"] == len(before[0]) - bonds.getNumBonds()
+    assert bonds.getForceGroup() == 3
+    for k in range(nonbonded.getNumExceptions()):
+        first, second, charge, _, epsilon = nonbonded.getExceptionParameters(k)
+        if internal((first, second), groups):
+            assert charge._value == 0
+            assert epsilon._value == 0
+    text = str(made)
+    for words in (f"of {len(groups[0])} atoms", "of bonds", "1-4 interactions to zero"):
+        assert words in text
+    assert made.force.getNumRigidBodies() == 1
+    again = mc.makeRigid(system, [model.atoms[4]], model.x)
+    assert "bonds" in again.removed
+
+
+@pytest.mark.platform
+def test_a_rigid_part_of_a_flexible_molecule_keeps_its_shape_and_the_energy(model):
+    system = make_system(model, method=app.NoCutoff)
+    group = model.atoms[0] + model.atoms[1]
+    mc.makeRigid(system, [group], model.x)
+    context, integrator = run(system, model.x, 0, platform=under_test())
+    mc.minimize(context, 100)
+    context.setVelocitiesToTemperature(300, 1)
+    assert integrator.getNumDegreesOfFreedom() < 3 * len(model.x) - 3 * len(group) + 6
+    start = context.getState(energy=True)
+    start = (start.getKineticEnergy() + start.getPotentialEnergy())._value
+    integrator.step(200)
+    end = context.getState(energy=True)
+    assert end.getKineticEnergy()._value > 1
+    assert (end.getKineticEnergy() + end.getPotentialEnergy())._value == pytest.approx(start, abs=bound(2, single=10))
+    now = positions(context)
+    for i, j in combinations(group[::4], 2):
+        expected = np.linalg.norm(model.x[i] - model.x[j])
+        assert np.linalg.norm(now[i] - now[j]) == pytest.approx(expected, rel=bound(1e-6, single=1e-5))
+
+
+def test_groups_that_share_two_atoms_are_hinged(model):
+    named = ({atom.name: atom.index for atom in residue.atoms()} for residue in model.residues)
+    backbone = next(names for names in named if "CG" in names)
+    shared = [backbone["CA"], backbone["CB"]]
+    side = [i for name, i in backbone.items() if name not in ("N", "H", "HA", "C", "O")]
+    main = [backbone[name] for name in ("N", "H", "HA", "C", "O")] + shared
+    system = make_system(model, constraints=None)
+    made = mc.makeRigid(system, [side, main], model.x)
+    assert made.atoms == len(backbone)
+    torsions = of_class(system, mm.PeriodicTorsionForce)
+    listed = [set(torsions.getTorsionParameters(k)[:4]) for k in range(torsions.getNumTorsions())]
+    across = {backbone["N"], backbone["CA"], backbone["CB"], backbone["CG"]}
+    assert across in listed
+    context, _ = run(system, model.x)
+    now = positions(context)
+    for group in (side, main):
+        for i, j in combinations(group, 2):
+            expected = np.linalg.norm(model.x[i] - model.x[j])
+            assert np.linalg.norm(now[i] - now[j]) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("triclinic", [False, True])
+def test_wrapped_positions_give_the_same_shape(model, triclinic):
+    box = 4 * np.eye(3)
+    if triclinic:
+        box[1, 0], box[2, 0], box[2, 1] = 1.5, -1.2, 1.8
+    topology = model.topology
+    topology.setPeriodicBoxVectors(box)
+    system = make_system(model, constraints=None)
+    bonded = [f for f in system.getForces() if isinstance(f, (mm.HarmonicBondForce, mm.HarmonicAngleForce))]
+    bonded.append(of_class(system, mm.PeriodicTorsionForce))
+    for force in bonded:
+        force.setUsesPeriodicBoundaryConditions(True)
+    group = model.atoms[0] + model.atoms[1]
+    whole = model.x + (box.sum(axis=0) - model.x[group].mean(axis=0))
+    wrapped = whole.copy()
+    for axis in (2, 1, 0):
+        wrapped -= np.floor(wrapped[:, axis : axis + 1] / box[axis, axis]) * box[axis]
+    assert np.abs(wrapped - whole).max() > 1
+    made = mc.makeRigid(system, [group], wrapped)
+    assert all(force.usesPeriodicBoundaryConditions() for force in bonded)
+    shape = np.array(made.force.getRigidBodyParameters(0)[1]._value)
+    lengths = [np.linalg.norm(y[3] - y[:20], axis=1) for y in (shape, whole[group])]
+    assert lengths[0] == pytest.approx(lengths[1], abs=1e-12)
+    assert made.force.usesPeriodicBoundaryConditions()
+    context, _ = run(system, wrapped)
+    assert np.isfinite(positions(context)).all()
+    whole_system = make_system(model, constraints=None)
+    assert not mc.makeRigid(whole_system, [group], whole).force.usesPeriodicBoundaryConditions()
+
+
+def test_constraints_with_other_lengths_go(model):
+    x = model.x.copy()
+    hydrogens = [a.index for a in model.residues[0].atoms() if a.element is app.element.hydrogen]
+    system = make_system(model)
+    count = system.getNumConstraints()
+    heavy = next(
+        (i if j == hydrogens[0] else j)
+        for i, j, _ in map(system.getConstraintParameters, range(count))
+        if hydrogens[0] in (i, j)
+    )
+    x[hydrogens[0]] = x[heavy] + 1.06 * (x[hydrogens[0]] - x[heavy])
+    made = mc.makeRigid(system, [model.atoms[0]], x)
+    assert made.constraints == count - system.getNumConstraints() >= 1
+    assert "constraint" in str(made)
+    run(system, x)
+
+
+def test_atoms_and_sites_of_a_topology():
+    """A water of four sites: its virtual site follows, and is left out."""
+    modeller = app.Modeller(app.Topology(), [])
+    force_field = app.ForceField("amber14/tip4pew.xml")
+    modeller.addSolvent(force_field, boxSize=mm.Vec3(1.9, 1.9, 1.9), model="tip4pew")
+    topology = modeller.topology
+    system = force_field.createSystem(topology, nonbondedMethod=app.PME, nonbondedCutoff=0.9, rigidWater=False)
+    water = next(topology.residues())
+    made = mc.makeRigid(system, [list(water.atoms())], modeller.positions)
+    assert made.atoms == 3
+    run(system, modeller.positions, 2)
+    last = [atom.index for atom in water.atoms()][-1]
+    with pytest.raises(ValueError, match=rf"particle {last} is a virtual site and follows particle \d+, which is not"):
+        mc.makeRigid(system, [[last, last + 1]], modeller.positions)
+
+
+def test_what_cannot_be_treated_is_named_and_stays(model):
+    system = make_system(model, method=app.NoCutoff)
+    group = model.atoms[1]
+    compound = mm.CustomCompoundBondForce(2, "distance(p1,p2)")
+    compound.addBond(group[:2], [])
+    derivative = mm.CustomBondForce("k*r")
+    derivative.addGlobalParameter("k", 1)
+    derivative.addEnergyParameterDerivative("k")
+    derivative.addBond(group[0], group[1], [])
+    for force in (compound, derivative, mm.CMMotionRemover(), mm.MonteCarloBarostat(1, 300)):
+        system.addForce(force)
+    nonbonded = of_class(system, mm.NonbondedForce)
+    nonbonded.addGlobalParameter("scale", 1)
+    pairs = (nonbonded.getExceptionParameters(k) for k in range(nonbonded.getNumExceptions()))
+    shifted = next(k for k, e in enumerate(pairs) if internal(e[:2], [group]) and e[4]._value > 0)
+    nonbonded.addExceptionParameterOffset("scale", shifted, 0.1, 0, 0)
+    made = mc.makeRigid(system, [group], model.x)
+    assert made.untreated == ("CustomCompoundBondForce", "CustomBondForce")
+    assert "CustomCompoundBondForce, CustomBondForce" in str(made)
+    assert derivative.getNumBonds() == 1
+    assert nonbonded.getExceptionParameters(shifted)[4]._value > 0
+
+
+def test_many_bodies_of_beads():
+    """Beads without bonds: no term to remove, the same forces."""
+    rng = np.random.default_rng(3)
+    shape = rng.normal(size=(20, 3)) * 0.2
+    centres = np.array(np.meshgrid(*3 * [np.arange(3) * 2.0])).reshape(3, -1).T
+    x = (centres[:, None, :] + shape).reshape(-1, 3)
+    system = mm.System()
+    beads = mm.CustomNonbondedForce("exp(-2*r)")
+    for _ in x:
+        system.addParticle(10)
+        beads.addParticle([])
+    system.addForce(beads)
+    groups = np.arange(len(x)).reshape(-1, 20)
+    made = mc.makeRigid(system, groups, x * unit.nanometer)
+    assert str(made) == "made 27 rigid bodies of 540 atoms"
+    _, integrator = run(system, x)
+    assert integrator.getNumDegreesOfFreedom() == 27 * 6
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "match"),
+    [
+        ([], ValueError, "no group"),
+        ([[]], ValueError, "has no atoms"),
+        ([0, 1, 2], TypeError, r"groups is a list of groups of atoms.*not int"),
+        (["012"], TypeError, "not str"),
+        ([[0, 1.5]], TypeError, "not float"),
+        ([[True, False]], TypeError, "not a mask"),
+        ([[0, 100000]], ValueError, "no particle 100000"),
+        ([[-1, 0]], ValueError, "no particle -1"),
+    ],
+)
+def test_mistakes_change_nothing(model, groups, error, match):
+    system = make_system(model, method=app.NoCutoff)
+    before = mm.XmlSerializer.serialize(system)
+    with pytest.raises(error, match=match):
+        mc.makeRigid(system, groups, model.x)
+    assert mm.XmlSerializer.serialize(system) == before
+
+
+def test_positions_that_do_not_fit(model):
+    system = make_system(model, method=app.NoCutoff)
+    with pytest.raises(ValueError, match=r"makeRigid: there are 3 positions"):
+        mc.makeRigid(system, [[0, 1, 2]], model.x[:3])
+    x = model.x.copy()
+    x[2, 1] = np.nan
+    with pytest.raises(ValueError, match="the position of particle 2"):
+        mc.makeRigid(system, [[0, 1, 2]], x)
+    mc.makeRigid(system, [[0, 1, 3]], x)

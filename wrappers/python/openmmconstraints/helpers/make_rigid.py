@@ -1,0 +1,268 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Make groups of atoms rigid, and take out of the System's Forces what acts within them only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import openmm as mm
+from openmm import app, unit
+
+from openmmconstraints.helpers.indices import indices_of
+from openmmconstraints.helpers.terms import internal_terms, is_treated, may_have_terms, without_terms
+from openmmconstraints.inspection.listing import is_periodic
+from openmmconstraints.inspection.positions import positions_of
+from openmmconstraints.wrapper import ConstraintForce
+
+#: By which a body's shape may differ from a constraint of its atoms (docs/guide/rigid-bodies.md).
+LARGEST_DEVIATION = 0.02
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """What makeRigid() has changed; str() is a sentence."""
+
+    force: ConstraintForce  #: which has the bodies, in the order of the groups
+    bodies: int  #: how many
+    atoms: int  #: how many atoms are in bodies, each counted once
+    removed: Mapping[str, int] = field(default_factory=dict)  #: name of a Force: how many terms are gone from it
+    zeroed: int = 0  #: how many 1-4 interactions of NonbondedForces are zero now
+    constraints: int = 0  #: how many System constraints are gone, because their lengths are not those of the body
+    untreated: tuple[str, ...] = ()  #: names of Forces that may have terms within bodies, and were left as they are
+
+    def __str__(self) -> str:
+        parts = [f"made {_count(self.bodies, 'rigid body', 'rigid bodies')} of {_count(self.atoms, 'atom')}"]
+        if self.removed:
+            terms = ", ".join(f"{number:,} of {name}" for name, number in self.removed.items())
+            parts.append(f"removed terms within them: {terms}")
+        if self.zeroed:
+            parts.append(f"set {_count(self.zeroed, '1-4 interaction')} to zero")
+        if self.constraints:
+            parts.append(f"removed {_count(self.constraints, 'constraint')} with other lengths")
+        if self.untreated:
+            parts.append(f"left as they are, though they may act within bodies: {', '.join(self.untreated)}")
+        return "; ".join(parts)
+
+
+def makeRigid(
+    system: mm.System, groups: Iterable[Iterable[int | app.topology.Atom]], positions: Any
+) -> Rigid:  # numpydoc ignore=RT05
+    """Make each group of atoms a rigid body, and remove what acts within it only.
+
+    The bodies go into a new ConstraintForce. From the System's Forces it removes
+
+    - bonds, angles and torsions (harmonic, periodic, Ryckaert-Bellemans, CMAP, Custom) whose atoms are all in one body,
+    - 1-4 interactions within a body: they become zero. All pairs that were excluded stay excluded.
+
+    None of them has a net force or torque on the body, so that the motion is the same, and forces on all other atoms
+    are. The potential energy changes by a constant, the internal energy of the bodies. Interactions of other pairs in a
+    body are still computed: they cancel, up to rounding. Terms with a parameter's derivative, or an offset of a
+    parameter, stay. References to Forces, and their indices, stay valid.
+
+    Constraints of the System within a body are held by it if they agree with its shape within 2 %; others are removed.
+    Groups may share atoms: one is a ball joint, two are a hinge. Virtual sites follow the atoms that define them, and
+    are left out.
+
+    Call it when all Forces have been added and before a Context is created.
+
+    >>> ligand = [atom for atom in topology.atoms() if atom.residue.name == "LIG"]  # doctest: +SKIP
+    >>> print(mc.makeRigid(system, [ligand], positions))  # doctest: +SKIP
+    made 1 rigid body of 44 atoms; removed terms within them: 46 of HarmonicBondForce, ...
+
+    Parameters
+    ----------
+    system : openmm.System
+        changed in place, unless an exception is thrown
+    groups : iterable of iterables of int or openmm.app Atom
+        each with the indices of its particles, or atoms of the System's Topology
+    positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity
+        of all particles. They give the bodies their shapes. Where the System is periodic, groups may be in several
+        images of the default box: bonds, or the nearest image of the first atom, tell what belongs together
+
+    Returns
+    -------
+    Rigid
+        what was changed
+
+    Raises
+    ------
+    TypeError
+        if a group holds anything but indices and atoms
+    ValueError
+        if there is no group, or one is empty, an index is out of range, a virtual site follows an atom beside its
+        group, or a position of a group's atom is not finite
+    """
+    count = system.getNumParticles()
+    bodies = [_members(system, group, count) for group in _as_groups(groups)]
+    if not bodies:
+        raise ValueError("makeRigid: there is no group of atoms. Give a list of lists: [[0, 1, 2], [3, 4, 5]].")
+    x, vectors = positions_of(system, positions, "makeRigid")
+    in_bodies = np.unique(np.concatenate(bodies))
+    lost = in_bodies[~np.all(np.isfinite(x[in_bodies]), axis=1)]
+    if len(lost):
+        raise ValueError(f"makeRigid: the position of particle {lost[0]} is {x[lost[0]]} nm, which is not finite.")
+    bodies_of = _bodies_of(bodies, count)
+    treated = {f: internal_terms(force, bodies_of) for f, force in enumerate(system.getForces()) if is_treated(force)}
+    bonded = [pair for terms in treated.values() for pair in terms.pairs]
+    bonded += [system.getConstraintParameters(k)[:2] for k in range(system.getNumConstraints())]
+    shapes, is_wrapped = _whole_shapes(system, bodies, x, vectors, bonded)
+
+    result = ConstraintForce()
+    result.setUsesPeriodicBoundaryConditions(is_wrapped)
+    for atoms, shape in zip(bodies, shapes, strict=True):
+        result.addRigidBody(atoms, shape)
+
+    removed: Counter[str] = Counter()
+    for f, terms in treated.items():
+        if terms.numbers:
+            force = system.getForce(f)
+            without_terms(force, terms)
+            removed[force.getName()] += len(terms.numbers)
+    zeroed = sum(
+        _zero_exceptions(force, bodies_of) for force in system.getForces() if isinstance(force, mm.NonbondedForce)
+    )
+    constraints = _remove_contradictory(system, bodies, shapes, bodies_of)
+    untreated = tuple(force.getName() for force in system.getForces() if may_have_terms(force))
+    system.addForce(result)
+    return Rigid(result, len(bodies), len(in_bodies), dict(removed), zeroed, constraints, untreated)
+
+
+def _as_groups(groups: Iterable[Iterable[int | app.topology.Atom]]) -> list[list[int | app.topology.Atom]]:
+    result = []
+    for group in groups:
+        if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
+            raise TypeError(
+                "makeRigid: groups is a list of groups of atoms, [[0, 1, 2], [3, 4, 5]], and a group is not "
+                f"{type(group).__name__}. Give one group as [[...]]."
+            )
+        result.append(list(group))
+    return result
+
+
+def _members(system: mm.System, group: list[int | app.topology.Atom], count: int) -> list[int]:
+    atoms = indices_of(group, count, "makeRigid")
+    inside = set(atoms)
+    members = []
+    for p in atoms:
+        if not system.isVirtualSite(p):
+            members.append(p)
+            continue
+        site = system.getVirtualSite(p)
+        for n in range(site.getNumParticles()):
+            if site.getParticle(n) not in inside:
+                raise ValueError(
+                    f"makeRigid: particle {p} is a virtual site and follows particle {site.getParticle(n)}, which is "
+                    "not in its group. Add that, or leave the site out."
+                )
+    if not members:
+        raise ValueError("makeRigid: a group has no atoms (virtual sites do not count).")
+    return members
+
+
+def _bodies_of(bodies: list[list[int]], count: int) -> list[frozenset[int]]:
+    """[particles] the bodies that have each."""
+    none: frozenset[int] = frozenset()
+    result = [none] * count
+    for b, atoms in enumerate(bodies):
+        own = frozenset((b,))
+        for p in atoms:
+            result[p] = result[p] | own if result[p] else own
+    return result
+
+
+def _whole_shapes(
+    system: mm.System, bodies: list[list[int]], x: np.ndarray, vectors: np.ndarray, bonded: list[tuple[int, int]]
+) -> tuple[list[np.ndarray], bool]:
+    """Positions of each body in one piece, and whether any was in several images of the box."""
+    shapes = [x[atoms] for atoms in bodies]
+    if not any(is_periodic(force) for force in system.getForces()):
+        return shapes, False
+    neighbours: dict[int, list[int]] = {}
+    for i, j in bonded:
+        neighbours.setdefault(i, []).append(j)
+        neighbours.setdefault(j, []).append(i)
+    is_wrapped = False
+    for atoms, shape in zip(bodies, shapes, strict=True):
+        shift = _shifts_to_one_piece(atoms, x, vectors, neighbours)
+        if np.any(shift != 0):
+            shape += shift
+            is_wrapped = True
+    return shapes, is_wrapped
+
+
+def _shifts_to_one_piece(
+    atoms: list[int], x: np.ndarray, vectors: np.ndarray, neighbours: dict[int, list[int]]
+) -> np.ndarray:
+    """What to add to positions so that bonds do not cross the box; pieces without bonds are next to the first atom."""
+    place = {p: n for n, p in enumerate(atoms)}
+    shift = np.zeros((len(atoms), 3))
+    is_placed = np.zeros(len(atoms), dtype=bool)
+    for start in range(len(atoms)):
+        if is_placed[start]:
+            continue
+        shift[start] = _image(x[atoms[start]] - x[atoms[0]], vectors)
+        is_placed[start] = True
+        ends = [start]
+        while ends:
+            n = ends.pop()
+            for other in neighbours.get(atoms[n], ()):
+                m = place.get(other, -1)
+                if m >= 0 and not is_placed[m]:
+                    shift[m] = _image(x[other] - (x[atoms[n]] + shift[n]), vectors)
+                    is_placed[m] = True
+                    ends.append(m)
+    return shift
+
+
+def _image(difference: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """The vector of the box that takes a difference to its minimum image."""
+    shift = np.zeros(3)
+    for axis in (2, 1, 0):
+        shift -= np.floor((difference + shift)[axis] / vectors[axis][axis] + 0.5) * vectors[axis]
+    return shift
+
+
+def _zero_exceptions(force: mm.NonbondedForce, bodies_of: list[frozenset[int]]) -> int:
+    """Set interactions of excepted pairs within a body to zero, but for those that a parameter shifts."""
+    offset = {force.getExceptionParameterOffset(k)[1] for k in range(force.getNumExceptionParameterOffsets())}
+    zeroed = 0
+    for k in range(force.getNumExceptions()):
+        if k in offset:
+            continue
+        first, second, charge, sigma, epsilon = force.getExceptionParameters(k)
+        if bodies_of[first].isdisjoint(bodies_of[second]) or (charge._value == 0 and epsilon._value == 0):
+            continue
+        force.setExceptionParameters(k, first, second, 0 * charge, sigma, 0 * epsilon)
+        zeroed += 1
+    return zeroed
+
+
+def _remove_contradictory(
+    system: mm.System, bodies: list[list[int]], shapes: list[np.ndarray], bodies_of: list[frozenset[int]]
+) -> int:
+    """Remove System constraints within a body whose lengths are not those of its shape."""
+    places: dict[int, dict[int, int]] = {}
+    goes = []
+    for k in range(system.getNumConstraints()):
+        first, second, length = system.getConstraintParameters(k)
+        shared = bodies_of[first] & bodies_of[second]
+        if not shared:
+            continue
+        b = min(shared)
+        place = places.setdefault(b, {p: n for n, p in enumerate(bodies[b])})
+        actual = float(np.linalg.norm(shapes[b][place[first]] - shapes[b][place[second]]))
+        target = length.value_in_unit(unit.nanometer)
+        if abs(actual - target) > LARGEST_DEVIATION * target:
+            goes.append(k)
+    for k in reversed(goes):
+        system.removeConstraint(k)
+    return len(goes)
+
+
+def _count(number: int, noun: str, nouns: str | None = None) -> str:
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
