@@ -56,10 +56,7 @@ def domain(near: int, far: int) -> list[int]:
 
 
 domains = [domain(*hinge), domain(*reversed(hinge))]
-bodies = mc.ConstraintForce()
-for domain_atoms in domains:
-    bodies.addRigidBody(domain_atoms, positions[domain_atoms])
-system.addForce(bodies)
+print(mc.makeRigid(system, domains, positions))
 
 
 def dihedral(x: np.ndarray) -> float:

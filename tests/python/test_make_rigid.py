@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """makeRigid: what it takes out of Forces, and that forces on bodies and on all other atoms stay as they were."""
 
+from importlib.resources import files
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -261,6 +262,55 @@ def test_what_cannot_be_treated_is_named_and_stays(model):
     assert "CustomCompoundBondForce, CustomBondForce" in str(made)
     assert derivative.getNumBonds() == 1
     assert nonbonded.getExceptionParameters(shifted)[4]._value > 0
+
+
+@pytest.mark.parametrize("name", ["amber14", "charmm36"])  # CHARMM's has a CustomNonbondedForce, too
+def test_excluded_pairs_have_no_forces_on_anything(model, name):
+    groups = [model.atoms[0] + model.atoms[1]]
+    system, other = (make_system(model, name, app.CutoffPeriodic) for _ in range(2))
+    plain, made = mc.makeRigid(system, groups, model.x), mc.makeRigid(other, groups, model.x, excludePairs=True)
+    size = len(groups[0])
+    assert made.excluded == size * (size - 1) // 2 - sum(internal(pair, groups) for pair in excluded(system))
+    assert plain.excluded == 0
+    assert f"excluded {made.excluded:,} pairs" in str(made)
+    expected, found = forces_at(system, model.x), forces_at(other, model.x)
+    beside = np.setdiff1d(np.arange(len(model.x)), groups[0])
+    assert found[beside] == pytest.approx(expected[beside], abs=ROUNDING * np.abs(expected).max())
+    total = expected[groups[0]].sum(axis=0)
+    assert found[groups[0]].sum(axis=0) == pytest.approx(total, abs=10 * ROUNDING * np.abs(expected).max())
+    for force in other.getForces():
+        if isinstance(force, mm.CustomNonbondedForce):
+            assert force.getNumExclusions() == of_class(other, mm.NonbondedForce).getNumExceptions()
+
+
+def test_pairs_beside_generalized_born_cannot_be_excluded(model):
+    system = make_system(model, method=app.NoCutoff)
+    born = mm.CustomGBForce()
+    for _ in model.x:
+        born.addParticle([])
+    born.addExclusion(0, 1)
+    system.addForce(born)
+    with pytest.raises(ValueError, match="CustomGBForce"):
+        mc.makeRigid(system, [[0, 1, 2]], model.x, excludePairs=True)
+
+
+def test_a_rigid_protein_in_water():
+    pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
+    force_field = app.ForceField(*FORCE_FIELDS["amber14"])
+    options = {"nonbondedMethod": app.PME, "constraints": app.HBonds, "removeCMMotion": False}
+    before, system = (force_field.createSystem(pdb.topology, **options) for _ in range(2))
+    protein = [atom for atom in pdb.topology.atoms() if atom.residue.name not in ("HOH", "Cl")]
+    made = mc.makeRigid(system, [protein], pdb.positions)
+    assert made.atoms == 582
+    assert of_class(system, mm.HarmonicBondForce).getNumBonds() == 0
+    expected, found = (forces_at(s, pdb.positions, "CPU") for s in (before, system))
+    scale = np.abs(expected).max()
+    assert found[582:] == pytest.approx(expected[582:], abs=1e-5 * scale)  # of single precision
+    assert found[:582].sum(axis=0) == pytest.approx(expected[:582].sum(axis=0), abs=1e-4 * scale)
+    _, integrator = run(system, pdb.positions, 5, platform=mm.Platform.getPlatform("CPU"))
+    waters = sum(residue.name == "HOH" for residue in pdb.topology.residues())
+    ions = system.getNumParticles() - 582 - 3 * waters
+    assert integrator.getNumDegreesOfFreedom() == 6 + 6 * waters + 3 * ions
 
 
 def test_many_bodies_of_beads():

@@ -13,6 +13,7 @@ import numpy as np
 import openmm as mm
 from openmm import app, unit
 
+from openmmconstraints.helpers.exclusions import exclude_within, require_excludable, zero_exceptions
 from openmmconstraints.helpers.indices import indices_of
 from openmmconstraints.helpers.terms import internal_terms, is_treated, may_have_terms, without_terms
 from openmmconstraints.inspection.listing import is_periodic
@@ -31,6 +32,7 @@ class Rigid:
     bodies: int  #: how many
     atoms: int  #: how many atoms are in bodies, each counted once
     removed: Mapping[str, int] = field(default_factory=dict)  #: name of a Force: how many terms are gone from it
+    excluded: int = 0  #: how many pairs were excluded from each Force of pairs, beside those that were already
     zeroed: int = 0  #: how many 1-4 interactions of NonbondedForces are zero now
     constraints: int = 0  #: how many System constraints are gone, because their lengths are not those of the body
     untreated: tuple[str, ...] = ()  #: names of Forces that may have terms within bodies, and were left as they are
@@ -42,6 +44,8 @@ class Rigid:
             parts.append(f"removed terms within them: {terms}")
         if self.zeroed:
             parts.append(f"set {_count(self.zeroed, '1-4 interaction')} to zero")
+        if self.excluded:
+            parts.append(f"excluded {_count(self.excluded, 'pair')}")
         if self.constraints:
             parts.append(f"removed {_count(self.constraints, 'constraint')} with other lengths")
         if self.untreated:
@@ -50,8 +54,12 @@ class Rigid:
 
 
 def makeRigid(
-    system: mm.System, groups: Iterable[Iterable[int | app.topology.Atom]], positions: Any
-) -> Rigid:  # numpydoc ignore=RT05
+    system: mm.System,
+    groups: Iterable[Iterable[int | app.topology.Atom]],
+    positions: Any,
+    *,
+    excludePairs: bool = False,
+) -> Rigid:
     """Make each group of atoms a rigid body, and remove what acts within it only.
 
     The bodies go into a new ConstraintForce. From the System's Forces it removes
@@ -59,10 +67,10 @@ def makeRigid(
     - bonds, angles and torsions (harmonic, periodic, Ryckaert-Bellemans, CMAP, Custom) whose atoms are all in one body,
     - 1-4 interactions within a body: they become zero. All pairs that were excluded stay excluded.
 
-    None of them has a net force or torque on the body, so that the motion is the same, and forces on all other atoms
-    are. The potential energy changes by a constant, the internal energy of the bodies. Interactions of other pairs in a
-    body are still computed: they cancel, up to rounding. Terms with a parameter's derivative, or an offset of a
-    parameter, stay. References to Forces, and their indices, stay valid.
+    None of them has a net force or torque on the body, so the motion stays the same, and so do forces on all other
+    atoms. The potential energy changes by a constant, the internal energy of the bodies. Interactions of other pairs in
+    a body are still computed: they cancel, up to rounding. `excludePairs` leaves them out. Terms with a parameter's
+    derivative, or an offset of a parameter, stay. References to Forces, and their indices, stay valid.
 
     Constraints of the System within a body are held by it if they agree with its shape within 2 %; others are removed.
     Groups may share atoms: one is a ball joint, two are a hinge. Virtual sites follow the atoms that define them, and
@@ -83,6 +91,9 @@ def makeRigid(
     positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity
         of all particles. They give the bodies their shapes. Where the System is periodic, groups may be in several
         images of the default box: bonds, or the nearest image of the first atom, tell what belongs together
+    excludePairs : bool, optional
+        also exclude all pairs within a body from NonbondedForces and CustomNonbondedForces. That is faster with a plain
+        cutoff, and slower with PME, where each excluded pair is a term of its own (docs: Rigid bodies)
 
     Returns
     -------
@@ -95,7 +106,8 @@ def makeRigid(
         if a group holds anything but indices and atoms
     ValueError
         if there is no group, or one is empty, an index is out of range, a virtual site follows an atom beside its
-        group, or a position of a group's atom is not finite
+        group, a position of a group's atom is not finite, or `excludePairs` is asked for beside a CustomGBForce with
+        exclusions, which would have to be the same
     """
     count = system.getNumParticles()
     bodies = [_members(system, group, count) for group in _as_groups(groups)]
@@ -106,6 +118,8 @@ def makeRigid(
     lost = in_bodies[~np.all(np.isfinite(x[in_bodies]), axis=1)]
     if len(lost):
         raise ValueError(f"makeRigid: the position of particle {lost[0]} is {x[lost[0]]} nm, which is not finite.")
+    if excludePairs:
+        require_excludable(system)
     bodies_of = _bodies_of(bodies, count)
     treated = {f: internal_terms(force, bodies_of) for f, force in enumerate(system.getForces()) if is_treated(force)}
     bonded = [pair for terms in treated.values() for pair in terms.pairs]
@@ -124,12 +138,13 @@ def makeRigid(
             without_terms(force, terms)
             removed[force.getName()] += len(terms.numbers)
     zeroed = sum(
-        _zero_exceptions(force, bodies_of) for force in system.getForces() if isinstance(force, mm.NonbondedForce)
+        zero_exceptions(force, bodies_of) for force in system.getForces() if isinstance(force, mm.NonbondedForce)
     )
+    excluded = exclude_within(system, bodies) if excludePairs else 0
     constraints = _remove_contradictory(system, bodies, shapes, bodies_of)
     untreated = tuple(force.getName() for force in system.getForces() if may_have_terms(force))
     system.addForce(result)
-    return Rigid(result, len(bodies), len(in_bodies), dict(removed), zeroed, constraints, untreated)
+    return Rigid(result, len(bodies), len(in_bodies), dict(removed), excluded, zeroed, constraints, untreated)
 
 
 def _as_groups(groups: Iterable[Iterable[int | app.topology.Atom]]) -> list[list[int | app.topology.Atom]]:
@@ -225,21 +240,6 @@ def _image(difference: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     for axis in (2, 1, 0):
         shift -= np.floor((difference + shift)[axis] / vectors[axis][axis] + 0.5) * vectors[axis]
     return shift
-
-
-def _zero_exceptions(force: mm.NonbondedForce, bodies_of: list[frozenset[int]]) -> int:
-    """Set interactions of excepted pairs within a body to zero, but for those that a parameter shifts."""
-    offset = {force.getExceptionParameterOffset(k)[1] for k in range(force.getNumExceptionParameterOffsets())}
-    zeroed = 0
-    for k in range(force.getNumExceptions()):
-        if k in offset:
-            continue
-        first, second, charge, sigma, epsilon = force.getExceptionParameters(k)
-        if bodies_of[first].isdisjoint(bodies_of[second]) or (charge._value == 0 and epsilon._value == 0):
-            continue
-        force.setExceptionParameters(k, first, second, 0 * charge, sigma, 0 * epsilon)
-        zeroed += 1
-    return zeroed
 
 
 def _remove_contradictory(

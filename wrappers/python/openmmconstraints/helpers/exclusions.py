@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Pairs within rigid bodies in Forces between pairs of particles."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import openmm as mm
+
+
+def zero_exceptions(force: mm.NonbondedForce, bodies_of: list[frozenset[int]]) -> int:
+    """Set interactions of excepted pairs within a body to zero, but for those that a parameter shifts."""
+    offset = {force.getExceptionParameterOffset(k)[1] for k in range(force.getNumExceptionParameterOffsets())}
+    zeroed = 0
+    for k in range(force.getNumExceptions()):
+        if k in offset:
+            continue
+        first, second, charge, sigma, epsilon = force.getExceptionParameters(k)
+        if bodies_of[first].isdisjoint(bodies_of[second]) or (charge._value == 0 and epsilon._value == 0):
+            continue
+        force.setExceptionParameters(k, first, second, 0 * charge, sigma, 0 * epsilon)
+        zeroed += 1
+    return zeroed
+
+
+def require_excludable(system: mm.System) -> None:
+    """Check that pairs can be excluded.
+
+    Raises
+    ------
+    ValueError
+        if another Force has exclusions, which devices need to be those of all Forces
+    """
+    for force in system.getForces():
+        if isinstance(force, mm.CustomGBForce) and force.getNumExclusions() > 0:
+            raise ValueError(
+                "makeRigid: excludePairs would need the same exclusions in the CustomGBForce, whose energy is none of "
+                "pairs. Leave excludePairs out."
+            )
+
+
+def exclude_within(system: mm.System, bodies: list[list[int]]) -> int:
+    """Exclude all pairs of each body from all Forces of pairs. @return how many were not excluded in the first one"""
+    counts = []
+    for force in system.getForces():
+        if isinstance(force, mm.NonbondedForce):
+            pairs = (force.getExceptionParameters(k)[:2] for k in range(force.getNumExceptions()))
+            known = {(min(pair), max(pair)) for pair in pairs}
+        elif isinstance(force, mm.CustomNonbondedForce):
+            pairs = (force.getExclusionParticles(k) for k in range(force.getNumExclusions()))
+            known = {(min(pair), max(pair)) for pair in pairs}
+        else:
+            continue
+        before = len(known)
+        for atoms in bodies:
+            for pair in combinations(atoms, 2):
+                if pair in known:
+                    continue
+                known.add(pair)
+                if isinstance(force, mm.NonbondedForce):
+                    force.addException(*pair, 0, 1, 0)
+                else:
+                    force.addExclusion(*pair)
+        counts.append(len(known) - before)
+    return max(counts, default=0)
