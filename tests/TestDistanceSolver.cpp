@@ -6,6 +6,7 @@
 #include "DistancePattern.h"
 #include "support/DenseOracle.h"
 #include "support/SystemTable.h"
+#include "support/Variable.h"
 #include <limits>
 
 using namespace ConstraintPlugin;
@@ -102,8 +103,10 @@ std::vector<TestSystem> regularOnes() {
 TEST(DistanceSolver, AgreesWithTheReadableSolverOnEverySystemOfTheTable) {
     ASSERT_GT(regularOnes().size(), 5u);
     for (const TestSystem& system : regularOnes())
-        for (int count : {1, 2, 3, 8, 11}) {
-            SCOPED_TRACE(system.name + " x " + std::to_string(count));
+        for (auto [count, lanes] :
+             {std::pair(1, "4"), {2, "4"}, {3, "4"}, {4, "4"}, {6, "4"}, {3, "8"}, {8, "8"}, {11, "8"}}) {
+            SCOPED_TRACE(system.name + " x " + std::to_string(count) + ", lanes " + lanes);
+            const Variable chosen("OPENMM_CONSTRAINTS_LANES", lanes);
             const Copies copies(system, count);
             ConstraintSolver readable(copies.set, Method::MatrixInversion);
             ConstraintSolver fast(copies.set, Method::MatrixInversion);

@@ -18,19 +18,33 @@ namespace ConstraintPlugin {
 #define CONSTRAINTS_INLINE_LAMBDA __attribute__((always_inline))
 
 /** Compile a function several times, for x86-64 with SSE2, AVX2 and AVX-512; the loader selects one. Older compilers
- * know the instruction sets, but not the levels x86-64-v3 and v4. */
+ * know the instruction sets, but not the levels x86-64-v3 and v4. _NARROW and _WIDE leave out what vectors of four or
+ * eight numbers do not need. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #if __GNUC__ >= 12
-#define CONSTRAINTS_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"), flatten))
+#define CONSTRAINTS_AVX2 "arch=x86-64-v3"
+#define CONSTRAINTS_AVX512 "arch=x86-64-v4"
 #else
-#define CONSTRAINTS_CLONES __attribute__((target_clones("default", "avx2", "avx512f"), flatten))
+#define CONSTRAINTS_AVX2 "avx2"
+#define CONSTRAINTS_AVX512 "avx512f"
 #endif
+#define CONSTRAINTS_CLONES __attribute__((target_clones("default", CONSTRAINTS_AVX2, CONSTRAINTS_AVX512), flatten))
+#define CONSTRAINTS_CLONES_NARROW __attribute__((target_clones("default", CONSTRAINTS_AVX2), flatten))
+#define CONSTRAINTS_CLONES_WIDE __attribute__((target_clones("default", CONSTRAINTS_AVX512), flatten))
 #else
 #define CONSTRAINTS_CLONES __attribute__((flatten))
+#define CONSTRAINTS_CLONES_NARROW CONSTRAINTS_CLONES
+#define CONSTRAINTS_CLONES_WIDE CONSTRAINTS_CLONES
 #endif
 
-constexpr int numLanes = 8;
-using Lanes = double __attribute__((vector_size(numLanes * sizeof(double))));
+template <int width>
+struct LanesOf {
+    typedef double type __attribute__((vector_size(width * sizeof(double))));
+};
+/** Vectors that are longer than a machine's registers are slow: compilers select and compare their numbers one by one.
+ */
+using Lanes = LanesOf<4>::type;
+using WideLanes = LanesOf<8>::type;
 
 /** x, y, z of one particle, and a zero: one load instead of three. */
 using PaddedVector = double __attribute__((vector_size(4 * sizeof(double))));
@@ -63,16 +77,20 @@ struct AlignedAllocator {
 template <class T>
 using Aligned = std::vector<T, AlignedAllocator<T>>;
 
+template <class Number>
 struct LanesVector {
-    Lanes x, y, z;
+    Number x, y, z;
 };
-CONSTRAINTS_INLINE LanesVector operator+(const LanesVector& a, const LanesVector& b) {
+template <class Number>
+CONSTRAINTS_INLINE LanesVector<Number> operator+(const LanesVector<Number>& a, const LanesVector<Number>& b) {
     return {a.x + b.x, a.y + b.y, a.z + b.z};
 }
-CONSTRAINTS_INLINE LanesVector operator-(const LanesVector& a, const LanesVector& b) {
+template <class Number>
+CONSTRAINTS_INLINE LanesVector<Number> operator-(const LanesVector<Number>& a, const LanesVector<Number>& b) {
     return {a.x - b.x, a.y - b.y, a.z - b.z};
 }
-CONSTRAINTS_INLINE LanesVector operator*(const Lanes& s, const LanesVector& a) {
+template <class Number>
+CONSTRAINTS_INLINE LanesVector<Number> operator*(const Number& s, const LanesVector<Number>& a) {
     return {s * a.x, s * a.y, s * a.z};
 }
 
@@ -80,21 +98,24 @@ CONSTRAINTS_INLINE double inner(const PaddedVector& a, const PaddedVector& b) {
     const PaddedVector p = a * b;
     return (p[0] + p[1]) + p[2];
 }
-CONSTRAINTS_INLINE Lanes inner(const LanesVector& a, const LanesVector& b) {
+template <class Number>
+CONSTRAINTS_INLINE Number inner(const LanesVector<Number>& a, const LanesVector<Number>& b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
 CONSTRAINTS_INLINE double absolute(double a) {
     return std::fabs(a);
 }
-CONSTRAINTS_INLINE Lanes absolute(const Lanes& a) {
+template <class Number>
+CONSTRAINTS_INLINE Number absolute(const Number& a) {
     return a < 0 ? -a : a;
 }
 CONSTRAINTS_INLINE double squareRoot(double a) {
     return std::sqrt(a);
 }
-CONSTRAINTS_INLINE Lanes squareRoot(Lanes a) {
-    for (int lane = 0; lane < numLanes; lane++)
+template <class Number>
+CONSTRAINTS_INLINE Number squareRoot(Number a) {
+    for (int lane = 0; lane < int(sizeof(Number) / sizeof(double)); lane++)
         a[lane] = std::sqrt(a[lane]);
     return a;
 }
@@ -105,7 +126,58 @@ CONSTRAINTS_INLINE Number larger(const Number& a, const Number& b) {
 
 /** Operations that depend on the number of lanes. */
 template <class Number>
-struct LaneTraits;
+struct LaneTraits {
+    static constexpr int width = sizeof(Number) / sizeof(double);
+    using Vector = LanesVector<Number>;
+
+    static CONSTRAINTS_INLINE Vector load(const Real3* array, const int* particle) {
+        const auto at = [&](int lane) -> const Real3& { return array[particle[lane]]; };
+        if constexpr (width == 4) {
+            const Real3 &a = at(0), &b = at(1), &c = at(2), &d = at(3);
+            return {Number{a.x, b.x, c.x, d.x}, Number{a.y, b.y, c.y, d.y}, Number{a.z, b.z, c.z, d.z}};
+        } else {
+            const Real3 &a = at(0), &b = at(1), &c = at(2), &d = at(3), &e = at(4), &f = at(5), &g = at(6), &h = at(7);
+            return {Number{a.x, b.x, c.x, d.x, e.x, f.x, g.x, h.x}, Number{a.y, b.y, c.y, d.y, e.y, f.y, g.y, h.y},
+                    Number{a.z, b.z, c.z, d.z, e.z, f.z, g.z, h.z}};
+        }
+    }
+    static CONSTRAINTS_INLINE Real3 lane(const Vector& a, int lane) {
+        return {a.x[lane], a.y[lane], a.z[lane]};
+    }
+    static CONSTRAINTS_INLINE double lane(const Number& a, int lane) {
+        return a[lane];
+    }
+    static CONSTRAINTS_INLINE void setLane(Number& a, int lane, double value) {
+        a[lane] = value;
+    }
+    static CONSTRAINTS_INLINE double largest(const Number& a) {
+        double result = a[0];
+        for (int lane = 1; lane < width; lane++)
+            result = larger(result, a[lane]);
+        return result;
+    }
+    static CONSTRAINTS_INLINE double sum(const Number& a) {
+        double result = 0;
+        for (int lane = 0; lane < width; lane++)
+            result += a[lane];
+        return result;
+    }
+    static CONSTRAINTS_INLINE void setLane(Vector& a, int lane, const Real3& value) {
+        a.x[lane] = value.x;
+        a.y[lane] = value.y;
+        a.z[lane] = value.z;
+    }
+    static CONSTRAINTS_INLINE Number reach(const Vector& a, double x, double y, double z) {
+        return larger(Number(larger(Number(absolute(a.x) * x), Number(absolute(a.y) * y))), Number(absolute(a.z) * z));
+    }
+    static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
+        const auto equal = (a.x == b.x) & (a.y == b.y) & (a.z == b.z);
+        bool result = true;
+        for (int lane = 0; lane < width; lane++)
+            result = result && equal[lane];
+        return result;
+    }
+};
 
 template <>
 struct LaneTraits<double> {
@@ -140,55 +212,6 @@ struct LaneTraits<double> {
     }
     static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
         return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
-    }
-};
-
-template <>
-struct LaneTraits<Lanes> {
-    static constexpr int width = numLanes;
-    using Vector = LanesVector;
-
-    static CONSTRAINTS_INLINE Vector load(const Real3* array, const int* particle) {
-        const Real3 &a = array[particle[0]], &b = array[particle[1]], &c = array[particle[2]], &d = array[particle[3]],
-                    &e = array[particle[4]], &f = array[particle[5]], &g = array[particle[6]], &h = array[particle[7]];
-        return {Lanes{a.x, b.x, c.x, d.x, e.x, f.x, g.x, h.x}, Lanes{a.y, b.y, c.y, d.y, e.y, f.y, g.y, h.y},
-                Lanes{a.z, b.z, c.z, d.z, e.z, f.z, g.z, h.z}};
-    }
-    static CONSTRAINTS_INLINE Real3 lane(const Vector& a, int lane) {
-        return {a.x[lane], a.y[lane], a.z[lane]};
-    }
-    static CONSTRAINTS_INLINE double lane(const Lanes& a, int lane) {
-        return a[lane];
-    }
-    static CONSTRAINTS_INLINE void setLane(Lanes& a, int lane, double value) {
-        a[lane] = value;
-    }
-    static CONSTRAINTS_INLINE double largest(const Lanes& a) {
-        double result = a[0];
-        for (int lane = 1; lane < width; lane++)
-            result = larger(result, a[lane]);
-        return result;
-    }
-    static CONSTRAINTS_INLINE double sum(const Lanes& a) {
-        double result = 0;
-        for (int lane = 0; lane < width; lane++)
-            result += a[lane];
-        return result;
-    }
-    static CONSTRAINTS_INLINE void setLane(Vector& a, int lane, const Real3& value) {
-        a.x[lane] = value.x;
-        a.y[lane] = value.y;
-        a.z[lane] = value.z;
-    }
-    static CONSTRAINTS_INLINE Lanes reach(const Vector& a, double x, double y, double z) {
-        return larger(Lanes(larger(Lanes(absolute(a.x) * x), Lanes(absolute(a.y) * y))), Lanes(absolute(a.z) * z));
-    }
-    static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
-        const auto equal = (a.x == b.x) & (a.y == b.y) & (a.z == b.z);
-        bool result = true;
-        for (int lane = 0; lane < width; lane++)
-            result = result && equal[lane];
-        return result;
     }
 };
 

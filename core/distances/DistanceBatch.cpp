@@ -52,5 +52,6 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
 
 template class DistanceData<double>;
 template class DistanceData<Lanes>;
+template class DistanceData<WideLanes>;
 
 } // namespace ConstraintPlugin

@@ -171,7 +171,9 @@ private:
 
     void addBatches(const DistancePattern& pattern, const std::vector<Member>& all) {
         const bool useLanes = pattern.numRows() <= maxLaneRows && (int) all.size() >= minLaneClusters;
-        const std::size_t width = useLanes ? numLanes : 1;
+        const bool isSmall = useLanes && hasSmallBatch(pattern);
+        const int lanes = isSmall ? lanesOfSmallBatches() : LaneTraits<Lanes>::width;
+        const std::size_t width = useLanes ? lanes : 1;
         const DistanceBatch* last = nullptr;
         for (std::size_t begin = 0; begin < all.size(); begin += width) {
             std::vector<const DistanceCluster*> together;
@@ -181,11 +183,8 @@ private:
                 clusters.push_back(all[i].cluster);
                 firstRow.push_back(graph.clusters[all[i].cluster].begin);
             }
-            std::unique_ptr<DistanceBatch> batch;
-            if (useLanes)
-                batch = makeSmallBatch(pattern, together, last);
-            if (batch == nullptr)
-                batch = makeSparseBatch(useLanes, pattern, together, last);
+            std::unique_ptr<DistanceBatch> batch = isSmall ? makeSmallBatch(lanes, pattern, together, last)
+                                                           : makeSparseBatch(useLanes, pattern, together, last);
             last = batch.get();
             solver.all.push_back({std::move(batch), &pattern, std::move(clusters), std::move(firstRow)});
         }

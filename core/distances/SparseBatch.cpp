@@ -9,7 +9,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Distances of any pattern: one cluster (Number = double), or numLanes equal ones side by side (Number = Lanes).
+/** Distances of any pattern: one cluster (Number = double), or four equal ones side by side (Number = Lanes).
  *
  *  Both stages begin with the symmetric matrix A_kl = sum_i (1/m_i) grad_i sigma_k . grad_i sigma_l at the start of the
  *  step. It is factored as L D L^T once and kept for the next stage if that begins at the same positions, as RATTLE's

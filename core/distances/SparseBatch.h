@@ -38,7 +38,7 @@ struct ThreadWorkspace {
     TaskRunner* runner = nullptr; ///< works on the parts of a large cluster; null: the calling thread does
 };
 
-/** A batch of any pattern: one cluster, or up to numLanes equal ones side by side.
+/** A batch of any pattern: one cluster, or up to four equal ones side by side.
  *  @param useLanes  true: several clusters
  *  @param like      as in DistanceData; a batch that this function made for the same pattern in the same way, or null
  */
