@@ -26,8 +26,8 @@ struct JointRows {
  *  @param groups     constraints that are coupled: [groups][...]
  *  @param positions  [numParticles] nm, where bodies have their shapes
  *  @param time       ps, of moving constraints */
-JointRows chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups,
-                          const Real3* positions, const Box& box, double time);
+JointRows chooseJointRows(const ConstraintSet& set, const std::vector<std::vector<int>>& groups, const Real3* positions,
+                          const Box& box, double time);
 
 /** Which constraints of coupled joined bodies are independent, and whether they are so at all positions nearby. */
 struct JointRank {
