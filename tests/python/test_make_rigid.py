@@ -233,8 +233,12 @@ def test_atoms_and_sites_of_a_topology():
     topology = modeller.topology
     system = force_field.createSystem(topology, nonbondedMethod=app.PME, nonbondedCutoff=0.9, rigidWater=False)
     water = next(topology.residues())
-    made = mc.makeRigid(system, [list(water.atoms())], modeller.positions)
+    made = mc.makeRigid(system, [water], modeller.positions)
     assert made.atoms == 3
+    again = mc.makeRigid(
+        system, [list(residue.atoms()) for residue in list(topology.residues())[1:3]], modeller.positions
+    )
+    assert (again.bodies, again.atoms) == (2, 6)
     run(system, modeller.positions, 2)
     last = [atom.index for atom in water.atoms()][-1]
     with pytest.raises(ValueError, match=rf"particle {last} is a virtual site and follows particle \d+, which is not"):

@@ -20,6 +20,9 @@ from openmmconstraints.inspection.listing import is_periodic
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.wrapper import ConstraintForce
 
+#: Atoms that are to be one body.
+Group = Iterable[int | app.topology.Atom] | app.topology.Residue | app.topology.Chain
+
 #: By which a body's shape may differ from a constraint of its atoms (docs/guide/rigid-bodies.md).
 LARGEST_DEVIATION = 0.02
 
@@ -55,7 +58,7 @@ class Rigid:
 
 def makeRigid(
     system: mm.System,
-    groups: Iterable[Iterable[int | app.topology.Atom]],
+    groups: Iterable[Group],
     positions: Any,
     *,
     excludePairs: bool = False,
@@ -86,8 +89,8 @@ def makeRigid(
     ----------
     system : openmm.System
         changed in place, unless an exception is thrown
-    groups : iterable of iterables of int or openmm.app Atom
-        each with the indices of its particles, or atoms of the System's Topology
+    groups : iterable of groups
+        each a residue or chain of the System's Topology, or an iterable of its atoms or of indices of particles
     positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity
         of all particles. They give the bodies their shapes. Where the System is periodic, groups may be in several
         images of the default box: bonds, or the nearest image of the first atom, tell what belongs together
@@ -147,9 +150,11 @@ def makeRigid(
     return Rigid(result, len(bodies), len(in_bodies), dict(removed), excluded, zeroed, constraints, untreated)
 
 
-def _as_groups(groups: Iterable[Iterable[int | app.topology.Atom]]) -> list[list[int | app.topology.Atom]]:
+def _as_groups(groups: Iterable[Group]) -> list[list[int | app.topology.Atom]]:
     result = []
     for group in groups:
+        if isinstance(group, (app.topology.Residue, app.topology.Chain)):
+            group = group.atoms()
         if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
             raise TypeError(
                 "makeRigid: groups is a list of groups of atoms, [[0, 1, 2], [3, 4, 5]], and a group is not "
