@@ -9,6 +9,7 @@
 #include "RankAnalysis.h"
 #include "RigidBlocks.h"
 #include "SplitMix.h"
+#include <map>
 
 namespace ConstraintPlugin {
 
@@ -43,30 +44,27 @@ public:
     /** The independent constraints of each group at the present positions.
      *  @param threshold  [groups] distances up to it count as zero */
     std::vector<std::vector<int>> choose(const std::vector<double>& threshold) const {
-        std::vector<std::vector<int>> result;
-        for (std::size_t g = 0; g < groups.size(); g++) {
-            const double square = threshold[g] * threshold[g];
-            Peeling peeling = peel(set, groups[g], x.data(), box, square, time);
-            std::vector<int>& chosen = peeling.independent;
-            for (const std::vector<int>& ring : findRigidBlocks(set, peeling.rest, x.data(), box)) {
-                Jacobian J(set, ring);
-                J.setUnitMasses();
-                J.setStart(x.data(), box, time);
-                const UnitRows rows(J, 0, J.numRows());
-                if (rows.work() <= quickWork) {
-                    const IndependentRows found = chooseIndependent(rows);
-                    for (std::size_t i = 0; i < found.rows.size(); i++)
-                        if (found.distance[i] > threshold[g])
-                            chosen.push_back(ring[found.rows[i]]);
-                } else { // by squares of distances, which are less accurate
-                    const auto found =
-                        analyzeRank(set, ring, x.data(), box, std::max(square, rankThreshold), time).independent;
-                    chosen.insert(chosen.end(), found.begin(), found.end());
-                }
-            }
-            std::sort(chosen.begin(), chosen.end());
-            result.push_back(std::move(chosen));
+        const double largest = *std::max_element(threshold.begin(), threshold.end());
+        const Peeling peeling = peel(set, all, x.data(), box, largest * largest, time);
+        std::vector<std::vector<int>> result(groups.size());
+        for (int k : peeling.independent)
+            result[groupOf[k]].push_back(k);
+        const std::vector<std::vector<int>> rings = ringsOf(peeling.rest);
+        std::vector<int> inRings;
+        for (const std::vector<int>& ring : rings)
+            inRings.insert(inRings.end(), ring.begin(), ring.end());
+        Jacobian J(set, inRings);
+        J.setUnitMasses();
+        J.setStart(x.data(), box, time);
+        int begin = 0;
+        for (const std::vector<int>& ring : rings) {
+            const int g = groupOf[ring[0]], end = begin + (int) ring.size();
+            const std::vector<int> chosen = chooseInRing(ring, UnitRows(J, begin, end), threshold[g]);
+            result[g].insert(result[g].end(), chosen.begin(), chosen.end());
+            begin = end;
         }
+        for (std::vector<int>& chosen : result)
+            std::sort(chosen.begin(), chosen.end());
         return result;
     }
 
@@ -168,6 +166,31 @@ public:
     }
 
 private:
+    /** Constraints of one group that may depend on each other. */
+    std::vector<std::vector<int>> ringsOf(const std::vector<int>& constraints) const {
+        std::vector<std::vector<int>> rings;
+        for (const std::vector<int>& block : findRigidBlocks(set, constraints, x.data(), box)) {
+            std::map<int, std::vector<int>> byGroup; // those of immovable things are one block
+            for (int k : block)
+                byGroup[groupOf[k]].push_back(k);
+            for (auto& entry : byGroup)
+                rings.push_back(std::move(entry.second));
+        }
+        return rings;
+    }
+    std::vector<int> chooseInRing(const std::vector<int>& ring, const UnitRows& rows, double threshold) const {
+        if (rows.work() > quickWork) { // by squares of distances, which are less accurate
+            const double square = std::max(threshold * threshold, rankThreshold);
+            return analyzeRank(set, ring, x.data(), box, square, time).independent;
+        }
+        std::vector<int> chosen;
+        const IndependentRows found = chooseIndependent(rows);
+        for (std::size_t i = 0; i < found.rows.size(); i++)
+            if (found.distance[i] > threshold)
+                chosen.push_back(ring[found.rows[i]]);
+        return chosen;
+    }
+
     const ConstraintSet& set;
     const std::vector<std::vector<int>>& groups;
     const Box& box;
