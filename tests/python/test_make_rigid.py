@@ -262,7 +262,7 @@ def test_what_cannot_be_treated_is_named_and_stays(model):
     shifted = next(k for k, e in enumerate(pairs) if internal(e[:2], [group]) and e[4]._value > 0)
     nonbonded.addExceptionParameterOffset("scale", shifted, 0.1, 0, 0)
     made = mc.makeRigid(system, [group], model.x)
-    assert made.untreated == ("CustomCompoundBondForce", "CustomBondForce")
+    assert made.untreated == ("NonbondedForce", "CustomCompoundBondForce", "CustomBondForce")
     assert "CustomCompoundBondForce, CustomBondForce" in str(made)
     assert derivative.getNumBonds() == 1
     assert nonbonded.getExceptionParameters(shifted)[4]._value > 0
@@ -336,11 +336,103 @@ def test_many_bodies_of_beads():
     assert integrator.getNumDegreesOfFreedom() == 27 * 6
 
 
+def chain_of_beads(count, box, bonds=True):
+    """A straight chain with bonds of 0.11 nm, whole, in a periodic box."""
+    system = mm.System()
+    system.setDefaultPeriodicBoxVectors(*(box * np.eye(3)))
+    pairs, springs = mm.NonbondedForce(), mm.HarmonicBondForce()
+    pairs.setNonbondedMethod(mm.NonbondedForce.CutoffPeriodic)
+    pairs.setCutoffDistance(0.4)
+    for i in range(count):
+        system.addParticle(12)
+        pairs.addParticle(0.1 * (-1) ** i, 0.2, 0.1)
+        if bonds and i > 0:
+            springs.addBond(i - 1, i, 0.11, 1000)
+            pairs.addException(i - 1, i, 0, 1, 0)
+    system.addForce(pairs)
+    system.addForce(springs)
+    return system, np.array([0.3, 0.5, 0.7]) + 0.11 * np.arange(count)[:, None] * [0.9, 0.3, 0.3]
+
+
+def shapes_of(made):
+    return [np.array(made.force.getRigidBodyParameters(b)[1]._value) for b in range(made.bodies)]
+
+
+@pytest.mark.parametrize("bonds", [True, False])
+def test_whole_positions_stay_as_they_are_however_long_the_body_is(bonds):
+    system, x = chain_of_beads(15, 2, bonds)
+    restraint = mm.HarmonicBondForce()
+    restraint.addBond(0, 14, 1.5, 10)  # longer than half the box
+    system.addForce(restraint)
+    for _ in range(2):  # the second time bonds are gone
+        made = mc.makeRigid(system, [range(15)], x)
+        assert shapes_of(made)[0] == pytest.approx(x, abs=1e-12)
+        assert not made.force.usesPeriodicBoundaryConditions()
+
+
+def test_a_molecule_beside_another_comes_next_to_it():
+    system, x = chain_of_beads(14, 2)
+    springs, pairs = of_class(system, mm.HarmonicBondForce), of_class(system, mm.NonbondedForce)
+    springs.setBondParameters(6, 6, 7, 0.11, 0)
+    cut = mm.HarmonicBondForce()
+    for k in range(springs.getNumBonds()):
+        if k != 6:
+            cut.addBond(*springs.getBondParameters(k))
+    system.removeForce(1)
+    system.addForce(cut)
+    pairs.setExceptionParameters(6, 0, 2, 0, 1, 0)
+    shifted = x.copy()
+    shifted[:3] += [2, 0, 0]  # a part of the first molecule
+    shape = shapes_of(mc.makeRigid(system, [range(14)], shifted))[0]
+    assert np.linalg.norm(shape[1:] - shape[:-1], axis=1) == pytest.approx(np.linalg.norm(x[1:] - x[:-1], axis=1))
+
+
+def test_groups_with_three_atoms_in_common_are_one_body(model):
+    atoms = model.atoms[1]
+    system, other = make_system(model), make_system(model)
+    made = mc.makeRigid(system, [atoms[:12], atoms[7:], model.atoms[3]], model.x)
+    whole = mc.makeRigid(other, [atoms, model.atoms[3]], model.x)
+    assert made.bodies == whole.bodies == 2
+    assert made.removed == whole.removed
+    assert made.zeroed == whole.zeroed
+
+
+def test_terms_with_a_global_parameter_stay(model):
+    system = make_system(model, method=app.NoCutoff)
+    first, second, third = model.atoms[1][:3]
+    scaled, elsewhere = mm.CustomBondForce("scale*r"), mm.CustomBondForce("scale*r")
+    for force, particle in ((scaled, second), (elsewhere, model.atoms[4][0])):
+        force.addGlobalParameter("scale", 1)
+        force.addBond(first, particle, [])
+        system.addForce(force)
+    elsewhere.setName("elsewhere")
+    made = mc.makeRigid(system, [[first, second, third]], model.x)
+    assert made.untreated == ("CustomBondForce",)
+    assert scaled.getNumBonds() == elsewhere.getNumBonds() == 1
+
+
+def test_pairs_of_a_body_that_meets_its_own_images_cannot_be_excluded():
+    system, x = chain_of_beads(15, 1.6)
+    with pytest.raises(ValueError, match=r"NonbondedForce: a body is up to 1\.\d+ nm long, and interacts with its own"):
+        mc.makeRigid(system, [range(15)], x, excludePairs=True)
+    system, x = chain_of_beads(15, 3)
+    mc.makeRigid(system, [range(15)], x, excludePairs=True)
+
+
+def test_set_up_is_linear_in_the_size_of_a_body():
+    """So many constraints and atoms would take minutes if each constraint read the whole body."""
+    system, x = chain_of_beads(60_000, 1e5, bonds=False)
+    for i in range(0, 60_000, 2):
+        system.addConstraint(i, i + 1, float(np.linalg.norm(x[i + 1] - x[i])))
+    assert mc.makeRigid(system, [range(60_000)], x).constraints == 0
+
+
 @pytest.mark.parametrize(
     ("groups", "error", "match"),
     [
         ([], ValueError, "no group"),
         ([[]], ValueError, "has no atoms"),
+        (None, TypeError, "not NoneType"),
         ([0, 1, 2], TypeError, r"groups is a list of groups of atoms.*not int"),
         (["012"], TypeError, "not str"),
         ([[0, 1.5]], TypeError, "not float"),

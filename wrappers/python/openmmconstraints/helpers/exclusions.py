@@ -6,7 +6,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import openmm as mm
+
+from openmmconstraints.helpers.terms import has_parameters
+from openmmconstraints.inspection.listing import is_periodic
 
 
 def zero_exceptions(force: mm.NonbondedForce, bodies_of: list[frozenset[int]]) -> int:
@@ -24,20 +28,27 @@ def zero_exceptions(force: mm.NonbondedForce, bodies_of: list[frozenset[int]]) -
     return zeroed
 
 
-def require_excludable(system: mm.System) -> None:
-    """Check that pairs can be excluded.
+def require_excludable(system: mm.System, shapes: list[np.ndarray], vectors: np.ndarray) -> None:
+    """Check that pairs can be excluded: their forces have to cancel, and their energy has to be constant.
 
     Raises
     ------
     ValueError
-        if another Force has exclusions, which devices need to be those of all Forces
+        if that is not so, or if another Force has exclusions, which devices need to be those of all Forces
     """
+    longest = max(2 * np.linalg.norm(shape - shape.mean(axis=0), axis=1).max() for shape in shapes)
     for force in system.getForces():
         if isinstance(force, mm.CustomGBForce) and force.getNumExclusions() > 0:
-            raise ValueError(
-                "makeRigid: excludePairs would need the same exclusions in the CustomGBForce, whose energy is none of "
-                "pairs. Leave excludePairs out."
-            )
+            why = "it would need the same exclusions, and its energy is not a sum over pairs"
+        elif not isinstance(force, (mm.NonbondedForce, mm.CustomNonbondedForce)):
+            continue
+        elif has_parameters(force):
+            why = "its energy depends on global parameters"
+        elif is_periodic(force) and longest + force.getCutoffDistance()._value > np.diag(vectors).min():
+            why = f"a body is up to {longest:.3g} nm long, and interacts with its own images in the periodic box"
+        else:
+            continue
+        raise ValueError(f"makeRigid: excludePairs is not possible in the {force.getName()}: {why}. Leave it out.")
 
 
 def exclude_within(system: mm.System, bodies: list[list[int]]) -> int:

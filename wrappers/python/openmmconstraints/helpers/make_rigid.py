@@ -15,8 +15,8 @@ from openmm import app, unit
 
 from openmmconstraints.helpers.exclusions import exclude_within, require_excludable, zero_exceptions
 from openmmconstraints.helpers.indices import indices_of
-from openmmconstraints.helpers.terms import internal_terms, is_treated, may_have_terms, without_terms
-from openmmconstraints.inspection.listing import is_periodic
+from openmmconstraints.helpers.terms import has_untreated_terms, internal_terms, is_treated, without_terms
+from openmmconstraints.helpers.wholeness import whole_shapes
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.wrapper import ConstraintForce
 
@@ -72,12 +72,12 @@ def makeRigid(
 
     None of them has a net force or torque on the body, so the motion stays the same, and so do forces on all other
     atoms. The potential energy changes by a constant, the internal energy of the bodies. Interactions of other pairs in
-    a body are still computed: they cancel, up to rounding. `excludePairs` leaves them out. Terms with a parameter's
-    derivative, or an offset of a parameter, stay. References to Forces, and their indices, stay valid.
+    a body are still computed: they cancel, up to rounding. `excludePairs` leaves them out. Terms that depend on a
+    global parameter stay. References to Forces stay valid, and so do the indices of Forces.
 
     Constraints of the System within a body are held by it if they agree with its shape within 2 %; others are removed.
-    Groups may share atoms: one is a ball joint, two are a hinge. Virtual sites follow the atoms that define them, and
-    are left out.
+    Groups may share atoms: one is a ball joint, two are a hinge, three that are not on a line make one body. Virtual
+    sites follow the atoms that define them, and are left out.
 
     Call it when all Forces have been added and before a Context is created.
 
@@ -92,8 +92,8 @@ def makeRigid(
     groups : iterable of groups
         each a residue or chain of the System's Topology, or an iterable of its atoms or of indices of particles
     positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity
-        of all particles. They give the bodies their shapes. Where the System is periodic, groups may be in several
-        images of the default box: bonds, or the nearest image of the first atom, tell what belongs together
+        of all particles. They give the bodies their shapes. Where bonds of a group cross the periodic box, its atoms
+        are put together along them; without bonds that do, positions are taken as they are
     excludePairs : bool, optional
         also exclude all pairs within a body from NonbondedForces and CustomNonbondedForces. That is faster with a plain
         cutoff, and slower with PME, where each excluded pair is a term of its own (docs: Rigid bodies)
@@ -109,8 +109,8 @@ def makeRigid(
         if a group holds anything but indices and atoms
     ValueError
         if there is no group, or one is empty, an index is out of range, a virtual site follows an atom beside its
-        group, a position of a group's atom is not finite, or `excludePairs` is asked for beside a CustomGBForce with
-        exclusions, which would have to be the same
+        group, a position of a group's atom is not finite, or pairs cannot be excluded: beside a CustomGBForce with
+        exclusions, in Forces with global parameters, or in a body that interacts with its own periodic images
     """
     count = system.getNumParticles()
     bodies = [_members(system, group, count) for group in _as_groups(groups)]
@@ -121,13 +121,14 @@ def makeRigid(
     lost = in_bodies[~np.all(np.isfinite(x[in_bodies]), axis=1)]
     if len(lost):
         raise ValueError(f"makeRigid: the position of particle {lost[0]} is {x[lost[0]]} nm, which is not finite.")
+    bodies = _merged(bodies, x)
+    shapes, is_wrapped = whole_shapes(system, bodies, x, vectors)
     if excludePairs:
-        require_excludable(system)
+        require_excludable(system, shapes, vectors)
     bodies_of = _bodies_of(bodies, count)
-    treated = {f: internal_terms(force, bodies_of) for f, force in enumerate(system.getForces()) if is_treated(force)}
-    bonded = [pair for terms in treated.values() for pair in terms.pairs]
-    bonded += [system.getConstraintParameters(k)[:2] for k in range(system.getNumConstraints())]
-    shapes, is_wrapped = _whole_shapes(system, bodies, x, vectors, bonded)
+    forces = list(enumerate(system.getForces()))
+    treated = {f: internal_terms(force, bodies_of) for f, force in forces if is_treated(force)}
+    untreated = tuple(force.getName() for _, force in forces if has_untreated_terms(force, bodies_of))
 
     result = ConstraintForce()
     result.setUsesPeriodicBoundaryConditions(is_wrapped)
@@ -145,13 +146,14 @@ def makeRigid(
     )
     excluded = exclude_within(system, bodies) if excludePairs else 0
     constraints = _remove_contradictory(system, bodies, shapes, bodies_of)
-    untreated = tuple(force.getName() for force in system.getForces() if may_have_terms(force))
     system.addForce(result)
     return Rigid(result, len(bodies), len(in_bodies), dict(removed), excluded, zeroed, constraints, untreated)
 
 
 def _as_groups(groups: Iterable[Group]) -> list[list[int | app.topology.Atom]]:
     result = []
+    if isinstance(groups, (app.topology.Residue, app.topology.Chain)) or not isinstance(groups, Iterable):
+        raise TypeError(f"makeRigid: groups is a list of groups of atoms, not {type(groups).__name__}. Give [group].")
     for group in groups:
         if isinstance(group, (app.topology.Residue, app.topology.Chain)):
             group = group.atoms()
@@ -184,6 +186,25 @@ def _members(system: mm.System, group: list[int | app.topology.Atom], count: int
     return members
 
 
+def _merged(groups: list[list[int]], x: np.ndarray) -> list[list[int]]:
+    """Groups that share three atoms which are not on a line are one body."""
+    merged: list[list[int]] = []
+    for group in groups:
+        grown = set(group)
+        again = True
+        while again:
+            again = False
+            for other in merged:
+                shared = sorted(grown.intersection(other))
+                if len(shared) > 2 and np.linalg.matrix_rank(x[shared[1:]] - x[shared[0]], tol=1e-3) > 1:
+                    grown.update(other)
+                    merged.remove(other)
+                    again = True
+                    break
+        merged.append(sorted(grown))
+    return merged
+
+
 def _bodies_of(bodies: list[list[int]], count: int) -> list[frozenset[int]]:
     """[particles] the bodies that have each."""
     none: frozenset[int] = frozenset()
@@ -193,58 +214,6 @@ def _bodies_of(bodies: list[list[int]], count: int) -> list[frozenset[int]]:
         for p in atoms:
             result[p] = result[p] | own if result[p] else own
     return result
-
-
-def _whole_shapes(
-    system: mm.System, bodies: list[list[int]], x: np.ndarray, vectors: np.ndarray, bonded: list[tuple[int, int]]
-) -> tuple[list[np.ndarray], bool]:
-    """Positions of each body in one piece, and whether any was in several images of the box."""
-    shapes = [x[atoms] for atoms in bodies]
-    if not any(is_periodic(force) for force in system.getForces()):
-        return shapes, False
-    neighbours: dict[int, list[int]] = {}
-    for i, j in bonded:
-        neighbours.setdefault(i, []).append(j)
-        neighbours.setdefault(j, []).append(i)
-    is_wrapped = False
-    for atoms, shape in zip(bodies, shapes, strict=True):
-        shift = _shifts_to_one_piece(atoms, x, vectors, neighbours)
-        if np.any(shift != 0):
-            shape += shift
-            is_wrapped = True
-    return shapes, is_wrapped
-
-
-def _shifts_to_one_piece(
-    atoms: list[int], x: np.ndarray, vectors: np.ndarray, neighbours: dict[int, list[int]]
-) -> np.ndarray:
-    """What to add to positions so that bonds do not cross the box; pieces without bonds are next to the first atom."""
-    place = {p: n for n, p in enumerate(atoms)}
-    shift = np.zeros((len(atoms), 3))
-    is_placed = np.zeros(len(atoms), dtype=bool)
-    for start in range(len(atoms)):
-        if is_placed[start]:
-            continue
-        shift[start] = _image(x[atoms[start]] - x[atoms[0]], vectors)
-        is_placed[start] = True
-        ends = [start]
-        while ends:
-            n = ends.pop()
-            for other in neighbours.get(atoms[n], ()):
-                m = place.get(other, -1)
-                if m >= 0 and not is_placed[m]:
-                    shift[m] = _image(x[other] - (x[atoms[n]] + shift[n]), vectors)
-                    is_placed[m] = True
-                    ends.append(m)
-    return shift
-
-
-def _image(difference: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """The vector of the box that takes a difference to its minimum image."""
-    shift = np.zeros(3)
-    for axis in (2, 1, 0):
-        shift -= np.floor((difference + shift)[axis] / vectors[axis][axis] + 0.5) * vectors[axis]
-    return shift
 
 
 def _remove_contradictory(
@@ -259,7 +228,9 @@ def _remove_contradictory(
         if not shared:
             continue
         b = min(shared)
-        place = places.setdefault(b, {p: n for n, p in enumerate(bodies[b])})
+        if b not in places:
+            places[b] = {p: n for n, p in enumerate(bodies[b])}
+        place = places[b]
         actual = float(np.linalg.norm(shapes[b][place[first]] - shapes[b][place[second]]))
         target = length.value_in_unit(unit.nanometer)
         if abs(actual - target) > LARGEST_DEVIATION * target:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -30,6 +31,7 @@ _WITHOUT_TERMS = (
     mm.GBSAOBCForce,
     mm.CustomGBForce,
     mm.CustomExternalForce,
+    mm.CustomVolumeForce,
     mm.CMMotionRemover,
     mm.AndersenThermostat,
     mm.MonteCarloBarostat,
@@ -44,33 +46,40 @@ class InternalTerms:
     """Terms of a Force that act within a body only."""
 
     numbers: list[int]
-    pairs: list[tuple[int, int]]  #: of all its terms, where these are pairs
     root: ElementTree.Element  #: the Force's XML
 
 
 def is_treated(force: mm.Force) -> bool:
-    """Whether terms of it within a body can be removed: energies that a derivative is taken of are not constant."""
-    return type(force) in _TERMS and not _has_derivatives(force)
+    """Whether terms of it within a body can be removed: energies that depend on a parameter are not constant."""
+    return type(force) in _TERMS and not has_parameters(force)
 
 
-def may_have_terms(force: mm.Force) -> bool:
-    """Whether it may have terms within bodies that are not removed."""
+def has_parameters(force: mm.Force) -> bool:
+    """Whether a Force has global parameters."""
+    return hasattr(force, "getNumGlobalParameters") and force.getNumGlobalParameters() > 0
+
+
+def has_untreated_terms(force: mm.Force, bodies_of: list[frozenset[int]]) -> bool:
+    """Whether a Force has, or may have, terms within bodies that are not removed."""
+    if type(force) in _TERMS:
+        return not is_treated(force) and bool(internal_terms(force, bodies_of).numbers)
+    if isinstance(force, mm.CustomCompoundBondForce):
+        bonds = (force.getBondParameters(k)[0] for k in range(force.getNumBonds()))
+        return any(_is_internal(particles, bodies_of) for particles in bonds)
+    if isinstance(force, mm.NonbondedForce):
+        offsets = (force.getExceptionParameterOffset(k)[1] for k in range(force.getNumExceptionParameterOffsets()))
+        return any(_is_internal(force.getExceptionParameters(k)[:2], bodies_of) for k in offsets)
     is_ours = ConstraintForce.isinstance(force) or CustomConstraintForce.isinstance(force)
-    return not (is_treated(force) or isinstance(force, _WITHOUT_TERMS) or is_ours)
+    return not (isinstance(force, _WITHOUT_TERMS) or is_ours)
 
 
 def internal_terms(force: mm.Force, bodies_of: list[frozenset[int]]) -> InternalTerms:
     """Find the terms of a bonded Force whose particles are all in one body."""
     root = ElementTree.fromstring(mm.XmlSerializer.serialize(force))
     name, keys = _TERMS[type(force)]
-    numbers, pairs = [], []
-    for number, entry in enumerate(root.find(name) or ()):
-        particles = [int(entry.get(key)) for key in keys]
-        if len(keys) == 2:
-            pairs.append((particles[0], particles[1]))
-        if frozenset.intersection(*(bodies_of[p] for p in particles)):
-            numbers.append(number)
-    return InternalTerms(numbers, pairs, root)
+    entries = enumerate(root.find(name) or ())
+    numbers = [n for n, entry in entries if _is_internal([int(entry.get(key)) for key in keys], bodies_of)]
+    return InternalTerms(numbers, root)
 
 
 def without_terms(force: mm.Force, terms: InternalTerms) -> None:
@@ -81,5 +90,5 @@ def without_terms(force: mm.Force, terms: InternalTerms) -> None:
     _assignForce(force, mm.XmlSerializer.deserialize(ElementTree.tostring(terms.root, encoding="unicode")))
 
 
-def _has_derivatives(force: mm.Force) -> bool:
-    return hasattr(force, "getNumEnergyParameterDerivatives") and force.getNumEnergyParameterDerivatives() > 0
+def _is_internal(particles: Sequence[int], bodies_of: list[frozenset[int]]) -> bool:
+    return bool(frozenset.intersection(*(bodies_of[p] for p in particles)))

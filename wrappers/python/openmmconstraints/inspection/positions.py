@@ -31,6 +31,8 @@ def positions_of(system: mm.System, positions: Any, method: str) -> tuple[np.nda
     ValueError
         if a State has no positions, or their number is not that of particles
     """
+    if positions is None:
+        raise TypeError(f"{method}: positions of all particles are needed, not None.")
     vectors = system.getDefaultPeriodicBoxVectors()
     if isinstance(positions, mm.State):
         state = positions
