@@ -425,6 +425,8 @@ def test_set_up_is_linear_in_the_size_of_a_body():
     for i in range(0, 60_000, 2):
         system.addConstraint(i, i + 1, float(np.linalg.norm(x[i + 1] - x[i])))
     assert mc.makeRigid(system, [range(60_000)], x).constraints == 0
+    made = mc.makeRigid(system, np.arange(60_000).reshape(-1, 3), x)  # nor may each group read all others
+    assert made.bodies == 20_000
 
 
 @pytest.mark.parametrize(

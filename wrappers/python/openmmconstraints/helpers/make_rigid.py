@@ -188,21 +188,27 @@ def _members(system: mm.System, group: list[int | app.topology.Atom], count: int
 
 def _merged(groups: list[list[int]], x: np.ndarray) -> list[list[int]]:
     """Groups that share three atoms which are not on a line are one body."""
-    merged: list[list[int]] = []
-    for group in groups:
+    merged: dict[int, set[int]] = {}
+    having: dict[int, set[int]] = {}  # of an atom: which of these have it
+    for number, group in enumerate(groups):
         grown = set(group)
-        again = True
-        while again:
-            again = False
-            for other in merged:
-                shared = sorted(grown.intersection(other))
-                if len(shared) > 2 and np.linalg.matrix_rank(x[shared[1:]] - x[shared[0]], tol=1e-3) > 1:
-                    grown.update(other)
-                    merged.remove(other)
-                    again = True
-                    break
-        merged.append(sorted(grown))
-    return merged
+        while (other := _fixed_to(grown, merged, having, x)) is not None:
+            for p in merged[other]:
+                having[p].discard(other)
+            grown |= merged.pop(other)
+        merged[number] = grown
+        for p in grown:
+            having.setdefault(p, set()).add(number)
+    return [sorted(atoms) for atoms in merged.values()]
+
+
+def _fixed_to(group: set[int], merged: dict[int, set[int]], having: dict[int, set[int]], x: np.ndarray) -> int | None:
+    shared = Counter(other for p in group for other in having.get(p, ()))
+    for other, number in shared.items():
+        common = x[sorted(group & merged[other])] if number > 2 else x[:0]
+        if len(common) > 2 and np.linalg.matrix_rank(common[1:] - common[0], tol=1e-3) > 1:
+            return other
+    return None
 
 
 def _bodies_of(bodies: list[list[int]], count: int) -> list[frozenset[int]]:
