@@ -13,6 +13,15 @@ from openmmconstraints.helpers.terms import has_parameters
 from openmmconstraints.inspection.listing import is_periodic
 
 
+def excluded_pairs(force: mm.Force) -> list[tuple[int, int]] | None:
+    """Pairs that a Force between pairs leaves out, or treats apart; None: it is no such Force."""
+    if isinstance(force, mm.NonbondedForce):
+        return [tuple(force.getExceptionParameters(k)[:2]) for k in range(force.getNumExceptions())]
+    if isinstance(force, mm.CustomNonbondedForce):
+        return [tuple(force.getExclusionParticles(k)) for k in range(force.getNumExclusions())]
+    return None
+
+
 def zero_exceptions(force: mm.NonbondedForce, bodies_of: list[frozenset[int]]) -> int:
     """Set interactions of excepted pairs within a body to zero, but for those that a parameter shifts."""
     offset = {force.getExceptionParameterOffset(k)[1] for k in range(force.getNumExceptionParameterOffsets())}
@@ -55,14 +64,10 @@ def exclude_within(system: mm.System, bodies: list[list[int]]) -> int:
     """Exclude all pairs of each body from all Forces of pairs. @return how many were not excluded in the first one"""
     counts = []
     for force in system.getForces():
-        if isinstance(force, mm.NonbondedForce):
-            pairs = (force.getExceptionParameters(k)[:2] for k in range(force.getNumExceptions()))
-            known = {(min(pair), max(pair)) for pair in pairs}
-        elif isinstance(force, mm.CustomNonbondedForce):
-            pairs = (force.getExclusionParticles(k) for k in range(force.getNumExclusions()))
-            known = {(min(pair), max(pair)) for pair in pairs}
-        else:
+        pairs = excluded_pairs(force)
+        if pairs is None:
             continue
+        known = {(min(pair), max(pair)) for pair in pairs}
         before = len(known)
         for atoms in bodies:
             for pair in combinations(atoms, 2):

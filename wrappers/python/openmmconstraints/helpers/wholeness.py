@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 import numpy as np
 import openmm as mm
 
+from openmmconstraints.helpers.exclusions import excluded_pairs
 from openmmconstraints.inspection.listing import is_periodic
 
 
@@ -39,10 +40,8 @@ def _bonded_pairs(system: mm.System) -> list[tuple[int, int]]:
     for force in system.getForces():
         if isinstance(force, mm.HarmonicBondForce):
             pairs += [tuple(force.getBondParameters(k)[:2]) for k in range(force.getNumBonds())]
-        elif isinstance(force, mm.NonbondedForce):
-            pairs += [tuple(force.getExceptionParameters(k)[:2]) for k in range(force.getNumExceptions())]
-        elif isinstance(force, mm.CustomNonbondedForce):
-            pairs += [tuple(force.getExclusionParticles(k)) for k in range(force.getNumExclusions())]
+        else:
+            pairs += excluded_pairs(force) or []
     return pairs
 
 
