@@ -3,8 +3,10 @@
 #ifndef CONSTRAINTS_CORE_LANES_H_
 #define CONSTRAINTS_CORE_LANES_H_
 
+#include "Inline.h"
 #include "Real3.h"
 #include <cmath>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -13,9 +15,6 @@ namespace ConstraintPlugin {
 // The same code serves one cluster (Number = double) and several equal clusters in SIMD lanes (Number = Lanes):
 // compilers translate arithmetic on vector types to the instructions of the machine. All of it is inlined, because the
 // calling convention for such types differs between machines.
-#define CONSTRAINTS_INLINE __attribute__((always_inline)) inline
-
-#define CONSTRAINTS_INLINE_LAMBDA __attribute__((always_inline))
 
 /** Compile a function several times, for x86-64 with SSE2, AVX2 and AVX-512; the loader selects one. Older compilers
  * know the instruction sets, but not the levels x86-64-v3 and v4. _NARROW and _WIDE leave out what vectors of four or
@@ -77,6 +76,13 @@ struct AlignedAllocator {
 template <class T>
 using Aligned = std::vector<T, AlignedAllocator<T>>;
 
+CONSTRAINTS_INLINE Lanes lowerFour(const WideLanes& a) {
+    return Lanes{a[0], a[1], a[2], a[3]};
+}
+CONSTRAINTS_INLINE Lanes upperFour(const WideLanes& a) {
+    return Lanes{a[4], a[5], a[6], a[7]};
+}
+
 template <class Number>
 struct LanesVector {
     Number x, y, z;
@@ -103,12 +109,18 @@ CONSTRAINTS_INLINE Number inner(const LanesVector<Number>& a, const LanesVector<
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
+template <class Number>
+CONSTRAINTS_INLINE LanesVector<Number> cross(const LanesVector<Number>& a, const LanesVector<Number>& b) {
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
 CONSTRAINTS_INLINE double absolute(double a) {
     return std::fabs(a);
 }
 template <class Number>
 CONSTRAINTS_INLINE Number absolute(const Number& a) {
-    return a < 0 ? -a : a;
+    const auto bits = a < 0;
+    return (Number) ((decltype(bits)) a & std::numeric_limits<long long>::max()); // all but the sign
 }
 CONSTRAINTS_INLINE double squareRoot(double a) {
     return std::sqrt(a);
@@ -151,24 +163,21 @@ struct LaneTraits {
         a[lane] = value;
     }
     static CONSTRAINTS_INLINE double largest(const Number& a) {
-        double result = a[0];
-        for (int lane = 1; lane < width; lane++)
-            result = larger(result, a[lane]);
-        return result;
+        if constexpr (width == 8)
+            return LaneTraits<Lanes>::largest(larger(lowerFour(a), upperFour(a)));
+        else
+            return larger(larger(a[0], a[1]), larger(a[2], a[3]));
     }
     static CONSTRAINTS_INLINE double sum(const Number& a) {
-        double result = 0;
-        for (int lane = 0; lane < width; lane++)
-            result += a[lane];
-        return result;
+        if constexpr (width == 8)
+            return LaneTraits<Lanes>::sum(lowerFour(a) + upperFour(a));
+        else
+            return (a[0] + a[1]) + (a[2] + a[3]);
     }
     static CONSTRAINTS_INLINE void setLane(Vector& a, int lane, const Real3& value) {
         a.x[lane] = value.x;
         a.y[lane] = value.y;
         a.z[lane] = value.z;
-    }
-    static CONSTRAINTS_INLINE Number reach(const Vector& a, double x, double y, double z) {
-        return larger(Number(larger(Number(absolute(a.x) * x), Number(absolute(a.y) * y))), Number(absolute(a.z) * z));
     }
     static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
         const auto equal = (a.x == b.x) & (a.y == b.y) & (a.z == b.z);
@@ -205,10 +214,6 @@ struct LaneTraits<double> {
     }
     static CONSTRAINTS_INLINE void setLane(Vector& a, int, const Real3& value) {
         a = Vector{value.x, value.y, value.z, 0};
-    }
-    /** Largest component, each times a factor. */
-    static CONSTRAINTS_INLINE double reach(const Vector& a, double x, double y, double z) {
-        return larger(larger(absolute(a[0]) * x, absolute(a[1]) * y), absolute(a[2]) * z);
     }
     static CONSTRAINTS_INLINE bool same(const Vector& a, const Vector& b) {
         return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];

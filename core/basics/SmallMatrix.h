@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_SMALL_MATRIX_H_
 #define CONSTRAINTS_CORE_SMALL_MATRIX_H_
 
+#include "Inline.h"
 #include <cmath>
 #include <utility>
 
@@ -11,37 +12,42 @@ namespace ConstraintPlugin {
 /** A matrix counts as singular if a pivot is below this fraction of its row's diagonal element. */
 constexpr double pivotThreshold = 1e-12;
 
-/** Solve A x = b in closed form (Cramer's rule). @param A row-major N*N. @param b in: right-hand side, out: x.
- *  @return false if A is singular */
+/** Solve A x = b by Cramer's rule, for one matrix or several in lanes. @param A row-major N*N. @param b in: right-hand
+ * side, out: x, not finite if A is singular.
+ *  @return the determinant */
+template <int N, class Number>
+CONSTRAINTS_INLINE Number cramer(const Number* A, Number* b) {
+    if constexpr (N == 1) {
+        b[0] /= A[0];
+        return A[0];
+    } else if constexpr (N == 2) {
+        const Number det = A[0] * A[3] - A[1] * A[2], inverse = 1 / det;
+        const Number x = inverse * (A[3] * b[0] - A[1] * b[1]);
+        b[1] = inverse * (A[0] * b[1] - A[2] * b[0]);
+        b[0] = x;
+        return det;
+    } else {
+        static_assert(N == 3);
+        const Number c00 = A[4] * A[8] - A[5] * A[7], c01 = A[5] * A[6] - A[3] * A[8], c02 = A[3] * A[7] - A[4] * A[6];
+        const Number det = A[0] * c00 + A[1] * c01 + A[2] * c02, inverse = 1 / det;
+        const Number x = c00 * b[0] + (A[2] * A[7] - A[1] * A[8]) * b[1] + (A[1] * A[5] - A[2] * A[4]) * b[2];
+        const Number y = c01 * b[0] + (A[0] * A[8] - A[2] * A[6]) * b[1] + (A[2] * A[3] - A[0] * A[5]) * b[2];
+        const Number z = c02 * b[0] + (A[1] * A[6] - A[0] * A[7]) * b[1] + (A[0] * A[4] - A[1] * A[3]) * b[2];
+        b[0] = inverse * x;
+        b[1] = inverse * y;
+        b[2] = inverse * z;
+        return det;
+    }
+}
+
+/** The same for one matrix. @return false if A is singular */
 template <int N>
-bool solveClosedForm(const double* A, double* b);
-
-template <>
-inline bool solveClosedForm<1>(const double* A, double* b) {
-    b[0] /= A[0];
-    return A[0] > 0;
-}
-
-template <>
-inline bool solveClosedForm<2>(const double* A, double* b) {
-    const double det = A[0] * A[3] - A[1] * A[2];
-    const double x = (A[3] * b[0] - A[1] * b[1]) / det;
-    b[1] = (A[0] * b[1] - A[2] * b[0]) / det;
-    b[0] = x;
-    return std::abs(det) > pivotThreshold * std::abs(A[0] * A[3]);
-}
-
-template <>
-inline bool solveClosedForm<3>(const double* A, double* b) {
-    const double c00 = A[4] * A[8] - A[5] * A[7], c01 = A[5] * A[6] - A[3] * A[8], c02 = A[3] * A[7] - A[4] * A[6];
-    const double det = A[0] * c00 + A[1] * c01 + A[2] * c02;
-    const double x = c00 * b[0] + (A[2] * A[7] - A[1] * A[8]) * b[1] + (A[1] * A[5] - A[2] * A[4]) * b[2];
-    const double y = c01 * b[0] + (A[0] * A[8] - A[2] * A[6]) * b[1] + (A[2] * A[3] - A[0] * A[5]) * b[2];
-    const double z = c02 * b[0] + (A[1] * A[6] - A[0] * A[7]) * b[1] + (A[0] * A[4] - A[1] * A[3]) * b[2];
-    b[0] = x / det;
-    b[1] = y / det;
-    b[2] = z / det;
-    return std::abs(det) > pivotThreshold * std::abs(A[0] * A[4] * A[8]);
+bool solveClosedForm(const double* A, double* b) {
+    const double det = cramer<N>(A, b);
+    double whole = 1;
+    for (int i = 0; i < N; i++)
+        whole *= A[i * N + i];
+    return N == 1 ? det > 0 : std::abs(det) > pivotThreshold * std::abs(whole);
 }
 
 /** Row of a singular matrix whose diagonal element is smallest relative to its other elements. */

@@ -14,7 +14,8 @@ static bool areEqual(const Aligned<Number>& a, const Aligned<Number>& b) {
 template <class Number>
 DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::vector<const DistanceCluster*>& clusters,
                                    const DistanceData* like)
-    : pattern(pattern), count((int) clusters.size()), particle(pattern.numParticles() * Traits::width) {
+    : pattern(pattern), isConsecutive((int) clusters.size() == Traits::width), count((int) clusters.size()),
+      particle(pattern.numParticles() * Traits::width) {
     const int n = pattern.numRows();
     auto own = std::make_shared<Parameters>();
     own->inverseMass.resize(pattern.numParticles());
@@ -28,6 +29,7 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
         for (int p = 0; p < pattern.numParticles(); p++) {
             particle[p * Traits::width + lane] = cluster.particles[p];
             Traits::setLane(own->inverseMass[p], lane, cluster.inverseMass[p]);
+            isConsecutive = isConsecutive && cluster.particles[p] == cluster.particles[0] + p;
         }
         for (int k = 0; k < n; k++) {
             const auto [first, second] = pattern.pairs[k];

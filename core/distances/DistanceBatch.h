@@ -5,7 +5,7 @@
 
 #include "Box.h"
 #include "DistancePattern.h"
-#include "Lanes.h"
+#include "LaneRecords.h"
 #include <memory>
 
 namespace ConstraintPlugin {
@@ -81,13 +81,30 @@ public:
     CONSTRAINTS_INLINE Vector load(const Real3* array, int p) const {
         return Traits::load(array, &particle[p * Traits::width]);
     }
+    /** All particles of small clusters. @param[out] result  [particles] */
+    template <int numParticles>
+    CONSTRAINTS_INLINE void load(const Real3* array, Vector (&result)[numParticles]) const {
+        if (!isConsecutive) {
+            CONSTRAINTS_UNROLL
+            for (int p = 0; p < numParticles; p++)
+                result[p] = load(array, p);
+            return;
+        }
+        const double* record[Traits::width];
+        recordsOf(array, record);
+        Number numbers[3 * numParticles];
+        loadRecords(record, numbers);
+        CONSTRAINTS_UNROLL
+        for (int p = 0; p < numParticles; p++)
+            result[p] = {numbers[3 * p], numbers[3 * p + 1], numbers[3 * p + 2]};
+    }
     /** Whether the minimum image can represent all lengths; otherwise it is not used. */
     bool hasImages(const Box& box) const {
-        return parameters->longest <= box.halfWidth();
+        return !pattern.isPeriodic || parameters->longest <= box.halfWidth();
     }
-    /** Size of a bond vector relative to half the box: from 1 on there may be a shorter image. */
-    static CONSTRAINTS_INLINE Number reach(const Vector& bond, const Box& box) {
-        return Traits::reach(bond, 2 / box.a.x, 2 / box.b.y, 2 / box.c.z);
+    /** Whether bonds may have a shorter image. @param square  the largest |b|^2 */
+    bool needImages(const Number& square, const Box& box) const {
+        return pattern.isPeriodic && Traits::largest(square) >= box.halfWidth() * box.halfWidth();
     }
     static CONSTRAINTS_INLINE Vector imageOf(const Vector& bond, const Box& box) {
         Vector image{};
@@ -122,10 +139,65 @@ public:
         });
     }
 
+    /** The same for all particles of small clusters, which are movable. */
+    template <int numParticles>
+    CONSTRAINTS_INLINE void storeMoved(const Vector (&moved)[numParticles], Real3* delta, Real3* velocity,
+                                       double perTime) const {
+        if (!isConsecutive)
+            return storeMoved(&moved[0], delta, velocity, perTime, 0, numParticles);
+        Number numbers[3 * numParticles];
+        toNumbers(moved, numbers);
+        double *record[Traits::width], *velocityRecord[Traits::width];
+        recordsOf(delta, record);
+        if (velocity != nullptr) {
+            recordsOf(velocity, velocityRecord);
+            storeRecords(numbers, [&](int lane, int k, const auto& now) CONSTRAINTS_INLINE_LAMBDA {
+                auto before = now, rate = now;
+                std::memcpy(&before, record[lane] + k, sizeof(now));
+                std::memcpy(&rate, velocityRecord[lane] + k, sizeof(now));
+                rate += perTime * (now - before);
+                std::memcpy(velocityRecord[lane] + k, &rate, sizeof(now));
+            });
+        }
+        storeRecords(numbers, [&](int lane, int k, const auto& now)
+                                  CONSTRAINTS_INLINE_LAMBDA { std::memcpy(record[lane] + k, &now, sizeof(now)); });
+    }
+    template <int numParticles>
+    CONSTRAINTS_INLINE void storeVelocities(const Vector (&moved)[numParticles], Real3* velocity) const {
+        if (!isConsecutive)
+            return storeVelocities(&moved[0], velocity, 0, numParticles);
+        Number numbers[3 * numParticles];
+        toNumbers(moved, numbers);
+        double* record[Traits::width];
+        recordsOf(velocity, record);
+        storeRecords(numbers, [&](int lane, int k, const auto& now)
+                                  CONSTRAINTS_INLINE_LAMBDA { std::memcpy(record[lane] + k, &now, sizeof(now)); });
+    }
+
     const DistancePattern& pattern;
+    bool isConsecutive; ///< every lane is used, and particles of the pattern are consecutive ones of the System
     std::shared_ptr<const Parameters> parameters;
     int count;                 ///< of clusters
     std::vector<int> particle; ///< [particles][width] in the System
+
+private:
+    /** Where each lane's particles are, if they are consecutive. */
+    template <class Vector3, class Pointer>
+    CONSTRAINTS_INLINE void recordsOf(Vector3* array, Pointer (&record)[Traits::width]) const {
+        CONSTRAINTS_UNROLL
+        for (int lane = 0; lane < Traits::width; lane++)
+            record[lane] = &array[particle[lane]].x;
+    }
+    template <int numParticles>
+    static CONSTRAINTS_INLINE void toNumbers(const Vector (&vectors)[numParticles],
+                                             Number (&numbers)[3 * numParticles]) {
+        CONSTRAINTS_UNROLL
+        for (int p = 0; p < numParticles; p++) {
+            numbers[3 * p] = vectors[p].x;
+            numbers[3 * p + 1] = vectors[p].y;
+            numbers[3 * p + 2] = vectors[p].z;
+        }
+    }
 };
 
 /** Multipliers of lengths; during the solve, of |s|^2/2. */

@@ -166,14 +166,14 @@ template <class Number>
 void SparseBatch<Number>::takeBonds(Workspace& work, const Part& part) const {
     const LocalPair* pairs = data.pattern.pairs.data();
     const Vector* place = work.place.data();
-    Number reach{};
+    Number longest{};
     for (int k = part.beginRow; k < part.endRow; k++) {
         const Vector bond = place[pairs[k].first] - place[pairs[k].second];
         work.bond[k] = bond;
         work.square[k] = inner(bond, bond);
-        reach = larger(data.reach(bond, work.box), reach);
+        longest = larger(work.square[k], longest);
     }
-    if (!data.pattern.isPeriodic || Traits::largest(reach) < 1)
+    if (!data.needImages(longest, work.box))
         return; // nearly always: molecules are usually not split by the box
     for (int k = part.beginRow; k < part.endRow; k++) {
         work.bond[k] = data.imageOf(work.bond[k], work.box);
