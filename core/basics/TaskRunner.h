@@ -14,7 +14,7 @@ public:
     virtual int numThreads() const {
         return 1;
     }
-    /** @param task  (task, thread); throws nothing. Returns when all are done. */
+    /** @param task  (task, thread). Returns when all are done. */
     virtual void run(int numTasks, const std::function<void(int, int)>& task) {
         for (int i = 0; i < numTasks; i++)
             task(i, 0);

@@ -16,8 +16,10 @@ namespace {
 constexpr int maxLaneRows = 64;
 /** If there are fewer equal clusters, they are solved one by one. */
 constexpr int minLaneClusters = 3;
-/** Smallest number of rows for another thread. */
-constexpr int minTaskRows = 4000;
+/** Rows of a task, some 5 microseconds of work. */
+constexpr int taskRows = 1000;
+/** With fewer rows it takes longer to wake another thread. */
+constexpr int minSharedRows = 4000;
 
 /** Between free particles. */
 bool isFixedDistance(const Constraint& c) {
@@ -199,13 +201,17 @@ private:
 };
 
 void DistanceSolver::Batches::makeTasks() {
+    const auto rowsOf = [](const Batch& batch) { return batch.pattern->numRows() * (int) batch.clusters.size(); };
+    int sum = 0;
+    for (const Batch& batch : all)
+        sum += rowsOf(batch);
     int rows = 0;
     for (int i = 0; i < (int) all.size(); i++) {
         if (rows == 0)
             tasks.push_back({i, i});
-        rows += all[i].pattern->numRows() * (int) all[i].clusters.size();
+        rows += rowsOf(all[i]);
         tasks.back().end = i + 1;
-        if (rows >= minTaskRows)
+        if (rows >= taskRows && sum >= minSharedRows)
             rows = 0;
     }
 }

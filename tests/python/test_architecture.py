@@ -23,7 +23,7 @@ FLOORS = [
     *(folder for folder in listed_folders() if folder.startswith("core/")),
     PUBLIC,
     *(folder for folder in listed_folders() if not folder.startswith("core/")),
-    *(f"platforms/{name}" for name in ("cpu", "reference", "common", "opencl", "cuda")),
+    *(f"platforms/{name}" for name in ("reference", "common", "opencl", "cuda")),
 ]
 
 
