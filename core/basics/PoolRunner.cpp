@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "PoolRunner.h"
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace ConstraintPlugin {
 
-PoolRunner::PoolRunner(int numThreads) {
+PoolRunner::PoolRunner(int numThreads) : shares(std::max(numThreads, 1)) {
     for (int thread = 1; thread < numThreads; thread++)
         threads.emplace_back([this, thread] { work(thread); });
 }
@@ -24,8 +25,10 @@ void PoolRunner::run(int count, const std::function<void(int, int)>& body) {
         return;
     }
     task = &body;
-    numTasks = count;
-    nextTask = 0;
+    for (int i = 0; i < numThreads(); i++) {
+        shares[i].next = (int) ((long long) count * i / numThreads());
+        shares[i].end = (int) ((long long) count * (i + 1) / numThreads());
+    }
     isOpen = true;
     wakeAll();
     takeTasks(0);
@@ -59,7 +62,7 @@ void PoolRunner::work(int thread) {
 
 void PoolRunner::waitAfter(int seen) {
     using Clock = std::chrono::steady_clock;
-    const Clock::time_point sleep = Clock::now() + std::chrono::microseconds(100);
+    const Clock::time_point sleep = Clock::now() + std::chrono::microseconds(300);
     while (round == seen && Clock::now() < sleep)
         std::this_thread::yield();
     if (round != seen)
@@ -71,14 +74,17 @@ void PoolRunner::waitAfter(int seen) {
 }
 
 void PoolRunner::takeTasks(int thread) noexcept {
-    for (int i = nextTask++; i < numTasks; i = nextTask++)
-        try {
-            (*task)(i, thread);
-        } catch (...) {
-            const std::lock_guard<std::mutex> lock(mutex);
-            if (failure == nullptr)
-                failure = std::current_exception();
-        }
+    for (int i = 0; i < numThreads(); i++) {
+        Share& share = shares[(thread + i) % numThreads()];
+        for (int next = share.next++; next < share.end; next = share.next++)
+            try {
+                (*task)(next, thread);
+            } catch (...) {
+                const std::lock_guard<std::mutex> lock(mutex);
+                if (failure == nullptr)
+                    failure = std::current_exception();
+            }
+    }
 }
 
 } // namespace ConstraintPlugin

@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_TASK_RUNNER_H_
 #define CONSTRAINTS_CORE_TASK_RUNNER_H_
 
+#include <algorithm>
 #include <functional>
 
 namespace ConstraintPlugin {
@@ -20,6 +21,22 @@ public:
             task(i, 0);
     }
 };
+
+/** body(i) for i = 0 ... n-1, in any order, on several threads if there are many.
+ *  @param runner  null: on the calling thread */
+template <class Body>
+void forEach(TaskRunner* runner, int n, const Body& body) {
+    constexpr int taskSize = 2048;
+    const auto part = [&](int begin, int end) {
+        for (int i = begin; i < end; i++)
+            body(i);
+    };
+    if (runner == nullptr || n < 4 * taskSize)
+        part(0, n);
+    else
+        runner->run((n + taskSize - 1) / taskSize,
+                    [&](int task, int) { part(task * taskSize, std::min(n, (task + 1) * taskSize)); });
+}
 
 } // namespace ConstraintPlugin
 

@@ -19,19 +19,18 @@ void ReferenceConstraintForceStep::takeStep(ContextImpl& context, const Constrai
     // r(t+dt) = r + dt v + dt^2/2 a, and a first guess of v(t+dt), on which the force depends
     std::vector<Real3> a = accelerations(context, integrator, v, atStart);
     std::vector<Real3> predicted(v, v + numParticles());
-    for (int i = 0; i < numParticles(); i++) {
+    forParticles([&](int i) {
         const bool movable = inverseMass[i] > 0;
         delta[i] = (movable ? dt : 0.0) * (v[i] + (0.5 * dt) * a[i]);
         predicted[i] += dt * a[i];
         v[i] += (0.5 * dt) * a[i];
-    }
+    });
     requireFinite(delta.data(), "displacement");
     movePositions(context, integrator, delta.data());
 
     // v(t+dt) = v + dt/2 (a(t) + a(t+dt))
     a = accelerations(context, integrator, predicted.data(), atEnd);
-    for (int i = 0; i < numParticles(); i++)
-        v[i] += (0.5 * dt) * a[i];
+    forParticles([&](int i) { v[i] += (0.5 * dt) * a[i]; });
     requireFinite(v, "velocity");
     checkDrift(context, integrator);
 }
@@ -43,8 +42,7 @@ std::vector<Real3> ReferenceConstraintForceStep::accelerations(ContextImpl& cont
     asExplicit(integrator).getStabilization(feedback.alpha, feedback.beta);
     const Real3* f = stepForces(context, integrator);
     std::vector<Real3> a(numParticles());
-    for (int i = 0; i < numParticles(); i++)
-        a[i] = inverseMass[i] * f[i];
+    forParticles([&](int i) { a[i] = inverseMass[i] * f[i]; });
     solveAccelerations(context, integrator, positions(context), v, a.data(), multipliers, feedback);
     return a;
 }

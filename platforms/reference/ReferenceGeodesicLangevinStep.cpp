@@ -25,8 +25,8 @@ void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const Constra
 
 void ReferenceGeodesicLangevinStep::halfKick(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
     const Real3* f = stepForces(context, integrator);
-    for (int i = 0; i < numParticles(); i++)
-        v[i] += (0.5 * integrator.getStepSize() * inverseMass[i]) * f[i];
+    const double half = 0.5 * integrator.getStepSize();
+    forParticles([&](int i) { v[i] += (half * inverseMass[i]) * f[i]; });
     requireFinite(v, "velocity");
     returnToTangent(context, integrator, v);
 }
@@ -38,8 +38,7 @@ void ReferenceGeodesicLangevinStep::geodesicDrift(ContextImpl& context, const Co
     Real3* x = positions(context);
     for (int k = 0; k < numSteps; k++) {
         // RATTLE without a force: r += h v + c, v += c/h, and projection onto the tangent space there
-        for (int i = 0; i < numParticles(); i++)
-            delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i];
+        forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i]; });
         solver->forgetImpulses();
         HostStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
         addDisplacement(context, delta.data());

@@ -27,9 +27,10 @@ void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const Constr
     // v <- a v + sqrt((1-a^2) kT/m) R
     const double a = std::exp(-exponent);
     const double variance = -std::expm1(-2 * exponent) * BOLTZ * asLangevin(integrator).getTemperature();
-    for (int i = 0; i < numParticles(); i++)
+    forParticles([&](int i) {
         if (inverseMass[i] > 0)
             v[i] = a * v[i] + std::sqrt(variance * inverseMass[i]) * normalNumbers(noiseKey, stepsTaken, i);
+    });
 
     // This projection P after the random kick makes the velocities an exact sample of the Maxwell distribution on the
     // tangent space. Without it, half of the components along gradients would remain: LangevinMiddle's position stage

@@ -12,20 +12,18 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
 
     // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, projected onto the tangent space at r(t)
     const Real3* f = stepForces(context, integrator);
-    for (int i = 0; i < numParticles(); i++)
-        v[i] += (dt * inverseMass[i]) * f[i];
+    forParticles([&](int i) { v[i] += (dt * inverseMass[i]) * f[i]; });
     requireFinite(v, "velocity");
     solveVelocities(context, integrator, positions(context), v);
 
     // delta = dt/2 (v before and after the heat bath); then the constraint impulse is added to both
     velocityChange.assign(v, v + numParticles());
-    for (int i = 0; i < numParticles(); i++)
-        delta[i] = (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
+    forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i]; });
     ornsteinUhlenbeck(context, integrator, v);
-    for (int i = 0; i < numParticles(); i++) {
+    forParticles([&](int i) {
         delta[i] += (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
         velocityChange[i] = velocityChange[i] - v[i];
-    }
+    });
     solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 }

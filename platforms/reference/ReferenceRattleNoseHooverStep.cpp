@@ -29,9 +29,10 @@ void ReferenceRattleNoseHooverStep::takeStep(ContextImpl& context, const Constra
 void ReferenceRattleNoseHooverStep::propagateHeatBath(ContextImpl& context, const HeatBath& bath, double time) {
     Real3* v = velocities(context);
     const double factor = propagate(chain, bath, 2 * kineticEnergy(v), time);
-    for (int i = 0; i < numParticles(); i++)
+    forParticles([&](int i) {
         if (inverseMass[i] > 0)
             v[i] = factor * v[i];
+    });
     requireFinite(v, "velocity");
 }
 

@@ -12,10 +12,10 @@ void ReferenceShakeStep::takeStep(ContextImpl& context, const ConstraintIntegrat
 
     // v(t+dt/2) = v(t-dt/2) + dt f(t)/m, delta = dt v(t+dt/2); then the constraint impulse is added to both
     const Real3* f = stepForces(context, integrator);
-    for (int i = 0; i < numParticles(); i++) {
+    forParticles([&](int i) {
         v[i] += (dt * inverseMass[i]) * f[i];
         delta[i] = (inverseMass[i] > 0 ? dt : 0.0) * v[i];
-    }
+    });
     solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 }

@@ -211,8 +211,7 @@ void ReferenceStepKernel::solvePositions(ContextImpl& context, const ConstraintI
 
 void ReferenceStepKernel::addDisplacement(ContextImpl& context, const Real3* displacement) {
     Real3* x = positions(context);
-    for (int i = 0; i < numParticles(); i++)
-        x[i] += displacement[i];
+    forParticles([&](int i) { x[i] += displacement[i]; });
     unchanged.positions = false;
     forgetForces();
     requireFinite(x, "position");

@@ -66,6 +66,11 @@ protected:
     void movePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const Real3* delta);
 
     void setTime(OpenMM::ContextImpl& context, double time);
+    /** body(i) for every particle, in any order and on several threads. */
+    template <class Body>
+    void forParticles(const Body& body) const {
+        forEach(runner.get(), numParticles(), body);
+    }
 
     std::vector<Real3> delta;          ///< [numParticles] nm, displacement in this step
     double heatOfStep = 0;             ///< kJ/mol, added by a heat bath in this step
