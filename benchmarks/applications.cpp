@@ -55,11 +55,12 @@ struct Options {
 constexpr int maxIterations = 500;
 
 /** The solver of the CPU platform for a System; "Reference": that of the Reference platform, by the same method. */
-unique_ptr<ConstraintSolver> makeSolver(const System& system, const string& name, double tolerance) {
+unique_ptr<ConstraintSolver> makeSolver(const System& system, const string& name, double tolerance,
+                                        shared_ptr<TaskRunner> runner = make_shared<PoolRunner>(options.threads)) {
     const Method method = name == "Iterative" ? Method::Iterative : Method::MatrixInversion;
     auto solver = make_unique<ConstraintSolver>(collectConstraints(system, tolerance), method);
     if (name != "Reference")
-        solver->setTaskRunner(make_shared<PoolRunner>(options.threads));
+        solver->setTaskRunner(std::move(runner));
     return solver;
 }
 
@@ -114,12 +115,17 @@ private:
 class Ours : public Algorithm {
 public:
     Ours(const BenchmarkInput& input, const string& name, double tolerance)
-        : solver(makeSolver(*input.system, name, tolerance)), box(input.box()), tolerance(tolerance) {
+        : runner(make_shared<PoolRunner>(options.threads)), solver(makeSolver(*input.system, name, tolerance, runner)),
+          box(input.box()), tolerance(tolerance) {
         solver->chooseIndependent(input.frames[0].start.data(), box);
     }
-    void load(const Frame& frame) override {
-        delta = frame.delta;
-        v = frame.velocity;
+    void load(const Frame& frame) override { // on all threads, as the loop of a step that is before the stage
+        delta.resize(frame.delta.size());
+        v.resize(frame.velocity.size());
+        forEach(runner.get(), (int) delta.size(), [&](int i) {
+            delta[i] = frame.delta[i];
+            v[i] = frame.velocity[i];
+        });
     }
     void position(const Frame& frame) override {
         check(solver->solvePositions(frame.start.data(), box, delta.data(), tolerance, maxIterations));
@@ -149,6 +155,7 @@ private:
             throw OpenMMException("constraint " + to_string(report.constraint) + " is not solved");
         mostIterations = max(mostIterations, report.iterations);
     }
+    shared_ptr<TaskRunner> runner;
     unique_ptr<ConstraintSolver> solver;
     Box box;
     double tolerance;

@@ -119,6 +119,7 @@ def write_inputs(folder: Path) -> None:
     """Write the input files of all cases in the table."""
     for systems, sets in (
         ((DHFR,), ("HBonds", "AllBonds", "HAngles")),
+        (("dhfr",), ("HBonds",)),
         (("chain:5000",), ("AllBonds",)),
         (("water:1000", "water:10000"), ("Rigid",)),
     ):
@@ -188,6 +189,7 @@ def threads(applications: Applications) -> list[Row]:
     rows = []
     for what, case, limit in (
         ("many clusters (10,000 waters)", "water_10000-Rigid", 1.8),
+        ("many clusters (DHFR in water, HBonds)", "dhfr-HBonds", 1.8),
         ("one cluster of 2,523 (DHFR AllBonds)", f"{DHFR}-AllBonds", 1.5),
         ("one cluster of 300,000 (a chain)", "chain_300000-made", 1.5),
     ):
