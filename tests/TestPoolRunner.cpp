@@ -54,18 +54,39 @@ TEST(PoolRunner, SharesTasksAmongThreads) {
     EXPECT_EQ(numMet, 2);
 }
 
-TEST(PoolRunner, ThrowsWhatATaskThrowsAfterAllHaveEnded) {
-    PoolRunner runner(3);
-    for (int round = 0; round < 50; round++) {
-        std::atomic<int> numEnded{0};
-        const auto failing = [&](int task, int) {
-            numEnded++;
-            if (task % 5 == 2)
-                throw std::runtime_error("task");
-        };
-        EXPECT_THROW(runner.run(20, failing), std::runtime_error);
-        EXPECT_EQ(numEnded, 20);
-        expectEachOnce(runner, 20);
+TEST(PoolRunner, ThrowsWhatATaskThrowsWhenNoneRunsAnyMore) {
+    for (int numThreads : {1, 3}) {
+        PoolRunner runner(numThreads);
+        for (int round = 0; round < 50; round++) {
+            std::atomic<int> numRunning{0};
+            const auto failing = [&](int task, int) {
+                numRunning++;
+                std::this_thread::yield();
+                numRunning--;
+                if (task % 5 == 2)
+                    throw std::runtime_error("task");
+            };
+            EXPECT_THROW(runner.run(20, failing), std::runtime_error);
+            EXPECT_EQ(numRunning, 0);
+            expectEachOnce(runner, 20);
+        }
+    }
+}
+
+TEST(PoolRunner, IsNotRunWithinATask) {
+    PoolRunner runner(2);
+    EXPECT_THROW(runner.run(4, [&](int, int) { runner.run(4, [](int, int) {}); }), std::logic_error);
+    expectEachOnce(runner, 20);
+}
+
+TEST(PoolRunner, RunsLoopsOverElements) {
+    PoolRunner runner(2);
+    for (int n : {0, 1, 8191, 8192, 8193, 10000, 20480}) {
+        std::vector<int> taken(n);
+        forEach(&runner, n, [&](int i) { taken[i]++; });
+        EXPECT_EQ(taken, std::vector<int>(n, 1));
+        forEach(nullptr, n, [&](int i) { taken[i]++; });
+        EXPECT_EQ(taken, std::vector<int>(n, 2));
     }
 }
 

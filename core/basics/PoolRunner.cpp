@@ -1,20 +1,26 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "PoolRunner.h"
-#include <algorithm>
 #include <chrono>
+#include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace ConstraintPlugin {
 
-PoolRunner::PoolRunner(int numThreads) : shares(std::max(numThreads, 1)) {
-    for (int thread = 1; thread < numThreads; thread++)
-        threads.emplace_back([this, thread] { work(thread); });
+PoolRunner::PoolRunner(int numThreads) {
+    try {
+        for (int thread = 1; thread < numThreads; thread++)
+            threads.emplace_back([this, thread] { work(thread); });
+    } catch (const std::system_error&) { // as many as the system allows
+    }
+    shares = std::vector<Share>(threads.size() + 1);
 }
 
 PoolRunner::~PoolRunner() {
     isEnd = true;
-    wakeAll();
+    beginRound();
+    wake.notify_all();
     for (std::thread& thread : threads)
         thread.join();
 }
@@ -24,33 +30,37 @@ void PoolRunner::run(int count, const std::function<void(int, int)>& body) {
         TaskRunner::run(count, body);
         return;
     }
+    if (isRunning.exchange(true))
+        throw std::logic_error("PoolRunner::run() is called within a task, or in two threads at once.");
     task = &body;
     for (int i = 0; i < numThreads(); i++) {
         shares[i].next = (int) ((long long) count * i / numThreads());
         shares[i].end = (int) ((long long) count * (i + 1) / numThreads());
     }
     isOpen = true;
-    wakeAll();
+    beginRound();
     takeTasks(0);
     isOpen = false;
     while (numInside > 0)
         std::this_thread::yield();
-    if (failure != nullptr)
-        std::rethrow_exception(std::exchange(failure, nullptr));
+    const std::exception_ptr thrown = std::exchange(failure, nullptr);
+    isRunning = false;
+    if (thrown != nullptr)
+        std::rethrow_exception(thrown);
 }
 
-void PoolRunner::wakeAll() {
+void PoolRunner::beginRound() {
     round++;
     if (numAsleep == 0)
         return;
-    { const std::lock_guard<std::mutex> lock(mutex); } // who counts as asleep waits
-    wake.notify_all();
+    { const std::lock_guard<std::mutex> lock(mutex); } // a thread that counts as asleep is in wait_for() now
+    wake.notify_one();
 }
 
 void PoolRunner::work(int thread) {
-    for (int seen = 0;; seen++) {
+    for (unsigned seen = 0;;) {
         waitAfter(seen);
-        seen = round - 1;
+        seen = round;
         if (isEnd)
             return;
         numInside++;
@@ -60,7 +70,7 @@ void PoolRunner::work(int thread) {
     }
 }
 
-void PoolRunner::waitAfter(int seen) {
+void PoolRunner::waitAfter(unsigned seen) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point sleep = Clock::now() + std::chrono::microseconds(300);
     while (round == seen && Clock::now() < sleep)
@@ -69,14 +79,21 @@ void PoolRunner::waitAfter(int seen) {
         return;
     std::unique_lock<std::mutex> lock(mutex);
     numAsleep++;
-    wake.wait(lock, [&] { return round != seen; });
+    while (round == seen)
+        wake.wait_for(lock, std::chrono::hours(1)); // of GCC 12, wait() needs a newer libstdc++ than wheels may
     numAsleep--;
+    lock.unlock();
+    if (isOpen)
+        wake.notify_one(); // each wakes the next, so that the caller need not wake all
 }
 
 void PoolRunner::takeTasks(int thread) noexcept {
     for (int i = 0; i < numThreads(); i++) {
         Share& share = shares[(thread + i) % numThreads()];
-        for (int next = share.next++; next < share.end; next = share.next++)
+        while (share.next < share.end) {
+            const int next = share.next++;
+            if (next >= share.end)
+                break;
             try {
                 (*task)(next, thread);
             } catch (...) {
@@ -84,6 +101,7 @@ void PoolRunner::takeTasks(int thread) noexcept {
                 if (failure == nullptr)
                     failure = std::current_exception();
             }
+        }
     }
 }
 

@@ -15,7 +15,8 @@ public:
     virtual int numThreads() const {
         return 1;
     }
-    /** @param task  (task, thread). Returns when all are done. */
+    /** Returns when all are done. If tasks throw, one of their exceptions is thrown when no task runs any more; others
+     * may or may not have run. @param task  (task, thread) */
     virtual void run(int numTasks, const std::function<void(int, int)>& task) {
         for (int i = 0; i < numTasks; i++)
             task(i, 0);

@@ -201,7 +201,9 @@ private:
 };
 
 void DistanceSolver::Batches::makeTasks() {
-    const auto rowsOf = [](const Batch& batch) { return batch.pattern->numRows() * (int) batch.clusters.size(); };
+    const auto rowsOf = [](const Batch& batch) {
+        return batch.pattern->parts.empty() ? batch.pattern->numRows() * (int) batch.clusters.size() : 0;
+    };
     int sum = 0;
     for (const Batch& batch : all)
         sum += rowsOf(batch);

@@ -12,8 +12,9 @@ using namespace OpenMM;
 
 namespace ConstraintPlugin {
 
-/** Reference uses the simple solvers for all clusters. CPU uses DistanceSolver, with the threads of its forces.
- * An explicit constraint force needs no threads: DistanceSolver does not solve for accelerations. */
+/** Reference uses the simple solvers for all clusters. CPU uses DistanceSolver, with as many threads as its forces
+ * have. An explicit constraint force has no threads, nor have the loops of its step: DistanceSolver does not solve for
+ * accelerations. */
 static std::shared_ptr<TaskRunner> makeRunner(const std::string& kernelName, const Platform& platform,
                                               ContextImpl& context) {
     if (platform.getName() == "Reference" || stepSchemeOf(kernelName).isExplicit)

@@ -15,7 +15,8 @@ namespace ConstraintPlugin {
  *  barostats act, and before each step. */
 class ReferenceStepKernel : public HostStepKernel {
 public:
-    /** @param runner  threads of DistanceSolver; null: the simple solvers solve all clusters */
+    /** @param runner  threads of the solver and of loops over particles; null: there are none, and the simple solvers
+     *                  solve all clusters */
     ReferenceStepKernel(const std::string& name, const OpenMM::Platform& platform, std::shared_ptr<TaskRunner> runner)
         : HostStepKernel(name, platform), runner(std::move(runner)) {
     }
