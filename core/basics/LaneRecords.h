@@ -24,7 +24,8 @@ struct LaneIndices {
 };
 #endif
 
-/** One of both vectors that a step of a transposition makes: it swaps a's lanes with bit `distance` and b's without. */
+/** One of the two vectors after a step of a transposition, which exchanges lanes of a whose number has the bit
+ * `distance` with lanes of b whose number has not. */
 template <int distance, bool isSecond, class Number, std::size_t... lane>
 CONSTRAINTS_INLINE Number exchanged(const Number& a, const Number& b, std::index_sequence<lane...>) {
     constexpr std::size_t width = sizeof...(lane), d = distance;
@@ -63,13 +64,6 @@ CONSTRAINTS_INLINE void join(WideLanes& result, const Lanes& a, const Lanes& b) 
 #else
     result = WideLanes{a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
 #endif
-}
-
-CONSTRAINTS_INLINE const Lanes& lowerFour(const Lanes& a) {
-    return a;
-}
-CONSTRAINTS_INLINE const Lanes& upperFour(const Lanes& a) {
-    return a;
 }
 
 /** Read records of some numbers. @param record  [lanes] @param[out] result  [numbers] */

@@ -76,6 +76,9 @@ struct AlignedAllocator {
 template <class T>
 using Aligned = std::vector<T, AlignedAllocator<T>>;
 
+CONSTRAINTS_INLINE const Lanes& lowerFour(const Lanes& a) {
+    return a;
+}
 CONSTRAINTS_INLINE Lanes lowerFour(const WideLanes& a) {
     return Lanes{a[0], a[1], a[2], a[3]};
 }
@@ -119,8 +122,8 @@ CONSTRAINTS_INLINE double absolute(double a) {
 }
 template <class Number>
 CONSTRAINTS_INLINE Number absolute(const Number& a) {
-    const auto bits = a < 0;
-    return (Number) ((decltype(bits)) a & std::numeric_limits<long long>::max()); // all but the sign
+    using Bits = decltype(a < 0);
+    return (Number) ((Bits) a & std::numeric_limits<long long>::max()); // all but the sign
 }
 CONSTRAINTS_INLINE double squareRoot(double a) {
     return std::sqrt(a);

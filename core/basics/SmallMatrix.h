@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 constexpr double pivotThreshold = 1e-12;
 
 /** Solve A x = b by Cramer's rule, for one matrix or several in lanes. @param A row-major N*N. @param b in: right-hand
- * side, out: x, not finite if A is singular.
+ * side, out: x, not finite if the determinant is 0.
  *  @return the determinant */
 template <int N, class Number>
 CONSTRAINTS_INLINE Number cramer(const Number* A, Number* b) {

@@ -149,18 +149,18 @@ public:
         toNumbers(moved, numbers);
         double *record[Traits::width], *velocityRecord[Traits::width];
         recordsOf(delta, record);
-        if (velocity != nullptr) {
+        if (velocity != nullptr)
             recordsOf(velocity, velocityRecord);
-            storeRecords(numbers, [&](int lane, int k, const auto& now) CONSTRAINTS_INLINE_LAMBDA {
+        storeRecords(numbers, [&](int lane, int k, const auto& now) CONSTRAINTS_INLINE_LAMBDA {
+            if (velocity != nullptr) {
                 auto before = now, rate = now;
                 std::memcpy(&before, record[lane] + k, sizeof(now));
                 std::memcpy(&rate, velocityRecord[lane] + k, sizeof(now));
                 rate += perTime * (now - before);
                 std::memcpy(velocityRecord[lane] + k, &rate, sizeof(now));
-            });
-        }
-        storeRecords(numbers, [&](int lane, int k, const auto& now)
-                                  CONSTRAINTS_INLINE_LAMBDA { std::memcpy(record[lane] + k, &now, sizeof(now)); });
+            }
+            std::memcpy(record[lane] + k, &now, sizeof(now));
+        });
     }
     template <int numParticles>
     CONSTRAINTS_INLINE void storeVelocities(const Vector (&moved)[numParticles], Real3* velocity) const {
@@ -181,6 +181,7 @@ public:
     std::vector<int> particle; ///< [particles][width] in the System
 
 private:
+    static_assert(sizeof(Real3) == 3 * sizeof(double), "consecutive particles are a record of numbers");
     /** Where each lane's particles are, if they are consecutive. */
     template <class Vector3, class Pointer>
     CONSTRAINTS_INLINE void recordsOf(Vector3* array, Pointer (&record)[Traits::width]) const {

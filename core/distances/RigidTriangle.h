@@ -22,7 +22,7 @@ public:
     /** @param inverseMass  [3]
      *  @param square       squares of the lengths 0-1, 0-2, 1-2 */
     RigidTriangle(const Number* inverseMass, const Number* square) {
-        const Number m1 = 1 / inverseMass[1], m2 = 1 / inverseMass[2], all = 1 / inverseMass[0] + m1 + m2;
+        const Number m0 = 1 / inverseMass[0], m1 = 1 / inverseMass[1], m2 = 1 / inverseMass[2], all = m0 + m1 + m2;
         length = squareRoot(square[0]);
         along = (square[0] + square[1] - square[2]) / (2 * length);
         height = squareRoot(Number(square[1] - along * along));
@@ -32,15 +32,17 @@ public:
         mass2 = m2;
         share1 = m1 / all;
         share2 = m2 / all;
-        mu11 = m1 - m1 * share1;
+        rest1 = (m0 + m2) / all;
+        rest2 = (m0 + m1) / all;
+        mu11 = m1 * rest1;
         mu12 = -m1 * share2;
-        mu22 = m2 - m2 * share2;
+        mu22 = m2 * rest2;
     }
 
     struct Solution {
         Vector move[3];       ///< of the particles, beyond the unconstrained displacement
         Number multiplier[3]; ///< of |s|^2/2
-        Number startError;    ///< of the squared length and height at the start; the rest is right if it is small
+        Number startError; ///< of the squared length and height at the start; the solution is accurate if this is small
     };
     /** @param b1, b2  r0 - r1 and r0 - r2 at the start
      *  @param s1, s2  the same after the unconstrained displacement */
@@ -80,7 +82,8 @@ public:
         const Number d1x = cosine * x1 - sine * y1 - s1x, d1y = sine * x1 + cosine * y1 - s1y;
         const Number d2x = cosine * x2 - sine * y2 - s2x, d2y = sine * x2 + cosine * y2 - s2y;
         const Number m0x = share1 * d1x + share2 * d2x, m0y = share1 * d1y + share2 * d2y;
-        const Number m1x = m0x - d1x, m1y = m0y - d1y, m2x = m0x - d2x, m2y = m0y - d2y;
+        const Number m1x = share2 * d2x - rest1 * d1x, m1y = share2 * d2y - rest1 * d1y;
+        const Number m2x = share1 * d1x - rest2 * d2x, m2y = share1 * d1y - rest2 * d2y;
         Solution result;
         result.move[0] = m0x * e1 + m0y * e2;
         result.move[1] = m1x * e1 + m1y * e2;
@@ -107,6 +110,7 @@ private:
     // r0 - r1 = (length, 0), r0 - r2 = (along, height)
     Number length, along, height, inverseLength, inverseHeight;
     Number mass1, mass2, share1, share2; ///< of particles 1 and 2, also as parts of the sum
+    Number rest1, rest2;                 ///< 1 - share, without cancellation if one mass is large
     Number mu11, mu12, mu22;             ///< reduced masses
 };
 

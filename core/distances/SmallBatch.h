@@ -14,7 +14,8 @@ int lanesOfSmallBatches();
 bool hasSmallBatch(const DistancePattern& pattern);
 
 /** A batch of the most frequent shapes, with loops unrolled at compile time: stars of one to four distances (methyl,
- * amine, ammonium) and the triangle (water). Newton's method with a dense matrix for both stages.
+ * amine, ammonium) and the triangle (water). Newton's method with a dense matrix for both stages,
+ * and the closed form of RigidTriangle for the position stage of triangles.
  *  @param lanes     4 or 8
  *  @param clusters  1 to so many
  *  @param like      as in DistanceData; a batch that this function made for the same pattern, or null */

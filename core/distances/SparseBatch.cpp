@@ -135,7 +135,7 @@ SparseWorkspace<Number>& SparseBatch<Number>::workspace([[maybe_unused]] ThreadW
 template <class Number>
 bool SparseBatch<Number>::prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* runner) const {
     const bool isPeriodic = data.pattern.isPeriodic;
-    if (isPeriodic && !data.hasImages(box))
+    if (!data.hasImages(box))
         return false;
     const bool isItsBox = !isPeriodic || std::memcmp(&work.box, &box, sizeof(Box)) == 0;
     if (work.owner == this && isItsBox && isAt(x, work, {0, data.pattern.numParticles()}))
