@@ -55,7 +55,7 @@ ConstraintProblem problemWith(const ConstraintSet& set, int k, const char* kind,
 const char* const removeIt = "Remove it, because the body holds these particles, or take one of them out of the body.";
 
 /** "Remove or correct it ...", by the call that does. */
-std::string remedyOf(const ConstraintSet& set, int k, const DeclaredBody& body) {
+std::string remedyOf(const ConstraintSet& set, int k, const CollectedBody& body) {
     const Constraint& c = set.constraints[k];
     const std::string call =
         c.force < 0 ? "system.removeConstraint(" + std::to_string(c.index) + ")"
@@ -76,7 +76,7 @@ struct InShape {
     bool isOnALine; // a dihedral that has no value
 };
 
-InShape measure(const Constraint& c, const DeclaredBody& body, const std::vector<int>& places, double part) {
+InShape measure(const Constraint& c, const CollectedBody& body, const std::vector<int>& places, double part) {
     Real3 bonds[3], G[3];
     const int n = c.size() - 1;
     double shortest = HUGE_VAL;
@@ -101,7 +101,7 @@ InShape measure(const Constraint& c, const DeclaredBody& body, const std::vector
 }
 
 /** What contradicts the shape. @param[out] deviation  by ConstraintSet::scale() */
-Found checkListed(const ConstraintSet& set, int k, const DeclaredBody& body, const std::vector<int>& places,
+Found checkListed(const ConstraintSet& set, int k, const CollectedBody& body, const std::vector<int>& places,
                   double tolerance, double& deviation) {
     const Constraint& c = set.constraints[k];
     if (c.rate != 0)
@@ -132,7 +132,7 @@ Found checkListed(const ConstraintSet& set, int k, const DeclaredBody& body, con
 /** sigma of a constraint whose particles with mass are in a body. */
 class InBody {
 public:
-    InBody(const ConstraintSet& set, const Constraint& c, const DeclaredBody& body, const std::vector<int>& places)
+    InBody(const ConstraintSet& set, const Constraint& c, const CollectedBody& body, const std::vector<int>& places)
         : set(set), c(c), body(body), places(places), x(c.size()), gradient(c.size()) {
     }
     /** Whether no rigid motion of the body changes it: at random places of the body, and of immovable particles that
@@ -198,12 +198,12 @@ private:
     }
     const ConstraintSet& set;
     const Constraint& c;
-    const DeclaredBody& body;
+    const CollectedBody& body;
     const std::vector<int>& places;
     std::vector<Real3> x, gradient;
 };
 
-Found checkCustom(const ConstraintSet& set, int k, const DeclaredBody& body, InBody& inside, double tolerance) {
+Found checkCustom(const ConstraintSet& set, int k, const CollectedBody& body, InBody& inside, double tolerance) {
     const Constraint& c = set.constraints[k];
     if (set.isMoving(c))
         return problemWith(set, k, "moving",
@@ -233,7 +233,7 @@ struct Check {
     double deviation = 0;
 };
 
-Check check(const ConstraintSet& set, int k, const DeclaredBody& body, const std::vector<int>& places,
+Check check(const ConstraintSet& set, int k, const CollectedBody& body, const std::vector<int>& places,
             double tolerance) {
     Check result;
     if (set.constraints[k].kind == CoordinateKind::Custom) {
@@ -247,9 +247,9 @@ Check check(const ConstraintSet& set, int k, const DeclaredBody& body, const std
 }
 
 /** A constraint that one of both mirror images of a recognized body meets decides between them. */
-void decideHandedness(const ConstraintSet& set, int k, DeclaredBody& body, const std::vector<int>& places,
+void decideHandedness(const ConstraintSet& set, int k, CollectedBody& body, const std::vector<int>& places,
                       double tolerance, Check& result) {
-    DeclaredBody image = mirrored(body, set.inverseMass);
+    CollectedBody image = mirrored(body, set.inverseMass);
     Check ofImage = check(set, k, image, places, tolerance);
     if (result.problem.has_value() == ofImage.problem.has_value())
         return;
@@ -262,7 +262,7 @@ void decideHandedness(const ConstraintSet& set, int k, DeclaredBody& body, const
 
 } // namespace
 
-void absorbConstraints(ConstraintSet& set, std::vector<DeclaredBody>& bodies, double tolerance,
+void absorbConstraints(ConstraintSet& set, std::vector<CollectedBody>& bodies, double tolerance,
                        const ProblemReport& report) {
     if (bodies.empty())
         return;
@@ -273,7 +273,7 @@ void absorbConstraints(ConstraintSet& set, std::vector<DeclaredBody>& bodies, do
         const Place found = findBody(set, set.constraints[k], membership);
         if (found.body < 0)
             continue;
-        DeclaredBody& body = bodies[found.body];
+        CollectedBody& body = bodies[found.body];
         Check result = check(set, k, body, found.places, tolerance);
         if (!result.isHeld)
             continue;

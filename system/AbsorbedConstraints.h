@@ -22,7 +22,7 @@ namespace ConstraintPlugin {
  *  The deviation and its constraint are written to the set.
  *  @param report  receives each constraint that contradicts a body's shape, or changes in time though the body holds
  * it; these are left out */
-void absorbConstraints(ConstraintSet& set, std::vector<DeclaredBody>& bodies, double tolerance,
+void absorbConstraints(ConstraintSet& set, std::vector<CollectedBody>& bodies, double tolerance,
                        const ProblemReport& report);
 
 } // namespace ConstraintPlugin

@@ -26,7 +26,7 @@ void makeUnique(std::vector<int>& numbers) {
 
 /** Degrees of freedom that a body takes from its particles. Those of a shared one are counted in the first body. */
 int removedBy(const ConstraintSet& set, int b) {
-    const FreeBody& body = set.bodies[b];
+    const RigidBody& body = set.bodies[b];
     int massive = body.numMassive;
     for (int i = 0; i < body.size() && body.isJoined; i++)
         massive -= body.mass[i] > 0 && set.joinedPlaces[body.particles[i]].body != b;
@@ -93,7 +93,7 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
 
 int countFreeBodies(const ConstraintSet& set) {
     return (int) std::count_if(set.bodies.begin(), set.bodies.end(),
-                               [](const FreeBody& body) { return !body.isJoined; });
+                               [](const RigidBody& body) { return !body.isJoined; });
 }
 
 bool areJointsIndependent(const ConstraintSet& set) {

@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Make the targets of a body's constraints those of its shape. */
-void absorb(ConstraintSet& set, const std::vector<int>& constraints, const DeclaredBody& body, int recognized) {
+void absorb(ConstraintSet& set, const std::vector<int>& constraints, const CollectedBody& body, int recognized) {
     for (int k : constraints) {
         Constraint& c = set.constraints[k];
         const double fitted = valueInShape(c, body.particles, body.positions).value(),
@@ -28,12 +28,12 @@ void absorb(ConstraintSet& set, const std::vector<int>& constraints, const Decla
     }
 }
 
-DeclaredBody makeBody(const ConstraintSet& set, const RigidSet& found, int number, const Box& box) {
-    DeclaredBody body;
+CollectedBody makeBody(const ConstraintSet& set, const RigidSet& found, int number, const Box& box) {
+    CollectedBody body;
     body.particles = found.particles;
     body.positions = found.shape;
     body.recognized = number;
-    body.closedForm = makeFreeBody(body.particles, body.positions, set.inverseMass);
+    body.closedForm = makeRigidBody(body.particles, body.positions, set.inverseMass);
     body.periodic =
         body.closedForm.radius <= box.halfWidth() && std::any_of(found.constraints.begin(), found.constraints.end(),
                                                                  [&](int k) { return set.constraints[k].periodic; });
@@ -45,7 +45,7 @@ DeclaredBody makeBody(const ConstraintSet& set, const RigidSet& found, int numbe
 
 } // namespace
 
-bool recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
+bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
                      const ProblemReport& report) {
     std::vector<char> mayReplace;
     for (const Constraint& c : set.constraints)
@@ -61,7 +61,7 @@ bool recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, doub
     mergeBodies(bodies, set, tolerance, report);
     set.fitBound = std::max(tolerance, flatnessBound);
     std::vector<char> isLeft(found.size());
-    for (DeclaredBody& body : bodies)
+    for (CollectedBody& body : bodies)
         if (body.recognized >= 0 && body.merged.empty()) {
             const RigidSet& from = found[body.recognized];
             isLeft[body.recognized] = 1;
@@ -81,7 +81,7 @@ bool recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, doub
 namespace {
 
 /** What is wrong with a body that the periodic box cannot hold. */
-Found tooLarge(const DeclaredBody& body, const Box& box) {
+Found tooLarge(const CollectedBody& body, const Box& box) {
     const double radius = body.closedForm.radius;
     if (!body.periodic || radius <= box.halfWidth())
         return {};
@@ -98,13 +98,13 @@ Found tooLarge(const DeclaredBody& body, const Box& box) {
 
 } // namespace
 
-void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
+void addRigidBodies(const std::vector<CollectedBody>& bodies, ConstraintSet& set, const Box& box,
                     const ProblemReport& report) {
     std::vector<char> isConstrained(set.numParticles());
     for (const Constraint& c : set.constraints)
         for (int p : set.isIgnored(c) ? std::vector<int>() : c.particles)
             isConstrained[p] = 1;
-    for (const DeclaredBody& body : bodies) {
+    for (const CollectedBody& body : bodies) {
         if (Found problem = tooLarge(body, box)) {
             report(std::move(*problem));
             continue;

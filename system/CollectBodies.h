@@ -11,12 +11,12 @@ namespace ConstraintPlugin {
  * as absorbed, and their targets become those of the fitted shape. RecognizedBodies are added to the set.
  *  @param report  receives contradictions to shapes of declared bodies
  *  @return whether there are any */
-bool recognizeBodies(std::vector<DeclaredBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
+bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
                      const ProblemReport& report);
 
 /** Add rigid bodies to ConstraintSet::bodies, but those of one particle that constraints have.
  *  @param report  receives each body that the box cannot hold; such bodies are not added */
-void addRigidBodies(const std::vector<DeclaredBody>& bodies, ConstraintSet& set, const Box& box,
+void addRigidBodies(const std::vector<CollectedBody>& bodies, ConstraintSet& set, const Box& box,
                     const ProblemReport& report);
 
 } // namespace ConstraintPlugin

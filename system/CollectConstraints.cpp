@@ -271,7 +271,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
             forEachGivenBy(*custom, f, set, report, add);
     }
-    std::vector<DeclaredBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
+    std::vector<CollectedBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
     absorbConstraints(set, bodies, tolerance, report); // first: lengths in a body may be rounded, and join nothing
     if (recognizeBodies(bodies, set, tolerance, box, report))
         absorbConstraints(set, bodies, tolerance, report);

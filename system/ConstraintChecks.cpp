@@ -119,10 +119,10 @@ void addLengthsOfBodies(ConstraintSet& set) {
     for (const Constraint& c : set.constraints)
         if (!isEnd.empty() && c.kind == CoordinateKind::Distance && c.rate == 0 && !set.isIgnored(c))
             isEnd[c.particles[0]] = isEnd[c.particles[1]] = 1;
-    for (const FreeBody& body : set.bodies)
+    for (const RigidBody& body : set.bodies)
         for (int p : body.particles)
             numBodies[p]++;
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         std::vector<int> ends;
         for (int i = 0; i < body.size() && (int) ends.size() < most; i++)
             if (isEnd[body.particles[i]] || numBodies[body.particles[i]] > 1)

@@ -194,7 +194,7 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
 }
 
 std::string describeBody(const ConstraintSet& set, int body) {
-    const FreeBody& b = set.bodies[body];
+    const RigidBody& b = set.bodies[body];
     return (b.force < 0 ? std::string("the rigid body that distances and angles hold")
                         : "rigid body " + std::to_string(b.index) + " of the ConstraintForce with index " +
                               std::to_string(b.force)) +

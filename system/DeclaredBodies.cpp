@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-ConstraintProblem problemWith(const DeclaredBody& body, const char* kind, const std::string& why,
+ConstraintProblem problemWith(const CollectedBody& body, const char* kind, const std::string& why,
                               const std::string& remedy = "", double value = ConstraintProblem::none,
                               double bound = ConstraintProblem::none) {
     return {kind, {}, body.particles, value, bound, nameOf(body) + ": " + why, remedy};
@@ -29,7 +29,7 @@ std::string listed(const ConstraintSet& set, const std::vector<int>& particles) 
 
 } // namespace
 
-std::string nameOf(const DeclaredBody& body) {
+std::string nameOf(const CollectedBody& body) {
     const auto name = [](int force, int index) {
         return "rigid body " + std::to_string(index) + " of the ConstraintForce with index " + std::to_string(force);
     };
@@ -44,10 +44,10 @@ std::string nameOf(const DeclaredBody& body) {
     return text + (body.merged.empty() ? "" : ")");
 }
 
-DeclaredBody mirrored(DeclaredBody body, const std::vector<double>& inverseMass) {
+CollectedBody mirrored(CollectedBody body, const std::vector<double>& inverseMass) {
     for (Real3& x : body.positions)
         x.z = -x.z;
-    FreeBody image = makeFreeBody(body.particles, body.positions, inverseMass);
+    RigidBody image = makeRigidBody(body.particles, body.positions, inverseMass);
     image.force = body.closedForm.force;
     image.index = body.closedForm.index;
     image.periodic = body.closedForm.periodic;
@@ -57,7 +57,7 @@ DeclaredBody mirrored(DeclaredBody body, const std::vector<double>& inverseMass)
     return body;
 }
 
-std::map<std::array<int, 2>, int> countShared(const std::vector<DeclaredBody>& bodies, int numParticles) {
+std::map<std::array<int, 2>, int> countShared(const std::vector<CollectedBody>& bodies, int numParticles) {
     const BodyMembership membership(bodies, numParticles);
     std::map<std::array<int, 2>, int> count;
     for (int p = 0; p < numParticles; p++)
@@ -67,13 +67,13 @@ std::map<std::array<int, 2>, int> countShared(const std::vector<DeclaredBody>& b
     return count;
 }
 
-std::vector<DeclaredBody> collectDeclaredBodies(const System& system, const ConstraintSet& set, double tolerance,
-                                                const ProblemReport& report) {
-    std::vector<DeclaredBody> bodies;
+std::vector<CollectedBody> collectDeclaredBodies(const System& system, const ConstraintSet& set, double tolerance,
+                                                 const ProblemReport& report) {
+    std::vector<CollectedBody> bodies;
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
         for (int i = 0; force != nullptr && i < force->getNumRigidBodies(); i++) {
-            DeclaredBody body;
+            CollectedBody body;
             body.force = f;
             body.index = i;
             body.periodic = force->usesPeriodicBoundaryConditions();
@@ -93,7 +93,7 @@ std::vector<DeclaredBody> collectDeclaredBodies(const System& system, const Cons
                 continue;
             }
             try {
-                body.closedForm = makeFreeBody(body.particles, body.positions, set.inverseMass);
+                body.closedForm = makeRigidBody(body.particles, body.positions, set.inverseMass);
             } catch (const BadShape& fault) {
                 report(problemWith(
                     body, "shape",
@@ -112,8 +112,8 @@ std::vector<DeclaredBody> collectDeclaredBodies(const System& system, const Cons
     return bodies;
 }
 
-BodyMembership::BodyMembership(const std::vector<DeclaredBody>& bodies, int numParticles) : start(numParticles + 1) {
-    for (const DeclaredBody& body : bodies)
+BodyMembership::BodyMembership(const std::vector<CollectedBody>& bodies, int numParticles) : start(numParticles + 1) {
+    for (const CollectedBody& body : bodies)
         for (int p : body.particles)
             start[p + 1]++;
     std::partial_sum(start.begin(), start.end(), start.begin());

@@ -12,12 +12,12 @@
 namespace ConstraintPlugin {
 
 /** A rigid body that a user declared, or one that was recognized. */
-struct DeclaredBody {
+struct CollectedBody {
     int force = -1, index = -1; ///< as Constraint's
     bool periodic = false;
     std::vector<int> particles;
     std::vector<Real3> positions; ///< nm, of the particles, in any frame
-    FreeBody closedForm;
+    RigidBody closedForm;
     std::vector<std::array<int, 2>> merged; ///< force and index of bodies that are one with it
     double lineShift = 0;                   ///< nm, by which its particles were moved onto a line with others
     int recognized = -1;                    ///< number among the recognized ones; -1: declared
@@ -29,21 +29,21 @@ struct DeclaredBody {
  *  @param tolerance  relative to the size of bodies: shapes that share particles may differ by no more
  *  @param report     receives each body with invalid particles or shape, or whose shape contradicts that of another
  * body about particles that both have; such bodies are left out */
-std::vector<DeclaredBody> collectDeclaredBodies(const OpenMM::System& system, const ConstraintSet& set,
-                                                double tolerance, const ProblemReport& report);
+std::vector<CollectedBody> collectDeclaredBodies(const OpenMM::System& system, const ConstraintSet& set,
+                                                 double tolerance, const ProblemReport& report);
 
 /** Its mirror image. */
-DeclaredBody mirrored(DeclaredBody body, const std::vector<double>& inverseMass);
+CollectedBody mirrored(CollectedBody body, const std::vector<double>& inverseMass);
 
 /** "rigid body 0 of the ConstraintForce with index 2", "... (one with rigid body 3 of the ConstraintForce with index
  * 2)"
  */
-std::string nameOf(const DeclaredBody& body);
+std::string nameOf(const CollectedBody& body);
 
 /** Which bodies have a particle, and where. */
 class BodyMembership {
 public:
-    BodyMembership(const std::vector<DeclaredBody>& bodies, int numParticles);
+    BodyMembership(const std::vector<CollectedBody>& bodies, int numParticles);
     struct Entry {
         int body, place;
     };
@@ -65,7 +65,7 @@ private:
 };
 
 /** How many particles two bodies share, by their indices, the smaller one first; only pairs that share any. */
-std::map<std::array<int, 2>, int> countShared(const std::vector<DeclaredBody>& bodies, int numParticles);
+std::map<std::array<int, 2>, int> countShared(const std::vector<CollectedBody>& bodies, int numParticles);
 
 } // namespace ConstraintPlugin
 

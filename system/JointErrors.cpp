@@ -17,7 +17,7 @@ std::string ofForce(int force) {
 } // namespace
 
 std::string describeJoint(const ConstraintSet& set, const Constraint& c) {
-    const FreeBody &one = set.bodies[c.joint[0]], &other = set.bodies[c.joint[1]];
+    const RigidBody &one = set.bodies[c.joint[0]], &other = set.bodies[c.joint[1]];
     if (one.force < 0 || other.force < 0)
         return "the joint of " + describeBody(set, c.joint[0]) + " and " + describeBody(set, c.joint[1]) + " at " +
                describeParticle(set, c.particles[0]);
@@ -34,7 +34,7 @@ std::string describeJoinedBodies(const ConstraintSet& set, const std::vector<int
         for (int node : set.constraints[k].nodes)
             if (node >= set.numParticles()) {
                 const int b = (node - set.numParticles()) / 2;
-                const FreeBody& body = set.bodies[b];
+                const RigidBody& body = set.bodies[b];
                 if (body.force < 0)
                     recognized.insert(b);
                 else

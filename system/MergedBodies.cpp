@@ -10,7 +10,7 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Leave out bodies that contradict others about particles that both have. */
-void dropContradictions(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, double tolerance,
+void dropContradictions(std::vector<CollectedBody>& bodies, const ConstraintSet& set, double tolerance,
                         const ProblemReport& report) {
     std::vector<char> isRefused(bodies.size());
     for (const auto& [pair, shared] : countShared(bodies, set.numParticles())) {
@@ -32,7 +32,7 @@ void dropContradictions(std::vector<DeclaredBody>& bodies, const ConstraintSet& 
 }
 
 /** Bodies with which each shares particles. */
-std::vector<std::vector<int>> findNeighbours(const std::vector<DeclaredBody>& bodies, int numParticles) {
+std::vector<std::vector<int>> findNeighbours(const std::vector<CollectedBody>& bodies, int numParticles) {
     std::vector<std::vector<int>> neighbours(bodies.size());
     for (const auto& [pair, count] : countShared(bodies, numParticles)) {
         neighbours[pair[0]].push_back(pair[1]);
@@ -42,10 +42,10 @@ std::vector<std::vector<int>> findNeighbours(const std::vector<DeclaredBody>& bo
 }
 
 /** Its closed form, from its positions. @return false if it was reported, because it has none */
-bool makeClosedForm(DeclaredBody& body, const ConstraintSet& set, const ProblemReport& report) {
+bool makeClosedForm(CollectedBody& body, const ConstraintSet& set, const ProblemReport& report) {
     const bool mayBeMirrored = body.closedForm.mayBeMirrored;
     try {
-        body.closedForm = makeFreeBody(body.particles, body.positions, set.inverseMass);
+        body.closedForm = makeRigidBody(body.particles, body.positions, set.inverseMass);
     } catch (const BadShape& fault) {
         std::string message = nameOf(body) + ": ";
         for (std::size_t i = 0; i < fault.particles.size(); i++)
@@ -69,9 +69,10 @@ bool makeClosedForm(DeclaredBody& body, const ConstraintSet& set, const ProblemR
 
 /** A body with all others that are fixed to it, one after another.
  *  @param[in,out] isTaken  [bodies] */
-DeclaredBody grow(int start, const std::vector<DeclaredBody>& bodies, const std::vector<std::vector<int>>& neighbours,
-                  std::vector<char>& isTaken, const ConstraintSet& set, double tolerance, const ProblemReport& report) {
-    DeclaredBody grown = bodies[start];
+CollectedBody grow(int start, const std::vector<CollectedBody>& bodies, const std::vector<std::vector<int>>& neighbours,
+                   std::vector<char>& isTaken, const ConstraintSet& set, double tolerance,
+                   const ProblemReport& report) {
+    CollectedBody grown = bodies[start];
     isTaken[start] = 1;
     std::queue<int> ends;
     for (ends.push(start); !ends.empty(); ends.pop())
@@ -93,11 +94,11 @@ DeclaredBody grow(int start, const std::vector<DeclaredBody>& bodies, const std:
 }
 
 /** One pass over all bodies. @return whether any were merged or left out */
-bool mergeOnce(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, double tolerance,
+bool mergeOnce(std::vector<CollectedBody>& bodies, const ConstraintSet& set, double tolerance,
                const ProblemReport& report) {
     const std::vector<std::vector<int>> neighbours = findNeighbours(bodies, set.numParticles());
     std::vector<char> isTaken(bodies.size());
-    std::vector<DeclaredBody> merged;
+    std::vector<CollectedBody> merged;
     for (int b = 0; b < (int) bodies.size(); b++) {
         if (isTaken[b])
             continue;
@@ -105,7 +106,7 @@ bool mergeOnce(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, doub
             merged.push_back(std::move(bodies[b]));
             continue;
         }
-        DeclaredBody body = grow(b, bodies, neighbours, isTaken, set, tolerance, report);
+        CollectedBody body = grow(b, bodies, neighbours, isTaken, set, tolerance, report);
         if (body.particles.size() == bodies[b].particles.size() && body.merged.size() == bodies[b].merged.size())
             merged.push_back(std::move(bodies[b]));
         else if (makeClosedForm(body, set, report))
@@ -116,12 +117,12 @@ bool mergeOnce(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, doub
 }
 
 /** Give the axes of hinges the same places in both bodies. */
-void alignHinges(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, const ProblemReport& report) {
+void alignHinges(std::vector<CollectedBody>& bodies, const ConstraintSet& set, const ProblemReport& report) {
     std::vector<char> isHinged(bodies.size());
     for (const auto& [pair, count] : countShared(bodies, set.numParticles())) {
         if (count < 2)
             continue;
-        DeclaredBody &one = bodies[pair[0]], &other = bodies[pair[1]];
+        CollectedBody &one = bodies[pair[0]], &other = bodies[pair[1]];
         const double shift = SharedParticles(one, other).alignOnLine(one, other);
         for (int b : pair) {
             bodies[b].lineShift = std::max(bodies[b].lineShift, shift);
@@ -134,7 +135,7 @@ void alignHinges(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, co
 }
 
 /** Bodies that share particles are periodic if one of them is: their places in each other's shape are. */
-void sharePeriodicity(std::vector<DeclaredBody>& bodies, int numParticles) {
+void sharePeriodicity(std::vector<CollectedBody>& bodies, int numParticles) {
     const std::vector<std::vector<int>> neighbours = findNeighbours(bodies, numParticles);
     std::vector<int> ends;
     for (int b = 0; b < (int) bodies.size(); b++)
@@ -152,9 +153,9 @@ void sharePeriodicity(std::vector<DeclaredBody>& bodies, int numParticles) {
 }
 
 /** Of a recognized body that shares more than a plane with a declared one, take the mirror image that fits. */
-void orient(std::vector<DeclaredBody>& bodies, const ConstraintSet& set) {
+void orient(std::vector<CollectedBody>& bodies, const ConstraintSet& set) {
     for (const auto& [pair, shared] : countShared(bodies, set.numParticles())) {
-        DeclaredBody &one = bodies[pair[0]], &other = bodies[pair[1]];
+        CollectedBody &one = bodies[pair[0]], &other = bodies[pair[1]];
         if (shared > 3 && one.recognized < 0 && other.recognized >= 0 && SharedParticles(one, other).isMirrored())
             other = mirrored(std::move(other), set.inverseMass);
     }
@@ -162,7 +163,7 @@ void orient(std::vector<DeclaredBody>& bodies, const ConstraintSet& set) {
 
 } // namespace
 
-void mergeBodies(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, double tolerance,
+void mergeBodies(std::vector<CollectedBody>& bodies, const ConstraintSet& set, double tolerance,
                  const ProblemReport& report) {
     orient(bodies, set);
     do

@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
  *  if one of them is.
  *  @param report  receives each body that contradicts others, or what they have become, about particles that both have,
  *                 and those with two particles at one place; such bodies are left out */
-void mergeBodies(std::vector<DeclaredBody>& bodies, const ConstraintSet& set, double tolerance,
+void mergeBodies(std::vector<CollectedBody>& bodies, const ConstraintSet& set, double tolerance,
                  const ProblemReport& report);
 
 } // namespace ConstraintPlugin

@@ -43,7 +43,7 @@ void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time) 
                                    "Use a larger box.", c.targetAt(time), box.halfWidth()));
     }
     for (int b = 0; b < (int) set.bodies.size(); b++)
-        if (const FreeBody& body = set.bodies[b]; body.periodic && body.radius > box.halfWidth())
+        if (const RigidBody& body = set.bodies[b]; body.periodic && body.radius > box.halfWidth())
             throwProblem(problemOfBody(set, "box", b,
                                        describeBody(set, b) + ": its radius " + std::to_string(body.radius) +
                                            " nm exceeds half the shortest width of the periodic box, " +

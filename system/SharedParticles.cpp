@@ -23,14 +23,14 @@ int farthest(std::size_t n, Measure measure) {
 }
 
 /** Positions of a body's particles. A linear one is on its line. */
-const std::vector<Real3>& shapeOf(const DeclaredBody& body) {
+const std::vector<Real3>& shapeOf(const CollectedBody& body) {
     return body.closedForm.isLinear ? body.closedForm.shape : body.positions;
 }
 
 /** The positions of a body where some of them fit given ones best.
  *  @param fixed  which, by place, and where */
-std::vector<Real3> superposed(const DeclaredBody& body, const std::vector<std::pair<int, Real3>>& fixed) {
-    FreeBody weighted; // by one, and zero
+std::vector<Real3> superposed(const CollectedBody& body, const std::vector<std::pair<int, Real3>>& fixed) {
+    RigidBody weighted; // by one, and zero
     weighted.particles.resize(body.particles.size());
     std::iota(weighted.particles.begin(), weighted.particles.end(), 0);
     weighted.shape = shapeOf(body);
@@ -50,7 +50,7 @@ std::vector<Real3> superposed(const DeclaredBody& body, const std::vector<std::p
 
 } // namespace
 
-SharedParticles::SharedParticles(const DeclaredBody& one, const DeclaredBody& other) : one(one), other(other) {
+SharedParticles::SharedParticles(const CollectedBody& one, const CollectedBody& other) : one(one), other(other) {
     const bool isFirstSmaller = one.particles.size() < other.particles.size();
     const std::vector<int>&smaller = isFirstSmaller ? one.particles : other.particles,
           &larger = isFirstSmaller ? other.particles : one.particles;
@@ -133,12 +133,12 @@ bool SharedParticles::fixBodies() const {
     return n > 0 && (isAll || (isOneLinear && n > 1) || !areOnALine());
 }
 
-DeclaredBody SharedParticles::mergedBody() const {
+CollectedBody SharedParticles::mergedBody() const {
     // Particles that both have stay where the body with the wider shape has them.
     const bool isFirstWider =
         places.size() == other.particles.size() ||
         (places.size() < one.particles.size() && (other.closedForm.isLinear || !one.closedForm.isLinear));
-    const DeclaredBody &kept = isFirstWider ? one : other, &moved = isFirstWider ? other : one;
+    const CollectedBody &kept = isFirstWider ? one : other, &moved = isFirstWider ? other : one;
     std::vector<char> isShared(moved.particles.size());
     std::vector<std::pair<int, Real3>> fixed;
     const std::vector<Real3>& shape = shapeOf(kept);
@@ -148,7 +148,7 @@ DeclaredBody SharedParticles::mergedBody() const {
         isShared[inMoved] = 1;
         fixed.emplace_back(inMoved, shape[inKept]);
     }
-    DeclaredBody merged = one;
+    CollectedBody merged = one;
     merged.particles = kept.particles;
     merged.positions = shape;
     if (fixed.size() < moved.particles.size()) {
@@ -171,7 +171,7 @@ DeclaredBody SharedParticles::mergedBody() const {
     return merged;
 }
 
-double SharedParticles::alignOnLine(DeclaredBody& first, DeclaredBody& second) const {
+double SharedParticles::alignOnLine(CollectedBody& first, CollectedBody& second) const {
     constexpr double rounding = 1e-12; // of what is at its place already
     const int n = (int) places.size(), a = corners[0], b = corners[1];
     const auto lengthTo = [&](int body, int s) { // along the line

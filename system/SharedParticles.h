@@ -12,7 +12,7 @@ namespace ConstraintPlugin {
 class SharedParticles {
 public:
     /** Both bodies have to outlive this. */
-    SharedParticles(const DeclaredBody& one, const DeclaredBody& other);
+    SharedParticles(const CollectedBody& one, const CollectedBody& other);
 
     /** What contradicts: distances to a few of these particles differ by more than the tolerance times the size of the
      * bodies, or one shape is the mirror image of the other. It is reported of the second body. */
@@ -25,23 +25,23 @@ public:
      *  is linear and shares two, or shares all that it has. Others are a joint or a hinge. */
     bool fixBodies() const;
     /** Both bodies in one, with the name of the first. Of its closed form it has what the functions above need. */
-    DeclaredBody mergedBody() const;
+    CollectedBody mergedBody() const;
     /** Where they are on a line: move all but the outermost two onto the line through these, in both shapes, and those
      *  in the second shape along it, so that their distances are those in the first.
      *  @param first, second  the same bodies
      *  @return the largest distance from the line (nm) */
-    double alignOnLine(DeclaredBody& first, DeclaredBody& second) const;
+    double alignOnLine(CollectedBody& first, CollectedBody& second) const;
 
 private:
     struct Place {
-        int particle, inOne, inOther; // places in DeclaredBody::particles
+        int particle, inOne, inOther; // places in CollectedBody::particles
     };
     /** Place of the shared particle s in the shape of the first body (0) or the second (1). */
     const Real3& at(int body, int s) const {
         return body == 0 ? one.positions[places[s].inOne] : other.positions[places[s].inOther];
     }
 
-    const DeclaredBody &one, &other;
+    const CollectedBody &one, &other;
     std::vector<Place> places;
     std::array<int, 4>
         corners{}; // of a large tetrahedron in the first shape, as far as they span one; the first two are far apart

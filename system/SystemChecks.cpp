@@ -106,7 +106,7 @@ static std::string cannotBeCombined(const Force& force, const std::string& with)
 }
 
 /** A massless particle of a body; -1: there is none. */
-static int anchorOf(const FreeBody& body) {
+static int anchorOf(const RigidBody& body) {
     const auto massless = std::find(body.mass.begin(), body.mass.end(), 0.0);
     return massless == body.mass.end() ? -1 : body.particles[massless - body.mass.begin()];
 }
@@ -114,13 +114,13 @@ static int anchorOf(const FreeBody& body) {
 /** The first rigid body that a massless particle holds in place; -1: there is none. */
 static int findAnchored(const ConstraintSet& set) {
     const auto found = std::find_if(set.bodies.begin(), set.bodies.end(),
-                                    [](const FreeBody& body) { return body.numMassive > 0 && anchorOf(body) >= 0; });
+                                    [](const RigidBody& body) { return body.numMassive > 0 && anchorOf(body) >= 0; });
     return found == set.bodies.end() ? -1 : (int) (found - set.bodies.begin());
 }
 
 /** The first rigid body with several massive particles; -1: there is none. */
 static int findJoining(const ConstraintSet& set, const std::set<int>& exceptForces = {}) {
-    const auto found = std::find_if(set.bodies.begin(), set.bodies.end(), [&](const FreeBody& body) {
+    const auto found = std::find_if(set.bodies.begin(), set.bodies.end(), [&](const RigidBody& body) {
         return body.numMassive > 1 && exceptForces.count(body.force) == 0;
     });
     return found == set.bodies.end() ? -1 : (int) (found - set.bodies.begin());
@@ -141,7 +141,7 @@ static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, 
                     : "Use one that leaves this axis alone (MonteCarloAnisotropicBarostat), or an expression in "
                       "distances only.";
         if (const int body = removes ? findAnchored(set) : -1; body >= 0) {
-            const FreeBody& held = set.bodies[body];
+            const RigidBody& held = set.bodies[body];
             report(problemOfBody(set, "combination", body,
                                  cannotBeCombined(force, describeBody(set, body)) + tiesTo(set, anchorOf(held)),
                                  remedy));

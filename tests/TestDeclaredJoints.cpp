@@ -15,7 +15,7 @@ using namespace OpenMM;
 namespace {
 
 /** Expect the distances of particles in a body. */
-void expectShape(const FreeBody& body, const Vectors& x, double tolerance = 1e-12) {
+void expectShape(const RigidBody& body, const Vectors& x, double tolerance = 1e-12) {
     for (int i = 0; i < body.size(); i++)
         for (int j = 0; j < i; j++) {
             const Real3 r = body.shape[i] - body.shape[j];
@@ -52,7 +52,7 @@ TEST(DeclaredJoints, BodiesThatOthersTogetherFixAreOne) {
     const ConstraintSet set = sample.collect();
     EXPECT_TRUE(sample.problems.empty());
     std::vector<std::vector<int>> particles;
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         particles.push_back(sorted(body.particles));
         expectShape(body, sample.x);
     }
@@ -125,7 +125,7 @@ TEST(DeclaredJoints, OneSharedParticleIsABallJointAndTwoAreAHinge) {
     ASSERT_EQ(set.bodies.size(), 3u);
     EXPECT_EQ(set.numCopies, 3);
     EXPECT_EQ(set.constraints.size(), 3u + 5u);
-    for (const FreeBody& body : set.bodies)
+    for (const RigidBody& body : set.bodies)
         EXPECT_TRUE(body.isJoined);
     EXPECT_DOUBLE_EQ(set.bodies[0].mass[3], 2);
     EXPECT_EQ(describeConstraint(set, 0),
@@ -150,7 +150,7 @@ TEST(DeclaredJoints, HingesOfRoundedPositionsStayHinges) {
     const ConstraintSet set = sample.collect();
     EXPECT_TRUE(sample.problems.empty());
     ASSERT_EQ(set.bodies.size(), 2u) << "nothing fixes the angle";
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         EXPECT_GT(body.lineShift, 1e-5);
         EXPECT_LT(body.lineShift, 1e-3);
         const auto at = [&](int p) {
@@ -182,7 +182,7 @@ TEST(DeclaredJoints, BothBodiesOfAHingeHaveTheSameAxis) {
     const ConstraintSet set = sample.collect(1e-5);
     EXPECT_TRUE(sample.problems.empty());
     ASSERT_EQ(set.bodies.size(), 2u);
-    const auto axisOf = [](const FreeBody& body, int one, int other) {
+    const auto axisOf = [](const RigidBody& body, int one, int other) {
         const Real3 r = body.shape[one] - body.shape[other];
         return std::sqrt(dot(r, r));
     };
@@ -222,7 +222,7 @@ TEST(DeclaredJoints, ArePeriodicIfOneOfTheForcesIs) {
     ConstraintSet set = sample.collect();
     EXPECT_TRUE(sample.problems.empty());
     ASSERT_EQ(set.bodies.size(), 3u);
-    for (const FreeBody& body : set.bodies)
+    for (const RigidBody& body : set.bodies)
         EXPECT_TRUE(body.periodic);
     sample.addBody({0, 1, 2, 9}); // one with the first
     set = sample.collect();
@@ -244,7 +244,7 @@ TEST(DeclaredJoints, OfMasslessParticlesNeedNoConstraints) {
     const ConstraintSet set = sample.collect();
     ASSERT_EQ(set.bodies.size(), 2u);
     EXPECT_TRUE(set.constraints.empty());
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         EXPECT_FALSE(body.isJoined);
         EXPECT_EQ(body.degreesOfFreedom(), 3);
     }

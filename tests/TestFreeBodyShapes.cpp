@@ -8,7 +8,7 @@ using namespace ConstraintTests;
 
 namespace {
 
-FreeBody make(const RigidShape& shape) {
+RigidBody make(const RigidShape& shape) {
     return freeBody(shape).bodies[0];
 }
 
@@ -35,7 +35,7 @@ TEST(FreeBodyShapes, AreAlongPrincipalAxes) {
         for (unsigned seed = 0; seed < 5; seed++) {
             SCOPED_TRACE(shape.name);
             shape.places = moved(shape.places, seed);
-            const FreeBody body = make(shape);
+            const RigidBody body = make(shape);
             EXPECT_EQ(body.degreesOfFreedom(), shape.degreesOfFreedom);
             double S[3][3] = {};
             Real3 centre;
@@ -78,13 +78,13 @@ TEST(FreeBodyShapes, RoundedCoordinatesLeaveTheirDegreesOfFreedom) {
                        ring{"benzene", {12, 12, 12, 12, 12, 12, 1, 1, 1, 1, 1, 1}, benzene(), 6};
             for (RigidShape* shape : {&dioxide, &nitrile, &ring})
                 shape->places = rounded(moved(shape->places, seed), unit);
-            const FreeBody linear = make(dioxide);
+            const RigidBody linear = make(dioxide);
             ASSERT_EQ(linear.degreesOfFreedom(), 5) << seed;
             EXPECT_LT(linear.lineShift, 0.9 * unit);
             for (const Real3& s : linear.shape)
                 EXPECT_TRUE(s.y == 0 && s.z == 0);
             for (const RigidShape* shape : {&nitrile, &ring}) {
-                const FreeBody body = make(*shape);
+                const RigidBody body = make(*shape);
                 ASSERT_EQ(body.degreesOfFreedom(), 6) << shape->name << seed;
                 EXPECT_EQ(body.lineShift, 0);
                 EXPECT_LT(fitBody(body, shape->places.data(), Box()).deviation, 1e-14)
@@ -97,24 +97,24 @@ TEST(FreeBodyShapes, AreLinearBelowASmallestMoment) {
     // The centre of CO2 off the line by h: a moment of 12*32/44 h^2.
     for (double factor : {0.99, 1.01}) {
         const double h = std::sqrt(factor * smallestInertia * 44 / (12 * 32));
-        const FreeBody body = make({"bent", {16, 12, 16}, {{-0.116, 0, 0}, {0, h, 0}, {0.116, 0, 0}}, 0});
+        const RigidBody body = make({"bent", {16, 12, 16}, {{-0.116, 0, 0}, {0, h, 0}, {0.116, 0, 0}}, 0});
         EXPECT_EQ(body.degreesOfFreedom(), factor < 1 ? 5 : 6);
         EXPECT_NEAR(body.lineShift, factor < 1 ? h * 32 / 44 : 0, 1e-12);
     }
     // Light particles beside a line keep their places, and so do those beside an axis of anchors.
-    const FreeBody light = make({"light", {0.1, 0.1, 0.1}, {{0, 0, 0}, {0.07, 0, 0}, {0.03, 0.06, 0}}, 0});
+    const RigidBody light = make({"light", {0.1, 0.1, 0.1}, {{0, 0, 0}, {0.07, 0, 0}, {0.03, 0.06, 0}}, 0});
     EXPECT_EQ(light.degreesOfFreedom(), 6);
     EXPECT_EQ(light.lineShift, 0);
     EXPECT_EQ(make({"flag", {0, 0, 0.1}, {{0, 0, 0}, {0, 0, 0.2}, {0.04, 0, 0.1}}, 0}).degreesOfFreedom(), 1);
     // Two anchors on the line of all others, or nearly: nothing moves.
     for (double h : {0.0, 0.001}) {
-        const FreeBody body = make({"rod", {0, 12, 0, 16}, {{0, 0, 0}, {0.1, h, 0}, {0.2, 0, 0}, {0.3, 0, 0}}, 0});
+        const RigidBody body = make({"rod", {0, 12, 0, 16}, {{0, 0, 0}, {0.1, h, 0}, {0.2, 0, 0}, {0.3, 0, 0}}, 0});
         EXPECT_EQ(body.degreesOfFreedom(), 0);
     }
 }
 
 /** Mass-weighted squares of distances from a fit's places; anchors have none. */
-double squares(const FreeBody& body, const BodyFit& fit, const Points& x) {
+double squares(const RigidBody& body, const BodyFit& fit, const Points& x) {
     double sum = 0;
     for (int i = 0; i < body.size(); i++) {
         const Real3 d = x[i] - x[body.reference] - fit.origin - rigid::alongAxes(fit.axes, body.shape[i]);
@@ -128,7 +128,7 @@ TEST(FreeBodyShapes, FitWithTheLeastSquares) {
         for (unsigned seed = 0; seed < 5; seed++) {
             const RigidShape& shape = someBodies()[kind];
             SCOPED_TRACE(shape.name + " " + std::to_string(seed));
-            const FreeBody body = make(shape);
+            const RigidBody body = make(shape);
             Points x = moved(shape.places, seed);
             EXPECT_LT(fitBody(body, x.data(), Box()).deviation, 1e-14);
             Random random(seed);
@@ -165,7 +165,7 @@ TEST(FreeBodyShapes, FitWithTheLeastSquares) {
 
 TEST(FreeBodyShapes, FitThroughTheSidesOfABox) {
     const Box box{{2, 0, 0}, {0.7, 2.2, 0}, {-0.6, 0.9, 2.4}};
-    FreeBody body = make(someBodies()[2]);
+    RigidBody body = make(someBodies()[2]);
     body.periodic = true;
     for (unsigned seed = 0; seed < 20; seed++) {
         Random random(seed);
@@ -187,7 +187,7 @@ TEST(FreeBodyShapes, FitThroughTheSidesOfABox) {
 TEST(FreeBodyShapes, KnowTheirMirrorImages) {
     for (int kind : {0, 1, 2, 4, 6}) {
         SCOPED_TRACE(someBodies()[kind].name);
-        const FreeBody body = make(someBodies()[kind]);
+        const RigidBody body = make(someBodies()[kind]);
         for (double noise : {0.0, 0.003}) {
             Points x = someBodies()[kind].places;
             Random random(2);

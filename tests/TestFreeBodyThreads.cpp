@@ -42,7 +42,7 @@ TEST(FreeBodyThreads, OrderOfTasksDoesNotMatter) {
         std::vector<int> particles = range(first, first + size - 1);
         std::reverse(particles.begin(), particles.end());
         Points places(x.rbegin(), x.rbegin() + size);
-        set.bodies.push_back(makeFreeBody(particles, places, set.inverseMass));
+        set.bodies.push_back(makeRigidBody(particles, places, set.inverseMass));
     }
     const Arrays v = [&] {
         Arrays drawn;

@@ -24,7 +24,7 @@ Points shifted(Points points, double size, Random& random) {
 }
 
 /** Weighted squares of what is left when the shape is where it fits best. */
-double restOf(const FreeBody& body, const Points& x, const Box& box) {
+double restOf(const RigidBody& body, const Points& x, const Box& box) {
     const BodyFit fit = fitBody(body, x.data(), box);
     double sum = 0;
     for (int i = 0; i < body.size(); i++) {
@@ -50,7 +50,7 @@ TEST(MirrorImages, AreFoundWhereTheyFitBetter) {
         Points x = shifted(given.x, seed % 2 == 0 ? 0.02 : 0.5, random);
         if (seed % 3 == 0)
             x = reflected(x, random.direction());
-        FreeBody other = given.set.bodies[0];
+        RigidBody other = given.set.bodies[0];
         mirrorShape(other);
         if (seed % 5 == 0) // starts with the other one
             given.set.bodies[0] = other;

@@ -303,7 +303,7 @@ TEST(RigidMotion, LeavesARigidDisplacementAsItIs) {
             Random random(seed + 1);
             Real3 axis = random.direction();
             const auto anchor = std::find(shape.masses.begin(), shape.masses.end(), 0.0) - shape.masses.begin();
-            const FreeBody body = freeBody(shape).bodies[0];
+            const RigidBody body = freeBody(shape).bodies[0];
             if (body.isLinear) { // no turn about itself
                 const Real3 along = shape.places[1] - shape.places[0];
                 axis = axis - (dot(axis, along) / dot(along, along)) * along;
@@ -332,7 +332,7 @@ TEST(RigidMotion, EndsAtNinetyDegrees) {
     for (const RigidShape& original : rotors()) {
         SCOPED_TRACE(original.name);
         const RigidShape shape = turned(original, 6);
-        const FreeBody body = freeBody(shape).bodies[0];
+        const RigidBody body = freeBody(shape).bodies[0];
         Real3 centre;
         for (std::size_t i = 0; i < shape.masses.size(); i++)
             centre += shape.masses[i] / body.totalMass * shape.places[i];

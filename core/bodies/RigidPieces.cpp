@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "RigidPieces.h"
-#include "FreeBody.h"
 #include "PieceGrowth.h"
+#include "RigidBody.h"
 #include "WideTriangle.h"
 
 namespace ConstraintPlugin {

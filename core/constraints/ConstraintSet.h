@@ -5,9 +5,9 @@
 
 #include "Box.h"
 #include "CustomCoordinate.h"
-#include "FreeBody.h"
 #include "Kinds.h"
 #include "Real3.h"
+#include "RigidBody.h"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -89,8 +89,8 @@ struct ConstraintSet {
     double absorbedDeviation = 0; ///< largest deviation of an absorbed constraint from its body's shape, as scale()
     int absorbedConstraint = -1;  ///< the constraint with that deviation; -1: none is absorbed
     std::vector<RecognizedBody> recognized;
-    std::vector<FreeBody> bodies; ///< rigid bodies
-    int numCopies = 0;            ///< of particles that several bodies share, beyond one each
+    std::vector<RigidBody> bodies; ///< rigid bodies
+    int numCopies = 0;             ///< of particles that several bodies share, beyond one each
     /** Which particle of which body. */
     struct Place {
         int body = -1, place = -1; ///< -1: of none

@@ -10,7 +10,7 @@ namespace {
 /** How many bodies have each particle. */
 std::vector<int> countSharers(const ConstraintSet& set) {
     std::vector<int> count(set.numParticles());
-    for (const FreeBody& body : set.bodies)
+    for (const RigidBody& body : set.bodies)
         for (int p : body.particles)
             count[p]++;
     return count;
@@ -23,7 +23,7 @@ void markJoined(ConstraintSet& set, const std::vector<int>& sharers) {
         if (!set.isIgnored(c))
             for (int p : c.particles)
                 isConstrained[p] = 1;
-    for (FreeBody& body : set.bodies) {
+    for (RigidBody& body : set.bodies) {
         const auto isShared = [&](int p) { return sharers[p] > 1 && set.inverseMass[p] > 0; };
         body.isJoined = std::any_of(body.particles.begin(), body.particles.end(), [&](int p) {
             return set.inverseMass[p] > 0 && (isConstrained[p] || sharers[p] > 1);
@@ -44,7 +44,7 @@ struct SharedPlace {
 
 /** Directions, along the first body's axes, in which a joint has to hold a further shared particle together, if others
  *  are together already: the distance from these is that of both shapes. */
-std::vector<Real3> openDirections(const FreeBody& first, const std::vector<SharedPlace>& before, int place) {
+std::vector<Real3> openDirections(const RigidBody& first, const std::vector<SharedPlace>& before, int place) {
     if (before.empty())
         return {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const Real3 line = first.shape[place] - first.shape[before[0].first];
@@ -59,7 +59,7 @@ std::vector<Real3> openDirections(const FreeBody& first, const std::vector<Share
 
 /** Hold a body's copies of shared particles where the first bodies that have them hold theirs. */
 void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
-    const FreeBody& body = set.bodies[b];
+    const RigidBody& body = set.bodies[b];
     std::vector<int> places; // those shared with the first bodies come first: what they hold, others need not
     for (int i = 0; i < body.size(); i++)
         if (body.mass[i] > 0 && sharers[body.particles[i]] > 1 && set.joinedPlaces[body.particles[i]].body != b)
@@ -71,7 +71,7 @@ void addJoints(ConstraintSet& set, int b, const std::vector<int>& sharers) {
         const int i = places[k], p = body.particles[i];
         const ConstraintSet::Place& owner = set.joinedPlaces[p];
         set.numCopies++;
-        const FreeBody& first = set.bodies[owner.body];
+        const RigidBody& first = set.bodies[owner.body];
         std::vector<SharedPlace> before; // that both bodies have, whichever body holds these together
         for (std::size_t l = 0; l < k; l++) {
             const auto at = std::find(first.particles.begin(), first.particles.end(), body.particles[places[l]]);
@@ -116,12 +116,12 @@ void joinBodies(ConstraintSet& set) {
         return;
     const std::vector<int> sharers = countSharers(set);
     markJoined(set, sharers);
-    const auto isJoined = [](const FreeBody& body) { return body.isJoined; };
+    const auto isJoined = [](const RigidBody& body) { return body.isJoined; };
     if (std::none_of(set.bodies.begin(), set.bodies.end(), isJoined))
         return;
     set.joinedPlaces.resize(set.numParticles());
     for (int b = (int) set.bodies.size() - 1; b >= 0; b--) {
-        const FreeBody& body = set.bodies[b];
+        const RigidBody& body = set.bodies[b];
         for (int i = 0; i < body.size() && body.isJoined; i++)
             if (body.mass[i] > 0) // anchors are where they are
                 set.joinedPlaces[body.particles[i]] = {b, i};

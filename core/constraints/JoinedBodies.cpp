@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "JoinedBodies.h"
 #include "BodyFit.h"
-#include "FreeBodySolver.h"
+#include "RigidBodySolver.h"
 #include <limits>
 
 namespace ConstraintPlugin {
@@ -20,7 +20,7 @@ JoinedBodies::JoinedBodies(const ConstraintSet& set, const std::vector<int>& con
                 joined.push_back(body);
             }
     for (int b : joined) {
-        const FreeBody& body = set.bodies[b];
+        const RigidBody& body = set.bodies[b];
         states.emplace_back();
         for (int i = 0; i < body.size(); i++)
             states.back().places.push_back({body.shape[i], body.mass[i]});
@@ -30,7 +30,7 @@ JoinedBodies::JoinedBodies(const ConstraintSet& set, const std::vector<int>& con
 void JoinedBodies::setStart(const Real3* positions, const Box& box) {
     failed = BodyReport();
     for (int b : joined) {
-        const FreeBody& body = set.bodies[b];
+        const RigidBody& body = set.bodies[b];
         Moments ofPlaces, ofField;
         bodyLoops::findMoments(rangeOf(b), positions, positions[body.particles[body.reference]],
                                body.periodic ? box : Box(), positions, ofPlaces, ofField);
@@ -63,7 +63,7 @@ void JoinedBodies::displace(const Real3* x, const Box& box, const Real3* nodes, 
     for (Real3& y : part)
         y = fraction * y;
     for (int b : joined) {
-        const FreeBody& body = set.bodies[b];
+        const RigidBody& body = set.bodies[b];
         const RigidMotion& motion = displaced(b, part.data()).motion;
         for (int i = 0; i < body.size(); i++) {
             const Real3 shift = wayToPlace({b, i}, x, box) + rigid::motionOf(motion, body.shape[i]);

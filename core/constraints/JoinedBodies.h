@@ -4,7 +4,7 @@
 #define CONSTRAINTS_CORE_JOINED_BODIES_H_
 
 #include "ConstraintSet.h"
-#include "FreeBodySolver.h"
+#include "RigidBodySolver.h"
 
 namespace ConstraintPlugin {
 

@@ -107,7 +107,7 @@ SolveReport ConstraintSolver::measurePositions(const Real3* positions, const Box
 ConstraintSolver::Misplaced ConstraintSolver::placeBodies(Real3* x, const Box& box, double threshold,
                                                           double ofAnchors) const {
     for (int b = 0; b < (int) set.bodies.size(); b++) {
-        const FreeBody& body = set.bodies[b];
+        const RigidBody& body = set.bodies[b];
         const BodyFit fit = fitBody(body, x, box);
         if (fit.deviation <= threshold * body.radius)
             continue;
@@ -122,7 +122,7 @@ ConstraintSolver::Misplaced ConstraintSolver::placeBodies(Real3* x, const Box& b
 
 int ConstraintSolver::rank() const {
     int rank = (int) active.size();
-    for (const FreeBody& body : set.bodies)
+    for (const RigidBody& body : set.bodies)
         rank += 3 * body.numMassive - body.degreesOfFreedom();
     return rank - 3 * set.numCopies; // which numMassive counts, but which are no coordinates of the System
 }

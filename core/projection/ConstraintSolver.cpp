@@ -70,13 +70,13 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
         return a.kind == b.kind && a.particles == b.particles && a.force == b.force && a.index == b.index &&
                a.nodes == b.nodes && a.joint == b.joint && a.isAbsorbed == b.isAbsorbed && a.recognized == b.recognized;
     };
-    auto isSameBody = [](const FreeBody& a, const FreeBody& b) {
+    auto isSameBody = [](const RigidBody& a, const RigidBody& b) {
         return a.particles == b.particles && a.force == b.force && a.index == b.index &&
                a.constants.rotations == b.constants.rotations && a.isLinear == b.isLinear && a.isJoined == b.isJoined;
     };
     // Masses are those of the Context, which the System's may differ from by now.
-    std::vector<FreeBody> newBodies = other.bodies;
-    for (FreeBody& body : newBodies)
+    std::vector<RigidBody> newBodies = other.bodies;
+    for (RigidBody& body : newBodies)
         body = withMasses(std::move(body), set.inverseMass);
     if (set.numListed != other.numListed || set.custom.size() != other.custom.size() ||
         !std::equal(set.bodies.begin(), set.bodies.end(), newBodies.begin(), newBodies.end(), isSameBody) ||

@@ -4,13 +4,13 @@
 #define CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
 
 #include "DistanceSolver.h"
-#include "FreeBodySolver.h"
 #include "IterativeSolver.h"
 #include "JoinedRows.h"
 #include "JointRank.h"
 #include "MatrixInversionSolver.h"
 #include "Multipliers.h"
 #include "RankAnalysis.h"
+#include "RigidBodySolver.h"
 #include <functional>
 #include <memory>
 
@@ -282,7 +282,7 @@ private:
     std::unique_ptr<Jacobian> checks;   // of the checked ones
     IterativeSolver iterative;
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
-    FreeBodySolver bodies;
+    RigidBodySolver bodies;
     mutable Impulses last; // those of bodies are kept here, those of constraints put here by readImpulses()
     std::shared_ptr<TaskRunner> runner;        // null: no distances
     std::unique_ptr<DistanceSolver> distances; // null: the simple solvers solve all clusters

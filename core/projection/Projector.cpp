@@ -223,7 +223,7 @@ double Projector::roundingSlack(const ProjectionSettings& settings, const Real3*
             const double size = largestComponent(x[particle]);
             largest = std::isinf(size) ? largest : std::max(largest, size); // else any error would count as rounding
         }
-    for (const FreeBody& body : solver.getSet().bodies) {
+    for (const RigidBody& body : solver.getSet().bodies) {
         const double size = largestComponent(x[body.particles[body.reference]]);
         largest = std::isinf(size) ? largest : std::max(largest, size);
     }
@@ -236,7 +236,7 @@ double Projector::shortestScale() const {
     for (const Constraint& c : solver.getSet().constraints)
         if (!c.isAbsorbed)
             shortest = std::min(shortest, solver.getSet().scale(c));
-    for (const FreeBody& body : solver.getSet().bodies)
+    for (const RigidBody& body : solver.getSet().bodies)
         if (body.radius > 0)
             shortest = std::min(shortest, body.radius);
     return shortest;
@@ -257,7 +257,7 @@ bool Projector::findUnresolved(const ProjectionSettings& settings, const Real3* 
             return true;
         }
     for (std::size_t b = 0; b < set.bodies.size(); b++) {
-        const FreeBody& body = set.bodies[b];
+        const RigidBody& body = set.bodies[b];
         const int p = body.particles[body.reference];
         const double rounding = settings.positionEpsilon * largestComponent(x[p]);
         if (body.radius == 0 || !(rounding > body.radius) || std::isinf(rounding))

@@ -14,7 +14,7 @@ public:
     Vertices(const ConstraintSet& set, const Real3* positions, const Box& box)
         : set(set), positions(positions), box(box), isWrapped(set.bodies.size()) {
         for (std::size_t b = 0; b < set.bodies.size(); b++) {
-            const FreeBody& body = set.bodies[b];
+            const RigidBody& body = set.bodies[b];
             for (int i = 0; i < body.size() && body.isJoined && body.periodic; i++) {
                 const Real3 r = positions[body.particles[i]] - positions[body.particles[body.reference]];
                 isWrapped[b] = isWrapped[b] || norm(fromReference(body, i, positions, box) - r) > 1e-6;

@@ -40,7 +40,7 @@ bool hasBase(const ConstraintSet& set, const RecognizedBody& recognized) {
 }
 
 /** Places of the particles of its base: on a line two. */
-std::vector<int> placesOfBase(const FreeBody& body, const RecognizedBody& recognized) {
+std::vector<int> placesOfBase(const RigidBody& body, const RecognizedBody& recognized) {
     std::vector<int> places;
     for (int i = 0; i < body.size(); i++)
         if (recognized.base.empty() ||
@@ -58,7 +58,7 @@ std::vector<int> placesOfBase(const FreeBody& body, const RecognizedBody& recogn
  *  @param forces  on its particles */
 void addOfBase(const ConstraintSet& set, const RecognizedBody& recognized, const Real3* forces, const Real3* positions,
                const Box& box, std::vector<double>& multipliers) {
-    const FreeBody& body = set.bodies[recognized.body];
+    const RigidBody& body = set.bodies[recognized.body];
     const std::vector<int> places = placesOfBase(body, recognized);
     std::vector<Real3> shape, x, onBase(places.size());
     for (int place : places) {
@@ -125,7 +125,7 @@ ForceMultipliers withBodyMultipliers(const ConstraintSet& set, ForceMultipliers 
         return multipliers;
     std::vector<int> firstPlace; // of each body in these
     int next = 0;
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         firstPlace.push_back(next);
         next += body.size();
     }
@@ -139,7 +139,7 @@ ForceMultipliers withBodyMultipliers(const ConstraintSet& set, ForceMultipliers 
         std::vector<double> right;
         for (int r : group) {
             const RecognizedBody& recognized = set.recognized[r];
-            const FreeBody& body = set.bodies[recognized.body];
+            const RigidBody& body = set.bodies[recognized.body];
             rows.insert(rows.end(), recognized.constraints.begin(), recognized.constraints.end());
             for (int i = 0; i < body.size(); i++) {
                 const int p = body.particles[i];

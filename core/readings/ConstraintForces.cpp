@@ -12,7 +12,7 @@ namespace {
 /** Complete the forces of a body, of particles with mass so far, by those of its anchors: together they have neither
  *  resultant nor torque. Of two or more anchors many forces do; these are the smallest, a + b x (x_j - x_mean).
  *  @param x  positions of its particles */
-void addReactions(const FreeBody& body, const std::vector<Real3>& x, std::vector<Real3>& forces) {
+void addReactions(const RigidBody& body, const std::vector<Real3>& x, std::vector<Real3>& forces) {
     const int n = body.size() - body.numMassive;
     if (n == 0)
         return;
@@ -47,7 +47,7 @@ void addReactions(const FreeBody& body, const std::vector<Real3>& x, std::vector
 
 /** Take out what would move a body with its particles at x: an integrator with several position stages adds up impulses
  *  that were balanced each at other positions. */
-void balance(const FreeBody& body, const std::vector<Real3>& x, const BodyFit& fit, std::vector<Real3>& forces) {
+void balance(const RigidBody& body, const std::vector<Real3>& x, const BodyFit& fit, std::vector<Real3>& forces) {
     Real3 resultant, torque;
     for (int i = 0; i < body.size(); i++)
         if (body.mass[i] > 0) {
@@ -73,7 +73,7 @@ void subtractJoining(const ConstraintSet& set, const Jacobian& J, const std::vec
         return;
     std::vector<int> first; // place of each body
     int next = 0;
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         first.push_back(next);
         next += body.size();
     }
@@ -96,7 +96,7 @@ std::vector<int> findActing(const ForceMultipliers& multipliers) {
 }
 
 /** Positions of a body's particles, relative to its reference. */
-std::vector<Real3> placesOf(const FreeBody& body, const Real3* positions, const Box& box) {
+std::vector<Real3> placesOf(const RigidBody& body, const Real3* positions, const Box& box) {
     std::vector<Real3> x;
     for (int i = 0; i < body.size(); i++)
         x.push_back(fromReference(body, i, positions, box));
@@ -115,7 +115,7 @@ std::vector<Real3> computeForcesOfBodies(const ConstraintSet& set, const ForceMu
     for (const RecognizedBody& recognized : set.recognized)
         isRecognized[recognized.body] = 1;
     auto first = ofBodies.begin();
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         std::vector<Real3> forces(first, first + body.size());
         const std::vector<Real3> x = placesOf(body, positions, box);
         if (isRecognized[&body - set.bodies.data()]) // the forces are those of multipliers
@@ -153,7 +153,7 @@ ConstraintForces computeConstraintForces(const ConstraintSet& set, const ForceMu
     if (ofBodies.empty())
         return result;
     auto force = ofBodies.begin();
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         const std::vector<Real3> x = placesOf(body, positions, box);
         for (int i = 0; i < body.size(); i++) {
             const Real3& F = *force++;

@@ -54,7 +54,7 @@ struct Alignment {
 };
 
 /** @param weight  by place */
-Alignment align(const FreeBody& body, const Real3* positions, const Box& box, std::vector<double> weight,
+Alignment align(const RigidBody& body, const Real3* positions, const Box& box, std::vector<double> weight,
                 bool isAboutCentre) {
     Alignment a;
     a.weight = std::move(weight);
@@ -75,7 +75,7 @@ Alignment align(const FreeBody& body, const Real3* positions, const Box& box, st
 }
 
 /** Weights of a body's particles: of one that anchors hold, these count alone. */
-std::vector<double> weightsOf(const FreeBody& body) {
+std::vector<double> weightsOf(const RigidBody& body) {
     std::vector<double> weight = body.mass;
     for (double& w : weight)
         w = body.isHeld ? (w == 0 ? 1 : 0) : w;
@@ -84,7 +84,7 @@ std::vector<double> weightsOf(const FreeBody& body) {
 
 } // namespace
 
-BodyFit fitBody(const FreeBody& body, const Real3* positions, const Box& box) {
+BodyFit fitBody(const RigidBody& body, const Real3* positions, const Box& box) {
     const int n = body.size();
     const Alignment given = align(body, positions, box, weightsOf(body), body.isHeld || body.constants.inverseMass > 0);
     const std::vector<Real3>& u = given.u;
@@ -121,7 +121,7 @@ BodyFit fitBody(const FreeBody& body, const Real3* positions, const Box& box) {
     return fit;
 }
 
-bool fitsBetterMirrored(const FreeBody& body, const Real3* positions, const Box& box) {
+bool fitsBetterMirrored(const RigidBody& body, const Real3* positions, const Box& box) {
     double height = 0;
     for (const Real3& s : body.shape)
         height = std::max(height, std::abs(s.z - body.shape[0].z));
@@ -137,7 +137,7 @@ bool fitsBetterMirrored(const FreeBody& body, const Real3* positions, const Box&
     return dot(first, cross(given.M.row[1], given.M.row[2])) < 0;
 }
 
-void moveToFit(const FreeBody& body, const BodyFit& fit, Real3* positions, const Box& box) {
+void moveToFit(const RigidBody& body, const BodyFit& fit, Real3* positions, const Box& box) {
     std::vector<Real3> u;
     for (int i = 0; i < body.size(); i++)
         u.push_back(fromReference(body, i, positions, box));

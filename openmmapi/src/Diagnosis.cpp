@@ -92,7 +92,7 @@ void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
             makeGroup(kinds[body.body], set, body.constraints, sorted(set.bodies[body.body].particles)));
         diagnosis.groups.back().number = set.bodies[body.body].degreesOfFreedom();
     }
-    for (const FreeBody& body : set.bodies) {
+    for (const RigidBody& body : set.bodies) {
         if (kinds[&body - set.bodies.data()] != ConstraintGroup::Rigid)
             continue;
         diagnosis.groups.push_back({ConstraintGroup::Rigid,

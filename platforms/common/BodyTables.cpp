@@ -28,7 +28,7 @@ int blockSizeFor(int places, int largestBlock) {
 } // namespace
 
 void BodyTables::addBodies(const ConstraintSet& set, int largestBlock) {
-    const std::vector<FreeBody>& bodies = set.bodies;
+    const std::vector<RigidBody>& bodies = set.bodies;
     const PartSize size = partSize(largestBlock);
     bodyPartSize = size.part;
     numberOfBody.assign(bodies.size(), -1);
@@ -56,7 +56,7 @@ void BodyTables::addBodies(const ConstraintSet& set, int largestBlock) {
 }
 
 void BodyTables::addBody(const ConstraintSet& set, int b) {
-    const FreeBody& body = set.bodies[b];
+    const RigidBody& body = set.bodies[b];
     numberOfBody[b] = numBodies;
     bodyOfNumber.push_back(b);
     for (int i = 0; i < body.size(); i++)
@@ -73,7 +73,7 @@ void BodyTables::addBody(const ConstraintSet& set, int b) {
     numBodies++;
 }
 
-void BodyTables::addShape(const FreeBody& body) {
+void BodyTables::addShape(const RigidBody& body) {
     for (int i = 0; i < body.size(); i++)
         if (body.mass[i] > 0) {
             const Real3& s = body.shape[i];

@@ -59,7 +59,7 @@ struct BodyTables {
 
 private:
     void addBody(const ConstraintSet& set, int b);
-    void addShape(const FreeBody& body);
+    void addShape(const RigidBody& body);
     void addJoinedBodies(const ConstraintSet& set, int largestBlock);
 };
 

@@ -56,7 +56,7 @@ private:
     int bodyOf(int group) const {
         return group - (int) groups.size();
     }
-    static bool areEqual(const FreeBody& a, const FreeBody& b) {
+    static bool areEqual(const RigidBody& a, const RigidBody& b) {
         const auto same = [](const Real3& x, const Real3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
         return a.force == b.force && a.periodic == b.periodic && a.mass == b.mass &&
                std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(), same);

@@ -269,7 +269,7 @@ void ConstraintTables::addPoints(const ConstraintSet& set, const Constraint& c, 
             pointNodes.push_back({nextSlot++, -1, -1, -1});
             continue;
         }
-        const FreeBody& body = set.bodies[place.body];
+        const RigidBody& body = set.bodies[place.body];
         const int number = numberOfBody[place.body], origin = slotOf.at(set.originNodeOf(place.body)),
                   before = (int) std::count_if(body.mass.begin(), body.mass.begin() + place.place,
                                                [](double mass) { return mass > 0; });

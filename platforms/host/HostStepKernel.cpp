@@ -27,7 +27,7 @@ void HostStepKernel::initialize(const System& system, const ConstraintIntegrator
     record = make_unique<StepRecord>(scheme, *solver, integrator.getStepSize());
     takeSettings(integrator);
     mayBeMirrored = any_of(constraints.bodies.begin(), constraints.bodies.end(),
-                           [](const FreeBody& body) { return body.mayBeMirrored; });
+                           [](const RigidBody& body) { return body.mayBeMirrored; });
     metParameters = solver->getGlobals(); // the Context's defaults: no positions are set yet
 }
 
@@ -203,7 +203,7 @@ SolverSummary HostStepKernel::getSummary() const {
                                   [](const Constraint& c) { return c.isAbsorbed && c.recognized < 0; });
     now.absorbedDeviation = set.absorbedDeviation;
     now.absorbedConstraint = set.absorbedConstraint;
-    for (const FreeBody& body : set.bodies)
+    for (const RigidBody& body : set.bodies)
         now.lineShift = max(now.lineShift, body.lineShift);
     now.joinedBodies = (int) set.bodies.size() - countFreeBodies(set);
     now.joints = set.numCopies;

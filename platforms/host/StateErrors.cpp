@@ -72,8 +72,8 @@ std::string remedyOf(Cause cause, bool isConverged) {
 } // namespace
 
 /** Whether positions of a body that takes no images would fit its shape if it did. */
-static bool lacksImage(const FreeBody& body, const Real3* x, const Box& box) {
-    FreeBody periodic = body;
+static bool lacksImage(const RigidBody& body, const Real3* x, const Box& box) {
+    RigidBody periodic = body;
     periodic.periodic = true;
     return !body.periodic && fitBody(periodic, x, box).deviation < 0.5 * fitBody(body, x, box).deviation;
 }

@@ -16,7 +16,7 @@ namespace ConstraintPlugin {
 StepRecord::StepRecord(const StepScheme& scheme, ConstraintSolver& solver, double stepSize)
     : scheme(scheme), solver(solver), stepSize(stepSize) {
     reading.multipliers.values.assign(solver.getSet().constraints.size(), 0.0);
-    for (const FreeBody& body : solver.getSet().bodies)
+    for (const RigidBody& body : solver.getSet().bodies)
         reading.multipliers.ofBodies.resize(reading.multipliers.ofBodies.size() + body.size());
     reading.velocityMultipliers = reading.multipliers;
     reading.positions.assign(solver.getSet().numParticles(), Real3());

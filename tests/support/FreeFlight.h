@@ -41,7 +41,7 @@ inline ConstraintSet freeBody(const RigidShape& shape) {
     ConstraintSet set;
     set.inverseMass = shape.inverseMasses();
     set.bodies = {
-        ConstraintPlugin::makeFreeBody(range(0, (int) shape.places.size() - 1), shape.places, set.inverseMass)};
+        ConstraintPlugin::makeRigidBody(range(0, (int) shape.places.size() - 1), shape.places, set.inverseMass)};
     set.bodies[0].force = set.bodies[0].index = 0;
     return set;
 }

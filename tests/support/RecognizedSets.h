@@ -66,7 +66,7 @@ struct Recognized {
         Points shape;
         for (int p : particles)
             shape.push_back(x[p]);
-        set.bodies.push_back(makeFreeBody(particles, shape, set.inverseMass));
+        set.bodies.push_back(makeRigidBody(particles, shape, set.inverseMass));
         set.bodies.back().mayBeMirrored = true;
         set.recognized.push_back(recognized);
     }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#include "FreeBody.h"
+#include "RigidBody.h"
 #include "SymmetricEigen.h"
 #include <algorithm>
 
@@ -77,7 +77,7 @@ Anchors findAnchors(const std::vector<Real3>& positions, const std::vector<doubl
 }
 
 /** Project the shape onto the first axis. */
-void straighten(FreeBody& body, double size) {
+void straighten(RigidBody& body, double size) {
     constexpr double rounding = 1e-12; // of what is on a line already
     for (Real3& s : body.shape) {
         const double shift = norm({0, s.y, s.z});
@@ -147,10 +147,10 @@ void requireShape(const std::vector<int>& particles, const std::vector<Real3>& p
 namespace {
 
 /** @param mass  of the particles (amu) */
-FreeBody makeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
-                  const std::vector<double>& mass) {
+RigidBody makeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
+                   const std::vector<double>& mass) {
     const int n = (int) particles.size();
-    FreeBody body;
+    RigidBody body;
     body.particles = particles;
     body.mass = mass;
     Real3 centre;
@@ -211,7 +211,7 @@ FreeBody makeBody(const std::vector<int>& particles, const std::vector<Real3>& p
     return body;
 }
 
-/** Their parts of the masses of particles (amu). @param sharers  as FreeBody::sharers */
+/** Their parts of the masses of particles (amu). @param sharers  as RigidBody::sharers */
 std::vector<double> massesOf(const std::vector<int>& particles, const std::vector<int>& sharers,
                              const std::vector<double>& inverseMass) {
     std::vector<double> mass;
@@ -224,17 +224,17 @@ std::vector<double> massesOf(const std::vector<int>& particles, const std::vecto
 
 } // namespace
 
-FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
-                      const std::vector<double>& inverseMass) {
+RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
+                        const std::vector<double>& inverseMass) {
     requireShape(particles, positions, (int) inverseMass.size(), 1);
     return makeBody(particles, positions, massesOf(particles, {}, inverseMass));
 }
 
-FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass) {
+RigidBody withMasses(RigidBody body, const std::vector<double>& inverseMass) {
     const std::vector<double> mass = massesOf(body.particles, body.sharers, inverseMass);
     if (mass == body.mass)
         return body;
-    FreeBody other = makeBody(body.particles, body.shape, mass);
+    RigidBody other = makeBody(body.particles, body.shape, mass);
     other.lineShift = std::max(other.lineShift, body.lineShift);
     other.periodic = body.periodic;
     other.force = body.force;
@@ -245,12 +245,12 @@ FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass) {
     return other;
 }
 
-FreeBody withSharers(FreeBody body, std::vector<int> sharers, const std::vector<double>& inverseMass) {
+RigidBody withSharers(RigidBody body, std::vector<int> sharers, const std::vector<double>& inverseMass) {
     body.sharers = std::move(sharers);
     return withMasses(std::move(body), inverseMass);
 }
 
-void mirrorShape(FreeBody& body) {
+void mirrorShape(RigidBody& body) {
     for (Real3& s : body.shape)
         s.z = -s.z;
 }

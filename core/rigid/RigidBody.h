@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef CONSTRAINTS_CORE_FREE_BODY_H_
-#define CONSTRAINTS_CORE_FREE_BODY_H_
+#ifndef CONSTRAINTS_CORE_RIGID_BODY_H_
+#define CONSTRAINTS_CORE_RIGID_BODY_H_
 
 #include "rigidMotion.h"
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace ConstraintPlugin {
  *  mass. Immovable (massless) particles of the body are anchors. One is the origin instead, and the axes are principal
  *  about it. Two or more on a line are the first axis, and the first of them is the origin; particles on this line are
  *  immovable, too. Three that are not on a line hold the whole body. */
-struct FreeBody {
+struct RigidBody {
     std::vector<int> particles;
     std::vector<Real3> shape; ///< [particles] nm, along the axes, from the origin
     std::vector<double> mass; ///< [particles] amu, 0 for anchors
@@ -79,17 +79,17 @@ inline bool areOnALine(double extent, double width) {
  *  @param positions    of the particles, in the same order (nm)
  *  @param inverseMass  of all particles of the System (1/amu), 0: immovable
  *  @throws BadShape if there is no such body */
-FreeBody makeFreeBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
-                      const std::vector<double>& inverseMass);
+RigidBody makeRigidBody(const std::vector<int>& particles, const std::vector<Real3>& positions,
+                        const std::vector<double>& inverseMass);
 
 /** The same body with other masses. @param inverseMass  of all particles of the System (1/amu) */
-FreeBody withMasses(FreeBody body, const std::vector<double>& inverseMass);
+RigidBody withMasses(RigidBody body, const std::vector<double>& inverseMass);
 
-/** The same body where others share some of its particles. @param sharers  as FreeBody::sharers */
-FreeBody withSharers(FreeBody body, std::vector<int> sharers, const std::vector<double>& inverseMass);
+/** The same body where others share some of its particles. @param sharers  as RigidBody::sharers */
+RigidBody withSharers(RigidBody body, std::vector<int> sharers, const std::vector<double>& inverseMass);
 
 /** Make a shape its mirror image in the plane of its first two axes. */
-void mirrorShape(FreeBody& body);
+void mirrorShape(RigidBody& body);
 
 /** Check that particles and positions can be those of a rigid body, which needs at least some number of particles.
  *  @throws BadShape */

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#include "FreeBodySolver.h"
+#include "RigidBodySolver.h"
 #include <algorithm>
 #include <limits>
 
@@ -31,11 +31,11 @@ bool isFinite(const RigidMotion& motion) {
 }
 
 /** Whether positions determine the place of a body's particles, rather than all of them being immovable, or alone. */
-bool hasPlaces(const FreeBody& body) {
+bool hasPlaces(const RigidBody& body) {
     return body.constants.rotations > 0;
 }
 
-const Real3& referenceOf(const FreeBody& body, const Real3* positions) {
+const Real3& referenceOf(const RigidBody& body, const Real3* positions) {
     return positions[body.particles[body.reference]];
 }
 
@@ -46,20 +46,20 @@ const JoinedMotions::Motion& motionOf(const JoinedMotions& joined, int body) {
     return given == nullptr ? none : *given;
 }
 
-const Box& boxOf(const FreeBody& body, const Box& box) {
+const Box& boxOf(const RigidBody& body, const Box& box) {
     static const Box none;
     return body.periodic ? box : none;
 }
 
 } // namespace
 
-Real3 wayToPlace(const FreeBody& body, int i, const bodyLoops::Frame& frame, const Real3* positions, const Box& box) {
+Real3 wayToPlace(const RigidBody& body, int i, const bodyLoops::Frame& frame, const Real3* positions, const Box& box) {
     if (!hasPlaces(body))
         return {};
     return frame.origin + rigid::alongAxes(frame.axes, body.shape[i]) - fromReference(body, i, positions, box);
 }
 
-FreeBodySolver::FreeBodySolver(const std::vector<FreeBody>& bodies) : bodies(bodies), firstPlace{0} {
+RigidBodySolver::RigidBodySolver(const std::vector<RigidBody>& bodies) : bodies(bodies), firstPlace{0} {
     int inTask = partSize;
     for (int b = 0; b < (int) bodies.size(); b++) {
         const int n = bodies[b].size();
@@ -80,7 +80,7 @@ FreeBodySolver::FreeBodySolver(const std::vector<FreeBody>& bodies) : bodies(bod
     takeShapes();
 }
 
-void FreeBodySolver::takeShapes() {
+void RigidBodySolver::takeShapes() {
     places.clear();
     places.reserve(numPlaces());
     copies.clear();
@@ -100,7 +100,7 @@ void FreeBodySolver::takeShapes() {
 }
 
 template <class ValueOf>
-void FreeBodySolver::averageShared(Real3* field, ValueOf valueOf) const {
+void RigidBodySolver::averageShared(Real3* field, ValueOf valueOf) const {
     for (std::size_t first = 0, last = 0; first < copies.size(); first = last) {
         Real3 sum;
         for (; last < copies.size() && copies[last].particle == copies[first].particle; last++) {
@@ -111,21 +111,21 @@ void FreeBodySolver::averageShared(Real3* field, ValueOf valueOf) const {
     }
 }
 
-void FreeBodySolver::Sums::add(const Sums& other) {
+void RigidBodySolver::Sums::add(const Sums& other) {
     ConstraintPlugin::add(place, other.place);
     ConstraintPlugin::add(field, other.field);
 }
 
-FreeBodySolver::Sums FreeBodySolver::sumOf(int body, int first, int last, const Real3* positions, const Box& box,
-                                           const Real3* field) const {
+RigidBodySolver::Sums RigidBodySolver::sumOf(int body, int first, int last, const Real3* positions, const Box& box,
+                                             const Real3* field) const {
     Sums sums;
-    const FreeBody& b = bodies[body];
+    const RigidBody& b = bodies[body];
     bodyLoops::findMoments(rangeOf(body, first, last, places), positions, referenceOf(b, positions), boxOf(b, box),
                            field, sums.place, sums.field);
     return sums;
 }
 
-bodyLoops::Frame frameOf(const FreeBody& body, const Moments& place, const Real3* positions, const Box& box) {
+bodyLoops::Frame frameOf(const RigidBody& body, const Moments& place, const Real3* positions, const Box& box) {
     if (!hasPlaces(body))
         return {};
     const Real3 first = body.axisAnchor < 0 ? place.first : fromReference(body, body.axisAnchor, positions, box);
@@ -133,7 +133,7 @@ bodyLoops::Frame frameOf(const FreeBody& body, const Moments& place, const Real3
 }
 
 template <class Move>
-auto FreeBodySolver::eachOf(const std::vector<BodyPlace>& some, Move move) const {
+auto RigidBodySolver::eachOf(const std::vector<BodyPlace>& some, Move move) const {
     return [this, &some, move](int b, int first, int last, const Frame& frame, const RigidMotion& motion) {
         for (int i = first; i < last; i++)
             if (some[firstPlace[b] + i].mass > 0)
@@ -142,8 +142,8 @@ auto FreeBodySolver::eachOf(const std::vector<BodyPlace>& some, Move move) const
 }
 
 template <class Solve, class Move>
-BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, const Real3* field,
-                                     const JoinedMotions& joined, Solve solve, Move move, bool isFitted) {
+BodyReport RigidBodySolver::solveEach(const Real3* positions, const Box& box, const Real3* field,
+                                      const JoinedMotions& joined, Solve solve, Move move, bool isFitted) {
     struct Part {
         Sums sums;
         Frame frame;
@@ -153,7 +153,7 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
     std::vector<Part> parts(tasks.size());
     const auto needsSums = [&](int b) { return isFitted || joined.of(b) == nullptr; };
     const auto solveBody = [&](int b, Part& part) {
-        const FreeBody& body = bodies[b];
+        const RigidBody& body = bodies[b];
         const JoinedMotions::Motion* const given = joined.of(b);
         if (given != nullptr)
             part.motion = given->motion;
@@ -226,7 +226,7 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
         if (part.failed >= 0) {
             report.body = part.failed;
             report.isSolved = false;
-            const FreeBody& body = bodies[part.failed];
+            const RigidBody& body = bodies[part.failed];
             const Real3 turn = rigid::angularVelocity(body.constants, part.frame.axes, part.sums.field);
             report.rotation = isFinite(part.motion) ? norm(turn) : std::numeric_limits<double>::quiet_NaN();
             report.particle = body.particles[body.reference];
@@ -235,8 +235,8 @@ BodyReport FreeBodySolver::solveEach(const Real3* positions, const Box& box, con
     return report;
 }
 
-BodyReport FreeBodySolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double perTime,
-                                          Real3* velocity, std::vector<Real3>& impulses, const JoinedMotions& joined) {
+BodyReport RigidBodySolver::solvePositions(const Real3* positions, const Box& box, Real3* delta, double perTime,
+                                           Real3* velocity, std::vector<Real3>& impulses, const JoinedMotions& joined) {
     impulses.resize(numPlaces());
     const BodyReport report = solveEach(
         positions, box, delta, joined,
@@ -244,13 +244,13 @@ BodyReport FreeBodySolver::solvePositions(const Real3* positions, const Box& box
             return rigid::displace(bodies[b].constants, frame.axes, displacement, &motion);
         },
         [&](int b, int first, int last, const Frame& frame, const RigidMotion& motion) {
-            const FreeBody& body = bodies[b];
+            const RigidBody& body = bodies[b];
             bodyLoops::displace(movingRangeOf(b, first, last), motion, hasPlaces(body) ? &frame : nullptr, positions,
                                 referenceOf(body, positions), boxOf(body, box), delta, perTime, velocity,
                                 &impulses[firstPlace[b] + first]);
         });
     averageShared(delta, [&](int b, int i, int place) {
-        const FreeBody& body = bodies[b];
+        const RigidBody& body = bodies[b];
         const JoinedMotions::Motion& given = motionOf(joined, b);
         const int p = body.particles[i];
         const Real3 displacement = rigid::motionOf(given.motion, body.shape[i]), change = displacement - delta[p];
@@ -262,8 +262,8 @@ BodyReport FreeBodySolver::solvePositions(const Real3* positions, const Box& box
     return report;
 }
 
-BodyReport FreeBodySolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity,
-                                           std::vector<Real3>& impulses, const JoinedMotions& joined) {
+BodyReport RigidBodySolver::solveVelocities(const Real3* positions, const Box& box, Real3* velocity,
+                                            std::vector<Real3>& impulses, const JoinedMotions& joined) {
     impulses.resize(numPlaces());
     const BodyReport report = solveEach(
         positions, box, velocity, joined,
@@ -282,9 +282,9 @@ BodyReport FreeBodySolver::solveVelocities(const Real3* positions, const Box& bo
     return report;
 }
 
-BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
-                                              Real3* acceleration, const Stabilization& feedback,
-                                              std::vector<Real3>& forces, const JoinedMotions& joined) {
+BodyReport RigidBodySolver::solveAccelerations(const Real3* positions, const Box& box, const Real3* velocity,
+                                               Real3* acceleration, const Stabilization& feedback,
+                                               std::vector<Real3>& forces, const JoinedMotions& joined) {
     // b_i = -2 alpha (v_i - its rigid velocity), and the angular velocities
     std::vector<Real3> damping(numPlaces()), angular(bodies.size());
     solveEach(
@@ -294,13 +294,13 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
             angular[b] = rigid::angularVelocity(bodies[b].constants, frame.axes, moments);
             return true;
         },
-        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachParticle([&](const RigidBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             damping[place] =
                 (-2 * feedback.alpha) * (velocity[body.particles[i]] - rigid::motionOf(motion, body.shape[i]));
         }),
         true);
     forces.resize(numPlaces());
-    const auto constrained = [&](const FreeBody& body, int i, int place, const Frame& frame,
+    const auto constrained = [&](const RigidBody& body, int i, int place, const Frame& frame,
                                  const RigidMotion& motion) {
         const Real3 a = rigid::motionOf(motion, body.shape[i]) + damping[place] +
                         (feedback.beta * feedback.beta) * wayToPlace(body, i, frame, positions, box);
@@ -313,7 +313,7 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
             motion = rigid::rigidAcceleration(bodies[b].constants, frame.axes, moments, angular[b]);
             return isFinite(motion);
         },
-        eachMoving([&](const FreeBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
+        eachMoving([&](const RigidBody& body, int i, int place, const Frame& frame, const RigidMotion& motion) {
             acceleration[body.particles[i]] = constrained(body, i, place, frame, motion);
         }),
         true);
@@ -324,8 +324,8 @@ BodyReport FreeBodySolver::solveAccelerations(const Real3* positions, const Box&
     return report;
 }
 
-void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
-                                         std::vector<Real3>& forces, const JoinedMotions& joined) {
+void RigidBodySolver::solveVelocitySpread(const Real3* positions, const Box& box, const Real3* w,
+                                          std::vector<Real3>& forces, const JoinedMotions& joined) {
     forces.resize(numPlaces());
     solveEach(
         positions, box, w, joined,
@@ -335,12 +335,12 @@ void FreeBodySolver::solveVelocitySpread(const Real3* positions, const Box& box,
             motion = rigid::rigidAcceleration(constants, frame.axes, Moments(), half);
             return true;
         },
-        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachParticle([&](const RigidBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             forces[place] = body.mass[i] * rigid::motionOf(motion, body.shape[i]);
         }));
 }
 
-BodyReport FreeBodySolver::measurePositions(const Real3* positions, const Box& box) const {
+BodyReport RigidBodySolver::measurePositions(const Real3* positions, const Box& box) const {
     BodyReport report;
     for (int b = 0; b < (int) bodies.size(); b++) {
         const BodyFit fit = fitBody(bodies[b], positions, box);
@@ -356,8 +356,8 @@ BodyReport FreeBodySolver::measurePositions(const Real3* positions, const Box& b
     return report;
 }
 
-BodyReport FreeBodySolver::measureVelocities(const Real3* positions, const Box& box, const Real3* velocity,
-                                             double timeScale) {
+BodyReport RigidBodySolver::measureVelocities(const Real3* positions, const Box& box, const Real3* velocity,
+                                              double timeScale) {
     std::vector<double> error(numPlaces());
     solveEach(
         positions, box, velocity, {},
@@ -365,7 +365,7 @@ BodyReport FreeBodySolver::measureVelocities(const Real3* positions, const Box& 
             motion = rigid::rigidVelocity(bodies[b].constants, frame.axes, moments);
             return true;
         },
-        eachParticle([&](const FreeBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
+        eachParticle([&](const RigidBody& body, int i, int place, const Frame&, const RigidMotion& motion) {
             const double difference = norm(velocity[body.particles[i]] - rigid::motionOf(motion, body.shape[i]));
             error[place] = body.radius > 0 ? difference * timeScale / body.radius : 0;
         }));

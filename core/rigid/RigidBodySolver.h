@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-#ifndef CONSTRAINTS_CORE_FREE_BODY_SOLVER_H_
-#define CONSTRAINTS_CORE_FREE_BODY_SOLVER_H_
+#ifndef CONSTRAINTS_CORE_RIGID_BODY_SOLVER_H_
+#define CONSTRAINTS_CORE_RIGID_BODY_SOLVER_H_
 
 #include "BodyFit.h"
 #include "BodyLoops.h"
@@ -26,10 +26,10 @@ struct BodyReport {
 };
 
 /** Where a body is. @param place  moments of its positions relative to the reference */
-bodyLoops::Frame frameOf(const FreeBody& body, const rigid::Moments& place, const Real3* positions, const Box& box);
+bodyLoops::Frame frameOf(const RigidBody& body, const rigid::Moments& place, const Real3* positions, const Box& box);
 
 /** From the position of a particle to its place in a body, nm. */
-Real3 wayToPlace(const FreeBody& body, int place, const bodyLoops::Frame& frame, const Real3* positions,
+Real3 wayToPlace(const RigidBody& body, int place, const bodyLoops::Frame& frame, const Real3* positions,
                  const Box& box);
 
 /** Motions of joined bodies, which a solver of constraints found. */
@@ -53,10 +53,10 @@ struct JoinedMotions {
  * which conserves momentum however well they agree.
  *
  *  Sums run over parts of fixed size, the parts in order, so results do not depend on the number of threads. */
-class FreeBodySolver {
+class RigidBodySolver {
 public:
     /** The bodies have to outlive this. */
-    explicit FreeBodySolver(const std::vector<FreeBody>& bodies);
+    explicit RigidBodySolver(const std::vector<RigidBody>& bodies);
     /** Shapes or masses of the bodies have changed. */
     void takeShapes();
     /** Use the runner's threads. */
@@ -95,7 +95,7 @@ public:
     int numPlaces() const { ///< particles of all bodies
         return firstPlace.back();
     }
-    const std::vector<FreeBody>& getBodies() const {
+    const std::vector<RigidBody>& getBodies() const {
         return bodies;
     }
     /** Place of a body's first particle in arrays over the particles of all bodies. */
@@ -139,7 +139,7 @@ private:
         return rangeOf(body, first, last, moving.empty() ? places : moving);
     }
 
-    const std::vector<FreeBody>& bodies;
+    const std::vector<RigidBody>& bodies;
     std::vector<int> firstPlace;   // [bodies+1]
     std::vector<BodyPlace> places; // of all bodies in turn
     std::vector<BodyPlace> moving; // the same, mass 0 of particles that bodies share; empty if there are none
