@@ -33,7 +33,7 @@ TEST(PoolRunner, TakesEveryTaskOnce) {
         EXPECT_EQ(runner.numThreads(), numThreads);
         for (int round = 0; round < 300; round++) // at once, before threads sleep
             expectEachOnce(runner, round % 40);
-        for (int pause : {50, 100, 150, 1000}) { // about when they fall asleep, and later
+        for (int pause : {50, 280, 320, 1000}) { // about when they fall asleep, and later
             for (int round = 0; round < 20; round++) {
                 std::this_thread::sleep_for(std::chrono::microseconds(pause));
                 expectEachOnce(runner, 20);
@@ -91,7 +91,7 @@ TEST(PoolRunner, RunsLoopsOverElements) {
 }
 
 TEST(PoolRunner, EndsWhateverItsThreadsDo) {
-    for (int pause : {0, 20, 100, 300}) // before they begin, searching, about to sleep, asleep
+    for (int pause : {0, 50, 300, 1000}) // before they begin, searching, about to sleep, asleep
         for (int round = 0; round < 30; round++) {
             const auto runner = std::make_unique<PoolRunner>(4);
             std::this_thread::sleep_for(std::chrono::microseconds(pause));

@@ -9,7 +9,7 @@ namespace ConstraintPlugin {
 
 /** The position stage of three particles with all three distances, as in SETTLE (S. Miyamoto and P. A. Kollman,
  *  J. Comput. Chem. 13, 952 (1992), doi:10.1002/jcc.540130805), here for any masses and lengths, and with the two sides
- *  from particle 0 instead of positions relative to the center.
+ *  from particle 0 instead of positions relative to the centre.
  *
  *  Impulses lie in the plane of the triangle at the start. Heights above this plane are therefore known, and give two
  *  angles of the new triangle. The third follows from the angular momentum about the normal, which impulses along the
@@ -78,7 +78,7 @@ public:
         const Number inverse = 1 / (square * scale);
         const Number cosine = inverse * (a * momentum + b * root), sine = inverse * (b * momentum - a * root);
 
-        // How the sides change, and what moves particles so, while their center stays.
+        // How the sides change, and what moves particles so, while their centre stays.
         const Number d1x = cosine * x1 - sine * y1 - s1x, d1y = sine * x1 + cosine * y1 - s1y;
         const Number d2x = cosine * x2 - sine * y2 - s2x, d2y = sine * x2 + cosine * y2 - s2y;
         const Number m0x = share1 * d1x + share2 * d2x, m0y = share1 * d1y + share2 * d2y;
