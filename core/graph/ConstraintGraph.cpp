@@ -110,16 +110,18 @@ private:
     std::vector<RowSlot> rowSlots; // by place
 };
 
-std::vector<std::vector<int>> neighboursOf(const SharedNodes& shared, int numRows) {
+/** @param forEachPair  calls its argument with (i, j) for coupled rows i and j, once or more often */
+template <class ForEachPair>
+std::vector<std::vector<int>> listNeighbours(int numRows, ForEachPair forEachPair) {
     std::vector<std::vector<int>> neighbours(numRows);
     std::vector<int> count(numRows);
-    shared.forEachPair([&](int i, int, int j, int) {
+    forEachPair([&](int i, int j) {
         count[i]++;
         count[j]++;
     });
     for (int i = 0; i < numRows; i++)
         neighbours[i].reserve(count[i]);
-    shared.forEachPair([&](int i, int, int j, int) {
+    forEachPair([&](int i, int j) {
         neighbours[i].push_back(j);
         neighbours[j].push_back(i);
     });
@@ -128,6 +130,11 @@ std::vector<std::vector<int>> neighboursOf(const SharedNodes& shared, int numRow
         list.erase(std::unique(list.begin(), list.end()), list.end());
     }
     return neighbours;
+}
+
+std::vector<std::vector<int>> neighboursOf(const SharedNodes& shared, int numRows) {
+    return listNeighbours(numRows,
+                          [&](auto&& visit) { shared.forEachPair([&](int i, int, int j, int) { visit(i, j); }); });
 }
 
 ClusterSolverKind smallSolver(int size) {
@@ -176,6 +183,13 @@ std::string describe(const FillCount& fill) {
     out.precision(2);
     out << "about " << fill.entries << " entries and " << fill.updates << " updates (" << fill.bytes() / 1e9 << " GB)";
     return out.str();
+}
+
+std::vector<std::vector<int>> neighboursIn(const ConstraintGraph& graph, const Cluster& cluster) {
+    return listNeighbours(cluster.size(), [&](auto&& visit) {
+        for (int k = cluster.couplingBegin; k < cluster.couplingEnd; k++)
+            visit(graph.couplings[k].row - cluster.begin, graph.couplings[k].column - cluster.begin);
+    });
 }
 
 ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,

@@ -81,6 +81,10 @@ public:
     }
 };
 
+/** Rows of a cluster that share a movable node with each row, ascending. Rows are counted from the cluster's first.
+ *  Iterative clusters have none, because their couplings are not listed. */
+std::vector<std::vector<int>> neighboursIn(const ConstraintGraph& graph, const Cluster& cluster);
+
 /** "about 6.1e+06 entries and 1.2e+09 updates (4.9 GB)" */
 std::string describe(const FillCount& fill);
 

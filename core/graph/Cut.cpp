@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "Cut.h"
+#include "Bisection.h"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** The largest part determines the time of all: halves are to be equal, unless that costs another row. */
+constexpr double slack = 0.02;
+
+struct Piece {
+    std::vector<int> rows;
+    int numParts; // that it is to be divided into
+};
+
+} // namespace
+
+Cut::Cut(const std::vector<std::vector<int>>& neighbours, int numParts) {
+    std::vector<int> all(neighbours.size());
+    std::iota(all.begin(), all.end(), 0);
+    Bisector bisector(neighbours);
+    std::vector<Piece> toDo;
+    toDo.push_back({std::move(all), numParts});
+    while (!toDo.empty()) {
+        Piece piece = std::move(toDo.back());
+        toDo.pop_back();
+        const Bisector::Levels levels = piece.numParts > 1 ? bisector.levelsOf(piece.rows) : Bisector::Levels();
+        if (levels.size() < 3) { // not to be divided, or all but a clique
+            std::sort(piece.rows.begin(), piece.rows.end());
+            parts.push_back(std::move(piece.rows));
+            continue;
+        }
+        Balance balance;
+        balance.share = (double) (piece.numParts / 2) / piece.numParts;
+        balance.slack = balance.levelSlack = slack;
+        Bisector::Halves halves = bisector.separate(levels, balance);
+        separator.insert(separator.end(), halves.separator.begin(), halves.separator.end());
+        // Parts to either half by its size, whichever share it got.
+        const double share = (double) halves.first.size() / (double) (halves.first.size() + halves.second.size());
+        const int inFirst = std::clamp((int) std::lround(share * piece.numParts), 1, piece.numParts - 1);
+        toDo.push_back({std::move(halves.second), piece.numParts - inFirst});
+        toDo.push_back({std::move(halves.first), inFirst});
+    }
+    std::sort(separator.begin(), separator.end());
+}
+
+} // namespace ConstraintPlugin
