@@ -22,7 +22,7 @@ double penaltyOf(std::size_t first, std::size_t second, double total, double sha
 } // namespace
 
 Bisector::Bisector(const std::vector<std::vector<int>>& neighbours)
-    : neighbours(neighbours), pieceOf(neighbours.size(), 0), seen(neighbours.size(), -1) {
+    : neighbours(neighbours), pieceOf(neighbours.size(), 0), seen(neighbours.size(), -1), place(neighbours.size()) {
 }
 
 Bisector::Levels Bisector::levelsFrom(int row) {

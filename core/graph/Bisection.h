@@ -13,7 +13,8 @@ struct Balance {
     double share = 0.5; ///< of the first half
     /** The smaller half may have less than its share by this much, relative to the whole, without a penalty: */
     double slack = 0.2;
-    double levelSlack = 0.5; ///< the same for the level that is refined; by default there is no penalty
+    double oneRowSlack = 0.1; ///< a single row that separates is taken in spite of so much more
+    double levelSlack = 0.5;  ///< the same for the level that is refined; by default there is no penalty
 };
 
 /** Divides the rows of a graph into halves and a small set of rows that separates them. Separators are levels of a
@@ -49,6 +50,10 @@ public:
     };
     /** Divide the rows of three levels or more. Each half becomes a piece of its own. */
     Halves separate(const Levels& levels, const Balance& balance = {});
+    /** Divide a piece by the one row that does so most evenly, as in trees. Several pieces that are not coupled make a
+     * half.
+     *  @return false if it has several components, or there is no such row, or only one that divides it unevenly */
+    bool separateByOneRow(const std::vector<int>& piece, const Balance& balance, Halves& halves);
     /** Divide a piece into the given rows of it and all others, which are returned. */
     std::vector<int> setApart(const std::vector<int>& rows, const std::vector<int>& piece);
 
@@ -59,6 +64,7 @@ private:
     const std::vector<std::vector<int>>& neighbours;
     std::vector<int> pieceOf; // of each row
     std::vector<int> seen;    // in which search
+    std::vector<int> place;   // in a search by depth
     int numPieces = 0, search = 0;
 };
 

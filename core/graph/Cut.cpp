@@ -19,6 +19,17 @@ struct Piece {
     int numParts; // that it is to be divided into
 };
 
+/** @return false if all rows, or nearly all, are coupled to each other */
+bool divide(Bisector& bisector, const std::vector<int>& piece, const Balance& balance, Bisector::Halves& halves) {
+    if (bisector.separateByOneRow(piece, balance, halves))
+        return true;
+    const Bisector::Levels levels = bisector.levelsOf(piece);
+    if (levels.size() < 3)
+        return false;
+    halves = bisector.separate(levels, balance);
+    return true;
+}
+
 } // namespace
 
 Cut::Cut(const std::vector<std::vector<int>>& neighbours, int numParts) {
@@ -30,16 +41,15 @@ Cut::Cut(const std::vector<std::vector<int>>& neighbours, int numParts) {
     while (!toDo.empty()) {
         Piece piece = std::move(toDo.back());
         toDo.pop_back();
-        const Bisector::Levels levels = piece.numParts > 1 ? bisector.levelsOf(piece.rows) : Bisector::Levels();
-        if (levels.size() < 3) { // not to be divided, or all but a clique
+        Balance balance;
+        balance.share = (double) (piece.numParts / 2) / piece.numParts;
+        balance.slack = balance.levelSlack = slack;
+        Bisector::Halves halves;
+        if (piece.numParts == 1 || piece.rows.size() < 3 || !divide(bisector, piece.rows, balance, halves)) {
             std::sort(piece.rows.begin(), piece.rows.end());
             parts.push_back(std::move(piece.rows));
             continue;
         }
-        Balance balance;
-        balance.share = (double) (piece.numParts / 2) / piece.numParts;
-        balance.slack = balance.levelSlack = slack;
-        Bisector::Halves halves = bisector.separate(levels, balance);
         separator.insert(separator.end(), halves.separator.begin(), halves.separator.end());
         // Parts to either half by its size, whichever share it got.
         const double share = (double) halves.first.size() / (double) (halves.first.size() + halves.second.size());
