@@ -12,6 +12,26 @@ TestSystem longChain(int bonds, double along) {
     return b.build();
 }
 
+TestSystem bentChain(int bonds, double degrees, bool holdsAngles) {
+    Builder b("bent chain");
+    const double angle = degrees * (std::acos(-1.0) / 180);
+    std::vector<Real3> x = {{0, 0, 0}};
+    Real3 along{1, 0, 0};
+    for (int k = 0; k < bonds; k++) {
+        x.push_back(x.back() + 0.15 * along);
+        const Real3 c = cross(along, b.random.direction());
+        along = -std::cos(angle) * along + (std::sin(angle) / std::sqrt(dot(c, c))) * c;
+        along = (1 / std::sqrt(dot(along, along))) * along;
+    }
+    for (const Real3& place : x)
+        b.particle(14, place);
+    for (int k = 0; k < bonds; k++)
+        b.bond(k, k + 1);
+    for (int k = 1; holdsAngles && k < bonds; k++)
+        b.bond(k - 1, k + 1);
+    return b.build();
+}
+
 TestSystem protein(int residues) {
     Builder b("protein");
     int last = b.particle(14, {0, 0, 0});
@@ -37,6 +57,22 @@ TestSystem mesh(int edge) {
                 b.bond(p - 1, p);
         }
     return b.build();
+}
+
+std::vector<Real3> thermalVelocities(const TestSystem& system, unsigned seed) {
+    Random random(seed);
+    std::vector<Real3> velocities;
+    const auto normal = [&] { // a sum of 12, nearly
+        double sum = -6;
+        for (int k = 0; k < 12; k++)
+            sum += random.uniform(0, 1);
+        return sum;
+    };
+    for (double mass : system.masses) {
+        const double width = std::sqrt(2.494 / mass), vx = normal(), vy = normal(), vz = normal();
+        velocities.push_back(width * Real3{vx, vy, vz});
+    }
+    return velocities;
 }
 
 } // namespace ConstraintTests

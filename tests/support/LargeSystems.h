@@ -6,6 +6,7 @@
 #include "support/SystemTable.h"
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace ConstraintTests {
 
@@ -44,10 +45,14 @@ private:
 };
 
 TestSystem longChain(int bonds, double along = 0);
+/** A chain with an angle between its bonds and random dihedrals. @param holdsAngles  by distances over two bonds */
+TestSystem bentChain(int bonds, double degrees, bool holdsAngles = false);
 /** A backbone with side chains of three bonds, and hydrogens. */
 TestSystem protein(int residues);
 /** A crumpled square lattice of bonds: nested dissection, whose separators are dense. */
 TestSystem mesh(int edge);
+/** Velocities at 300 K, nm/ps, of particles that no constraints hold. */
+std::vector<Real3> thermalVelocities(const TestSystem& system, unsigned seed);
 
 } // namespace ConstraintTests
 
