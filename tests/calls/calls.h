@@ -18,6 +18,8 @@ long objectsInUse();
 void keepModules(const char* folder);
 /** fakecuda only, where it runs kernels: the order of threads and what is in new memory, Emulator::Conditions. */
 void emulateWith(unsigned int order, unsigned char fill);
+/** fakecuda only, where it runs kernels: 1: write launches and memory to the folder FAKECUDA_RECORD, 0: no longer. */
+void recordLaunches(int isWanted);
 }
 
 #endif

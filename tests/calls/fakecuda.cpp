@@ -9,8 +9,9 @@
 // Variables of the environment: FAKECUDA_CAPABILITY is the compute capability, times 10 (90), FAKECUDA_MULTIPROCESSORS
 // how many there are (8), FAKECUDA_BLOCK how many threads a block may have (1024), FAKECUDA_DRIVER the CUDA version
 // that the driver is for (13000: 13.0); like a real one it refuses PTX of a newer NVRTC. EMULATOR_LOG is a file for the
-// names of all kernels that modules have ("has") and that were run ("ran").
+// names of all kernels that modules have ("has") and that were run ("ran"). FAKECUDA_RECORD: see Recorder.h.
 #include "Modules.h"
+#include "Recorder.h"
 #include "calls.h"
 #include <cstdint>
 #include <cstdio>
@@ -35,7 +36,7 @@ struct Parameter {
     bool pointer;
 };
 struct Function {
-    std::string name;
+    std::string name, library; // of a kernel that the stand-in for NVRTC compiled
     std::vector<Parameter> parameters;
     int sharedLimit = 48 * 1024; // bytes of dynamic shared memory, unless it asks for more
     const Emulator::Kernel* emulated = nullptr;
@@ -60,6 +61,7 @@ Handle newHandle() {
 void record(const std::string& call) {
     std::lock_guard<std::mutex> guard(lock);
     calls += call + "\n";
+    Recorder::note(call);
 }
 
 CUresult refuse(CUresult result, const std::string& why) {
@@ -86,7 +88,7 @@ bool isPinned(const void* p, size_t size) {
 CUresult allocate(std::map<std::uintptr_t, size_t>& blocks, void** p, size_t size) {
     if (size == 0)
         return refuse(CUDA_ERROR_INVALID_VALUE, "memory of no size was asked for");
-    *p = std::malloc(size);
+    *p = Recorder::isSet() ? Recorder::allocate(size) : std::malloc(size);
     if (*p == nullptr)
         return CUDA_ERROR_OUT_OF_MEMORY;
     std::memset(*p, Emulator::conditions().fill, size);
@@ -98,7 +100,8 @@ CUresult release(std::map<std::uintptr_t, size_t>& blocks, std::uintptr_t p) {
     std::lock_guard<std::mutex> guard(lock);
     if (p != 0 && blocks.erase(p) == 0)
         return refuse(CUDA_ERROR_INVALID_VALUE, "memory is released that was not allocated");
-    std::free((void*) p);
+    if (!Recorder::isSet())
+        std::free((void*) p);
     return CUDA_SUCCESS;
 }
 
@@ -123,9 +126,19 @@ int multiprocessors() {
     return fromEnvironment("FAKECUDA_MULTIPROCESSORS", 8);
 }
 
-/** Bytes that a block may have at most: of an H100 and of an A100. */
+/** Bytes that a block may have at most: of an A100, a GeForce, and an H100. */
 int sharedMemory() {
-    return (capability() >= 90 ? 227 : 163) * 1024;
+    switch (capability()) {
+    case 80:
+    case 87:
+        return 163 * 1024;
+    case 86:
+    case 89:
+    case 120:
+        return 99 * 1024;
+    default:
+        return 227 * 1024;
+    }
 }
 
 /** "(.param .u64 .ptr .align 1 name, .param .align 16 .b8 name[32])" */
@@ -190,12 +203,13 @@ CUresult load(CUmodule* result, const std::string& ptx) {
             Function& function = module->functions[kernel->name];
             function.name = kernel->name;
             function.emulated = kernel;
+            function.library = Emulator::libraryOf(ptx);
             for (int i = 0; i < kernel->numParameters; i++)
                 function.parameters.push_back({0, kernel->isPointer[i]});
         }
     } else
         for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each)
-            module->functions[(*each)[1]] = {(*each)[1], readParameters((*each)[2])};
+            module->functions[(*each)[1]] = {(*each)[1], "", readParameters((*each)[2])};
     if (module->functions.empty())
         return refuse(CUDA_ERROR_INVALID_PTX, "a module has no kernel");
     keep(ptx);
@@ -227,6 +241,10 @@ long objectsInUse() {
 
 void keepModules(const char* path) {
     folder = path;
+}
+
+void recordLaunches(int isWanted) {
+    Recorder::start(isWanted != 0);
 }
 
 void emulateWith(unsigned int order, unsigned char fill) {
@@ -489,8 +507,12 @@ static CUresult launch(CUfunction f, unsigned int gridX, unsigned int gridY, uns
     record("launch " + function.name);
     if (function.emulated != nullptr) {
         Emulator::log("ran " + function.name);
+        const unsigned int blocks = gridX * gridY * gridZ;
+        Recorder::beforeLaunch(
+            {*function.emulated, function.library, arguments, blocks, threads, shared, isCooperative});
         const std::string problem =
-            Emulator::run({*function.emulated, arguments, gridX * gridY * gridZ, threads, shared, isCooperative});
+            Emulator::run({*function.emulated, arguments, blocks, threads, shared, isCooperative});
+        Recorder::afterLaunch();
         return problem.empty() ? CUDA_SUCCESS : refuse(CUDA_ERROR_LAUNCH_FAILED, function.name + ": " + problem);
     }
     if (function.name == "copyFloatBuffer")

@@ -16,8 +16,12 @@ bool isModule(const std::string& ptx) {
     return ptx.compare(0, mark.size(), mark) == 0;
 }
 
+std::string libraryOf(const std::string& ptx) {
+    return ptx.substr(mark.size(), ptx.find('\n') - mark.size());
+}
+
 const Kernel* loadKernels(const std::string& ptx) {
-    const std::string path = ptx.substr(mark.size(), ptx.find('\n') - mark.size());
+    const std::string path = libraryOf(ptx);
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         std::fprintf(stderr, "emulator: %s\n", dlerror());

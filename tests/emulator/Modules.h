@@ -9,6 +9,8 @@ namespace Emulator {
 
 /** Whether this text, which a driver is given for PTX, names a library that the stand-in for NVRTC made. */
 bool isModule(const std::string& ptx);
+/** The path of the library. */
+std::string libraryOf(const std::string& ptx);
 /** The kernels of such a library, up to one without a name.
  *  @return null, after a message on stderr, if it cannot be loaded */
 const Kernel* loadKernels(const std::string& ptx);

@@ -154,6 +154,7 @@ template <class... Parameters, void (*kernel)(Parameters...)>
 struct Entry<kernel> {
     static constexpr int numParameters = sizeof...(Parameters);
     static constexpr bool isPointer[] = {std::is_pointer_v<Parameters>...};
+    static constexpr std::size_t size[] = {sizeof(Parameters)...}, alignment[] = {alignof(Parameters)...};
     static void run(void** arguments) {
         call(arguments, std::index_sequence_for<Parameters...>());
     }
@@ -165,7 +166,10 @@ private:
     }
 };
 #define ENTRY(kernel)                                                                                                  \
-    { #kernel, Entry < kernel> ::run, Entry < kernel> ::isPointer, Entry < kernel> ::numParameters }
+    {                                                                                                                  \
+#kernel, Entry < kernel> ::run, Entry < kernel> ::isPointer, Entry < kernel> ::numParameters,                  \
+            Entry < kernel> ::size, Entry < kernel> ::alignment                                                        \
+    }
 
 // ---- ThreadSanitizer: a volatile access counts as an atomic one (--param tsan-distinguish-volatile=1) -------------
 

@@ -32,6 +32,7 @@ struct Kernel {
     void (*run)(void** arguments); ///< for the thread that runs
     const bool* isPointer;         ///< [numParameters]
     int numParameters;
+    const std::size_t *size, *alignment; ///< [numParameters], in bytes
 };
 
 constexpr int warpSize = 32;

@@ -3,7 +3,8 @@
 //
 // A stand-in for NVRTC (libnvrtc.so.13): kernel texts become libraries for the processor that this runs on, by
 // compile.py. What it calls PTX is the path of such a library, which the stand-in for the driver loads and runs.
-// Libraries are kept in the folder EMULATOR_CACHE. EMULATOR_FLAGS are flags for the compiler, as -fsanitize=address.
+// Libraries are kept in the folder EMULATOR_CACHE, with their texts if FAKECUDA_RECORD is set. EMULATOR_FLAGS are flags
+// for the compiler, as -fsanitize=address.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +37,19 @@ std::string quoted(const std::string& path) {
     return "'" + path + "'";
 }
 
+/** For who compiles it by the real NVRTC: the text, below its options, beside the library. */
+void keepText(const Program& program, int numOptions, const char* const* options) {
+    std::istringstream words(program.ptx);
+    std::string mark, library;
+    words >> mark;
+    std::getline(words >> std::ws, library);
+    std::ofstream file(std::filesystem::path(library).replace_extension(".cu"));
+    file << "//";
+    for (int i = 0; i < numOptions; i++)
+        file << " " << options[i];
+    file << "\n" << program.text;
+}
+
 } // namespace
 
 extern "C" {
@@ -66,7 +80,7 @@ Result nvrtcDestroyProgram(Program** program) {
     *program = nullptr;
     return Success;
 }
-Result nvrtcCompileProgram(Program* program, int, const char* const*) {
+Result nvrtcCompileProgram(Program* program, int numOptions, const char* const* options) {
     if (std::getenv("EMULATOR_CACHE") == nullptr) {
         program->log = "set EMULATOR_CACHE to a folder for libraries of kernels";
         return CompilationFailed;
@@ -86,6 +100,8 @@ Result nvrtcCompileProgram(Program* program, int, const char* const*) {
     const bool isCompiled = std::system(command.c_str()) == 0;
     program->log = contentOf(log);
     program->ptx = "emulated " + contentOf(library);
+    if (isCompiled && std::getenv("FAKECUDA_RECORD") != nullptr)
+        keepText(*program, numOptions, options);
     for (const std::string& file : {text, log, library})
         std::filesystem::remove(file);
     return isCompiled ? Success : CompilationFailed;
