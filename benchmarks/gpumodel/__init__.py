@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A cost model of CUDA kernels: recorded launches are compiled for real GPUs, executed and timed. See ../gpu_model.py."""
+"""A cost model of CUDA kernels: recorded launches, compiled for real GPUs, executed and timed. See gpu_model.py."""

@@ -36,9 +36,7 @@ def build_product(b: Builder) -> Execute:
 def build_fused(b: Builder) -> Execute:
     """FFMA R0, R1, R2, R3"""
     put, (x, y, z) = b.to_f32(b.operands[0]), (b.f32(operand) for operand in b.operands[1:4])
-    return lambda lanes: put(
-        lanes, np.asarray(x(lanes).astype(np.float64) * y(lanes) + z(lanes)).astype(np.float32)
-    )
+    return lambda lanes: put(lanes, np.asarray(x(lanes).astype(np.float64) * y(lanes) + z(lanes)).astype(np.float32))
 
 
 @builds("DADD")
@@ -59,9 +57,7 @@ def build_double_product(b: Builder) -> Execute:
 def build_double_fused(b: Builder) -> Execute:
     """DFMA R0, R2, R4, R6"""
     put, (x, y, z) = b.to_f64(b.operands[0]), (b.f64(operand) for operand in b.operands[1:4])
-    return lambda lanes: put(
-        lanes, np.asarray(x(lanes).astype(np.longdouble) * y(lanes) + z(lanes)).astype(np.float64)
-    )
+    return lambda lanes: put(lanes, np.asarray(x(lanes).astype(np.longdouble) * y(lanes) + z(lanes)).astype(np.float64))
 
 
 def _build_extremum(b: Builder, double: bool) -> Execute:
@@ -181,7 +177,7 @@ def build_special(b: Builder) -> Execute:
     return lambda lanes: put(lanes, special(get(lanes).astype(np.float64)))
 
 
-def _unsigned(operand):  # noqa: ANN001, ANN202
+def _unsigned(operand):
     return operand.__class__(operand.kind, operand.number, operand.value, operand.offset, uniform=operand.uniform)
 
 

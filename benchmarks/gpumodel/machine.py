@@ -21,10 +21,10 @@ from .trace import Trace
 from .values import Array, Builder, Lanes
 
 FAR = np.iinfo(np.int64).max
-NOTHING_TO_DO = frozenset("NOP YIELD MEMBAR ERRBAR CCTL DEPBAR NANOSLEEP WARPSYNC BMOV LEPC FENCE".split())
+NOTHING_TO_DO = frozenset(["NOP", "MEMBAR", "ERRBAR", "CCTL", "DEPBAR", "NANOSLEEP", "CGAERRBAR"])
 ARGUMENTS_SIZE = 4096 + 1024
 STACK_AT = 0x28  # in constant bank 0
-UNIFORM_RESULT = frozenset("S2UR R2UR REDUX VOTEU".split())  # of instructions that lanes execute
+UNIFORM_RESULT = frozenset(["S2UR", "R2UR", "REDUX", "VOTEU"])  # of instructions that lanes execute
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,15 @@ class Operation:
     is_uniform: bool
     reads: frozenset
     writes: frozenset
+
+
+def _refuse(b: Builder) -> Execute:
+    """An unknown instruction raises an exception where it is reached."""
+
+    def execute(lanes: Lanes) -> None:
+        raise b.unknown()
+
+    return execute
 
 
 class Machine:
@@ -113,12 +122,10 @@ class Machine:
                 b.predicate(instruction.operands[0])
             return Operation(instruction, None, guard, False, frozenset(b.reads), frozenset())
         build = BUILDS.get(instruction.opcode)
-        if build is None:
-            raise b.unknown()
         try:
-            execute = build(b)
-        except (IndexError, KeyError, StopIteration, ValueError) as error:
-            raise b.unknown() from error
+            execute = _refuse(b) if build is None else build(b)
+        except (IndexError, KeyError, StopIteration, UnknownInstruction, ValueError):
+            execute = _refuse(b)
         name = instruction.opcode
         is_uniform = name.startswith("U") and name not in UNIFORM_RESULT
         return Operation(instruction, execute, guard, is_uniform, frozenset(b.reads), frozenset(b.writes))

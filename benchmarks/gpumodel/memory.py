@@ -10,7 +10,7 @@ import numpy as np
 
 from .integers import Execute, builds
 from .sass import RZ, URZ, Operand
-from .values import LOW, Array, Builder, Getter, Lanes, Setter
+from .values import Array, Builder, Getter, Lanes, Setter
 
 SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 GLOBAL, SHARED, LOCAL, STRONG = "global", "shared", "local", "strong"

@@ -161,7 +161,9 @@ def parse_instruction(text: str, place: int) -> Instruction:
     return Instruction(place, name, tuple(modifiers), operands, guard, text)
 
 
-ENDS_BLOCK = frozenset("BRA BRX CALL RET EXIT BSSY BSYNC BAR WARPSYNC BREAK KILL YIELD".split())
+ENDS_BLOCK = frozenset(
+    ["BRA", "BRX", "CALL", "RET", "EXIT", "BSSY", "BSYNC", "BAR", "WARPSYNC", "BREAK", "KILL", "YIELD"]
+)
 
 
 def parse_code(listing: str) -> dict[str, Code]:

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""A step of an integrator on a device: recorded on the emulator, then executed and timed launch by launch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from . import recording, timeline
+from .compiler import Kernel, compile_recorded
+from .constants import GPUS
+from .machine import Launch
+from .timing import Timing, time_launch
+
+ROOT = Path(__file__).resolve().parents[2]
+INTEGRATORS = ("Rattle", "Verlet", "LangevinMiddle")
+FORCES = ("clear", "computeBondedForces")  # kernels of the step that are no part of motion or constraints
+LEAST, MOST = 1e-9, 1e6  # absolute values of positions, velocities and forces that are compared
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is timed."""
+
+    system: str
+    constraints: str
+    integrator: str
+    gpu: str
+
+
+@dataclass
+class Row:
+    """Launches of one kernel in a step; numbers are those of the longest one, times are summed up."""
+
+    kernel: str
+    blocks: int
+    threads: int
+    launches: int
+    microseconds: float
+    instructions: int
+    fp64: int
+    barriers: int
+    sectors: int
+    chain: int
+
+
+@dataclass
+class Result:
+    """A step besides forces."""
+
+    case: Case
+    total: float  # µs, with launches and waits
+    launches: int
+    waits: int
+    rows: list[Row] = field(default_factory=list)
+    changed: int = 0  # words that the emulator's launches changed
+    different: int = 0  # those that are not the same, bit for bit
+    deviation: float = 0.0  # the largest, of numbers in double precision
+
+    def as_dict(self) -> dict:
+        """For a file."""
+        return asdict(self)
+
+
+def write_inputs(folder: Path, systems: list[str], constraints: list[str]) -> None:
+    """Systems with the positions and velocities of a run at 300 K; see openmmconstraints/benchmark/inputs.py."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = [(s, c) for s in systems for c in constraints if not (folder / f"{s}-{c}.0.state.xml").exists()]
+    for system, one in wanted:
+        command = [sys.executable, "-m", "openmmconstraints", "benchmark", "--write-input", str(folder)]
+        subprocess.run([*command, "--systems", system, "--constraints", one], check=True, stdout=subprocess.DEVNULL)
+
+
+def record(case: Case, build: Path, work: Path) -> Path:
+    """Record a step on the emulator; returns the folder.
+
+    :raises SystemExit: if the stand-ins are not built
+    """
+    gpu = GPUS[case.gpu]
+    folder = work / "recorded" / f"{case.system}-{case.constraints}-{case.integrator}-{case.gpu}"
+    cache = work / f"kernels-{gpu.architecture}"
+    for each in (folder, cache):
+        each.mkdir(parents=True, exist_ok=True)
+    libraries = [build / "tests" / part for part in ("emulator/nvrtc", "calls/fakecuda", "calls/fakecufft")]
+    if not all(library.is_dir() for library in libraries):
+        raise SystemExit(f"{build} has no tests: cmake --build {build} --target fakecuda fakecufft emulatednvrtc")
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": ":".join(map(str, libraries)),
+        "FAKECUDA_RECORD": str(folder),
+        "FAKECUDA_CAPABILITY": gpu.architecture.removeprefix("sm_"),
+        "FAKECUDA_MULTIPROCESSORS": str(gpu.multiprocessors),
+        "EMULATOR_FLAGS": "-O1",
+        **dict.fromkeys(("EMULATOR_CACHE", "OPENMM_CACHE_DIR", "TMPDIR"), str(cache)),
+    }
+    stem = work / "inputs" / f"{case.system}-{case.constraints}"
+    script = Path(__file__).with_name("record.py")
+    command = [sys.executable, str(script), f"{stem}.system.xml", f"{stem}.0.state.xml", case.integrator]
+    subprocess.run(command, check=True, env=environment)
+    return folder
+
+
+def compare(result: Result, mine: np.ndarray, recorded: recording.Recorded) -> None:
+    """Notes how well the executed memory agrees with the emulator's."""
+    theirs = recorded.after()
+    words, expected, before = (memory.view(np.uint32) for memory in (mine, theirs, recorded.before))
+    result.changed += int((expected != before).sum())
+    result.different += int((words != expected).sum())
+    x, y = mine.view(np.float64), theirs.view(np.float64)
+    with np.errstate(all="ignore"):
+        there = (np.abs(y) > LEAST) & (np.abs(y) < MOST) & (x != y)
+        result.deviation = max(result.deviation, float(np.abs(x - y)[there].max(initial=0.0)))
+
+
+def run(case: Case, build: Path, work: Path) -> Result:
+    """Record, execute and time a step."""
+    gpu = GPUS[case.gpu]
+    cubins = work / "cubins"
+    cubins.mkdir(parents=True, exist_ok=True)
+    kernels: dict[Path, dict[str, Kernel]] = {}
+    rows: dict[tuple, Row] = {}
+    events: list[timeline.Event] = []
+    result = Result(case, 0.0, 0, 0)
+    for call in recording.read(record(case, build, work)):
+        if isinstance(call, str):
+            events.append(timeline.Event(call.split()[0]))
+            continue
+        if call.kernel.startswith(FORCES):
+            continue
+        if call.source not in kernels:
+            kernels[call.source] = compile_recorded(call.source, gpu.architecture, cubins)
+        memory = call.before.copy()
+        kernel = kernels[call.source][call.kernel]
+        launch = Launch(
+            kernel, call.blocks, call.threads, call.shared, call.parameters, memory, call.base, call.cooperative
+        )
+        timing = time_launch(launch, gpu)
+        compare(result, memory, call)
+        events.append(timeline.Event("launch", timing.microseconds))
+        _add(rows, call, timing)
+    while events and events[-1].what != "launch":  # the host waits at the end of step(n), not of each step
+        events.pop()
+    result.rows = list(rows.values())
+    result.total = timeline.total(events)
+    result.launches = sum(event.what == "launch" for event in events)
+    result.waits = sum(event.what == "wait" for event in events)
+    return result
+
+
+def _add(rows: dict[tuple, Row], call: recording.Recorded, timing: Timing) -> None:
+    key = (call.kernel, call.blocks, call.threads)
+    row = rows.setdefault(key, Row(*key, 0, 0.0, 0, 0, 0, 0, 0))
+    row.launches += 1
+    row.microseconds += timing.microseconds
+    for name in ("instructions", "fp64", "barriers", "sectors", "chain"):
+        setattr(row, name, max(getattr(row, name), getattr(timing, name)))
