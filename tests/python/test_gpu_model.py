@@ -1,0 +1,227 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""benchmarks/gpumodel on small kernels whose results are known; no GPU and no emulator is needed."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from gpumodel import constants, recording, timeline
+from gpumodel.compiler import Kernel, compile_text, disassemble, nvidia_file, read_kernels
+from gpumodel.constants import A100, GPUS, H200
+from gpumodel.machine import Launch, Machine
+from gpumodel.sass import Code, UnknownInstruction, parse_instruction
+from gpumodel.timing import time_launch
+
+BASE = 0x7F0000000000
+ARCHITECTURES = ("sm_80", "sm_89", "sm_90")
+
+TEXT = """
+extern "C" __global__ void reverse(const double* from, double* to) {
+    __shared__ double numbers[96];
+    numbers[threadIdx.x] = from[96 * blockIdx.x + threadIdx.x];
+    __syncthreads();
+    to[96 * blockIdx.x + threadIdx.x] = numbers[95 - threadIdx.x] / (1 + threadIdx.x);
+}
+
+// Lanes leave the loop one after the other.
+extern "C" __global__ void diverge(const int* turns, float* to, short* small) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < turns[i]; k++)
+        sum = k % 3 == 0 ? sum + 0.5f : sum * 1.25f;
+    to[i] = sqrtf(sum);
+    small[i] = (short) (turns[i] * -3);
+}
+
+extern "C" __global__ void chase(const int* next, int steps, int* to) {
+    int place = 0;
+    for (int k = 0; k < steps; k++)
+        place = next[place];
+    *to = place;
+}
+
+// The first block works, the others wait for it: as in clusters.cc, with a volatile read.
+extern "C" __global__ void relay(const int* next, int steps, int* flag, int* to) {
+    __shared__ int place;
+    if (threadIdx.x == 0) {
+        if (blockIdx.x == 0) {
+            int p = 0;
+            for (int k = 0; k < steps; k++)
+                p = next[p];
+            to[0] = p;
+            __threadfence();
+            atomicAdd(flag, 1);
+        } else
+            while (*(volatile int*) flag == 0)
+                ;
+        __threadfence();
+        place = ((volatile int*) to)[0];
+    }
+    __syncthreads();
+    if (blockIdx.x > 0)
+        to[blockIdx.x * blockDim.x + threadIdx.x] = place + threadIdx.x;
+}
+"""
+
+
+@cache
+def kernels(architecture: str) -> dict[str, Kernel]:
+    """TEXT by NVRTC."""
+    try:
+        nvidia_file("bin/nvdisasm")
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    cubin = compile_text(TEXT, [f"--gpu-architecture={architecture}", "--use_fast_math"])
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        return read_kernels(cubin, disassemble(Path(file.name)), architecture)
+
+
+class Memory:
+    """Arrays side by side, as parts of one memory."""
+
+    def __init__(self, *arrays: np.ndarray) -> None:
+        self.places: list[int] = []
+        content = b""
+        for array in arrays:
+            self.places.append(len(content))
+            content += array.tobytes() + bytes(-array.nbytes % 256)
+        self.bytes = np.frombuffer(content, np.uint8).copy()
+
+    def pointers(self, *numbers: int) -> bytes:
+        """Addresses of these arrays, as arguments."""
+        return np.array([BASE + self.places[n] for n in numbers], np.uint64).tobytes()
+
+    def read(self, number: int, kind: type, length: int) -> np.ndarray:
+        """What an array holds."""
+        return self.bytes[self.places[number] :].view(np.uint8)[: length * np.dtype(kind).itemsize].view(kind)
+
+
+def launch(kernel: Kernel, memory: Memory, blocks: int, threads: int, parameters: bytes, **more: bool) -> Launch:
+    """Without dynamic shared memory."""
+    return Launch(kernel, blocks, threads, 0, parameters, memory.bytes, BASE, **more)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_shared_memory_and_barriers(architecture: str) -> None:
+    numbers = np.arange(480) ** 1.5
+    memory = Memory(numbers, np.zeros(480))
+    trace = Machine(launch(kernels(architecture)["reverse"], memory, 5, 96, memory.pointers(0, 1))).run()
+    expected = numbers.reshape(5, 96)[:, ::-1] / (1 + np.arange(96))
+    np.testing.assert_allclose(memory.read(1, np.float64, 480).reshape(5, 96), expected, rtol=1e-15)
+    assert all(sum(run.is_barrier for run in runs) == 1 for runs in trace.runs.values())
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_lanes_that_diverge_join_again(architecture: str) -> None:
+    turns = np.random.default_rng(1).integers(0, 30, 100).astype(np.int32)
+    memory = Memory(turns, np.zeros(100, np.float32), np.zeros(100, np.int16))
+    kernel = kernels(architecture)["diverge"]
+    Machine(launch(kernel, memory, 2, 50, memory.pointers(0, 1, 2))).run()
+    expected = []
+    for number in turns:
+        total = np.float32(0)
+        for k in range(number):
+            total = total + np.float32(0.5) if k % 3 == 0 else total * np.float32(1.25)
+        expected.append(np.sqrt(total))
+    np.testing.assert_allclose(memory.read(1, np.float32, 100), expected, rtol=1e-6)
+    np.testing.assert_array_equal(memory.read(2, np.int16, 100), -3 * turns)
+
+
+def test_dependent_reads_take_the_latency_of_l2() -> None:
+    cells = 4096
+    following = ((np.arange(cells) + 32) % cells).astype(np.int32)  # another sector each
+    found = {}
+    for steps in (32, 96):
+        memory = Memory(following, np.zeros(1, np.int32))
+        parameters = memory.pointers(0) + np.array([steps, 0], np.int32).tobytes() + memory.pointers(1)
+        found[steps] = time_launch(launch(kernels("sm_90")["chase"], memory, 1, 1, parameters), H200)
+        assert memory.read(1, np.int32, 1)[0] == 32 * steps % cells
+        assert found[steps].chain == steps
+    cycles = 1000 * H200.clock * (found[96].microseconds - found[32].microseconds) / 64
+    assert H200.l2 < cycles < 1.2 * H200.l2
+
+
+@pytest.mark.parametrize("gpu", list(GPUS.values()), ids=list(GPUS))
+def test_blocks_wait_for_another(gpu: constants.Gpu) -> None:
+    cells, blocks, threads = 8192, 4, 64
+    following = ((np.arange(cells) + 32) % cells).astype(np.int32)
+    times = {}
+    for steps in (10, 90):
+        memory = Memory(following, np.zeros(1, np.int32), np.zeros(blocks * threads, np.int32))
+        parameters = memory.pointers(0) + np.array([steps, 0], np.int32).tobytes() + memory.pointers(1, 2)
+        kernel = kernels(gpu.architecture)["relay"]
+        times[steps] = time_launch(launch(kernel, memory, blocks, threads, parameters, cooperative=True), gpu)
+        written = memory.read(2, np.int32, blocks * threads).reshape(blocks, threads)
+        np.testing.assert_array_equal(written[1:], np.tile(32 * steps + np.arange(threads), (blocks - 1, 1)))
+    # The waiting blocks' time is that of the first one's reads, and some of its flag; not that of their own turns.
+    assert times[90].microseconds - times[10].microseconds == pytest.approx(gpu.microseconds(80 * gpu.l2), rel=0.2)
+    alone = gpu.microseconds(90 * gpu.l2)
+    assert alone + gpu.microseconds(2 * gpu.l2) < times[90].microseconds < alone + gpu.microseconds(10 * gpu.l2) + 1
+
+
+def test_slow_units_take_longer() -> None:
+    memory = Memory(np.ones(96), np.zeros(96))
+    one = launch(kernels("sm_80")["reverse"], memory, 1, 96, memory.pointers(0, 1))
+    fast, slow = (time_launch(one, gpu).microseconds for gpu in (A100, replace(A100, fp64=2, fp64_latency=48)))
+    assert slow > fast + A100.microseconds(100)
+
+
+@pytest.mark.parametrize(
+    "text", ["IDP.4A.S8.S8 R0, R1, R2, R3", "FMUL.D2 R0, R1, R2", "BMOV.32 B0, R1", "BRX R2, 0x10"]
+)
+def test_unknown_instructions_raise(text: str) -> None:
+    code = Code("kernel", [parse_instruction(text, 0), parse_instruction("EXIT", 1)], {0, 1, 2})
+    kernel = Kernel("kernel", "sm_80", code, parameters_at=0x160, registers=8, static_shared=0, stack=0)
+    machine = Machine(Launch(kernel, 1, 32, 0, b"", np.zeros(4, np.uint8), BASE))
+    with pytest.raises(UnknownInstruction, match=re.escape(text)):
+        machine.run()
+
+
+def test_accesses_outside_of_the_memory_raise() -> None:
+    memory = Memory(np.ones(96), np.zeros(95))
+    with pytest.raises(MemoryError, match="global memory"):
+        Machine(launch(kernels("sm_90")["reverse"], memory, 2, 96, memory.pointers(0, 1))).run()
+
+
+def test_recordings_are_read_in_their_order(tmp_path: Path) -> None:
+    start = {"call": "memory", "base": BASE}
+    common = {"call": "launch", "kernel": "k", "library": "/a/b.so", "blocks": 1, "threads": 32, "shared": 0}
+    common |= {"cooperative": False, "parameters": "0a0b", "used": 2 * recording.PAGE}
+    lines = [start, common | {"before": 1, "after": 1}, {"call": "wait x"}, common | {"before": 0, "after": 1}]
+    (tmp_path / "calls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    pages = [(1, 7), (0, 8), (1, 9)]
+    content = b"".join(np.uint64(p).tobytes() + bytes([value]) * recording.PAGE for p, value in pages)
+    (tmp_path / "pages.bin").write_bytes(content)
+    seen = []
+    for call in recording.read(tmp_path):
+        if isinstance(call, str):
+            seen.append(call)
+        else:
+            seen += [(int(m[0]), int(m[-1])) for m in (call.before, call.after())]
+            assert (call.source, call.parameters) == (Path("/a/b.cu"), b"\x0a\x0b")
+    assert seen == [(0, 7), (8, 7), "wait x", (8, 7), (8, 9)]
+
+
+def test_waits_of_the_host_cost_more_than_launches() -> None:
+    kernel, wait = timeline.Event("launch", 3.0), timeline.Event("wait")
+    assert timeline.total([kernel] * 4) == pytest.approx(4 * (3.0 + constants.BETWEEN_LAUNCHES))
+    round_trip = constants.TO_HOST + constants.HOST_LAUNCH + constants.TO_DEVICE
+    waits = timeline.total([kernel, wait, kernel]) - timeline.total([kernel, kernel])
+    assert waits == pytest.approx(round_trip - constants.BETWEEN_LAUNCHES)
+    # What was launched after the event goes on while the host waits.
+    hidden = timeline.total([kernel, timeline.Event("record"), kernel, kernel, wait, kernel])
+    assert hidden < timeline.total([kernel, kernel, kernel, wait, kernel])
