@@ -270,8 +270,9 @@ class Clock:
             if cost.kind == "strong" and warp.number in run.waits:
                 visible, other = self.posted.get(run.waits[warp.number], (0.0, 0))
                 done, depth = max(done, visible + self.gpu.l2 / 2), max(depth, other) + 1
+                warp.base = warp.deepest = max(warp.deepest, depth)  # what follows depends on it by control flow
             if warp.number in run.posts and place in run.posting:
-                self._post(run.posts[warp.number], time + cost.latency / 2, depth)
+                self._post(run.posts[warp.number], time + cost.latency / 2, warp.deepest)
             return done, interval, depth
         done = time + self.gpu.l1
         cache = self.cache[m]
