@@ -187,9 +187,9 @@ class Machine:
                 break
             spins |= operation.instruction.opcode == "LDG" and operation.instruction.has("STRONG")
             if operation.execute is not None:
-                of = uniform if operation.is_uniform else lanes
+                of: Lanes | None = uniform if operation.is_uniform else lanes
                 if operation.guard is not None:
-                    of = self._guarded(operation, lanes, of)
+                    of = self._guarded(operation, lanes, uniform if operation.is_uniform else lanes)
                 if of is not None:
                     operation.execute(of)
             if end in starts:

@@ -35,6 +35,8 @@ def main() -> None:
     state = mm.XmlSerializer.deserialize(Path(state_file).read_text(encoding="utf-8"))
     integrator = INTEGRATORS[name]()
     integrator.setConstraintTolerance(TOLERANCE)
+    if hasattr(integrator, "setRandomNumberSeed"):
+        integrator.setRandomNumberSeed(1)
     properties = {"Precision": "mixed", "DeterministicForces": "true"}
     context = mm.Context(system, integrator, mm.Platform.getPlatform("CUDA"), properties)
     context.setPeriodicBoxVectors(*state.getPeriodicBoxVectors())

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import partial
 
 RZ = 255  # the register that is zero
 URZ = 63
@@ -114,19 +115,19 @@ def parse_operand(text: str, whole: str) -> Operand:
     text = text.removesuffix(".reuse")
     if text.startswith("|"):
         absolute, text = True, text.removeprefix("|").split("|")[0]
-    signs = {"negated": negated, "inverted": inverted, "absolute": absolute}
+    make = partial(Operand, negated=negated, inverted=inverted, absolute=absolute)
     text = re.sub(r"\.reuse$", "", text)
     match = re.fullmatch(r"(U?R|U?P|B)(\d+|Z|T)(\.64)?", text)
     if match:
         special = {"R": RZ, "UR": URZ, "P": PT, "UP": PT}
         number = int(match[2]) if match[2].isdigit() else special[match[1]]
-        return Operand(match[1], number, is_wide=match[3] is not None, **signs)
+        return make(match[1], number, is_wide=match[3] is not None)
     if re.fullmatch(r"-?0x[0-9a-f]+", text):
-        return Operand("imm", int(text, 16), **signs)
+        return make("imm", int(text, 16))
     match = re.fullmatch(r"c\[(0x[0-9a-f]+)\]\[(.*)\]", text)
     if match:
         place = _address(match[2])
-        return Operand("const", place.number, place.offset, int(match[1], 16), uniform=place.uniform, **signs)
+        return make("const", place.number, place.offset, int(match[1], 16), uniform=place.uniform)
     if text.startswith("["):
         return _address(text[1:-1])
     match = re.fullmatch(r"desc\[UR\d+\]\[(.*)\]", text)
@@ -137,9 +138,9 @@ def parse_operand(text: str, whole: str) -> Operand:
         return Operand("label", name=match[1])
     special_floats = {"+INF": math.inf, "-INF": -math.inf, "+QNAN": math.nan, "-QNAN": math.nan}
     if text in special_floats:
-        return Operand("float", value=special_floats[text], **signs)
+        return make("float", value=special_floats[text])
     try:
-        return Operand("float", value=float(text), **signs)
+        return make("float", value=float(text))
     except ValueError:
         pass
     if re.fullmatch(r"PR|SR\w[\w.]*", text):
@@ -149,7 +150,7 @@ def parse_operand(text: str, whole: str) -> Operand:
 
 def parse_instruction(text: str, place: int) -> Instruction:
     """Read an instruction, as "@!P0 IADD3 R1, R2, -R3, RZ"."""
-    rest, guard = text.strip(), None
+    rest, guard = re.sub(r"\(\*.*?\*\)", "", text).strip(), None  # without comments, as (*"SpillRefill"*)
     if rest.startswith("@"):
         word, rest = rest.split(None, 1)
         guard = parse_operand(word[1:], text)

@@ -61,7 +61,7 @@ def cost_of(operation: Operation, gpu: Gpu) -> Cost:
     quarter = 32 * c.SCHEDULERS
     cost = Cost("alu", quarter / gpu.integer, c.ALU_LATENCY)
     if is_double(operation):
-        latency = gpu.fp64_latency + (c.PREDICATE_LATENCY - c.ALU_LATENCY if name == "DSETP" else 0)
+        latency: float = gpu.fp64_latency + (c.PREDICATE_LATENCY - c.ALU_LATENCY if name == "DSETP" else 0)
         cost = Cost("fp64", quarter / gpu.fp64, latency)
     elif name in _SPECIAL:
         wide = any(m.endswith("64") for m in modifiers)
@@ -90,6 +90,8 @@ def cost_of(operation: Operation, gpu: Gpu) -> Cost:
         cost = Cost("lsu", 1, gpu.l2, "strong" if strong and _LOADS[name] == "load" else _LOADS[name])
     elif name == "MEMBAR":
         cost = Cost("lsu", 1, c.FENCE_LATENCY * gpu.l2 if "CTA" not in modifiers else gpu.l1, "fence")
+    elif name == "CCTL" and "IVALL" in modifiers:
+        cost = Cost("lsu", 1, c.ALU_LATENCY, "invalidate")
     elif name.startswith("U"):
         cost = Cost("uniform", 2, c.UNIFORM_LATENCY)
     cost.reads, cost.writes = tuple(operation.reads), tuple(operation.writes)
@@ -168,7 +170,8 @@ class Clock:
         """Cycles until the last warp has ended."""
         launch, at_once = self.machine.launch, self.resident()
         shared = self.machine.kernel.static_shared + launch.dynamic_shared
-        self.capacity = (self.gpu.cache_kb * 1024 - at_once * shared) // 32
+        there = min(at_once, -(-launch.blocks // self.gpu.multiprocessors))
+        self.capacity = (self.gpu.cache_kb * 1024 - there * shared) // 32
         multiprocessors = self.gpu.multiprocessors if launch.cooperative else 1
         for m in range(min(multiprocessors, launch.blocks)):
             blocks = list(range(m, launch.blocks, self.gpu.multiprocessors))
@@ -253,6 +256,9 @@ class Clock:
             return time + cost.latency, interval, depth
         if cost.kind == "fence":
             warp.issue = max(warp.last_store, time) + 1
+            return time + cost.latency, interval, depth
+        if cost.kind == "invalidate":  # after a fence: other multiprocessors may have written
+            self.cache[warp.multiprocessor].clear()
             return time + cost.latency, interval, depth
         accessed = run.accesses.get(place, {}).get(warp.number)
         if accessed is None:  # no lane meets the guard

@@ -53,6 +53,20 @@ extern "C" __global__ void chase(const int* next, int steps, int* to) {
     *to = place;
 }
 
+// Reads the same again, after a fence or without one.
+extern "C" __global__ void again(const int* table, int steps, int fenced, int* to) {
+    int sum = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        int place = sum & 1;
+        for (int k = 0; k < steps; k++)
+            place = table[place];
+        if (fenced)
+            __threadfence();
+        sum += place;
+    }
+    *to = sum;
+}
+
 // The first block works, then the others: they wait as those of a grid do, with volatile reads.
 extern "C" __global__ void relay(const int* next, int steps, int* flag, int* to) {
     __shared__ int place;
@@ -162,6 +176,17 @@ def test_dependent_reads_take_the_latency_of_l2() -> None:
         assert found[steps].chain == steps
     cycles = 1000 * H200.clock * (found[96].microseconds - found[32].microseconds) / 64
     assert H200.l2 < cycles < 1.2 * H200.l2
+
+
+def test_a_fence_empties_the_first_cache() -> None:
+    following = ((np.arange(4096) + 32) % 4096).astype(np.int32)
+    times = []
+    for fenced in (0, 1):
+        memory = Memory(following, np.zeros(1, np.int32))
+        parameters = memory.pointers(0) + np.array([50, fenced], np.int32).tobytes() + memory.pointers(1)
+        times.append(time_launch(launch(kernels("sm_90")["again"], memory, 1, 1, parameters), H200).microseconds)
+    slower = H200.microseconds(50 * (H200.l2 - H200.l1))
+    assert times[1] - times[0] == pytest.approx(slower, rel=0.2)
 
 
 @pytest.mark.parametrize("gpu", list(GPUS.values()), ids=list(GPUS))
