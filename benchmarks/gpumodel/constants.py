@@ -52,7 +52,7 @@ class Gpu:
         return cycles / (1000 * self.clock)
 
 
-# fp64_latency: 8 [codes] where the compiler knows it; on GeForce it waits for a scoreboard: 48 [jia, T4].
+# fp64_latency: [codes] 8 for sm_90, 6 to 10 for sm_80; on GeForce the compiler does not know it: 48 [jia], T4.
 A100 = Gpu("A100", "sm_80", 108, 1.41, 64, 32, 64, 16, 8, 38, 29, 262, 2048, 32, 164, 192)
 RTX4090 = Gpu("RTX4090", "sm_89", 128, 2.52, 128, 2, 64, 2, 48, 43, 30, 273, 1536, 24, 100, 128)
 H200 = Gpu("H200", "sm_90", 132, 1.98, 128, 64, 64, 16, 8, 41, 29, 263, 2048, 32, 228, 256)
@@ -66,7 +66,7 @@ L2_BYTES = 64  # that a multiprocessor gets from L2 in a cycle [data]: A100, 5,1
 ALU_LATENCY = 5  # [codes]: 4 or 5
 PREDICATE_LATENCY = 13  # a comparison, before a branch or a guard [codes]
 SPECIAL_LATENCY = 23  # [jia]
-UNIFORM_LATENCY = 12  # uniform data path [codes]
+UNIFORM_LATENCY = 12  # uniform data path [codes]: 6 to 13
 TO_UNIFORM_LATENCY = 25  # S2R, R2UR, votes, reductions of a warp [assumed]
 CONSTANT_LATENCY = 30  # LDC: a hit in the constant cache [jia]
 SHUFFLE_LATENCY = 23  # [jia]
