@@ -50,7 +50,8 @@ def translate(text: str) -> str:
     entries = ", ".join(f"ENTRY({name})" for name in ENTRY.findall(text))
     return (
         f'#include "device.h"\n{text}\nextern "C" {{ extern const Emulator::Kernel emulatedKernels[]; '
-        f"const Emulator::Kernel emulatedKernels[] = {{{entries}, {{nullptr, nullptr, nullptr, 0, nullptr, nullptr}}}}; }}\n"
+        f"const Emulator::Kernel emulatedKernels[] = {{{entries}, "
+        "{nullptr, nullptr, nullptr, 0, nullptr, nullptr}}; }\n"
     )
 
 
