@@ -7,6 +7,7 @@
 #include "DeviceMemory.h"
 #include "TextMarkers.h"
 #include "support/DeviceContext.h"
+#include "support/LargeSystems.h"
 #include "support/Messages.h"
 #include "support/Mixture.h"
 #include "support/Simulation.h"
@@ -31,6 +32,7 @@ std::vector<NamedSet> someSets() {
     for (const TestSystem& system : systemTable())
         sets.push_back({system.name,
                         collectConstraints(*toOpenMM(std::vector<TestSystem>(300, system), Declared::InForce), 1e-4)});
+    sets.push_back({"protein", toConstraintSet(protein(60))}); // of several parts
     for (unsigned seed : {1, 2, 3})
         sets.push_back({"mixture " + std::to_string(seed), collectConstraints(*drawMixture(seed, false).system, 1e-4)});
     return sets;
@@ -38,9 +40,14 @@ std::vector<NamedSet> someSets() {
 
 /** The arrays that a bound gives, and those of the tables. */
 struct Both {
-    Both(const ConstraintSolver& solver, bool smallInRegisters)
-        : bound(ArraySizes(solver, smallInRegisters)),
-          real(ArraySizes(ConstraintTables(solver, smallInRegisters, ConstraintTables::ThreadGroups()))) {
+    Both(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks)
+        : bound(ArraySizes(solver, smallInRegisters, hasBlocks)),
+          real(ArraySizes(ConstraintTables(solver, smallInRegisters, threadGroups(hasBlocks)))) {
+    }
+    static ConstraintTables::ThreadGroups threadGroups(bool hasBlocks) {
+        ConstraintTables::ThreadGroups available;
+        available.hasBlocks = hasBlocks;
+        return available;
     }
     DeviceArrays bound, real;
 };
@@ -73,7 +80,7 @@ private:
 
 /** Numbers of a factor that fills gigabytes. */
 ArraySizes hugeSizes(double updates) {
-    ArraySizes sizes(ConstraintSolver(toConstraintSet(findSystem("chain")), Method::Automatic), true);
+    ArraySizes sizes(ConstraintSolver(toConstraintSet(findSystem("chain")), Method::Automatic), true, false);
     sizes.hasShortNumbers = false;
     sizes.updates = sizes.targets = updates;
     sizes.entries = updates / 2;
@@ -90,10 +97,11 @@ protected:
 TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
     for (const NamedSet& named : someSets())
         for (Method method : {Method::Automatic, Method::Iterative})
-            for (bool smallInRegisters : {true, false}) {
+            for (const auto& [smallInRegisters, hasBlocks] :
+                 {std::pair(true, false), std::pair(false, false), std::pair(true, true)}) {
                 SCOPED_TRACE(named.name + (method == Method::Iterative ? ", iterative" : "") +
-                             (smallInRegisters ? "" : ", in memory"));
-                const Both arrays(ConstraintSolver(named.set, method), smallInRegisters);
+                             (smallInRegisters ? "" : ", in memory") + (hasBlocks ? ", in parts" : ""));
+                const Both arrays(ConstraintSolver(named.set, method), smallInRegisters, hasBlocks);
                 ASSERT_EQ(arrays.bound.pooled.size(), arrays.real.pooled.size());
                 for (std::size_t i = 0; i < arrays.real.pooled.size(); i++)
                     EXPECT_GE(arrays.bound.pooled[i].count, arrays.real.pooled[i].count) << arrays.real.pooled[i].name;
@@ -127,18 +135,19 @@ ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds
     system.addForce(force);
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = true;
+    available.waitingBlocks = 132;
     available.sharedNumbers = [](int blockSize) { return (49152 - 32 * blockSize) / 4; };
     return ConstraintTables(ConstraintSolver(collectConstraints(system, 1e-4), Method::Automatic), true, available);
 }
 
-/** Block sizes and clusters of all ranges. */
+/** Block sizes and parts of clusters of all ranges. */
 std::vector<std::pair<int, int>> rangesOf(const ConstraintTables& tables) {
     std::vector<std::pair<int, int>> ranges;
     int next = 0;
     for (const ConstraintTables::Range& range : tables.ranges) {
-        EXPECT_EQ(range.group, ThreadGroupKind::Block);
+        EXPECT_EQ(range.group, ThreadGroupKind::Part);
         EXPECT_EQ(range.first, next);
-        next = range.last;
+        next = range.end;
         ranges.emplace_back(range.blockSize, range.last - range.first);
     }
     EXPECT_EQ(next, tables.numGeneralClusters);
@@ -147,13 +156,14 @@ std::vector<std::pair<int, int>> rangesOf(const ConstraintTables& tables) {
 
 TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
     using Ranges = std::vector<std::pair<int, int>>;
-    EXPECT_EQ(rangesOf(tablesOf({{300, 60}, {1, 2000}})), (Ranges{{512, 1}, {128, 300}})); // a protein among lipids
-    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{512, 21}}));             // few: in one launch
-    EXPECT_EQ(rangesOf(tablesOf({{300, 60}})), (Ranges{{128, 300}}));
-    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {5, 500}, {300, 60}})), (Ranges{{512, 6}, {128, 300}}));
-    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{512, 1}, {256, 305}}));
-    EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 2)), (Ranges{{128, 2}, {128, 300}})); // factors that do not fit
-    EXPECT_EQ(rangesOf(tablesOf({{20, 60}}, 2)), (Ranges{{128, 22}}));
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}, {1, 2000}})), (Ranges{{192, 16}, {64, 300}})); // a protein among lipids
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{192, 36}}));             // few: in one launch
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}})), (Ranges{{64, 300}}));
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {5, 500}, {300, 60}})), (Ranges{{192, 36}, {64, 300}}));
+    // More parts than can wait for each other: they would keep others from doing so.
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{192, 1216}, {64, 5}}));
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 2)), (Ranges{{192, 2}, {64, 300}})); // factors that do not fit
+    EXPECT_EQ(rangesOf(tablesOf({{20, 60}}, 2)), (Ranges{{192, 22}}));
 }
 
 TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
@@ -228,7 +238,7 @@ TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
         const std::vector<StageText> stages = {{"heat", {"ornsteinUhlenbeck", "noteHeat", "noteVelocityChange"}}};
         TestDevice testDevice(device.compute());
         ConstraintProgram program(testDevice, solver, true, stages);
-        ArraySizes sizes(solver, true);
+        ArraySizes sizes(solver, true, true);
         takeStages(sizes, stages, device.compute());
         const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.compute()));
         EXPECT_LE(program.arguments.allocatedBytes(), need.total);

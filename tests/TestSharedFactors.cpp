@@ -64,6 +64,11 @@ Result after(int steps, const TestSystem& system, const Setup& setup, double spe
     return resultOf(s);
 }
 
+/** Large clusters in one piece, not in overlapping parts. */
+struct InOnePiece {
+    const Variable parts{"OPENMM_CONSTRAINTS_PARTS", "0"};
+};
+
 /** @param limit  bytes of shared memory for a factor, or all */
 Result inBlocks(const TestSystem& system, const Setup& setup, const std::string& limit = "1000000000", int steps = 10,
                 double speed = 0.5) {
@@ -84,6 +89,8 @@ int factorSize(const TestSystem& system) {
 
 class SharedFactors : public testing::TestWithParam<Setup> {
 protected:
+    const InOnePiece inOnePiece;
+
     std::string platform() const {
         return std::get<0>(GetParam());
     }
@@ -219,6 +226,8 @@ namespace {
 
 class IllConditioned : public testing::TestWithParam<std::string> {
 protected:
+    const InOnePiece inOnePiece;
+
     ConstraintTests::Setup setup() const {
         return {GetParam(), ConstraintIntegrator::MatrixInversion, "Rattle"};
     }
@@ -256,7 +265,10 @@ INSTANTIATE_TEST_SUITE_P(Platforms, IllConditioned, testing::ValuesIn(devices({"
 
 namespace {
 
-class SeveralBlocks : public testing::TestWithParam<std::string> {};
+class SeveralBlocks : public testing::TestWithParam<std::string> {
+protected:
+    const InOnePiece inOnePiece;
+};
 
 /** All blocks of a launch for one cluster: as many as PoCL runs at once. Sums do not depend on who adds them up. */
 TEST_P(SeveralBlocks, DoAsOneDoes) {

@@ -149,7 +149,7 @@ bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) 
 }
 
 void CommonStepKernel::requireMemory(const ConstraintIntegrator& integrator) {
-    ArraySizes sizes(*solver, hasSmallClusters(integrator));
+    ArraySizes sizes(*solver, hasSmallClusters(integrator), ConstraintProgram::usesBlocks(cc));
     takeStages(sizes, allStages(), cc);
     requireDeviceMemory(*device, *solver, sizes);
 }

@@ -258,7 +258,7 @@ void CommonStepKernel::refreshReading() const {
     const size_t numConstraints = solver->getSet().constraints.size();
     Impulses ofStep{vector<double>(numConstraints), vector<double>(numConstraints)};
     const vector<double> lambda = program->arguments.download("lambda"), mu = program->arguments.download("mu");
-    for (int row = 0; row < numRows; row++) {
+    for (int row : tables.ownRows) {
         const int k = constraintOf(row, *readingFrame.order);
         ofStep.lambda[k] = lambda[buffer * numRows + row];
         ofStep.mu[k] = mu[buffer * numRows + row];

@@ -72,6 +72,8 @@ string CommonStepKernel::solverDescription() const {
         text += ", " + to_string(program->numSharedFactors()) + " in shared memory";
     if (program != nullptr && program->numGridClusters() > 0)
         text += ", " + to_string(program->numGridClusters()) + " over several thread blocks";
+    if (program != nullptr && program->numClustersInParts() > 0)
+        text += ", " + to_string(program->numClustersInParts()) + " in overlapping parts";
     return text;
 }
 

@@ -61,8 +61,8 @@ void CommonLangevinStep::setNoiseStep() {
 std::vector<StageText> CommonRattleLangevinStep::stages() const {
     // Two launches rather than one: three solves in one launch need more registers than a thread has.
     StageText drift{"driftAndHeat",
-                    {"stay", "halfDrift", "ornsteinUhlenbeck", "solveHeatedVelocities", "addVelocityCorrection",
-                     "noteHeat", "halfDrift", "noteVelocityChange"}};
+                    {"stay", "halfDrift", "keepHeat", "ornsteinUhlenbeck", "solveHeatedVelocities",
+                     "addVelocityCorrection", "noteHeat", "halfDrift", "noteVelocityChange"}};
     const auto append = [&](std::initializer_list<const char*> steps) {
         drift.steps.insert(drift.steps.end(), steps.begin(), steps.end());
     };
@@ -92,7 +92,7 @@ std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
     return {{"kick",
              {"keepStart", "halfKick", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
             {"geodesicDrift", {"solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
-            {"heat", {"solveVelocities", "addVelocityCorrection", "ornsteinUhlenbeck"}},
+            {"heat", {"solveVelocities", "addVelocityCorrection", "keepHeat", "ornsteinUhlenbeck"}},
             {"heatedDrift",
              {"solveHeatedVelocities", "addVelocityCorrection", "noteHeat", "drift", "solvePositions", "move"}},
             {"lastKick", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};

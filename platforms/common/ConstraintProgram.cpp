@@ -17,30 +17,49 @@ namespace {
 
 static_assert(maxGridSize <= maxBlockSize, "worstOf() needs a thread for each block of a grid");
 
+/** Where what a solve changes is: a part of a cluster has its own copies of nodes (ConstraintTables::slotNode). */
+string nodeDefinitions(bool isPart) {
+    return define("IS_PART", isPart ? "1" : "0") +
+           define("IS_WHOLE(c)", isPart ? "(a->partsOfCluster[c].z == (c))" : "true") +
+           define("NODE_OF(slot)", isPart ? "a->slotNode[slot]" : "a->slotParticle[slot]");
+}
+
 /** Threads in a block if each solves a small cluster. Local memory limits them for clusters that need it. */
 int smallBlockSize(const ConstraintTables& tables) {
     const int largest = tables.sizes[0]; // first
     return largest > maxInRegisters ? 32 : 64;
 }
 
-/** Whether thread blocks are used. On a CPU single threads solve the clusters, because the threads of a block would run
- *  one after the other and compiling their barriers would take minutes. A test of the blocks themselves sets the
- *  variable. */
-bool usesBlocks(const ComputeContext& cc) {
+} // namespace
+
+/** Threads of a block would run one after the other on a CPU, and compiling their barriers would take minutes. A test
+ * of the blocks themselves sets the variable. */
+bool ConstraintProgram::usesBlocks(const ComputeContext& cc) {
     return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
 }
 
-/** Of kernels' names. */
-string prefixOf(ThreadGroupKind group) {
+bool isSolve(const string& step) {
+    return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
+}
+
+string ConstraintProgram::prefixOf(ThreadGroupKind group) {
     return group == ThreadGroupKind::Thread  ? "threadCluster"
            : group == ThreadGroupKind::Block ? "blockCluster"
+           : group == ThreadGroupKind::Part  ? "partOfCluster"
                                              : "gridCluster";
 }
 
-} // namespace
+SplitStage::SplitStage(const StageText& stage) : name(stage.name), operations(1) {
+    for (const string& step : stage.steps)
+        if (isSolve(step)) {
+            solves.push_back(step);
+            operations.emplace_back();
+        } else
+            operations.back().push_back(step);
+}
 
-bool isSolve(const string& step) {
-    return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
+string SplitStage::nameOf(int part) const {
+    return name + "_" + to_string(part);
 }
 
 vector<string> solvesOf(const string& solve) {
@@ -80,12 +99,14 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         compile(cc.compileProgram(checked(smallText(stages))), "smallCluster", stages, numSmall, smallBlockSize(t), 0,
                 0);
     for (const ConstraintTables::Range& range : t.ranges)
-        if (!range.isJoined)
+        if (range.group == ThreadGroupKind::Part && !range.isJoined)
+            addParts(stages, range, solver.getSet());
+        else if (!range.isJoined)
             addRange(stages, range, solver.getSet());
     addBodies(stages);
     addJoinedBodies(stages, solver.getSet());
     const ComputeProgram program = cc.compileProgram(
-        checked(define("HAS_JOINTS", "0") + commonText() + ConstraintKernelSources::steps +
+        checked(define("HAS_JOINTS", "0") + nodeDefinitions(false) + commonText() + ConstraintKernelSources::steps +
                 customText(solver.getSet(), false) + ConstraintKernelSources::rows +
                 fillMarkers("afterwards", ConstraintKernelSources::afterwards,
                             {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
@@ -132,10 +153,11 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.addNumber("numBodyPlaces", t.numBodyPlaces());
     arguments.addNumber("numBodyParts", (int) t.bodyParts.size());
     arguments.addNumber("numRows", t.numRows);
+    arguments.addNumber("numGeneralClusters", t.numGeneralClusters);
     arguments.addNumber("numRedundant", (int) t.redundant.size());
     arguments.addNumber("numMoving", (int) t.movingRows.size());
-    for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "maxIterations", "warmStart",
-                             "addsUp", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
+    for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations",
+                             "warmStart", "addsUp", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.addNumber(name, 0);
     for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
                              "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",
@@ -222,6 +244,7 @@ ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const 
     available.hasBlocks = usesBlocks(cc);
     available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= cooperatingBlocks();
     available.largestBlock = device.largestBlock();
+    available.waitingBlocks = cooperatingBlocks();
     available.sharedNumbers = [this](int blockSize) { return sharedNumbers(blockSize); };
     if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
         available.gridCost = 0; // for a test of small systems
@@ -233,10 +256,10 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     group.blockSize = range.blockSize;
     if (range.group == ThreadGroupKind::Grid)
         group.blocks = cooperatingBlocks();
-    if (range.group != ThreadGroupKind::Block)
+    if (range.group != ThreadGroupKind::Block && range.group != ThreadGroupKind::Part)
         return group;
     const ConstraintTables& t = constraintTables;
-    for (int c = range.first; c < range.last && !range.isIterative; c++) {
+    for (int c = range.first; c < range.end && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
         if (numbers <= sharedNumbers(group.blockSize)) {
             group.sharedNumbers = std::max(group.sharedNumbers, (int) numbers);
@@ -246,25 +269,27 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     return group;
 }
 
-string ConstraintProgram::generalText(const vector<StageText>& stages, const ConstraintTables::Range& range,
-                                      const ThreadGroup& group, const ConstraintSet& set) const {
+string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
+                                    const ConstraintSet& set) const {
     const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
     const bool hasShared = group.sharedNumbers > 0, fallsBack = hasShared && mixedIsDouble();
-    const bool hasGlobal = fallsBack || group.sharedFactors < range.last - range.first;
+    const bool hasGlobal = fallsBack || group.sharedFactors < range.end - range.first;
     const ConstraintTables& t = constraintTables;
     const int firstRow = t.rowStart[range.first];
     const bool onlyDistances =
-        !range.isJoined && std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.last],
+        !range.isJoined && std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.end],
                                        [](int kind) { return kind == (int) RowKind::Distance; });
     string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
-                  define("BLOCK_SIZE", to_string(group.blockSize)) + define("MAX_BLOCK_SIZE", to_string(maxBlockSize)) +
+                  nodeDefinitions(range.group == ThreadGroupKind::Part) +
+                  define("FIRST_PLACE", to_string(t.numNodes())) + define("BLOCK_SIZE", to_string(group.blockSize)) +
+                  define("MAX_BLOCK_SIZE", to_string(maxBlockSize)) +
                   define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
                                             : isBlock ? "((int) LOCAL_ID)"
                                                       : "0") +
                   define("THREAD_GROUP_SIZE", isGrid    ? "((int) GLOBAL_SIZE)"
                                               : isBlock ? "BLOCK_SIZE"
                                                         : "1") +
-                  define("THREAD_GROUP_SYNC", isGrid    ? "gridBarrier(a);"
+                  define("THREAD_GROUP_SYNC", isGrid    ? "blockBarrier(a->grid, (int) NUM_GROUPS);"
                                               : isBlock ? "SYNC_THREADS"
                                                         : "") +
                   define("SHARED_ARGUMENT", isBlock ? ", shared" : "") +
@@ -288,6 +313,13 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
         text += factorText("Shared", "LOCAL_ARG", "float", "1e-6f");
     if (hasGlobal && !range.isIterative)
         text += factorText("Global", "GLOBAL", "mixed", "PIVOT_THRESHOLD");
+    return text + ConstraintKernelSources::solves;
+}
+
+string ConstraintProgram::generalText(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                                      const ThreadGroup& group, const ConstraintSet& set) const {
+    const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
+    string text = rangeText(range, group, set);
     text += ConstraintKernelSources::clusters;
     const string loop = isGrid    ? "(int c = a->firstOfRange; c < a->lastOfRange; c++)"
                         : isBlock ? "(int c = a->firstOfRange + GROUP_ID; c < a->lastOfRange; c += NUM_GROUPS)"
@@ -384,7 +416,7 @@ const string& ConstraintProgram::checked(const string& text) const {
 void ConstraintProgram::compile(const ComputeProgram& program, const string& prefix, const vector<StageText>& stages,
                                 int threads, int size, int first, int last) {
     for (const StageText& stage : stages) {
-        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size, first, last};
+        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size, first, last, 0};
         arguments.bind(launch.kernel);
         launches[stage.name].push_back(launch);
     }
@@ -394,6 +426,7 @@ void ConstraintProgram::execute(Launch& launch, int number) {
     arguments.set("launch", number);
     arguments.set("firstOfRange", launch.first);
     arguments.set("lastOfRange", launch.last);
+    arguments.set("round", launch.round);
     arguments.update(launch.kernel);
     launch.kernel->execute(launch.threads, launch.blockSize);
 }

@@ -18,6 +18,16 @@ struct StageText {
 /** Whether a step of a stage is a solve, rather than an operation on each particle. */
 bool isSolve(const std::string& step);
 
+/** A stage as alternating lists of operations and solves: operations[k], solves[k], ..., operations[solves.size()]. */
+struct SplitStage {
+    explicit SplitStage(const StageText& stage);
+    /** The name of a part: from the operations before a solve to those before the next. */
+    std::string nameOf(int part) const;
+    std::string name;
+    std::vector<std::vector<std::string>> operations;
+    std::vector<std::string> solves;
+};
+
 /** What a solve of bodies is, in order: a projection measures first. */
 std::vector<std::string> solvesOf(const std::string& solve);
 
@@ -67,6 +77,12 @@ public:
     int numGridClusters() const {
         return gridClusters;
     }
+    /** Number of clusters that several thread blocks solve in overlapping parts. */
+    int numClustersInParts() const {
+        return clustersInParts;
+    }
+    /** Whether thread blocks solve clusters. On a CPU single threads do. */
+    static bool usesBlocks(const OpenMM::ComputeContext& cc);
     KernelArguments arguments;
 
 private:
@@ -74,6 +90,7 @@ private:
         OpenMM::ComputeKernel kernel;
         int threads, blockSize;
         int first, last; // of a range of general clusters
+        int round;       // of parts, if a launch is a round
     };
     /** The threads that solve the clusters of a range. */
     struct ThreadGroup {
@@ -81,6 +98,8 @@ private:
         int sharedNumbers = 0;          ///< in the largest factor that is kept in shared memory
         int sharedFactors = 0;          ///< number of such factors
     };
+    /** Of kernels' names. */
+    static std::string prefixOf(ThreadGroupKind group);
     ThreadGroup threadGroupOf(const ConstraintTables::Range& range) const;
     ConstraintTables::ThreadGroups availableThreadGroups() const;
     /** Numbers of a factor that fit into the shared memory of a block of this size. */
@@ -93,8 +112,14 @@ private:
     const std::string& checked(const std::string& text) const;
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
+    /** Definitions of a range, and what all its solvers use. */
+    std::string rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
+                          const ConstraintSet& set) const;
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                             const ThreadGroup& group, const ConstraintSet& set) const;
+    /** @param waits  whether the parts of a cluster wait for each other in a launch */
+    std::string partText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
+                         const ThreadGroup& group, const ConstraintSet& set, bool waits) const;
     std::string customText(const ConstraintSet& set, bool hasJoints) const;
     /** The equations of rigid motion, and constants of bodies. */
     std::string rigidText() const;
@@ -104,6 +129,8 @@ private:
     std::string bodyText(const std::vector<StageText>& stages, int threads, bool isSplit) const;
     /** Compile the kernels of a range of general clusters. */
     void addRange(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const ConstraintSet& set);
+    /** The same for a range of parts. */
+    void addParts(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const ConstraintSet& set);
     /** Compile the kernels of free rigid bodies. */
     void addBodies(const std::vector<StageText>& stages);
     /** Compile the kernels of joined rigid bodies, and of the clusters that have them. */
@@ -119,7 +146,7 @@ private:
     OpenMM::ComputeContext& cc;
     ConstraintTables constraintTables;
     bool isIterative;
-    int sharedFactors = 0, gridClusters = 0;
+    int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;
 };

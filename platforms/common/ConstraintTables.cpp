@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintTables.h"
 #include "CentroidDistance.h"
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -109,6 +110,7 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     rowDirection.assign(3 * before, 0.0);
     if (numJoinedBodies() > 0)
         rowPoints.assign(before, {0, 0});
+    isJoinedRow.assign(rowPoints.size(), 0);
     // Matrices are never dense here. The solver's own graph is used if it has no dense ones.
     const bool isSame = std::all_of(graph.clusters.begin(), graph.clusters.end(), [&](const Cluster& cluster) {
         return cluster.kind == ClusterSolverKind::Sparse || cluster.kind == ClusterSolverKind::Iterative;
@@ -178,6 +180,7 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
                 seconds |= int((unsigned) place(c.particles[1]) << (4 * k));
                 periodic |= c.periodic ? 1 << k : 0;
                 numbers.push_back(c.target);
+                ownRows.push_back((int) constraintOf.size());
                 constraintOf.push_back(clusters[number][k]);
             }
             for (int k = 0; k < size; k++)
@@ -218,8 +221,9 @@ int ConstraintTables::frameOfJoint(const ConstraintSet& set, const Constraint& c
     return first >= 0 && set.bodies[first].constants.rotations > 0 ? numberOfBody[first] - numFreeBodies : -1;
 }
 
-/** @param isSolved  otherwise it is checked, on particles */
-void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isSolved) {
+/** @param isSolved  otherwise it is checked, on particles
+ *  @param isOwn     otherwise a copy in another part of its cluster */
+void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn) {
     const Constraint& c = set.constraints[constraint];
     const int row = (int) constraintOf.size();
     constraintOf.push_back(constraint);
@@ -230,6 +234,7 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isS
         addPoints(set, c, isSolved);
     for (std::size_t s = 0; s < nodes.size(); s++) {
         slotParticle.push_back(nodeOf(nodes[s]));
+        slotNode.push_back(slotParticle.back());
         slotWeight.push_back(joins ? 0 : weights[s]);
         slotInverseMass.push_back(set.inverseMassOf(nodes[s]));
         slotRow.push_back(row);
@@ -245,7 +250,9 @@ void ConstraintTables::addRow(const ConstraintSet& set, int constraint, bool isS
     rowInverseScale.push_back(1 / set.scale(c));
     const Real3 axis = kind == RowKind::AffinePosition ? set.affine[c.form].axis : Real3();
     rowDirection.insert(rowDirection.end(), {axis.x, axis.y, axis.z});
-    if (set.isMoving(c))
+    if (isSolved && isOwn)
+        ownRows.push_back(row);
+    if (set.isMoving(c) && isOwn)
         movingRows.push_back(row);
 }
 
@@ -254,9 +261,11 @@ void ConstraintTables::addPoints(const ConstraintSet& set, const Constraint& c, 
     const int firstSlot = (int) slotParticle.size(), row = (int) rowPoints.size();
     if (!isSolved || !set.isJoined(c)) {
         rowPoints.push_back({firstSlot, firstSlot + c.size()});
+        isJoinedRow.push_back(0);
         return;
     }
     rowPoints.push_back({(int) points.size(), (int) points.size() + c.size()}); // from firstPointSlot on
+    isJoinedRow.push_back(1);
     const std::vector<double> weights = bondWeights(set, c);
     std::map<int, int> slotOf; // of bodies' origins
     for (std::size_t s = 0; s < c.nodes.size(); s++)
@@ -284,6 +293,7 @@ void ConstraintTables::addPointSlots() {
     firstPointSlot = (int) slotParticle.size();
     for (const Point& point : points) {
         slotParticle.push_back(point.particle);
+        slotNode.push_back(point.particle);
         slotWeight.push_back(point.weight);
         slotInverseMass.push_back(0); // only nodes move
         slotRow.push_back(point.row);
@@ -295,7 +305,10 @@ void ConstraintTables::addPointSlots() {
     }
 }
 
-ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const {
+ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster,
+                                                bool hasParts) const {
+    if (hasParts)
+        return ThreadGroupKind::Part;
     const int numSlots = graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
     if (!available.hasBlocks || (cluster.size() <= maxThreadRows && numSlots <= maxThreadSlots))
         return ThreadGroupKind::Thread;
@@ -311,13 +324,23 @@ ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, co
 }
 
 ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, const ConstraintGraph& graph,
-                                                    const Cluster& cluster) const {
+                                                    const Cluster& cluster, const std::vector<Part>& parts) const {
     const bool isJoined = std::any_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
                                       [&](int k) { return set.isJoined(set.constraints[k]); });
-    Server server{isJoined, threadGroupOf(graph, cluster), cluster.kind == ClusterSolverKind::Iterative, 64, false};
-    if (server.group == ThreadGroupKind::Grid)
+    const ThreadGroupKind group = threadGroupOf(graph, cluster, !parts.empty());
+    Server server{isJoined, group, cluster.kind == ClusterSolverKind::Iterative, 64, false, parts.size() > 1};
+    if (group == ThreadGroupKind::Grid)
         server.blockSize = std::min(maxBlockSize, available.largestBlock);
-    if (server.group == ThreadGroupKind::Block) {
+    if (group == ThreadGroupKind::Part) {
+        int rows = 0, numbers = 0;
+        for (const Part& part : parts) {
+            rows = std::max(rows, part.factor.size());
+            numbers = std::max(numbers, 2 * (part.factor.size() + (int) part.factor.entryRow.size()));
+        }
+        server.blockSize = std::min(std::min(64 * ((rows + 63) / 64), 256), available.largestBlock);
+        server.isShared = numbers <= available.sharedNumbers(server.blockSize);
+    }
+    if (group == ThreadGroupKind::Block) {
         server.blockSize = std::min(blockSizeFor(cluster.size()), available.largestBlock);
         server.isShared =
             cluster.factor >= 0 && 2LL * (cluster.size() + (int) graph.factors[cluster.factor].entryRow.size()) <=
@@ -326,82 +349,264 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
     return server;
 }
 
-/** @param servers  of each cluster, sorted */
-void ConstraintTables::addRanges(const std::vector<Server>& servers) {
-    for (int first = 0, last = 0; first < (int) servers.size(); first = last) {
-        const Server& server = servers[first];
-        while (last < (int) servers.size() && !(server < servers[last]))
-            last++;
-        const bool isOther = ranges.empty() || ranges.back().isJoined != server.isJoined ||
-                             ranges.back().group != server.group || ranges.back().isIterative != server.isIterative;
-        if (isOther || last - first >= minOwnRange)
-            ranges.push_back({server.group, server.isIterative, server.isJoined, server.blockSize, first, last});
-        else
-            ranges.back().last = last; // with those that need more
-    }
-}
-
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
-    std::vector<std::pair<Server, Cluster>> served;
-    for (const Cluster& cluster : graph.clusters)
-        served.emplace_back(serverOf(set, graph, cluster), cluster);
-    std::stable_sort(served.begin(), served.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Cluster> clusters;
-    std::vector<Server> servers;
-    for (const auto& [server, cluster] : served) {
-        servers.push_back(server);
-        clusters.push_back(cluster);
+    std::vector<Served> served;
+    for (const Cluster& cluster : graph.clusters) {
+        std::vector<Part> parts = partsFor(graph, cluster, available.hasBlocks);
+        const Server server = serverOf(set, graph, cluster, parts);
+        served.push_back({server, &cluster, std::move(parts)});
     }
-    numGeneralClusters = (int) clusters.size();
-    addRanges(servers);
+    std::stable_sort(served.begin(), served.end(),
+                     [](const Served& a, const Served& b) { return a.server < b.server; });
     rowStart = {numRows};
     particleStart = particleSlotStart = entryStart = couplingStart = {0};
     levelStart = levelTargetStart = levelEntryStart = updateStart = {0};
     colourStart = colourRowStart = clusterBodyStart = {0};
-    for (const Cluster& cluster : clusters) {
-        const int first = numRows;
-        for (int row = cluster.begin; row < cluster.end; row++)
-            addRow(set, graph.rows[row], true);
-        numRows += cluster.size();
-        rowStart.push_back(numRows);
-        addParticles(first, numRows);
-        addClusterBodies(first, numRows);
-        const bool isIterative = cluster.kind == ClusterSolverKind::Iterative;
-        rowIsLeaf.resize(numRows);
-        if (isIterative)
-            addColours(first, numRows);
+    for (int row = 0; row < numRows; row++) {
+        rowOwner.push_back(row);
+        rowWhole.push_back(row);
+    }
+    for (std::size_t first = 0, last = 0; first < served.size(); first = last)
+        addRange(set, graph, served, first, last = endOfRange(served, first));
+}
+
+/** Those that are served alike, and after them others that need less, if they are few. */
+std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std::size_t first) const {
+    const Server& server = served[first].server;
+    const auto numBlocks = [&](std::size_t from, std::size_t to) {
+        std::size_t count = 0;
+        for (; from < to; from++)
+            count += std::max(served[from].parts.size(), (std::size_t) 1);
+        return (int) count;
+    };
+    std::size_t last = first;
+    while (last < served.size()) {
+        const Server& next = served[last].server;
+        std::size_t end = last;
+        while (end < served.size() && !(next < served[end].server))
+            end++;
+        const bool isOther =
+            next.isJoined != server.isJoined || next.group != server.group || next.isIterative != server.isIterative;
+        const bool isCrowded = server.isSplit && numBlocks(first, end) > available.waitingBlocks;
+        if (last > first && (isOther || isCrowded || (int) (end - last) >= minOwnRange))
+            break;
+        last = end;
+    }
+    return last;
+}
+
+void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph& graph,
+                                const std::vector<Served>& served, std::size_t first, std::size_t last) {
+    const Server& server = served[first].server;
+    Range range{server.group,     server.isIterative, server.isJoined,    server.isSplit,
+                server.blockSize, numGeneralClusters, numGeneralClusters, 0};
+    for (std::size_t i = first; i < last; i++)
+        range.last += std::max((int) served[i].parts.size(), 1);
+    int whole = range.last; // of the next cluster that has several parts
+    for (std::size_t i = first; i < last; i++) {
+        const Served& one = served[i];
+        if (one.parts.size() > 1)
+            addParts(set, graph, *one.cluster, one.parts, whole++);
         else
-            addFactor(graph, cluster, first);
-        entryStart.push_back((int) couplingStart.size() - 1);
-        levelStart.push_back((int) levelTargetStart.size() - 1);
-        colourStart.push_back((int) colourRowStart.size() - 1);
+            addWhole(set, graph, *one.cluster, !one.parts.empty(), false);
+    }
+    for (std::size_t i = first, part = (std::size_t) range.first; i < last; i++) {
+        const std::size_t end = part + std::max(served[i].parts.size(), (std::size_t) 1);
+        if (served[i].parts.size() > 1) {
+            for (int row = rowStart[part]; row < rowStart[end]; row++)
+                rowWhole[row] += numRows;
+            addWhole(set, graph, *served[i].cluster, true, true);
+        }
+        part = end;
+    }
+    range.end = numGeneralClusters;
+    ranges.push_back(range);
+}
+
+std::vector<Part> ConstraintTables::partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasBlocks) {
+    PartLimits limits;
+    if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_PARTS")) // own rows: for a test of small clusters
+        limits.ownRows = limits.whole = std::atoi(tested);
+    if (!hasBlocks || cluster.factor < 0 || cluster.size() <= maxThreadRows || limits.ownRows == 0)
+        return {};
+    return cutIntoParts(neighboursIn(graph, cluster), limits);
+}
+
+/** @param isPart  its kernel takes it for a part  @param isCopy  it is also there in parts */
+void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                                bool isPart, bool isCopy) {
+    const int first = numRows;
+    for (int row = cluster.begin; row < cluster.end; row++) {
+        rowOwner.push_back((int) rowOwner.size());
+        rowWhole.push_back((int) rowWhole.size());
+        addRow(set, graph.rows[row], true, !isCopy);
+    }
+    numRows = (int) rowOwner.size();
+    solvedEnd.push_back(numRows);
+    addParticles(first, numRows, numRows, isPart);
+    ownsNode.resize(clusterParticle.size(), 1);
+    rowIsLeaf.resize(numRows);
+    if (cluster.kind == ClusterSolverKind::Iterative)
+        addColours(first, numRows);
+    else {
+        std::vector<Coupling> couplings(graph.couplings.begin() + cluster.couplingBegin,
+                                        graph.couplings.begin() + cluster.couplingEnd);
+        const int slotShift = slotStart[first] - graph.slotStart[cluster.begin];
+        for (Coupling& c : couplings) {
+            c.slotRow += slotShift;
+            c.slotColumn += slotShift;
+        }
+        addFactor(graph.factors[cluster.factor], std::move(couplings), first);
+    }
+    partsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
+    addClusterBodies(first, numRows);
+    if (isPart)
+        addPlaces(first, numRows);
+    bodyPlace.resize(clusterBody.size(), -1);
+    placeBodies.resize(clusterParticle.size(), -1);
+    endCluster();
+}
+
+/** Close the lists of a cluster or part whose rows were added. */
+void ConstraintTables::endCluster() {
+    rowStart.push_back(numRows);
+    entryStart.push_back((int) couplingStart.size() - 1);
+    levelStart.push_back((int) levelTargetStart.size() - 1);
+    colourStart.push_back((int) colourRowStart.size() - 1);
+    numGeneralClusters++;
+}
+
+void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                                const std::vector<Part>& parts, int whole) {
+    const int n = cluster.size(), firstPart = numGeneralClusters;
+    const auto constraintAt = [&](int r) { return graph.rows[cluster.begin + r]; };
+    std::vector<std::vector<int>> couplingsOf(n); // by their later row
+    for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
+        couplingsOf[graph.couplings[i].row - cluster.begin].push_back(i);
+    std::vector<int> ownerOf(n), partOf(n), placeIn(n, -1); // placeIn: among the solved rows of the part at hand
+    std::map<int, int> mover;                               // of a node: the first part that owns a row with it
+    for (int p = 0, row = numRows; p < (int) parts.size(); p++) {
+        for (int r : parts[p].own)
+            partOf[r] = p;
+        for (std::size_t i = 0; i < parts[p].solved.size(); i++)
+            if (partOf[parts[p].solved[i]] == p)
+                ownerOf[parts[p].solved[i]] = row + (int) i;
+        row += (int) (parts[p].solved.size() + parts[p].ring.size());
+        for (int r : parts[p].own)
+            for (int node : set.nodesOf(set.constraints[constraintAt(r)]))
+                mover.emplace(nodeOf(node), p);
+    }
+    for (int p = 0; p < (int) parts.size(); p++) {
+        const int first = numRows, numSolved = (int) parts[p].solved.size();
+        for (const std::vector<int>* rows : {&parts[p].solved, &parts[p].ring})
+            for (int r : *rows) {
+                rowOwner.push_back(ownerOf[r]);
+                rowWhole.push_back(r); // and the first row of the whole cluster
+                addRow(set, constraintAt(r), true, ownerOf[r] == (int) rowOwner.size() - 1);
+            }
+        numRows = (int) rowOwner.size();
+        solvedEnd.push_back(first + numSolved);
+        addParticles(first, first + numSolved, numRows, true);
+        // Every part adds the impulses on a particle in the same order.
+        for (std::size_t i = (std::size_t) particleStart[particleStart.size() - 2]; i < clusterParticle.size(); i++) {
+            const auto constraintOfSlot = [&](int s) { return constraintOf[slotRow[s]]; };
+            std::sort(
+                particleSlot.begin() + particleSlotStart[i], particleSlot.begin() + particleSlotStart[i + 1],
+                [&](int s, int t) { return std::pair(constraintOfSlot(s), s) < std::pair(constraintOfSlot(t), t); });
+            ownsNode.push_back(mover.at(clusterParticle[i]) == p);
+        }
+        addClusterBodies(first, first + numSolved);
+        addPlaces(first, numRows);
+        for (int i = 0; i < numSolved; i++)
+            placeIn[parts[p].solved[i]] = i;
+        std::vector<Coupling> couplings;
+        for (int r : parts[p].solved)
+            for (int i : couplingsOf[r]) {
+                Coupling c = graph.couplings[i];
+                const int slotOfRow = c.slotRow - graph.slotStart[c.row],
+                          slotOfColumn = c.slotColumn - graph.slotStart[c.column];
+                c.row = placeIn[c.row - cluster.begin];
+                c.column = placeIn[c.column - cluster.begin];
+                if (c.column < 0)
+                    continue;
+                c.slotRow = slotStart[first + c.row] + slotOfRow;
+                c.slotColumn = slotStart[first + c.column] + slotOfColumn;
+                if (c.row < c.column) {
+                    std::swap(c.row, c.column);
+                    std::swap(c.slotRow, c.slotColumn);
+                }
+                c.entry = parts[p].factor.findEntry(c.row, c.column);
+                couplings.push_back(c);
+            }
+        for (int r : parts[p].solved)
+            placeIn[r] = -1;
+        rowIsLeaf.resize(numRows);
+        addFactor(parts[p].factor, std::move(couplings), first);
+        partsOfCluster.push_back({firstPart, firstPart + (int) parts.size(), whole, 0});
+        endCluster();
     }
 }
 
-void ConstraintTables::addParticles(int firstRow, int lastRow) {
+/** Let the rows of a part refer to its places and its copies of bodies. */
+void ConstraintTables::addPlaces(int firstRow, int lastRow) {
+    const int firstPlace = particleStart[particleStart.size() - 2], firstBody = clusterBodyStart[numGeneralClusters];
+    for (int i = firstPlace; i < (int) clusterParticle.size(); i++)
+        placeOf[clusterParticle[i]] = i;
+    for (int s = slotStart[firstRow]; s < slotStart[lastRow]; s++)
+        if (placeOf[slotParticle[s]] >= 0)
+            slotNode[s] = numNodes() + placeOf[slotParticle[s]];
+    placeBodies.resize(clusterParticle.size(), -1);
+    std::map<int, int> copyOf; // of joined bodies
+    for (int n = firstBody; n < (int) clusterBody.size(); n++) {
+        copyOf[clusterBody[n]] = numJoinedBodies() + n;
+        bodyPlace.push_back(placeOf[numParticles + 2 * clusterBody[n]]);
+        placeBodies[bodyPlace.back()] = placeBodies[bodyPlace.back() + 1] = n;
+    }
+    for (int row = firstRow; row < lastRow && numJoinedBodies() > 0; row++)
+        if (isJoinedRow[row])
+            for (int n = rowPoints[row][0]; n < rowPoints[row][1]; n++)
+                if (const auto found = copyOf.find(pointNodes[n][2]); found != copyOf.end())
+                    pointNodes[n][2] = found->second;
+    for (int i = firstPlace; i < (int) clusterParticle.size(); i++)
+        placeOf[clusterParticle[i]] = -1;
+}
+
+/** Add the movable nodes of the rows that are solved, and which slots of all rows they are. */
+void ConstraintTables::addParticles(int firstRow, int solvedEnd, int lastRow, bool isPart) {
     std::vector<int> particles;
-    placeOf.resize(numParticles + 2 * numJoinedBodies(), -1); // among the cluster's particles; -1 again in the end
-    const auto forEachMovable = [&](auto visit) {
-        for (int s = slotStart[firstRow]; s < slotStart[lastRow]; s++)
+    placeOf.resize(numNodes(), -1); // among the cluster's particles; -1 again in the end
+    const auto forEachMovable = [&](int last, auto visit) {
+        for (int s = slotStart[firstRow]; s < slotStart[last]; s++)
             if (slotInverseMass[s] > 0)
                 visit(slotParticle[s], s);
     };
-    forEachMovable([&](int p, int) {
+    const auto add = [&](int p) {
         if (placeOf[p] < 0)
             particles.push_back(p);
         placeOf[p] = 0;
+    };
+    forEachMovable(solvedEnd, [&](int p, int) {
+        add(p);
+        if (isPart && p >= numParticles) // both nodes of a body
+            add(numParticles + ((p - numParticles) ^ 1));
     });
     std::sort(particles.begin(), particles.end());
     for (std::size_t i = 0; i < particles.size(); i++)
         placeOf[particles[i]] = (int) i;
     std::vector<int> next(particles.size() + 1);
-    forEachMovable([&](int p, int) { next[placeOf[p] + 1]++; });
+    const auto forEachSlot = [&](auto visit) {
+        forEachMovable(lastRow, [&](int p, int s) {
+            if (placeOf[p] >= 0)
+                visit(placeOf[p], s);
+        });
+    };
+    forEachSlot([&](int place, int) { next[place + 1]++; });
     std::partial_sum(next.begin(), next.end(), next.begin());
     const int first = (int) particleSlot.size();
     for (std::size_t i = 0; i < particles.size(); i++)
         particleSlotStart.push_back(first + next[i + 1]);
     particleSlot.resize(first + next.back());
-    forEachMovable([&](int p, int s) { particleSlot[first + next[placeOf[p]]++] = s; });
+    forEachSlot([&](int place, int s) { particleSlot[first + next[place]++] = s; });
     for (int p : particles)
         placeOf[p] = -1;
     clusterParticle.insert(clusterParticle.end(), particles.begin(), particles.end());
@@ -419,16 +624,13 @@ void ConstraintTables::addClusterBodies(int firstRow, int lastRow) {
     clusterBodyStart.push_back((int) clusterBody.size());
 }
 
-void ConstraintTables::addFactor(const ConstraintGraph& graph, const Cluster& cluster, int firstRow) {
-    const SymbolicFactor& factor = graph.factors[cluster.factor];
+/** @param couplings  of the factor's rows, with slots of the tables */
+void ConstraintTables::addFactor(const SymbolicFactor& factor, std::vector<Coupling> couplings, int firstRow) {
     const int n = factor.size(), numEntries = (int) factor.entryRow.size(), numLevels = factor.numLevels;
-    const int slotShift = slotStart[firstRow] - graph.slotStart[cluster.begin];
-    std::vector<Coupling> couplings(graph.couplings.begin() + cluster.couplingBegin,
-                                    graph.couplings.begin() + cluster.couplingEnd);
     for (int end : sortStably(couplings, numEntries, [](const Coupling& c) { return c.entry; }))
         couplingStart.push_back((int) couplingSlots.size() + end);
     for (const Coupling& c : couplings)
-        couplingSlots.push_back({c.slotRow + slotShift, c.slotColumn + slotShift});
+        couplingSlots.push_back({c.slotRow, c.slotColumn});
 
     // The lists are made column by column, then sorted: updates by target, then all by level.
     struct Update {
@@ -482,10 +684,10 @@ std::vector<double> ConstraintTables::targetsAt(const ConstraintSet& set, double
 void ConstraintTables::releaseRows() {
     const auto release = [](auto&... lists) { ((lists = std::decay_t<decltype(lists)>()), ...); };
     release(smallParticles, smallClusterType, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
-            slotRow, slotWeight, slotInverseMass, rowKind, rowForm, rowPeriodic, rowFirstParameter, rowTarget, rowRate,
-            rowInverseScale, rowDirection, couplingStart, couplingSlots, rowIsLeaf, updateTarget, updateStart,
-            updateSource, levelEntry, colourRow, customParameters, customTables, placeOf, rowPoints, pointNodes, points,
-            clusterBody);
+            slotRow, slotNode, rowOwner, rowWhole, ownsNode, slotWeight, slotInverseMass, rowKind, rowForm, rowPeriodic,
+            rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart, couplingSlots,
+            rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace, placeBodies,
+            isJoinedRow, customParameters, customTables, placeOf, rowPoints, pointNodes, points, clusterBody);
 }
 
 void ConstraintTables::addColours(int firstRow, int lastRow) {

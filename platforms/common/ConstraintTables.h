@@ -5,6 +5,7 @@
 
 #include "BodyTables.h"
 #include "ConstraintSolver.h"
+#include "Parts.h"
 #include <array>
 #include <functional>
 #include <tuple>
@@ -23,18 +24,21 @@ constexpr int maxBlockSize = 512;
  *  least so many. Fewer run side by side on most GPUs whatever their blocks are, and next to the larger ones. */
 constexpr int minOwnRange = 256;
 
-/** The threads that solve a general cluster. */
-enum class ThreadGroupKind { Thread, Block, Grid };
+/** The threads that solve a general cluster. Part: a block for each part of a cluster. */
+enum class ThreadGroupKind { Thread, Block, Grid, Part };
 
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
  *  Clusters of few distances are `small`: by size, largest first, with their particles stored as all first ones, all
  *  second ones, .... Particles without constraints are clusters of size 0, and so are immovable ones, whether or not
- *  clusters have them. All others are `general`, in ranges by their ThreadGroupKind. Rows of small clusters come first,
- *  then those of general clusters, then redundant ones, which are checked. Free rigid bodies have no rows. Joined ones
- *  are two nodes each in those of constraints that join them (ConstraintSet::nodesOf()): a node is a particle, or
- *  numParticles + 2 b is the origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b of
- *  BodyTables). A row has a slot for each of its nodes. */
+ *  clusters have them. All others are `general`, in ranges by their ThreadGroupKind. A part of a large cluster counts
+ * as a cluster here: it has rows of its own, copies of those that other parts own among them, first those that it
+ * solves, then its ring, whose multipliers it reads. A cluster of several parts is there as a whole, too, at the end of
+ * a range: it is solved so where parts do not converge soon. Rows of small clusters come first, then those of general
+ * clusters, then redundant ones, which are checked. Free rigid bodies have no rows. Joined ones are two nodes each in
+ * those of constraints that join them (ConstraintSet::nodesOf()): a node is a particle, or numParticles + 2 b is the
+ * origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b of BodyTables). A row has a slot for
+ * each of its nodes. */
 class ConstraintTables : public BodyTables {
 public:
     /** The thread groups that are available for general clusters. */
@@ -42,6 +46,7 @@ public:
         bool hasBlocks = false; ///< thread blocks, or only single threads
         bool hasGrid = false;   ///< all blocks of a launch, which can wait for each other
         int largestBlock = maxBlockSize;
+        int waitingBlocks = 1; ///< blocks of a launch that can wait for each other
         /** Numbers in the largest factor and right-hand side that fit into the shared memory of a block of this size.
          */
         std::function<long long(int blockSize)> sharedNumbers = [](int) { return 0; };
@@ -58,7 +63,8 @@ public:
     int numParticles = 0;
     int numSmallClusters = 0;
     int numRows = 0;               ///< small and general
-    std::vector<int> constraintOf; ///< [numRows + redundant] the constraint of each row
+    std::vector<int> constraintOf; ///< [numRows + redundant] the constraint of each row; parts may have copies
+    std::vector<int> ownRows;      ///< the rows that are no copies
     std::vector<int> redundant;    ///< constraints that depend on others: checked, not solved
     bool readsEnd = false;         ///< reading multipliers needs the positions at the end of a step
     bool readsBodies = false;      ///< recognized bodies have multipliers of their constraints
@@ -79,15 +85,26 @@ public:
         ThreadGroupKind group;
         bool isIterative;
         bool isJoined; ///< there are joined bodies in these clusters, and in no others
+        bool isSplit;  ///< there are parts of clusters that have several
         int blockSize; ///< threads; of single threads, those that are launched together
         int first, last;
+        int end; ///< where whole clusters end that are also there in parts
     };
     int numGeneralClusters = 0;
     std::vector<Range> ranges;
-    std::vector<int> rowStart, particleStart;         ///< [general clusters + 1]
+    std::vector<int> rowStart, particleStart; ///< [general clusters + 1]
+    std::vector<int> solvedEnd;               ///< [general clusters] where the rows end that it solves
+    /** [general clusters] first and last part of its cluster, and the same cluster as one part. */
+    std::vector<Int4> partsOfCluster;
+    std::vector<int> rowOwner; ///< [numRows] the row, of the part that owns the constraint, whose multiplier counts
+    std::vector<int> rowWhole; ///< [numRows] the row of the same constraint in the cluster as one part
+    std::vector<int> slotNode; ///< [slots] the node, in arrays of nodes, or in a part a place behind all nodes
+    std::vector<int> ownsNode; ///< by place in clusterParticle: whether this part moves the particle
     std::vector<int> clusterParticle;                 ///< movable nodes of each cluster in turn, particles first
     std::vector<int> particleSlotStart, particleSlot; ///< by place in clusterParticle: slots that are this node
     std::vector<int> clusterBodyStart, clusterBody;   ///< [general clusters + 1] joined bodies that a cluster moves
+    std::vector<int> bodyPlace;   ///< as clusterBody: in a part, the place of the body's origin in clusterParticle
+    std::vector<int> placeBodies; ///< [clusterParticle] in a part, the place in clusterBody of the body that has a node
 
     // Rows of general clusters and redundant ones; indexed by row, those of small clusters are empty.
     std::vector<int> slotStart, slotParticle, slotRow; ///< slotParticle: nodes
@@ -125,7 +142,7 @@ public:
 
     /** Target values of the rows at a time (ps): nm, or rad between -pi and pi. */
     std::vector<double> targetsAt(const ConstraintSet& set, double time) const;
-    /** Free all arrays that have an element per row, slot, entry or update, except constraintOf, redundant and
+    /** Free all arrays that have an element per row, slot, entry or update, except constraintOf, ownRows, redundant and
      *  movingRows. The host does not use them after they were uploaded. */
     void releaseRows();
     /** Small and general ones, then bodies. */
@@ -135,8 +152,20 @@ public:
     int firstBodyCluster() const {
         return numSmallClusters + numGeneralClusters;
     }
+    /** Parts of large clusters. */
+    int numParts() const {
+        int count = 0;
+        for (const Range& range : ranges)
+            count += range.group == ThreadGroupKind::Part ? range.last - range.first : 0;
+        return count;
+    }
+    /** Rows that a cluster or part solves. */
     int numRowsOf(int cluster) const {
-        return rowStart[cluster + 1] - rowStart[cluster];
+        return solvedEnd[cluster] - rowStart[cluster];
+    }
+    /** Particles, and two nodes of each joined body. In arrays of nodes, places of parts come behind them. */
+    int numNodes() const {
+        return numParticles + 2 * numJoinedBodies();
     }
     /** Whether indices of rows and entries in each cluster fit into 16 bits: no cluster has more than maxShortNumbers
      *  of either. */
@@ -151,6 +180,8 @@ public:
         return entryStart[cluster + 1] - entryStart[cluster];
     }
 
+    /** The parts in which thread blocks solve a cluster; none: it is solved as a whole. */
+    static std::vector<Part> partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasBlocks);
     /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
 
@@ -162,14 +193,25 @@ private:
         bool isIterative;
         int blockSize;
         bool isShared; ///< the factor is in shared memory
+        bool isSplit;  ///< the cluster has several parts
         bool operator<(const Server& other) const {
-            return std::tuple(isJoined, group, isIterative, -blockSize, isShared) <
-                   std::tuple(other.isJoined, other.group, other.isIterative, -other.blockSize, other.isShared);
+            return std::tuple(isJoined, group, isIterative, !isSplit, -blockSize, isShared) <
+                   std::tuple(other.isJoined, other.group, other.isIterative, !other.isSplit, -other.blockSize,
+                              other.isShared);
         }
     };
-    ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster) const;
-    Server serverOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) const;
-    void addRanges(const std::vector<Server>& servers);
+    /** A cluster, and the parts in which it is solved, if any. */
+    struct Served {
+        Server server;
+        const Cluster* cluster;
+        std::vector<Part> parts;
+    };
+    ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts) const;
+    Server serverOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                    const std::vector<Part>& parts) const;
+    std::size_t endOfRange(const std::vector<Served>& served, std::size_t first) const;
+    void addRange(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<Served>& served,
+                  std::size_t first, std::size_t last);
     bool smallInRegisters;
     ThreadGroups available;
     std::vector<int> placeOf; // temporary array of addParticles()
@@ -177,17 +219,24 @@ private:
         int particle, row;
         double weight;
     };
-    std::vector<Point> points; // temporary: of rows that join bodies
+    std::vector<Point> points;     // temporary: of rows that join bodies
+    std::vector<char> isJoinedRow; // likewise: whether a row joins bodies
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
     int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
-    void addRow(const ConstraintSet& set, int constraint, bool isSolved);
+    void addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn = true);
     void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
     void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
-    void addParticles(int firstRow, int lastRow);
+    void addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, bool isPart,
+                  bool isCopy);
+    void addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                  const std::vector<Part>& parts, int whole);
+    void endCluster();
+    void addParticles(int firstRow, int solvedEnd, int lastRow, bool isPart);
     void addClusterBodies(int firstRow, int lastRow);
-    void addFactor(const ConstraintGraph& graph, const Cluster& cluster, int firstRow);
+    void addPlaces(int firstRow, int lastRow);
+    void addFactor(const SymbolicFactor& factor, std::vector<Coupling> couplings, int firstRow);
     void addColours(int firstRow, int lastRow);
 };
 

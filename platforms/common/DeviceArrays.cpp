@@ -21,22 +21,23 @@ void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
 ArraySizes::ArraySizes(const ConstraintTables& t)
     : particles(t.numParticles), smallClusters(t.numSmallClusters), smallPlaces((double) t.smallParticles.size()),
       smallTypes((double) t.smallTypes.size()), smallNumbers((double) t.smallNumbers.size()), rows(t.numRows),
-      redundant((double) t.redundant.size()), moving((double) t.movingRows.size()),
-      generalClusters(t.numGeneralClusters), clusterParticles((double) t.clusterParticle.size()),
-      particleSlots((double) t.particleSlot.size()), slots((double) t.slotParticle.size()),
-      entries((double) t.levelEntry.size()), couplings((double) t.couplingSlots.size()),
-      levels((double) t.levelDiagonalEnd.size()), targets((double) t.updateTarget.size()),
-      updates((double) t.updateSource.size()), colours((double) t.colourRowStart.size() - 1),
-      colourRows((double) t.colourRow.size()), customParameters((double) t.customParameters.size()),
-      customGlobals((double) t.customGlobals.size()), customTables((double) t.customTables.size()), bodies(t.numBodies),
-      bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
+      redundant((double) t.redundant.size()), moving((double) t.movingRows.size()), parts(t.numParts()),
+      places(t.numParts() > 0 ? (double) t.clusterParticle.size() : 0), generalClusters(t.numGeneralClusters),
+      clusterParticles((double) t.clusterParticle.size()), particleSlots((double) t.particleSlot.size()),
+      slots((double) t.slotParticle.size()), entries((double) t.levelEntry.size()),
+      couplings((double) t.couplingSlots.size()), levels((double) t.levelDiagonalEnd.size()),
+      targets((double) t.updateTarget.size()), updates((double) t.updateSource.size()),
+      colours((double) t.colourRowStart.size() - 1), colourRows((double) t.colourRow.size()),
+      customParameters((double) t.customParameters.size()), customGlobals((double) t.customGlobals.size()),
+      customTables((double) t.customTables.size()), bodies(t.numBodies), bodyPlaces(t.numBodyPlaces()),
+      bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
       joinedPlaces((double) t.placeBody.size()), ownedPlaces((double) t.ownedPlaces.size()),
       clusterBodies((double) t.clusterBody.size()), rowPoints((double) t.rowPoints.size()),
       pointNodes((double) t.pointNodes.size()), readsEnd(t.readsEnd), readsBodies(t.readsBodies),
       hasShortNumbers(t.hasShortNumbers()) {
 }
 
-ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
+ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks) {
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     particles = set.numParticles();
@@ -53,6 +54,9 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
     for (const Cluster& cluster : graph.clusters) {
         const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, graph, cluster);
         const double n = cluster.size();
+        std::vector<Part> inParts;
+        if (!isSmall)
+            inParts = ConstraintTables::partsFor(graph, cluster, hasBlocks);
         for (int row = cluster.begin; row < cluster.end; row++) {
             const Constraint& c = set.constraints[graph.rows[row]];
             for (int node : set.nodesOf(c)) {
@@ -74,6 +78,9 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
             smallNumbers += n * (n + 3) / 2;
             continue;
         }
+        parts += (double) inParts.size();
+        if (inParts.size() > 1) // and as a whole
+            takeParts(set, graph, cluster, inParts);
         generalClusters++;
         slots += graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
         double clusterEntries = 0;
@@ -100,7 +107,10 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
     bodies = ofBodies.numBodies;
     bodyPlaces = ofBodies.numBodyPlaces();
     bodyParts = (double) ofBodies.bodyParts.size();
-    joinedBodies = clusterBodies = ofBodies.numJoinedBodies();
+    joinedBodies = ofBodies.numJoinedBodies();
+    clusterBodies += joinedBodies;    // beside those of parts
+    clusterParticles += joinedBodies; // an immovable node of each
+    places = parts > 0 ? clusterParticles : 0;
     joinedPlaces = (double) ofBodies.placeBody.size();
     ownedPlaces = (double) ofBodies.ownedPlaces.size();
     rowPoints = joinedBodies > 0 ? rows + redundant : 0;
@@ -110,10 +120,44 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters) {
     targets = updates; // at most
 }
 
+/** Rows of parts are copies, with nodes, slots and couplings of their own. */
+void ArraySizes::takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                           const std::vector<Part>& inParts) {
+    const auto nodesOf = [&](int r) { return set.nodesOf(set.constraints[graph.rows[cluster.begin + r]]); };
+    std::vector<int> couplingsOf(cluster.size()); // by the later row
+    for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
+        couplingsOf[graph.couplings[i].row - cluster.begin]++;
+    for (const Part& part : inParts) {
+        generalClusters++;
+        rows += (double) (part.solved.size() + part.ring.size());
+        for (const std::vector<int>* list : {&part.solved, &part.ring})
+            for (int r : *list) {
+                const Constraint& c = set.constraints[graph.rows[cluster.begin + r]];
+                slots += (double) nodesOf(r).size();
+                particleSlots += (double) nodesOf(r).size();
+                if (set.isJoined(c)) {
+                    slots += c.size();
+                    pointNodes += c.size();
+                }
+            }
+        for (int r : part.solved) {
+            for (int node : nodesOf(r))
+                clusterBodies += node >= set.numParticles();
+            clusterParticles += (double) nodesOf(r).size();
+            couplings += couplingsOf[r];
+        }
+        const auto partEntries = (double) part.factor.entryRow.size();
+        entries += partEntries;
+        updates += partEntries + (double) part.factor.numUpdates;
+        levels += part.factor.numLevels;
+    }
+}
+
 DeviceArrays::DeviceArrays(const ArraySizes& n) {
     using T = ConstraintTables;
     const double allRows = n.rows + n.redundant, clusters = n.smallClusters + n.generalClusters + n.bodies;
     const double reports = numStepSolves * clusters;
+    const double partClusters = n.parts > 0 ? n.generalClusters : 0;
     const std::string triple = n.hasShortNumbers ? "int2" : "int4";
     // A factor of 2 is for two buffers, which steps write alternately, so that a failed step does not overwrite the
     // last good one.
@@ -156,6 +200,14 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"particleSlot", "int", n.particleSlots, &T::particleSlot},
         {"clusterBodyStart", "int", n.generalClusters + 1, &T::clusterBodyStart},
         {"clusterBody", "int", n.clusterBodies, &T::clusterBody},
+        {"bodyPlace", "int", n.clusterBodies, &T::bodyPlace},
+        {"placeBodies", "int", n.clusterParticles, &T::placeBodies},
+        {"solvedEnd", "int", n.generalClusters, &T::solvedEnd},
+        {"partsOfCluster", "int4", n.generalClusters, &T::partsOfCluster},
+        {"rowOwner", "int", n.rows, &T::rowOwner},
+        {"rowWhole", "int", n.rows, &T::rowWhole},
+        {"ownsNode", "int", n.clusterParticles, &T::ownsNode},
+        {"slotNode", "int", n.slots, &T::slotNode},
         {"slotStart", "int", allRows + 1, &T::slotStart},
         {"slotParticle", "int", n.slots, &T::slotParticle},
         {"slotRow", "int", n.slots, &T::slotRow},
@@ -189,8 +241,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"colourRow", "int", n.colourRows, &T::colourRow},
 
         // temporary arrays of general clusters
-        {"displacement", "mixed4", n.particles + 2 * n.joinedBodies},
-        {"impulse", "mixed", 3 * (n.particles + 2 * n.joinedBodies)},
+        {"displacement", "mixed4", n.particles + 2 * n.joinedBodies + n.places},
+        {"impulse", "mixed", 3 * (n.particles + 2 * n.joinedBodies + n.places)},
         {"startBond", "mixed", 3 * n.slots},
         {"startGradient", "mixed", 3 * n.slots},
         {"gradient", "mixed", 3 * n.slots},
@@ -203,6 +255,15 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"originalDiagonal", "mixed", n.rows},
         {"lower", "mixed", n.entries},
         {"upper", "mixed", n.entries},
+        // of parts
+        {"placeVelocity", "mixed4", n.places},
+        {"total", "mixed", n.parts > 0 ? n.rows : 0},
+        {"exchange", "mixed", n.parts > 0 ? 2 * n.rows : 0},
+        {"partErrors", "mixed4", 3 * partClusters},
+        {"partRows", "int4", 3 * partClusters},
+        {"partState", "int4", partClusters},
+        {"partErrorsBefore", "mixed2", partClusters},
+        {"partBarriers", "int", 2 * partClusters},
         {"grid", "int", 4},
         {"gridErrors", "mixed2", maxGridSize},
         {"gridRows", "int4", maxGridSize},
@@ -216,7 +277,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"placeBody", "int", n.joinedPlaces, &T::placeBody},
         {"nextCopy", "int", n.joinedPlaces, &T::nextCopy},
         {"ownedPlaces", "int", n.ownedPlaces, &T::ownedPlaces},
-        {"bodyVectors", "mixed", 3 * numBodyVectors * n.joinedBodies},
+        {"bodyVectors", "mixed", 3 * numBodyVectors * (n.joinedBodies + (n.parts > 0 ? n.clusterBodies : 0))},
         {"nodeVelocity", "mixed", 3 * 2 * n.joinedBodies},
 
         {"customParameters", "mixed", n.customParameters, &T::customParameters},

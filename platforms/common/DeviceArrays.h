@@ -27,6 +27,7 @@ struct ArraySizes {
     double smallClusters = 0, smallPlaces = 0, smallTypes = 0, smallNumbers = 0;
     double rows = 0; ///< of small and general clusters
     double redundant = 0, moving = 0;
+    double parts = 0, places = 0; ///< of large clusters; particles of all general clusters, if there are parts
     double generalClusters = 0, clusterParticles = 0, particleSlots = 0, slots = 0;
     double entries = 0, couplings = 0, levels = 0, targets = 0, updates = 0;
     double colours = 0, colourRows = 0;
@@ -44,8 +45,12 @@ struct ArraySizes {
     explicit ArraySizes(const ConstraintTables& tables);
     /** Upper bounds of the counts, from the graph alone, before tables are made. One exception: beside small clusters
      * the tables order the rows of large ones anew, and those factors can be somewhat larger than the graph's.
-     *  @param smallInRegisters  as for the tables */
-    ArraySizes(const ConstraintSolver& solver, bool smallInRegisters);
+     *  @param smallInRegisters, hasBlocks  as for the tables */
+    ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks);
+
+private:
+    void takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                   const std::vector<Part>& inParts);
 };
 
 /** An array among the arguments of kernels. */

@@ -13,25 +13,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** A stage as alternating lists of operations and solves: operations[k], solves[k], ..., operations[solves.size()]. */
-struct SplitStage {
-    explicit SplitStage(const StageText& stage) : name(stage.name), operations(1) {
-        for (const string& step : stage.steps)
-            if (isSolve(step)) {
-                solves.push_back(step);
-                operations.emplace_back();
-            } else
-                operations.back().push_back(step);
-    }
-    /** The name of a part: from the operations before a solve to those before the next. */
-    string nameOf(int part) const {
-        return name + "_" + to_string(part);
-    }
-    string name;
-    vector<vector<string>> operations;
-    vector<string> solves;
-};
-
 /** What kernels of clusters do in each part: the solve, and operations on particles that no body has. */
 vector<StageText> clusterStages(const vector<SplitStage>& stages) {
     vector<StageText> parts;
@@ -94,7 +75,7 @@ string sumText(const string& solve) {
 
 string ConstraintProgram::jointText() const {
     const ConstraintTables& t = constraintTables;
-    return define("FIRST_JOINED", to_string(t.numFreeBodies)) +
+    return define("FIRST_JOINED", to_string(t.numFreeBodies)) + define("NUM_JOINED", to_string(t.numJoinedBodies())) +
            define("FIRST_POINT_SLOT", to_string(t.firstPointSlot)) + rigidText() +
            ConstraintKernelSources::bodyVectors + ConstraintKernelSources::joinedBodies;
 }
@@ -105,7 +86,8 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
         return;
     vector<SplitStage> split(stages.begin(), stages.end());
     const auto bodyTextFor = [&](int threads) {
-        return bodyText(stages, threads, false) + define("FIRST_JOINED", to_string(t.numFreeBodies)) +
+        return bodyText(stages, threads, false) + define("IS_PART", "0") +
+               define("FIRST_JOINED", to_string(t.numFreeBodies)) +
                define("FIRST_JOINED_PLACE", to_string(t.firstJoinedPlace())) + ConstraintKernelSources::bodyVectors +
                ConstraintKernelSources::joinedBodies + ConstraintKernelSources::joinedStages;
     };
@@ -113,7 +95,7 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
     std::map<string, vector<Launch>> particles, sums;
     const auto addLaunch = [&](vector<Launch>& to, const OpenMM::ComputeProgram& program, const string& name,
                                int threads, int blockSize, int first, int last) {
-        to.push_back({program->createKernel(name), threads, blockSize, first, last});
+        to.push_back({program->createKernel(name), threads, blockSize, first, last, 0});
         arguments.bind(to.back().kernel);
     };
     for (const ConstraintTables::BodyRange& range : t.joinedRanges) {
@@ -144,7 +126,9 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
     }
     const vector<StageText> ofClusters = clusterStages(split);
     for (const ConstraintTables::Range& range : t.ranges)
-        if (range.isJoined)
+        if (range.isJoined && range.group == ThreadGroupKind::Part)
+            addParts(ofClusters, range, set);
+        else if (range.isJoined)
             addRange(ofClusters, range, set);
     for (const SplitStage& stage : split) {
         vector<Launch>& all = launches[stage.name];

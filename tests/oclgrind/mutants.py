@@ -121,7 +121,7 @@ def originals(names: list[str], folder: str, library: Path) -> list[Original]:
 
 
 # Functions of kernels/threadGroups.cc with barriers that are there only where several blocks solve a cluster.
-OF_SEVERAL_BLOCKS = {"gridBarrier", "worstOf"}
+OF_SEVERAL_BLOCKS = {"blockBarrier", "worstOf"}
 
 
 def check_barriers(names: list[str], library: Path) -> bool:

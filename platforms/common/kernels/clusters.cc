@@ -3,20 +3,6 @@
 // Clusters of any size and kind, a thread group each. Arrays are in global memory, except for the factor of a block if
 // that fits into its shared memory.
 
-/** Residual and error of a row in a stage. */
-DEVICE mixed residual(const Arguments* a, int row, int what, mixed time, mixed timeScale, mixed* error, mixed* value) {
-    if (what == POSITIONS) {
-        *value = evaluateRow(a, row, true, time, a->gradient);
-        const mixed sigma = residualOf(a, row, *value, time);
-        *error = errorOf(a, row, sigma, time, a->gradient);
-        return sigma;
-    }
-    const mixed rate = rateOf(a, row, what) + a->offset[row];
-    *value = rate;
-    *error = errorOf(a, row, rate, a->time, a->startGradient) * timeScale;
-    return rate;
-}
-
 #if ITERATIVE
 /** SHAKE and RATTLE: one row at a time, colour by colour, each with the corrections of the rows before it. Rows of a
  *  colour share no movable particle.
@@ -90,32 +76,6 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     }
 }
 #else
-/** Corrections of a linear problem: more if the first ones are in single precision. */
-#define MAX_LINEAR_ITERATIONS (FALLS_BACK ? 2 * LINEAR_ITERATIONS : LINEAR_ITERATIONS)
-
-#if HAS_SHARED
-DEVICE FactorShared sharedFactor(const Arguments* a, int c, SharedMemory shared) {
-    const int numRows = a->rowStart[c + 1] - a->rowStart[c];
-    FactorShared f;
-    f.pivot = shared.numbers;
-    f.x = f.pivot + numRows;
-    f.lower = f.x + numRows;
-    f.upper = f.lower + a->entryStart[c + 1] - a->entryStart[c];
-    return f;
-}
-#endif
-
-#if HAS_GLOBAL
-DEVICE FactorGlobal globalFactor(const Arguments* a, int c) {
-    FactorGlobal f;
-    f.pivot = a->diagonal + a->rowStart[c];
-    f.x = a->change + a->rowStart[c];
-    f.lower = a->lower + a->entryStart[c];
-    f.upper = a->upper + a->entryStart[c];
-    return f;
-}
-#endif
-
 /** Newton's method, all rows of a cluster at once. A factor in shared memory has single precision, residuals have that
  *  of the Context, so a solve may take more iterations. If the matrix is too ill-conditioned for single precision, it
  *  is factorized again in the Context's precision, in global memory.
@@ -194,14 +154,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
 DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
     Report mine = newReport();
     EACH_PARTICLE(n) store3(a->impulse, a->clusterParticle[n], make_mixed3(0, 0, 0));
-    EACH_ROW(row) {
-        if (!startRow(a, row, a->time) && mine.outcome == Outcome_Converged) {
-            const bool hasValue = fabs(a->rowValue[row]) < INFINITE_ERROR;
-            mine.outcome = KIND_OF(row) == RowKind_Expression && hasValue ? Outcome_NoGradient : Outcome_NotFinite;
-            mine.row = row;
-            mine.value = a->rowValue[row];
-        }
-    }
+    EACH_ROW(row) noteStart(a, row, &mine);
     return worstOf(mine SHARED_ARGUMENT);
 }
 
@@ -217,16 +170,7 @@ DEVICE void solvePositions(const Arguments* a, int c SHARED_PARAMETER) {
 DEVICE Report measureStart(const Arguments* a, int c, bool* isViolated SHARED_PARAMETER) {
     Report mine = newReport();
     Report excess = newReport();
-    EACH_ROW(row) {
-        const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-        const mixed error = errorOf(a, row, sigma, a->time, a->startGradient);
-        note(&mine, row, error, a->rowValue[row]);
-        mixed largest = 0;
-        for (int s = FIRST_POINT(row); s < END_OF_POINTS(row); s++)
-            largest = max(largest, largestComponent(positionOf(a, a->slotParticle[s])));
-        const mixed slack = roundingOf(a, largest, inverseScaleOf(a, row, a->time));
-        note(&excess, row, error > a->threshold + slack ? error : 0, 0);
-    }
+    EACH_ROW(row) noteViolation(a, row, &mine, &excess);
 #if HAS_JOINTS
     noteBodies(a, c, &excess);
 #endif
@@ -255,11 +199,8 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
     Report report = startCluster(a, c SHARED_ARGUMENT);
     EACH_ROW(row) a->offset[row] = a->rowRateOffset[row];
     Report mine = newReport();
-    EACH_ROW(row) if (onlyIfViolated && report.outcome == Outcome_Converged) {
-        mixed error, value;
-        residual(a, row, VELOCITIES, a->time, a->timeScale, &error, &value);
-        note(&mine, row, error, value);
-    }
+    EACH_ROW(row) if (onlyIfViolated && report.outcome == Outcome_Converged)
+        noteRate(a, row, &mine);
     const Report before = worstOf(mine SHARED_ARGUMENT);
     if (report.outcome == Outcome_Converged)
         report = before;
@@ -299,14 +240,11 @@ DEVICE void solveVelocitySpread(const Arguments* a, int c SHARED_PARAMETER) {
     Report report = startCluster(a, c SHARED_ARGUMENT);
     Report largest = newReport();
     EACH_ROW(row) {
-        a->offset[row] = 0.25f * quadraticCurvatureOf(a, row);
-#if HAS_JOINTS
-        a->offset[row] += rateOfBodies(a, row);
-#endif
+        setSpreadOffset(a, row);
         note(&largest, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
     }
     largest = worstOf(largest SHARED_ARGUMENT);
-    const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
+    const mixed timeScale = timeScaleOf(largest);
     solveCluster(a, c, RESPONSES, a->time, timeScale, LINEAR_TOLERANCE, a->projection, true, &report SHARED_ARGUMENT);
     if (report.outcome != Outcome_Converged && !(report.outcome == Outcome_NotConverged && report.error < 1e-3f))
         writeGroupReport(a, StepSolve_HeatedVelocities, c, report);
@@ -323,29 +261,14 @@ DEVICE void solveAccelerations(const Arguments* a, int c, int stage,
     Report report = startCluster(a, c SHARED_ARGUMENT);
     Report largest = newReport(), drift = newReport();
     EACH_ROW(row) {
-        const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-        const mixed rate = rateOf(a, row, VELOCITIES) + a->rowRateOffset[row];
-        a->offset[row] = curvatureOf(a, row, 1) + 2 * a->alpha * rate + a->beta * a->beta * sigma;
-        a->workRate[stage * a->numRows + row] = a->rowRateOffset[row];
-        const mixed size = fabs(a->offset[row]) + fabs(rateOf(a, row, ACCELERATIONS));
-        note(&largest, row, errorOf(a, row, size, a->time, a->startGradient), 0);
-        note(&drift, row, errorOf(a, row, sigma, a->time, a->startGradient), a->rowValue[row]);
+        setAccelerationOffset(a, row, stage);
+        noteAcceleration(a, row, &largest, &drift);
     }
     largest = worstOf(largest SHARED_ARGUMENT);
     drift = worstOf(drift SHARED_ARGUMENT);
-    const mixed timeScale = largest.error > 0 ? 1 / largest.error : 1;
+    const mixed timeScale = timeScaleOf(largest);
     solveCluster(a, c, ACCELERATIONS, a->time, timeScale, LINEAR_TOLERANCE, multipliers, true, &report SHARED_ARGUMENT);
-    // An error slightly above the tolerance because of rounding is accepted.
-    if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
-        report.outcome = Outcome_Converged;
-    if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {
-        const int iterations = report.iterations;
-        report = drift;
-        report.iterations = iterations;
-        if (!(drift.error <= a->maxDrift))
-            report.outcome = Outcome_Drifted;
-    }
-    writeGroupReport(a, stage, c, report);
+    writeGroupReport(a, stage, c, ofAccelerations(a, report, drift, stage));
 }
 
 DEVICE void solveStartAccelerations(const Arguments* a, int c SHARED_PARAMETER) {

@@ -6,12 +6,26 @@
 // (bodyVectors.cc), from kernels that sum up its particles (bodies.cc, joinedStages.cc) to those that solve its
 // constraints (clusters.cc) and to those that move its particles.
 
+// A part of a cluster (parts.cc) has copies of the bodies that it moves: of their nodes, and of the vectors that a solve
+// changes. Copy NUM_JOINED + n is of body clusterBody[n].
+#if IS_PART
+DEVICE int bodyOf(const Arguments* a, int b) {
+    return b < NUM_JOINED ? b : a->clusterBody[b - NUM_JOINED];
+}
+#else
+#define bodyOf(a, b) (b)
+#endif
+
+DEVICE bool isChangedBySolve(int which) {
+    return which >= BodyVector_Rotation && which <= BodyVector_Motion3;
+}
+
 DEVICE mixed3 bodyVector(const Arguments* a, int b, int which) {
-    return load3(a->bodyVectors, b * numBodyVectors + which);
+    return load3(a->bodyVectors, (isChangedBySolve(which) ? b : bodyOf(a, b)) * numBodyVectors + which);
 }
 
 DEVICE void setBodyVector(const Arguments* a, int b, int which, mixed3 value) {
-    store3(a->bodyVectors, b * numBodyVectors + which, value);
+    store3(a->bodyVectors, (isChangedBySolve(which) ? b : bodyOf(a, b)) * numBodyVectors + which, value);
 }
 
 DEVICE bool isFlagged(const Arguments* a, int b) {
@@ -42,7 +56,16 @@ DEVICE void setAxes(const Arguments* a, int b, int first, BodyAxes e) {
 }
 
 DEVICE int originNode(const Arguments* a, int b) {
-    return a->numParticles + 2 * b;
+    return a->numParticles + 2 * bodyOf(a, b);
+}
+
+/** Where displacement and impulse of the origin are; those of the turn come next. */
+DEVICE int originPlace(const Arguments* a, int b) {
+#if IS_PART
+    if (b >= NUM_JOINED)
+        return FIRST_PLACE + a->bodyPlace[b - NUM_JOINED];
+#endif
+    return originNode(a, b);
 }
 
 /** Displacement or acceleration of a node: that without constraints plus that by constraints. */
@@ -67,7 +90,7 @@ DEVICE mixed3 velocityOfNode(const Arguments* a, int node) {
 
 /** The angular velocity along the axes at the start. */
 DEVICE mixed3 angularVelocityAt(const Arguments* a, int b) {
-    return angularVelocityOf(constantsOf(a, FIRST_JOINED + b), velocityOfNode(a, originNode(a, b) + 1));
+    return angularVelocityOf(constantsOf(a, FIRST_JOINED + bodyOf(a, b)), velocityOfNode(a, originNode(a, b) + 1));
 }
 
 DEVICE void setMotion(const Arguments* a, int b, RigidMotion motion) {
@@ -80,8 +103,8 @@ DEVICE void setMotion(const Arguments* a, int b, RigidMotion motion) {
 /** Displace a body as its nodes are displaced. A body that would turn by more than 90 degrees fails, and its motion is
  *  NaN. @return whether it does not */
 DEVICE bool displaceBody(const Arguments* a, int b) {
-    const BodyConstants body = constantsOf(a, FIRST_JOINED + b);
-    const mixed3 L = angularMomentOf(body, displacementOfNode(a, originNode(a, b) + 1));
+    const BodyConstants body = constantsOf(a, FIRST_JOINED + bodyOf(a, b));
+    const mixed3 L = angularMomentOf(body, displacementOfNode(a, originPlace(a, b) + 1));
     mixed3 v = make_mixed3(0, 0, 0);
     const bool isSolved = solveRotation(body, L, &v);
     if (!isSolved) {
@@ -89,20 +112,20 @@ DEVICE bool displaceBody(const Arguments* a, int b) {
         v = make_mixed3(nan, nan, nan);
     }
     setBodyVector(a, b, BodyVector_Rotation, v);
-    setMotion(a, b, displacementBy(axesOf(a, b), displacementOfNode(a, originNode(a, b)), v));
+    setMotion(a, b, displacementBy(axesOf(a, b), displacementOfNode(a, originPlace(a, b)), v));
     return isSolved;
 }
 
 /** Report that a body turns by more than 90 degrees, or that its motion is not finite. */
 DEVICE void reportTurned(const Arguments* a, int b) {
-    const BodyConstants body = constantsOf(a, FIRST_JOINED + b);
-    const mixed3 L = angularMomentOf(body, displacementOfNode(a, originNode(a, b) + 1));
+    const BodyConstants body = constantsOf(a, FIRST_JOINED + bodyOf(a, b));
+    const mixed3 L = angularMomentOf(body, displacementOfNode(a, originPlace(a, b) + 1));
     const mixed3 turn = scaledBy(L, body.inverseInertia);
     Report report = newReport();
     report.error = sqrt(dot(turn, turn));
     report.outcome = report.error < INFINITE_ERROR ? Outcome_NotConverged : Outcome_NotFinite;
-    writeReport(a, StepSolve_Positions, a->firstBodyCluster + FIRST_JOINED + b, report,
-                a->bodyKinds[FIRST_JOINED + b].x);
+    writeReport(a, StepSolve_Positions, a->firstBodyCluster + FIRST_JOINED + bodyOf(a, b), report,
+                a->bodyKinds[FIRST_JOINED + bodyOf(a, b)].x);
 }
 
 /** The displacement at present; of an explicit constraint force, the rigid part of the velocities. */

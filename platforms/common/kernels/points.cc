@@ -27,7 +27,7 @@ DEVICE mixed3 wayToPoint(const Arguments* a, int slot) {
     if (nodes.z < 0)
         return none;
     const int b = nodes.z;
-    const int4 kind = a->bodyKinds[FIRST_JOINED + b];
+    const int4 kind = a->bodyKinds[FIRST_JOINED + bodyOf(a, b)];
     if (kind.z == 0) // the body does not rotate, and has no axes
         return none;
     mixed3 r = positionOf(a, a->slotParticle[slot]) - bodyVector(a, b, BodyVector_At);
@@ -38,8 +38,17 @@ DEVICE mixed3 wayToPoint(const Arguments* a, int slot) {
 
 DEVICE mixed3 displacementOfPoint(const Arguments* a, int slot) {
     const int4 nodes = nodesOfPoint(a, slot);
-    return nodes.z < 0 ? displacementOfNode(a, a->slotParticle[slot])
+    return nodes.z < 0 ? displacementOfNode(a, NODE_OF(nodes.x))
                        : motionOf(motionOfBody(a, nodes.z), shapeOfPoint(a, nodes));
+}
+
+/** The body, or a part's copy of it, that has a slot's node. */
+DEVICE int bodyAt(const Arguments* a, int slot) {
+#if IS_PART
+    if (NODE_OF(slot) >= FIRST_PLACE)
+        return NUM_JOINED + a->placeBodies[NODE_OF(slot) - FIRST_PLACE];
+#endif
+    return (a->slotParticle[slot] - a->numParticles) / 2;
 }
 
 /** Sum up the gradients of a row's points to those of its nodes: of an origin sum_a G_a, of a turn that of the torque
@@ -70,7 +79,7 @@ DEVICE void sumGradients(const Arguments* a, int row, bool isDisplaced, GLOBAL m
             continue;
         mixed3 v = make_mixed3(0, 0, 0);
         if (isDisplaced)
-            v = bodyVector(a, i / 2, BodyVector_Rotation);
+            v = bodyVector(a, bodyAt(a, s), BodyVector_Rotation);
         store3(gradients, s, turnGradient(constantsOf(a, FIRST_JOINED + i / 2), v, load3(gradients, s)));
     }
 }
@@ -103,13 +112,28 @@ DEVICE mixed rateOfBodies(const Arguments* a, int row) {
 
 // ---- bodies of a cluster ---------------------------------------------------------------------------------------------
 
+#if IS_PART
+#define EACH_BODY(b)                                                                                                   \
+    for (int b = NUM_JOINED + a->clusterBodyStart[c] + THREAD_IN_GROUP; b < NUM_JOINED + a->clusterBodyStart[c + 1];   \
+         b += THREAD_GROUP_SIZE)
+#else
 #define EACH_BODY(b)                                                                                                   \
     for (int n = a->clusterBodyStart[c] + THREAD_IN_GROUP, b = 0;                                                      \
          n < a->clusterBodyStart[c + 1] && ((b = a->clusterBody[n]) >= 0); n += THREAD_GROUP_SIZE)
+#endif
+
+/** Whether a cluster moves a body, or of a cluster's parts this one. */
+DEVICE bool ownsBody(const Arguments* a, int b) {
+#if IS_PART
+    return a->ownsNode[a->bodyPlace[b - NUM_JOINED]];
+#else
+    return true;
+#endif
+}
 
 /** Displace the bodies of a cluster after impulses on their nodes. */
 DEVICE void displaceBodies(const Arguments* a, int c, bool isWanted) {
-    EACH_BODY(b) if (isWanted && !displaceBody(a, b))
+    EACH_BODY(b) if (isWanted && !displaceBody(a, b) && IS_WHOLE(c)) // parts do not decide alone
         reportTurned(a, b);
     THREAD_GROUP_SYNC
 }
@@ -133,6 +157,7 @@ DEVICE void noteBodies(const Arguments* a, int c, Report* report) {
 
 /** Whether a projection moves a cluster's bodies. */
 DEVICE void flagBodies(const Arguments* a, int c, bool isSet) {
-    EACH_BODY(b) setFlag(a, b, isSet);
+    EACH_BODY(b) if (ownsBody(a, b))
+        setFlag(a, b, isSet);
     THREAD_GROUP_SYNC
 }

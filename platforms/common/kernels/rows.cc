@@ -47,7 +47,7 @@ DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
     if (isPoint(slot))
         return displacementOfPoint(a, slot);
 #endif
-    const int i = a->slotParticle[slot];
+    const int i = NODE_OF(slot);
     const mixed4 d = a->displacement[i];
     return make_mixed3(d.x, d.y, d.z) + load3(a->impulse, i);
 }
@@ -70,10 +70,18 @@ DEVICE mixed3 velocityOf(const Arguments* a, int slot) {
         const int4 nodes = nodesOfPoint(a, slot);
         if (nodes.z >= 0)
             return motionOf(velocityOfBody(a, nodes.z), shapeOfPoint(a, nodes));
+        slot = nodes.x;
     } else if (a->slotParticle[slot] >= a->numParticles)
         return velocityOfNode(a, a->slotParticle[slot]);
 #endif
+#if IS_PART
+    const int place = NODE_OF(slot) - FIRST_PLACE;
+    if (place < 0) // immovable
+        return make_mixed3(0, 0, 0);
+    const mixed4 v = a->placeVelocity[place];
+#else
     const mixed4 v = a->velm[a->slotParticle[slot]];
+#endif
     return v.w > 0 ? make_mixed3(v.x, v.y, v.z) : make_mixed3(0, 0, 0);
 }
 
@@ -238,7 +246,7 @@ DEVICE mixed rateOf(const Arguments* a, int row, int what) {
     mixed sum = 0;
     for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
         if (inverseMassOf(a, s) > 0) {
-            mixed3 change = load3(a->impulse, a->slotParticle[s]);
+            mixed3 change = load3(a->impulse, NODE_OF(s));
             if (what == ACCELERATIONS)
                 change = displacementOf(a, s);
             else if (what == VELOCITIES)

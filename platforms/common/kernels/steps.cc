@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Operations of a time step on each particle, between solves. Each integrator's step defines their order
-// (CommonSteps.cpp). Immovable particles are not written back.
+// (CommonSteps.cpp). Immovable particles are not written back. Before the first solve of a stage, only operations that
+// are called keep... write to other arrays: parts of clusters do all the others on particles that they do not own, too.
 
 /** Store the state at the start of a step: it is restored if the step fails, and readings compute gradients there. */
 DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
@@ -87,10 +88,14 @@ DEVICE void noteKineticEnergy(const Arguments* a, int i, Particle* p) {
     p->v = make_mixed3(kept.x, kept.y, kept.z);
 }
 
-/** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. noteHeat() has to follow. */
-DEVICE void ornsteinUhlenbeck(const Arguments* a, int i, Particle* p) {
+/** Subtract the kinetic energy before the bath from the heat; noteHeat() has to follow. */
+DEVICE void keepHeat(const Arguments* a, int i, Particle* p) {
     a->heat[a->bufferIndex * a->numParticles + i] =
         a->heat[(1 - a->bufferIndex) * a->numParticles + i] - kineticEnergyOf(p);
+}
+
+/** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. */
+DEVICE void ornsteinUhlenbeck(const Arguments* a, int i, Particle* p) {
     if (a->velocityScale == 1) // no friction
         return;
     const mixed3 R = normalNumbers(a->noiseKey0, a->noiseKey1, a->noiseStepLow, a->noiseStepHigh, a->atomIndex[i]);

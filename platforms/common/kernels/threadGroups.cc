@@ -9,7 +9,7 @@
 // instead.
 
 #define EACH_ROW(row)                                                                                                  \
-    for (int row = a->rowStart[c] + THREAD_IN_GROUP; row < a->rowStart[c + 1]; row += THREAD_GROUP_SIZE)
+    for (int row = a->rowStart[c] + THREAD_IN_GROUP; row < a->solvedEnd[c]; row += THREAD_GROUP_SIZE)
 #define EACH_PARTICLE(n)                                                                                               \
     for (int n = a->particleStart[c] + THREAD_IN_GROUP; n < a->particleStart[c + 1]; n += THREAD_GROUP_SIZE)
 
@@ -62,20 +62,20 @@ DEVICE bool isWorse(Report one, Report other) {
 }
 #endif
 
-#if GROUP_IS_GRID
-/** Wait for all threads of the launch: the last block to arrive releases all. The host ensures that they are on the
+#if GROUP_IS_BLOCK
+/** Wait for the blocks that share a barrier: the last one to arrive releases all. The host ensures that they are on the
  *  device at the same time. Fences are those of cooperative groups: all threads can read afterwards the values that any
- *  of them wrote before. grid[0]: blocks that have arrived, grid[1]: how often all have, grid[2]: for leastOf() */
-DEVICE void gridBarrier(const Arguments* a) {
-    volatile GLOBAL int* rounds = a->grid + 1;
+ *  of them wrote before. count[0]: blocks that have arrived, count[1]: how often all have */
+DEVICE void blockBarrier(GLOBAL int* count, int blocks) {
+    volatile GLOBAL int* rounds = count + 1;
     SYNC_THREADS
     if (LOCAL_ID == 0) {
         const int round = *rounds;
         GRID_FENCE
-        if (GRID_ADD(a->grid, 1) == (int) NUM_GROUPS - 1) {
-            GRID_ADD(a->grid, -(int) NUM_GROUPS);
+        if (GRID_ADD(count, 1) == blocks - 1) {
+            GRID_ADD(count, -blocks);
             GRID_FENCE
-            GRID_ADD(a->grid + 1, 1);
+            GRID_ADD(count + 1, 1);
         } else
             while (*rounds == round) {
                 GRID_FENCE // where threads take turns (tests/emulator), another one runs now

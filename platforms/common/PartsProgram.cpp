@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The text of kernels for large clusters in overlapping parts, and their launches.
+#include "ConstraintKernelSources.h"
+#include "ConstraintProgram.h"
+#include "TextMarkers.h"
+#include <cstdlib>
+#include <numeric>
+#include <set>
+
+using std::string;
+using std::vector;
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Corrections in parts. Where they do not suffice, the cluster is solved as a whole. */
+constexpr int mostCorrections = 8;
+
+/** Operations on a particle. @param notes  also those that only write, which are called keep... */
+string operationsText(const vector<string>& operations, bool notes) {
+    string text;
+    for (const string& operation : operations)
+        if (notes || operation.compare(0, 4, "keep") != 0)
+            text += "        " + operation + "(a, i, &p);\n";
+    return text;
+}
+
+} // namespace
+
+string ConstraintProgram::partText(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                                   const ThreadGroup& group, const ConstraintSet& set, bool waits) const {
+    string text =
+        rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") +
+        define("IS_SPLIT", range.isSplit ? "1" : "0") + define("MOST_CORRECTIONS", std::to_string(mostCorrections)) +
+        define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
+                                                    "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
+                                                  : "SYNC_THREADS") +
+        ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
+    std::set<string> solves;
+    const vector<SplitStage> split(stages.begin(), stages.end());
+    for (const SplitStage& stage : split)
+        solves.insert(stage.solves.begin(), stage.solves.end());
+    for (const string& solve : solves)
+        text += fillMarkers("partRounds", ConstraintKernelSources::partRounds, {{"SOLVE", solve}});
+    for (const SplitStage& stage : split)
+        for (std::size_t k = 0; k < stage.solves.size(); k++) {
+            const string name = stage.nameOf((int) k);
+            const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
+            text += fillMarkers("partStage", ConstraintKernelSources::partStage,
+                                {{"STAGE", name},
+                                 {"SOLVE", stage.solves[k]},
+                                 {"WITHOUT_NOTES", operationsText(before, false)},
+                                 {"BEFORE", operationsText(before, true)},
+                                 {"AFTER", operationsText(stage.operations[k + 1], true)}});
+        }
+    const auto kernel = [&](const string& name, const string& body) {
+        return arguments.kernelText(prefixOf(range.group) + "_" + name, "GROUP_BOUNDS ",
+                                    "    DECLARE_SHARED_MEMORY\n    const int c = a->firstOfRange + (int) GROUP_ID;\n",
+                                    body);
+    };
+    for (const SplitStage& stage : split) {
+        string all;
+        for (std::size_t k = 0; k < stage.solves.size(); k++) {
+            const string run = "    run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
+            all += (k > 0 ? "    WAIT_FOR_PARTS(c)\n" : "") + run;
+            if (!waits)
+                text += kernel(stage.nameOf((int) k), run);
+        }
+        if (waits)
+            text += kernel(stage.name, all);
+    }
+    return text;
+}
+
+void ConstraintProgram::addParts(const vector<StageText>& stages, const ConstraintTables::Range& range,
+                                 const ConstraintSet& set) {
+    const ThreadGroup group = threadGroupOf(range);
+    sharedFactors += group.sharedFactors;
+    const int numParts = range.last - range.first;
+    // A test of launches sets the variable.
+    const bool waits =
+        !range.isSplit || (numParts <= cooperatingBlocks() && std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
+    for (int c = range.first; c < range.last; c++)
+        clustersInParts += constraintTables.partsOfCluster[c][0] == c && constraintTables.partsOfCluster[c][2] != c;
+    const OpenMM::ComputeProgram program = device.compile(checked(partText(stages, range, group, set, waits)),
+                                                          sizeof(float) * group.sharedNumbers, waits && range.isSplit);
+    const auto add = [&](const string& stage, const string& name, const vector<int>& rounds) {
+        OpenMM::ComputeKernel kernel = program->createKernel(prefixOf(range.group) + "_" + name);
+        arguments.bind(kernel);
+        for (int round : rounds)
+            launches[stage].push_back(
+                {kernel, numParts * group.blockSize, group.blockSize, range.first, range.last, round});
+    };
+    // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partStage.cc. The first round may
+    // only measure, and the last one only decides.
+    vector<int> rounds(mostCorrections + 3);
+    std::iota(rounds.begin(), rounds.end(), 0);
+    rounds.insert(rounds.end(), {-1, -2});
+    for (const SplitStage& stage : vector<SplitStage>(stages.begin(), stages.end()))
+        if (waits)
+            add(stage.name, stage.name, {0});
+        else
+            for (std::size_t k = 0; k < stage.solves.size(); k++)
+                add(stage.name, stage.nameOf((int) k), rounds);
+}
+
+} // namespace ConstraintPlugin

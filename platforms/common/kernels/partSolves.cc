@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// The solves of a time step, as parts of clusters take part in them. describe_<solve>() says what a solve is,
+// setOffset_<solve>() what is constant in a row, measure_<solve>() what is measured in a row, judge_<solve>() what follows
+// from that for the solve, and report_<solve>() what is reported in the end.
+
+
+DEVICE void measureNothing(const Arguments* a, int row, Report* first, Report* second) {
+}
+
+DEVICE Report judgeNothing(const Arguments* a, PartSolve* solve) {
+    return solve->measured[0];
+}
+
+DEVICE Report reportAsIs(const Arguments* a, const PartSolve* solve, Report report) {
+    return report;
+}
+
+DEVICE PartSolve describe_solvePositions(const Arguments* a) {
+    PartSolve solve = newPartSolve(POSITIONS, StepSolve_Positions, a->time + a->driftTime, lambdaOf(a));
+    solve.tolerance = a->innerTolerance;
+    return solve;
+}
+
+DEVICE void setOffset_solvePositions(const Arguments* a, int row) {
+    a->workRate[row] = a->rowRateOffset[row];
+}
+
+#define measure_solvePositions measureNothing
+#define judge_solvePositions judgeNothing
+#define report_solvePositions reportAsIs
+
+DEVICE PartSolve describe_projectPositions(const Arguments* a) {
+    PartSolve solve = newPartSolve(POSITIONS, StepSolve_Projection, a->time, a->projection);
+    solve.tolerance = a->innerTolerance;
+    solve.isMeasured = solve.isOfBodies = true;
+    return solve;
+}
+
+DEVICE void setOffset_projectPositions(const Arguments* a, int row) {
+}
+
+#define measure_projectPositions noteViolation
+
+DEVICE Report judge_projectPositions(const Arguments* a, PartSolve* solve) {
+    Report report = solve->measured[0];
+    if (report.outcome == Outcome_Converged && report.error > a->farOff)
+        report.outcome = Outcome_FarOff; // the host projects
+    solve->isWanted = solve->measured[1].error > 0;
+    return report;
+}
+
+#define report_projectPositions reportAsIs
+
+DEVICE PartSolve describeRates(const Arguments* a, int solve, GLOBAL mixed* multipliers, bool onlyIfViolated) {
+    PartSolve result = newPartSolve(VELOCITIES, solve, a->time, multipliers);
+    result.timeScale = a->timeScale;
+    result.tolerance = a->innerTolerance;
+    result.isMeasured = onlyIfViolated;
+    result.isOfBodies = true;
+    return result;
+}
+
+DEVICE void measureRate(const Arguments* a, int row, Report* first, Report* second) {
+    noteRate(a, row, first);
+}
+
+DEVICE Report judgeRates(const Arguments* a, PartSolve* solve) {
+    solve->isWanted = solve->measured[0].error > a->tolerance || solve->measured[1].error > 0;
+    return solve->measured[0];
+}
+
+DEVICE PartSolve describe_solveVelocities(const Arguments* a) {
+    return describeRates(a, StepSolve_Velocities, muOf(a), false);
+}
+
+DEVICE void setOffset_solveVelocities(const Arguments* a, int row) {
+    a->offset[row] = a->rowRateOffset[row];
+    a->workRate[a->numRows + row] = a->rowRateOffset[row];
+}
+
+#define measure_solveVelocities measureRate
+#define judge_solveVelocities judgeRates
+#define report_solveVelocities reportAsIs
+
+/** Without friction only errors above the tolerance are corrected: see clusters.cc. */
+DEVICE PartSolve describe_solveHeatedVelocities(const Arguments* a) {
+    return describeRates(a, StepSolve_HeatedVelocities, a->projection, a->velocityScale == 1);
+}
+
+DEVICE void setOffset_solveHeatedVelocities(const Arguments* a, int row) {
+    a->offset[row] = a->rowRateOffset[row];
+}
+
+#define measure_solveHeatedVelocities measureRate
+#define judge_solveHeatedVelocities judgeRates
+#define report_solveHeatedVelocities reportAsIs
+
+DEVICE PartSolve describe_projectVelocities(const Arguments* a) {
+    return describeRates(a, StepSolve_Projection, a->projection, true);
+}
+
+#define setOffset_projectVelocities setOffset_solveHeatedVelocities
+#define measure_projectVelocities measureRate
+#define judge_projectVelocities judgeRates
+#define report_projectVelocities reportAsIs
+
+DEVICE PartSolve describeLinear(const Arguments* a, int what, int solve, GLOBAL mixed* multipliers) {
+    PartSolve result = newPartSolve(what, solve, a->time, multipliers);
+    result.tolerance = LINEAR_TOLERANCE;
+    result.isMeasured = true;
+    return result;
+}
+
+DEVICE Report judgeLinear(const Arguments* a, PartSolve* solve) {
+    solve->timeScale = timeScaleOf(solve->measured[0]);
+    Report report = newReport();
+    report.outcome = solve->measured[0].outcome;
+    report.row = report.outcome == Outcome_Converged ? -1 : solve->measured[0].row;
+    return report;
+}
+
+DEVICE PartSolve describe_solveVelocitySpread(const Arguments* a) {
+    PartSolve solve = describeLinear(a, RESPONSES, StepSolve_HeatedVelocities, a->projection);
+    solve.isSilent = true;
+    return solve;
+}
+
+#define setOffset_solveVelocitySpread setSpreadOffset
+
+DEVICE void measure_solveVelocitySpread(const Arguments* a, int row, Report* first, Report* second) {
+    note(first, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
+}
+
+#define judge_solveVelocitySpread judgeLinear
+
+DEVICE Report report_solveVelocitySpread(const Arguments* a, const PartSolve* solve, Report report) {
+    if (report.outcome == Outcome_NotConverged && report.error < 1e-3f)
+        report.outcome = Outcome_Converged;
+    return report;
+}
+
+DEVICE PartSolve describe_solveStartAccelerations(const Arguments* a) {
+    return describeLinear(a, ACCELERATIONS, StepSolve_Positions, lambdaOf(a));
+}
+
+DEVICE void setOffset_solveStartAccelerations(const Arguments* a, int row) {
+    setAccelerationOffset(a, row, StepSolve_Positions);
+}
+
+#define measure_solveStartAccelerations noteAcceleration
+#define judge_solveStartAccelerations judgeLinear
+
+DEVICE Report report_solveStartAccelerations(const Arguments* a, const PartSolve* solve, Report report) {
+    return ofAccelerations(a, report, solve->measured[1], solve->solve);
+}
+
+DEVICE PartSolve describe_solveEndAccelerations(const Arguments* a) {
+    return describeLinear(a, ACCELERATIONS, StepSolve_Velocities, muOf(a));
+}
+
+DEVICE void setOffset_solveEndAccelerations(const Arguments* a, int row) {
+    setAccelerationOffset(a, row, StepSolve_Velocities);
+}
+
+#define measure_solveEndAccelerations noteAcceleration
+#define judge_solveEndAccelerations judgeLinear
+#define report_solveEndAccelerations report_solveStartAccelerations

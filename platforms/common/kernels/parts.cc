@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Large clusters in overlapping parts (core/graph/Parts.h), a thread block each. In every round a part solves its own
+// rows and its halo for the residuals at the present displacements, and writes the total multipliers of its own rows
+// where all parts read them: restricted additive Schwarz within Newton's method. All parts compute the displacement of
+// a particle from the same multipliers in the same order, so residuals are the true ones, and impulses of a row add up to
+// nothing. What the rows of a part were found to be goes through the same exchange: all parts decide alike.
+//
+// Between two rounds all parts of a cluster have to be done: they wait for each other (WAITS), or a round is a launch. A
+// round begins with what the one before left in global memory, so both compute the same bits. A cluster whose parts do
+// not converge after MOST_CORRECTIONS, or fail, is solved as a whole by the first part's block, as one part without halo.
+
+#define EACH_ROW_OR_RING(row)                                                                                          \
+    for (int row = a->rowStart[c] + THREAD_IN_GROUP; row < a->rowStart[c + 1]; row += THREAD_GROUP_SIZE)
+#define IS_OWN(row) (a->rowOwner[row] == (row))
+
+/** Errors below this part of the tolerance are not corrected by a part while it waits for others. */
+#define NEGLIGIBLE_PART 0.1f
+
+/** Second reports of a round: a row whose gradient has turned, or whose pivot has vanished. */
+#define TURNED 1
+#define VANISHED 2
+
+/** What a solve is. */
+typedef struct {
+    int what, solve;  // POSITIONS, ...; StepSolve
+    bool isMeasured;  // in a round before the first one, without a correction
+    bool isWanted;    // by what was measured
+    bool isSilent;    // only a failure is reported
+    bool isOfBodies;  // whether rigid bodies violate the tolerance is measured as well
+    mixed time, timeScale, tolerance;
+    GLOBAL mixed* multipliers;
+    Report measured[2];
+} PartSolve;
+
+/** What a part knows from round to round. */
+typedef struct {
+    bool isOver;       // the solve, for all parts of the cluster
+    bool isHandedOver; // to the cluster as a whole
+    int iterations;    // corrections that all parts have made
+    bool usesShared;   // the factor in shared memory, which has single precision
+    bool hasFactor;    // of a matrix that is constant
+    mixed lastError;   // of its own rows
+    mixed lastLargest; // of the cluster
+} PartState;
+
+DEVICE PartSolve newPartSolve(int what, int solve, mixed time, GLOBAL mixed* multipliers) {
+    PartSolve result;
+    result.what = what;
+    result.solve = solve;
+    result.isMeasured = false;
+    result.isWanted = true;
+    result.isSilent = false;
+    result.isOfBodies = false;
+    result.time = time;
+    result.timeScale = 1;
+    result.multipliers = multipliers;
+    result.measured[0] = newReport();
+    result.measured[1] = newReport();
+    return result;
+}
+
+DEVICE PartState newPartState() {
+    PartState state;
+    state.isOver = state.isHandedOver = false;
+    state.iterations = 0;
+    state.usesShared = true;
+    state.hasFactor = false;
+    state.lastError = INFINITE_ERROR;
+    state.lastLargest = INFINITE_ERROR;
+    return state;
+}
+
+DEVICE PartState loadPartState(const Arguments* a, int c) {
+    PartState state = newPartState();
+    const int4 numbers = a->partState[c];
+    state.isOver = numbers.x != 0;
+    state.iterations = numbers.y;
+    state.isHandedOver = numbers.z != 0;
+    state.usesShared = numbers.w != 0;
+    state.lastError = a->partErrorsBefore[c].x;
+    state.lastLargest = a->partErrorsBefore[c].y;
+    return state;
+}
+
+DEVICE void storePartState(const Arguments* a, int c, const PartState* state) {
+    if (THREAD_IN_GROUP != 0)
+        return;
+    a->partState[c] = make_int4(state->isOver, state->iterations, state->isHandedOver, state->usesShared);
+    mixed2 errors;
+    errors.x = state->lastError;
+    errors.y = state->lastLargest;
+    a->partErrorsBefore[c] = errors;
+}
+
+// ---- rounds ------------------------------------------------------------------------------------------------------------
+
+/** The node of a place in the list of a part's particles. */
+#define NODE_OF_PLACE(n) (FIRST_PLACE + (n))
+
+/** Take up what a part's particles are before the solve. */
+DEVICE void takeParticle(const Arguments* a, int n, const Particle* p) {
+    mixed4 d, v;
+    d.x = p->d.x;
+    d.y = p->d.y;
+    d.z = p->d.z;
+    d.w = 0;
+    v.x = p->v.x;
+    v.y = p->v.y;
+    v.z = p->v.z;
+    v.w = p->w;
+    a->displacement[NODE_OF_PLACE(n)] = d;
+    a->placeVelocity[n] = v;
+    store3(a->impulse, NODE_OF_PLACE(n), make_mixed3(0, 0, 0));
+}
+
+#if HAS_JOINTS
+/** Take up what a joined body is before the solve: its copy is displaced as it is. */
+DEVICE void takeNode(const Arguments* a, int n) {
+    a->displacement[NODE_OF_PLACE(n)] = a->displacement[a->clusterParticle[n]];
+    store3(a->impulse, NODE_OF_PLACE(n), make_mixed3(0, 0, 0));
+}
+
+/** Copy what a solve changes of a body. */
+DEVICE void copyBody(const Arguments* a, int from, int to) {
+    for (int which = BodyVector_Rotation; which <= BodyVector_Motion3; which++)
+        setBodyVector(a, to, which, bodyVector(a, from, which));
+}
+#endif
+
+/** Total multipliers of the first `iterations` corrections, and the impulses by them, also of the ring:
+ *  impulse_i = 1/m_i sum_k Lambda_k grad_i sigma_k(0). All rows of a particle are among a part's.
+ *  @param rows  whose multipliers count: rowOwner, or rowWhole */
+DEVICE void applyMultipliers(const Arguments* a, int c, int what, GLOBAL const int* rows, int iterations,
+                             bool isWanted) {
+    GLOBAL const mixed* exchanged = a->exchange + ((iterations + 1) & 1) * a->numRows;
+    EACH_ROW_OR_RING(row) if (isWanted)
+        a->total[row] = iterations > 0 ? exchanged[rows[row]] : 0;
+    THREAD_GROUP_SYNC
+    EACH_PARTICLE(n) if (isWanted) {
+        mixed3 sum = make_mixed3(0, 0, 0);
+        mixed w = 0;
+        for (int m = a->particleSlotStart[n]; m < a->particleSlotStart[n + 1]; m++) {
+            const int slot = a->particleSlot[m];
+            sum = sum + a->total[ROW_OF(slot)] * gradientAt(a->startGradient, slot);
+            w = inverseMassOf(a, slot);
+        }
+        store3(a->impulse, NODE_OF_PLACE(n), w * sum);
+    }
+    THREAD_GROUP_SYNC
+#if HAS_JOINTS
+    displaceBodies(a, c, what == POSITIONS && isWanted);
+#endif
+}
+
+/** Write what a part found in a round, for all parts of its cluster. */
+DEVICE void writeFound(const Arguments* a, int c, int buffer, Report first, Report second) {
+    if (THREAD_IN_GROUP != 0)
+        return;
+    const int place = buffer * a->numGeneralClusters + c;
+    mixed4 errors;
+    errors.x = first.error;
+    errors.y = first.value;
+    errors.z = second.error;
+    errors.w = second.value;
+    a->partErrors[place] = errors;
+    a->partRows[place] = make_int4(first.outcome, first.row, second.outcome, second.row);
+}
+
+/** The worst of what all parts of a cluster found in a round. */
+DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Report* first,
+                      Report* second SHARED_PARAMETER) {
+    const int4 parts = a->partsOfCluster[c];
+    Report mine[2];
+    mine[0] = mine[1] = newReport();
+    for (int part = parts.x + THREAD_IN_GROUP; isWanted && part < parts.y; part += THREAD_GROUP_SIZE) {
+        const int place = buffer * a->numGeneralClusters + part;
+        const mixed4 errors = a->partErrors[place];
+        const int4 rows = a->partRows[place];
+        Report found = newReport();
+        found.outcome = rows.x;
+        found.row = rows.y;
+        found.error = errors.x;
+        found.value = errors.y;
+        if (isWorse(found, mine[0]))
+            mine[0] = found;
+        found.outcome = rows.z;
+        found.row = rows.w;
+        found.error = errors.z;
+        found.value = errors.w;
+        if (isWorse(found, mine[1]))
+            mine[1] = found;
+    }
+    *first = worstOf(mine[0] SHARED_ARGUMENT);
+    *second = worstOf(mine[1] SHARED_ARGUMENT);
+}
+
+/** The buffer of what was measured; rounds of corrections use 0 and 1 in turns. */
+#define MEASURED 2
+
+/** Decide whether a solve ends after so many corrections, from what all parts found with them. */
+DEVICE void decide(const Arguments* a, int c, const PartSolve* solve, PartState* state, int iterations, Report* report,
+                   Report second) {
+    report->iterations = state->iterations = iterations;
+    const bool isLinear = solve->what == ACCELERATIONS || solve->what == RESPONSES;
+    // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
+    const bool isSolved = report->outcome == Outcome_Converged &&
+                          (report->error == 0 || (report->error <= solve->tolerance && iterations > 0));
+    // The rounding of a linear problem is not corrected.
+    const bool isStuck = isLinear && report->error < LINEAR_ROUNDING && report->error > 0.5f * state->lastLargest;
+    state->lastLargest = report->error;
+    if (report->outcome == Outcome_Converged && (isSolved ? second.error == TURNED : second.error == VANISHED)) {
+        report->outcome = Outcome_Singular; // after a turn the solution may be a wrong root
+        report->row = second.row;
+    } else if (report->outcome == Outcome_Converged && !isSolved && (isStuck || iterations == a->maxIterations))
+        report->outcome = Outcome_NotConverged;
+    const bool isTooSlow = !isSolved && !IS_WHOLE(c) && iterations >= MOST_CORRECTIONS;
+    state->isOver = isSolved || isTooSlow || report->outcome != Outcome_Converged;
+    state->isHandedOver = !IS_WHOLE(c) && (isTooSlow || report->outcome != Outcome_Converged);
+}
+
+/** Write the report of a solve: each part writes it, and the first one for the cluster as a whole. */
+DEVICE void writePartReport(const Arguments* a, int c, const PartSolve* solve, Report report) {
+    writeGroupReport(a, solve->solve, c, report);
+    if (a->partsOfCluster[c].x == c && !IS_WHOLE(c))
+        writeGroupReport(a, solve->solve, a->partsOfCluster[c].z, report);
+}
+
+/** Copy the report of a cluster that was solved as a whole. */
+DEVICE void copyReport(const Arguments* a, int c, const PartSolve* solve) {
+    if (THREAD_IN_GROUP != 0)
+        return;
+    const int first = (a->bufferIndex * numStepSolves + solve->solve) * a->numClusters + a->firstCluster,
+              from = first + a->partsOfCluster[c].z;
+    a->reportErrors[first + c] = a->reportErrors[from];
+    a->reportRows[first + c] = a->reportRows[from];
+}
+
+/** -sigma of all rows of a part, its halo included, and the errors of its own ones. */
+DEVICE void evaluatePart(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
+                         Report* first, Report* second) {
+    EACH_ROW(row) if (isWanted) {
+        mixed error, value;
+        a->change[row] = -residual(a, row, solve->what, solve->time, solve->timeScale, &error, &value);
+        if (!IS_OWN(row))
+            continue;
+        note(first, row, error, value);
+        if (solve->what == POSITIONS && iterations > 0 && hasTurned(a, row))
+            note(second, row, TURNED, 0);
+    }
+}
+
+/** change <- A^-1 change for the rows of a part; of their halo, the rest of the cluster is taken as corrected already.
+ *  @return the first row whose pivot vanished, or NO_ROW */
+DEVICE int correctPart(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
+                       PartState* state SHARED_PARAMETER) {
+    GLOBAL const mixed* gradients = solve->what == POSITIONS ? a->gradient : a->startGradient;
+    const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
+    int singular = NO_ROW;
+#if HAS_SHARED
+    const bool triesShared = isWanted && state->usesShared;
+    singular = correctShared(a, c, gradients, factorizes, triesShared, sharedFactor(a, c, shared) SHARED_ARGUMENT);
+#if FALLS_BACK
+    const bool isRepeated = triesShared && singular != NO_ROW;
+    if (isRepeated) {
+        Report ignored[2];
+        ignored[0] = ignored[1] = newReport();
+        evaluatePart(a, c, solve, iterations, true, &ignored[0], &ignored[1]);
+        state->usesShared = state->hasFactor = false;
+    }
+#endif
+#endif
+#if HAS_GLOBAL
+    const int inMemory = correctGlobal(a, c, gradients, solve->what == POSITIONS || !state->hasFactor,
+                                       isWanted && !state->usesShared, globalFactor(a, c) SHARED_ARGUMENT);
+    singular = state->usesShared ? singular : inMemory;
+#endif
+    state->hasFactor = singular == NO_ROW && (isWanted || state->hasFactor);
+    return singular;
+}

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "Emulated.h"
+#include "../calls/calls.h"
+#include <dlfcn.h>
+#include <stdexcept>
+
+using namespace ConstraintPlugin;
+using namespace OpenMM;
+
+namespace ConstraintTests {
+
+void setConditions(unsigned int order, unsigned char fill) {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+    auto* emulate = driver == nullptr ? nullptr : (decltype(&emulateWith)) dlsym(driver, "emulateWith");
+    if (emulate == nullptr)
+        throw std::runtime_error("let LD_LIBRARY_PATH lead to the stand-in for the CUDA driver");
+    emulate(order, fill);
+}
+
+void expectSame(const Readings& a, const Readings& b) {
+    EXPECT_EQ(distance(a.positions, b.positions), 0);
+    EXPECT_EQ(distance(a.velocities, b.velocities), 0);
+    EXPECT_EQ(distance(a.forces, b.forces), 0);
+    EXPECT_EQ(a.multipliers, b.multipliers);
+    EXPECT_EQ(a.velocityMultipliers, b.velocityMultipliers);
+    EXPECT_EQ(a.energies, b.energies);
+    EXPECT_EQ(a.summary.iterations, b.summary.iterations);
+    EXPECT_EQ(a.summary.maxError, b.summary.maxError);
+    EXPECT_EQ(a.summary.worstConstraint, b.summary.worstConstraint);
+}
+
+void expectClose(const Readings& found, const Readings& expected, const std::string& platform) {
+    const Precision precision = precisionOf(platform);
+    const double ofPositions = 20 * (0.15 * std::max(1e-9, precision.constraint) + precision.position),
+                 ofVelocities = ofPositions / 0.0005 + 5 * 0.0005 * 100 * precision.force;
+    EXPECT_LT(distance(found.positions, expected.positions), ofPositions + 5 * 0.0005 * ofVelocities);
+    EXPECT_LT(distance(found.velocities, expected.velocities), ofVelocities);
+}
+
+Simulation begin(InitialState start, const ConstraintTests::Setup& setup, double tolerance) {
+    Simulation s(std::move(start.system), makeIntegrator(setup, 0.0005, tolerance), std::get<0>(setup));
+    s.context->setPositions(start.positions);
+    s.context->setVelocities(start.velocities);
+    return s;
+}
+
+Readings after(int steps, InitialState start, const ConstraintTests::Setup& setup) {
+    Simulation s = begin(std::move(start), setup);
+    s.integrator->step(1);
+    s.context->getState(State::Forces); // whoever computes them may have moved particles: the device projects
+    s.integrator->step(steps - 1);
+    Readings r{s.positions(),
+               s.velocities(),
+               s.integrator->getConstraintForces(),
+               s.integrator->getMultipliers(),
+               {},
+               {},
+               s.integrator->getSolverSummary()};
+    if (std::get<2>(setup) != "Shake")
+        r.velocityMultipliers = s.integrator->getVelocityMultipliers();
+    const State state = s.context->getState(State::Energy);
+    r.energies = {state.getPotentialEnergy(), state.getKineticEnergy()};
+    return r;
+}
+
+std::vector<ConstraintTests::Setup> setups(const std::vector<Solver>& solvers, bool withNoseHoover) {
+    std::vector<ConstraintTests::Setup> all;
+    std::vector<const char*> integrators{"Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "ConstraintForce"};
+    if (withNoseHoover)
+        integrators.push_back("RattleNoseHoover");
+    const char* const platforms[] = {"CUDAMixed", "CUDASingle", "CUDADouble"};
+    int turn = 0;
+    for (Solver solver : solvers)
+        for (const char* integrator : integrators)
+            all.emplace_back(platforms[turn++ % 3], solver, integrator);
+    return all;
+}
+
+} // namespace ConstraintTests
