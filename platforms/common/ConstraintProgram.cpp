@@ -126,10 +126,9 @@ void ConstraintProgram::addRange(const vector<StageText>& stages, const Constrai
     gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
     const bool isGrid = range.group == ThreadGroupKind::Grid;
     const int blocks = isGrid ? group.blocks : range.last - range.first; // or threads
-    compile(
-        device.compile(checked(generalText(stages, range, group, set)), sizeof(float) * group.sharedNumbers, isGrid),
-        prefixOf(range.group), stages, range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize,
-        group.blockSize, range.first, range.last);
+    compile(device.compile(checked(generalText(stages, range, group, set)), sizeof(float) * group.sharedFloats, isGrid),
+            prefixOf(range.group), stages, range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize,
+            group.blockSize, range.first, range.last);
 }
 
 void ConstraintProgram::addArguments(const vector<StageText>& stages) {
@@ -262,9 +261,16 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     for (int c = range.first; c < range.end && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
         if (numbers <= sharedNumbers(group.blockSize)) {
-            group.sharedNumbers = std::max(group.sharedNumbers, (int) numbers);
+            group.factorNumbers = std::max(group.factorNumbers, (int) numbers);
             group.sharedFactors++;
         }
+    }
+    group.sharedFloats = group.factorNumbers;
+    if (const auto found = t.layouts.find(range.first); found != t.layouts.end()) {
+        const long long floats = (found->second.layout.bytes(mixedIsDouble() ? 8 : 4) + 3) / 4;
+        group.isLocal = range.group == ThreadGroupKind::Part && floats <= sharedNumbers(group.blockSize);
+        if (group.isLocal)
+            group.sharedFloats = std::max(group.sharedFloats, (int) floats);
     }
     return group;
 }
@@ -272,7 +278,7 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
 string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
                                     const ConstraintSet& set) const {
     const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
-    const bool hasShared = group.sharedNumbers > 0, fallsBack = hasShared && mixedIsDouble();
+    const bool hasShared = group.factorNumbers > 0, fallsBack = hasShared && mixedIsDouble();
     const bool hasGlobal = fallsBack || group.sharedFactors < range.end - range.first;
     const ConstraintTables& t = constraintTables;
     const int firstRow = t.rowStart[range.first];
@@ -305,8 +311,9 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
             define("ONLY_DISTANCES", onlyDistances ? "1" : "0") +
             define("SLOT_SHIFT", "(" + to_string(t.slotStart[firstRow] - 2 * firstRow) + ")") +
             define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")") +
-            define("FACTOR_NUMBERS", to_string(group.sharedNumbers)) +
-            define("HAS_JOINTS", range.isJoined ? "1" : "0") + commonText() + ConstraintKernelSources::steps +
+            define("FACTOR_NUMBERS", to_string(group.factorNumbers)) +
+            define("SHARED_FLOATS", to_string(group.sharedFloats)) + define("HAS_JOINTS", range.isJoined ? "1" : "0") +
+            commonText() + ConstraintKernelSources::steps +
             (range.isJoined ? jointText() + ConstraintKernelSources::points : "") + customText(set, range.isJoined) +
             ConstraintKernelSources::rows + ConstraintKernelSources::threadGroups;
     if (hasShared)

@@ -95,7 +95,9 @@ private:
     /** The threads that solve the clusters of a range. */
     struct ThreadGroup {
         int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that solve one cluster
-        int sharedNumbers = 0;          ///< in the largest factor that is kept in shared memory
+        int factorNumbers = 0;          ///< in the largest factor that is kept in shared memory
+        int sharedFloats = 0;           ///< shared memory, in floats: that, or a part of distances alone
+        bool isLocal = false;           ///< parts are kept in shared memory
         int sharedFactors = 0;          ///< number of such factors
     };
     /** Of kernels' names. */

@@ -421,6 +421,29 @@ void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph&
     }
     range.end = numGeneralClusters;
     ranges.push_back(range);
+    addPartTables(range);
+}
+
+/** If all rows of a range are distances, and no two share both particles. */
+void ConstraintTables::addPartTables(const Range& range) {
+    const auto first = rowKind.begin() + rowStart[range.first], last = rowKind.begin() + rowStart[range.end];
+    if (range.group != ThreadGroupKind::Part || range.isJoined ||
+        !std::all_of(first, last, [](int kind) { return kind == (int) RowKind::Distance; }))
+        return;
+    for (int e = entryStart[range.first]; e < entryStart[range.last]; e++)
+        if (couplingStart[e + 1] - couplingStart[e] > 1)
+            return;
+    PartCounts counts;
+    for (int c = range.first; c < range.last; c++)
+        counts.include(countsOf(*this, c));
+    const PartLayout layout(counts);
+    if (!layout.fits())
+        return;
+    layouts.emplace(range.first, PartTable{layout, (int) partTables.size()});
+    for (int c = range.first; c < range.last; c++) {
+        const std::vector<int> table = layout.tablesOf(*this, c);
+        partTables.insert(partTables.end(), table.begin(), table.end());
+    }
 }
 
 std::vector<Part> ConstraintTables::partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasBlocks) {
@@ -684,10 +707,11 @@ std::vector<double> ConstraintTables::targetsAt(const ConstraintSet& set, double
 void ConstraintTables::releaseRows() {
     const auto release = [](auto&... lists) { ((lists = std::decay_t<decltype(lists)>()), ...); };
     release(smallParticles, smallClusterType, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
-            slotRow, slotNode, rowOwner, rowWhole, ownsNode, slotWeight, slotInverseMass, rowKind, rowForm, rowPeriodic,
-            rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart, couplingSlots,
-            rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace, placeBodies,
-            isJoinedRow, customParameters, customTables, placeOf, rowPoints, pointNodes, points, clusterBody);
+            slotRow, slotNode, rowOwner, rowWhole, ownsNode, partTables, slotWeight, slotInverseMass, rowKind, rowForm,
+            rowPeriodic, rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart,
+            couplingSlots, rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace,
+            placeBodies, isJoinedRow, customParameters, customTables, placeOf, rowPoints, pointNodes, points,
+            clusterBody);
 }
 
 void ConstraintTables::addColours(int firstRow, int lastRow) {

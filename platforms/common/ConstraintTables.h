@@ -5,9 +5,11 @@
 
 #include "BodyTables.h"
 #include "ConstraintSolver.h"
+#include "PartTables.h"
 #include "Parts.h"
 #include <array>
 #include <functional>
+#include <map>
 #include <tuple>
 #include <vector>
 
@@ -92,6 +94,13 @@ public:
     };
     int numGeneralClusters = 0;
     std::vector<Range> ranges;
+    /** Tables of 16-bit indices of parts that have distances only, by the first part of their range. */
+    struct PartTable {
+        PartLayout layout;
+        int first; ///< in partTables
+    };
+    std::map<int, PartTable> layouts;
+    std::vector<int> partTables;
     std::vector<int> rowStart, particleStart; ///< [general clusters + 1]
     std::vector<int> solvedEnd;               ///< [general clusters] where the rows end that it solves
     /** [general clusters] first and last part of its cluster, and the same cluster as one part. */
@@ -225,6 +234,7 @@ private:
     int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
     void addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn = true);
+    void addPartTables(const Range& range);
     void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
     void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);

@@ -16,21 +16,35 @@ void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
     }
 }
 
+/** Upper bounds. */
+PartCounts countsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, const Part& part) {
+    PartCounts n;
+    n.solved = (int) part.solved.size();
+    n.rows = n.solved + (int) part.ring.size();
+    for (int r : part.solved)
+        n.places += (int) set.nodesOf(set.constraints[graph.rows[cluster.begin + r]]).size();
+    n.others = 2 * (int) part.ring.size();
+    n.entries = (int) part.factor.entryRow.size();
+    n.updates = n.targets = n.entries + (int) part.factor.numUpdates;
+    n.levels = part.factor.numLevels;
+    return n;
+}
+
 } // namespace
 
 ArraySizes::ArraySizes(const ConstraintTables& t)
     : particles(t.numParticles), smallClusters(t.numSmallClusters), smallPlaces((double) t.smallParticles.size()),
       smallTypes((double) t.smallTypes.size()), smallNumbers((double) t.smallNumbers.size()), rows(t.numRows),
       redundant((double) t.redundant.size()), moving((double) t.movingRows.size()), parts(t.numParts()),
-      places(t.numParts() > 0 ? (double) t.clusterParticle.size() : 0), generalClusters(t.numGeneralClusters),
-      clusterParticles((double) t.clusterParticle.size()), particleSlots((double) t.particleSlot.size()),
-      slots((double) t.slotParticle.size()), entries((double) t.levelEntry.size()),
-      couplings((double) t.couplingSlots.size()), levels((double) t.levelDiagonalEnd.size()),
-      targets((double) t.updateTarget.size()), updates((double) t.updateSource.size()),
-      colours((double) t.colourRowStart.size() - 1), colourRows((double) t.colourRow.size()),
-      customParameters((double) t.customParameters.size()), customGlobals((double) t.customGlobals.size()),
-      customTables((double) t.customTables.size()), bodies(t.numBodies), bodyPlaces(t.numBodyPlaces()),
-      bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
+      places(t.numParts() > 0 ? (double) t.clusterParticle.size() : 0), partTables((double) t.partTables.size()),
+      generalClusters(t.numGeneralClusters), clusterParticles((double) t.clusterParticle.size()),
+      particleSlots((double) t.particleSlot.size()), slots((double) t.slotParticle.size()),
+      entries((double) t.levelEntry.size()), couplings((double) t.couplingSlots.size()),
+      levels((double) t.levelDiagonalEnd.size()), targets((double) t.updateTarget.size()),
+      updates((double) t.updateSource.size()), colours((double) t.colourRowStart.size() - 1),
+      colourRows((double) t.colourRow.size()), customParameters((double) t.customParameters.size()),
+      customGlobals((double) t.customGlobals.size()), customTables((double) t.customTables.size()), bodies(t.numBodies),
+      bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
       joinedPlaces((double) t.placeBody.size()), ownedPlaces((double) t.ownedPlaces.size()),
       clusterBodies((double) t.clusterBody.size()), rowPoints((double) t.rowPoints.size()),
       pointNodes((double) t.pointNodes.size()), readsEnd(t.readsEnd), readsBodies(t.readsBodies),
@@ -51,6 +65,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
     for (int k : solver.getChecked())
         slots += set.constraints[k].size();
     std::vector<char> isTaken(set.numNodes(), 0);
+    PartCounts largestPart;
     for (const Cluster& cluster : graph.clusters) {
         const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, graph, cluster);
         const double n = cluster.size();
@@ -79,6 +94,8 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
             continue;
         }
         parts += (double) inParts.size();
+        for (const Part& part : inParts)
+            largestPart.include(countsOf(set, graph, cluster, part));
         if (inParts.size() > 1) // and as a whole
             takeParts(set, graph, cluster, inParts);
         generalClusters++;
@@ -111,6 +128,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
     clusterBodies += joinedBodies;    // beside those of parts
     clusterParticles += joinedBodies; // an immovable node of each
     places = parts > 0 ? clusterParticles : 0;
+    partTables = parts * PartLayout(largestPart).tableInts();
     joinedPlaces = (double) ofBodies.placeBody.size();
     ownedPlaces = (double) ofBodies.ownedPlaces.size();
     rowPoints = joinedBodies > 0 ? rows + redundant : 0;
@@ -256,6 +274,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"lower", "mixed", n.entries},
         {"upper", "mixed", n.entries},
         // of parts
+        {"partTables", "int", n.partTables, &T::partTables},
         {"placeVelocity", "mixed4", n.places},
         {"total", "mixed", n.parts > 0 ? n.rows : 0},
         {"exchange", "mixed", n.parts > 0 ? 2 * n.rows : 0},

@@ -28,6 +28,7 @@ struct ArraySizes {
     double rows = 0; ///< of small and general clusters
     double redundant = 0, moving = 0;
     double parts = 0, places = 0; ///< of large clusters; particles of all general clusters, if there are parts
+    double partTables = 0;
     double generalClusters = 0, clusterParticles = 0, particleSlots = 0, slots = 0;
     double entries = 0, couplings = 0, levels = 0, targets = 0, updates = 0;
     double colours = 0, colourRows = 0;

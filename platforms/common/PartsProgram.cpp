@@ -27,6 +27,11 @@ string operationsText(const vector<string>& operations, bool notes) {
     return text;
 }
 
+/** Whether kernels/partDistances.cc has a solve: those of each step, but for accelerations, which need many digits. */
+bool isOfLocalParts(const string& solve) {
+    return solve == "solvePositions" || solve == "solveVelocities" || solve == "solveHeatedVelocities";
+}
+
 } // namespace
 
 string ConstraintProgram::partText(const vector<StageText>& stages, const ConstraintTables::Range& range,
@@ -38,6 +43,16 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
                                                   : "SYNC_THREADS") +
         ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
+    // The whole cluster is General, and parts of it where they are not all distances.
+    text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
+    if (group.isLocal) {
+        const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
+        text += table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
+                ConstraintKernelSources::partDistances;
+    }
+    const auto kindsOf = [&](const string& solve) {
+        return group.isLocal && isOfLocalParts(solve) ? vector<string>{"General", "Local"} : vector<string>{"General"};
+    };
     std::set<string> solves;
     const vector<SplitStage> split(stages.begin(), stages.end());
     for (const SplitStage& stage : split)
@@ -46,14 +61,18 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         text += fillMarkers("partRounds", ConstraintKernelSources::partRounds, {{"SOLVE", solve}});
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++) {
-            const string name = stage.nameOf((int) k);
-            const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
-            text += fillMarkers("partStage", ConstraintKernelSources::partStage,
-                                {{"STAGE", name},
-                                 {"SOLVE", stage.solves[k]},
-                                 {"WITHOUT_NOTES", operationsText(before, false)},
-                                 {"BEFORE", operationsText(before, true)},
-                                 {"AFTER", operationsText(stage.operations[k + 1], true)}});
+            const string name = stage.nameOf((int) k), solve = stage.solves[k];
+            const vector<string> before = k == 0 ? stage.operations[0] : vector<string>(), kinds = kindsOf(solve);
+            for (const string& kind : kinds)
+                text += fillMarkers("partStage", ConstraintKernelSources::partStage,
+                                    {{"STAGE", name},
+                                     {"SOLVE", solve},
+                                     {"KIND", kind},
+                                     {"WITHOUT_NOTES", operationsText(before, false)},
+                                     {"BEFORE", operationsText(before, true)},
+                                     {"AFTER", operationsText(stage.operations[k + 1], true)}});
+            text += fillMarkers("partRun", ConstraintKernelSources::partRun,
+                                {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kinds.back()}});
         }
     const auto kernel = [&](const string& name, const string& body) {
         return arguments.kernelText(prefixOf(range.group) + "_" + name, "GROUP_BOUNDS ",
@@ -85,7 +104,7 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
     for (int c = range.first; c < range.last; c++)
         clustersInParts += constraintTables.partsOfCluster[c][0] == c && constraintTables.partsOfCluster[c][2] != c;
     const OpenMM::ComputeProgram program = device.compile(checked(partText(stages, range, group, set, waits)),
-                                                          sizeof(float) * group.sharedNumbers, waits && range.isSplit);
+                                                          sizeof(float) * group.sharedFloats, waits && range.isSplit);
     const auto add = [&](const string& stage, const string& name, const vector<int>& rounds) {
         OpenMM::ComputeKernel kernel = program->createKernel(prefixOf(range.group) + "_" + name);
         arguments.bind(kernel);

@@ -88,9 +88,23 @@ template <class T, class V>
 T atomicMin(T* place, V value) {
     return atomically(place, value, [](T a, T b) { return a < b ? a : b; });
 }
+template <class T, class V>
+T atomicMax(T* place, V value) {
+    return atomically(place, value, [](T a, T b) { return a > b ? a : b; });
+}
 
 // ---- functions --------------------------------------------------------------------------------------------------
 
+inline int __float_as_int(float x) {
+    int bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+inline float __int_as_float(int bits) {
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
 /** As CUDA's: of a number and NaN, the number. */
 template <class A, class B>
 std::common_type_t<A, B> max(A a, B b) {

@@ -24,6 +24,7 @@
 /** What a solve is. */
 typedef struct {
     int what, solve;  // POSITIONS, ...; StepSolve
+    int workStage;    // for which the rates of moving targets are kept, or -1
     bool isMeasured;  // in a round before the first one, without a correction
     bool isWanted;    // by what was measured
     bool isSilent;    // only a failure is reported
@@ -48,6 +49,7 @@ DEVICE PartSolve newPartSolve(int what, int solve, mixed time, GLOBAL mixed* mul
     PartSolve result;
     result.what = what;
     result.solve = solve;
+    result.workStage = solve == StepSolve_Positions ? 0 : solve == StepSolve_Velocities ? 1 : -1;
     result.isMeasured = false;
     result.isWanted = true;
     result.isSilent = false;
@@ -98,8 +100,8 @@ DEVICE void storePartState(const Arguments* a, int c, const PartState* state) {
 /** The node of a place in the list of a part's particles. */
 #define NODE_OF_PLACE(n) (FIRST_PLACE + (n))
 
-/** Take up what a part's particles are before the solve. */
-DEVICE void takeParticle(const Arguments* a, int n, const Particle* p) {
+/** Take up what a part's particle is before the solve. */
+DEVICE void takeParticleGeneral(const Arguments* a, int c, int n, const Particle* p, int what SHARED_PARAMETER) {
     mixed4 d, v;
     d.x = p->d.x;
     d.y = p->d.y;
@@ -128,11 +130,27 @@ DEVICE void copyBody(const Arguments* a, int from, int to) {
 }
 #endif
 
+/** Take the present positions as the start of all rows, the ring's too.
+ *  @return the first own row of this thread that has no gradient */
+DEVICE Report startRowsGeneral(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+    Report mine = newReport(), ofOthers = newReport();
+#if HAS_JOINTS
+    EACH_BODY(b) copyBody(a, bodyOf(a, b), b);
+    THREAD_GROUP_SYNC
+#endif
+    EACH_ROW_OR_RING(row) {
+        a->total[row] = 0;
+        noteStart(a, row, IS_OWN(row) ? &mine : &ofOthers);
+    }
+    return mine;
+}
+
 /** Total multipliers of the first `iterations` corrections, and the impulses by them, also of the ring:
  *  impulse_i = 1/m_i sum_k Lambda_k grad_i sigma_k(0). All rows of a particle are among a part's.
- *  @param rows  whose multipliers count: rowOwner, or rowWhole */
-DEVICE void applyMultipliers(const Arguments* a, int c, int what, GLOBAL const int* rows, int iterations,
-                             bool isWanted) {
+ *  @param isOfWhole  corrections of the cluster as a whole, or of its parts */
+DEVICE void applyGeneral(const Arguments* a, int c, const PartSolve* solve, bool isOfWhole, int iterations,
+                         bool isWanted, bool keeps SHARED_PARAMETER) {
+    GLOBAL const int* rows = isOfWhole ? a->rowWhole : a->rowOwner;
     GLOBAL const mixed* exchanged = a->exchange + ((iterations + 1) & 1) * a->numRows;
     EACH_ROW_OR_RING(row) if (isWanted)
         a->total[row] = iterations > 0 ? exchanged[rows[row]] : 0;
@@ -149,7 +167,7 @@ DEVICE void applyMultipliers(const Arguments* a, int c, int what, GLOBAL const i
     }
     THREAD_GROUP_SYNC
 #if HAS_JOINTS
-    displaceBodies(a, c, what == POSITIONS && isWanted);
+    displaceBodies(a, c, solve->what == POSITIONS && isWanted);
 #endif
 }
 
@@ -198,9 +216,10 @@ DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Repo
 /** The buffer of what was measured; rounds of corrections use 0 and 1 in turns. */
 #define MEASURED 2
 
-/** Decide whether a solve ends after so many corrections, from what all parts found with them. */
-DEVICE void decide(const Arguments* a, int c, const PartSolve* solve, PartState* state, int iterations, Report* report,
-                   Report second) {
+/** Decide whether a solve ends after so many corrections, from what all parts found with them.
+ *  @param handsOver  whether the cluster is then solved as a whole, if parts fail or are too slow */
+DEVICE void decide(const Arguments* a, const PartSolve* solve, PartState* state, int iterations, bool handsOver,
+                   Report* report, Report second) {
     report->iterations = state->iterations = iterations;
     const bool isLinear = solve->what == ACCELERATIONS || solve->what == RESPONSES;
     // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
@@ -214,9 +233,9 @@ DEVICE void decide(const Arguments* a, int c, const PartSolve* solve, PartState*
         report->row = second.row;
     } else if (report->outcome == Outcome_Converged && !isSolved && (isStuck || iterations == a->maxIterations))
         report->outcome = Outcome_NotConverged;
-    const bool isTooSlow = !isSolved && !IS_WHOLE(c) && iterations >= MOST_CORRECTIONS;
+    const bool isTooSlow = !isSolved && handsOver && iterations >= MOST_CORRECTIONS;
     state->isOver = isSolved || isTooSlow || report->outcome != Outcome_Converged;
-    state->isHandedOver = !IS_WHOLE(c) && (isTooSlow || report->outcome != Outcome_Converged);
+    state->isHandedOver = handsOver && (isTooSlow || report->outcome != Outcome_Converged);
 }
 
 /** Write the report of a solve: each part writes it, and the first one for the cluster as a whole. */
@@ -237,8 +256,8 @@ DEVICE void copyReport(const Arguments* a, int c, const PartSolve* solve) {
 }
 
 /** -sigma of all rows of a part, its halo included, and the errors of its own ones. */
-DEVICE void evaluatePart(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
-                         Report* first, Report* second) {
+DEVICE void evaluateGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
+                            Report* first, Report* second SHARED_PARAMETER) {
     EACH_ROW(row) if (isWanted) {
         mixed error, value;
         a->change[row] = -residual(a, row, solve->what, solve->time, solve->timeScale, &error, &value);
@@ -252,8 +271,8 @@ DEVICE void evaluatePart(const Arguments* a, int c, const PartSolve* solve, int 
 
 /** change <- A^-1 change for the rows of a part; of their halo, the rest of the cluster is taken as corrected already.
  *  @return the first row whose pivot vanished, or NO_ROW */
-DEVICE int correctPart(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
-                       PartState* state SHARED_PARAMETER) {
+DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
+                          PartState* state SHARED_PARAMETER) {
     GLOBAL const mixed* gradients = solve->what == POSITIONS ? a->gradient : a->startGradient;
     const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
     int singular = NO_ROW;
@@ -265,7 +284,7 @@ DEVICE int correctPart(const Arguments* a, int c, const PartSolve* solve, int it
     if (isRepeated) {
         Report ignored[2];
         ignored[0] = ignored[1] = newReport();
-        evaluatePart(a, c, solve, iterations, true, &ignored[0], &ignored[1]);
+        evaluateGeneral(a, c, solve, iterations, true, &ignored[0], &ignored[1] SHARED_ARGUMENT);
         state->usesShared = state->hasFactor = false;
     }
 #endif
@@ -277,4 +296,17 @@ DEVICE int correctPart(const Arguments* a, int c, const PartSolve* solve, int it
 #endif
     state->hasFactor = singular == NO_ROW && (isWanted || state->hasFactor);
     return singular;
+}
+
+/** Total multiplier of a row with the last correction. */
+DEVICE mixed correctedGeneral(const Arguments* a, int c, int row, bool isCorrected SHARED_PARAMETER) {
+    return a->total[row] + (isCorrected ? a->change[row] : 0);
+}
+
+DEVICE mixed totalGeneral(const Arguments* a, int c, int row SHARED_PARAMETER) {
+    return a->total[row];
+}
+
+DEVICE mixed3 impulseOfGeneral(const Arguments* a, int c, int n SHARED_PARAMETER) {
+    return load3(a->impulse, NODE_OF_PLACE(n));
 }

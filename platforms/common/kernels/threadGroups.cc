@@ -18,29 +18,41 @@
 #if GROUP_IS_BLOCK
 #ifdef __OPENCL_VERSION__
 #define GROUP_BOUNDS __attribute__((reqd_work_group_size(BLOCK_SIZE, 1, 1)))
-#define DECLARE_NUMBERS LOCAL float numbers[FACTOR_NUMBERS];
+#define DECLARE_NUMBERS                                                                                                \
+    LOCAL int4 memory[SHARED_FLOATS / 4 + 1]; /* vectors, because parts keep these there, too */                       \
+    LOCAL_ARG float* numbers = (LOCAL_ARG float*) memory;
 #define GROUP_MINIMUM(place, value) atomic_min(place, value)
+#define GROUP_MAXIMUM(place, value) atomic_max(place, value)
+#define FLOAT_BITS(x) as_int(x)
+#define BITS_FLOAT(x) as_float(x)
 #define GRID_ADD(place, value) atomic_add(place, value)
 #define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
 #define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, MAX_BLOCK_SIZE / BLOCK_SIZE)
-#define DECLARE_NUMBERS extern __shared__ float numbers[];
+#define DECLARE_NUMBERS                                                                                                \
+    extern __shared__ int4 memory[];                                                                                   \
+    LOCAL_ARG float* numbers = (LOCAL_ARG float*) memory;
 #define GROUP_MINIMUM(place, value) atomicMin(place, value)
+#define GROUP_MAXIMUM(place, value) atomicMax(place, value)
+#define FLOAT_BITS(x) __float_as_int(x)
+#define BITS_FLOAT(x) __int_as_float(x)
 #define GRID_ADD(place, value) atomicAdd(place, value)
 #define GRID_FENCE __threadfence();
 #endif
-#if !HAS_SHARED
+#if SHARED_FLOATS == 0
 #undef DECLARE_NUMBERS
 #define DECLARE_NUMBERS LOCAL_ARG float* numbers = 0;
 #endif
 #define DECLARE_SHARED_MEMORY                                                                                          \
     LOCAL Report reports[BLOCK_SIZE];                                                                                  \
     LOCAL int least;                                                                                                   \
+    LOCAL int notes[8];                                                                                                \
     DECLARE_NUMBERS                                                                                                    \
     SharedMemory shared;                                                                                               \
     shared.arguments = a;                                                                                              \
     shared.reports = reports;                                                                                          \
     shared.least = &least;                                                                                             \
+    shared.notes = notes;                                                                                              \
     shared.numbers = numbers;
 
 /** Memory of a block. */
@@ -48,7 +60,8 @@ typedef struct {
     const Arguments* arguments;
     LOCAL_ARG Report* reports; // [BLOCK_SIZE]
     LOCAL_ARG int* least;
-    LOCAL_ARG float* numbers; // [FACTOR_NUMBERS]
+    LOCAL_ARG int* notes; // of parts: partDistances.cc
+    LOCAL_ARG float* numbers; // [SHARED_FLOATS]
 } SharedMemory;
 
 /** Whether a report is worse than another. Among failed ones, the one of the first row is the worst. */

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#ifndef OPENMM_CONSTRAINTS_PART_TABLES_H_
+#define OPENMM_CONSTRAINTS_PART_TABLES_H_
+
+#include <string>
+#include <vector>
+
+namespace ConstraintPlugin {
+
+class ConstraintTables;
+
+/** How many of everything a part of a cluster has, or at most the parts of a range. */
+struct PartCounts {
+    int rows = 0;   ///< solved ones, and the ring
+    int solved = 0; ///< rows
+    int places = 0; ///< particles that are displaced
+    int others = 0; ///< particles of the ring alone
+    int entries = 0, targets = 0, updates = 0, levels = 0;
+    void include(const PartCounts& other);
+};
+
+/** What a thread block keeps in its shared memory of a part that has distances only (kernels/partDistances.cc):
+ * numbers, and tables with indices of 16 bits within the part, which it reads once. All parts of a range have the same
+ * layout. */
+class PartLayout {
+public:
+    explicit PartLayout(const PartCounts& counts);
+    /** Whether indices fit into 15 bits. */
+    bool fits() const;
+    /** Bytes of shared memory. @param mixedBytes  of a number in the Context's precision for sums */
+    long long bytes(int mixedBytes) const;
+    /** #define NAME VALUE of all places. */
+    std::string definitions() const;
+    /** Ints of the tables of one part: vectors of four. */
+    int tableInts() const {
+        return 4 * ((numInts + (numShorts + 1) / 2 + 3) / 4);
+    }
+    /** The tables of a part. */
+    std::vector<int> tablesOf(const ConstraintTables& tables, int part) const;
+
+private:
+    struct Array {
+        std::string name;
+        int begin;
+    };
+    PartCounts n;
+    std::vector<Array> mixeds, floats, ints, shorts; // with their places among those of their kind
+    int numMixeds = 0, numFloats = 0, numInts = 0, numShorts = 0;
+};
+
+/** Counts of a part in existing tables. */
+PartCounts countsOf(const ConstraintTables& tables, int part);
+
+} // namespace ConstraintPlugin
+
+#endif

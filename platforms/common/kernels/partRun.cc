@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// All rounds of a solve of a stage, in one launch or in many (parts.cc), for parts of one kind; clusters as a whole are
+// General.
+
+/** All rounds of a cluster in one piece. */
+DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAMETER) {
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = newPartState();
+    state.isOver = !isWanted;
+    Report start = newReport();
+    for (int once = 0; once < isWanted; once++)
+        start = begin_$STAGE$_General(a, c, &solve SHARED_ARGUMENT);
+    for (int round = 0; !state.isOver; round++) {
+        take_$STAGE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+        THREAD_GROUP_SYNC
+    }
+    if (isWanted)
+        storePartState(a, c, &state);
+}
+
+#if WAITS
+DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = newPartState();
+    const Report start = begin_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
+    take_$STAGE$_$KIND$(a, c, 0, start, &solve, &state SHARED_ARGUMENT);
+    for (int round = 1; !state.isOver; round++) {
+        WAIT_FOR_PARTS(c)
+        take_$STAGE$_$KIND$(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+    }
+#if IS_SPLIT || IS_$KIND$_LOCAL
+    for (int once = 0; once < state.isHandedOver; once++) {
+        const int4 parts = a->partsOfCluster[c];
+        solve_$STAGE$(a, parts.z, parts.x == c SHARED_ARGUMENT);
+#if IS_$KIND$_LOCAL
+        for (int first = 0; first < (parts.x == c); first++) // the whole cluster took its shared memory
+            begin_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
+#endif
+        WAIT_FOR_PARTS(c)
+        adopt_$STAGE$_$KIND$(a, c, &solve, true SHARED_ARGUMENT);
+    }
+#endif
+    finish_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
+}
+#else
+/** A launch: round 0, 1, ..., or -1, the cluster as a whole where it is wanted, or -2, the end, in which no part reads what
+ *  another writes. What a part keeps from launch to launch is in global memory. */
+DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+    const int4 parts = a->partsOfCluster[c];
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = newPartState();
+    if (a->round != 0)
+        state = loadPartState(a, c);
+    for (int once = 0; once < (a->round >= 0 && !state.isOver); once++) {
+        const Report start = begin_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
+        take_$STAGE$_$KIND$(a, c, a->round, start, &solve, &state SHARED_ARGUMENT);
+        storePartState(a, c, &state);
+    }
+    solve_$STAGE$(a, parts.z, a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
+    for (int once = 0; once < (a->round == -2); once++) {
+        adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, &solve SHARED_ARGUMENT);
+    }
+}
+#endif
