@@ -46,7 +46,7 @@ struct Both {
     }
     static ConstraintTables::ThreadGroups threadGroups(bool hasBlocks) {
         ConstraintTables::ThreadGroups available;
-        available.hasBlocks = hasBlocks;
+        available.hasBlocks = available.hasParts = hasBlocks;
         return available;
     }
     DeviceArrays bound, real;
@@ -134,7 +134,7 @@ ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds
         add(150, true);
     system.addForce(force);
     ConstraintTables::ThreadGroups available;
-    available.hasBlocks = true;
+    available.hasBlocks = available.hasParts = true;
     available.waitingBlocks = 132;
     available.sharedNumbers = [](int blockSize) { return (49152 - 32 * blockSize) / 4; };
     return ConstraintTables(ConstraintSolver(collectConstraints(system, 1e-4), Method::Automatic), true, available);
@@ -238,7 +238,7 @@ TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
         const std::vector<StageText> stages = {{"heat", {"ornsteinUhlenbeck", "noteHeat", "noteVelocityChange"}}};
         TestDevice testDevice(device.compute());
         ConstraintProgram program(testDevice, solver, true, stages);
-        ArraySizes sizes(solver, true, true);
+        ArraySizes sizes(solver, true, ConstraintProgram::usesParts(device.compute()));
         takeStages(sizes, stages, device.compute());
         const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.compute()));
         EXPECT_LE(program.arguments.allocatedBytes(), need.total);

@@ -149,7 +149,7 @@ bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) 
 }
 
 void CommonStepKernel::requireMemory(const ConstraintIntegrator& integrator) {
-    ArraySizes sizes(*solver, hasSmallClusters(integrator), ConstraintProgram::usesBlocks(cc));
+    ArraySizes sizes(*solver, hasSmallClusters(integrator), ConstraintProgram::usesParts(cc));
     takeStages(sizes, allStages(), cc);
     requireDeviceMemory(*device, *solver, sizes);
 }

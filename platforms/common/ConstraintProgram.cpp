@@ -38,6 +38,11 @@ bool ConstraintProgram::usesBlocks(const ComputeContext& cc) {
     return !cc.getIsCPU() || std::getenv("OPENMM_CONSTRAINTS_BLOCKS") != nullptr;
 }
 
+/** On a CPU, OpenCL takes hours to compile their barriers. */
+bool ConstraintProgram::usesParts(const ComputeContext& cc) {
+    return !cc.getIsCPU();
+}
+
 bool isSolve(const string& step) {
     return step.compare(0, 5, "solve") == 0 || step.compare(0, 7, "project") == 0;
 }
@@ -241,6 +246,7 @@ int ConstraintProgram::cooperatingBlocks() const {
 ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const {
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = usesBlocks(cc);
+    available.hasParts = usesParts(cc);
     available.hasGrid = available.hasBlocks && cooperatingBlocks() > 1 && device.largestBlock() >= cooperatingBlocks();
     available.largestBlock = device.largestBlock();
     available.waitingBlocks = cooperatingBlocks();

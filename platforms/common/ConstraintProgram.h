@@ -83,6 +83,8 @@ public:
     }
     /** Whether thread blocks solve clusters. On a CPU single threads do. */
     static bool usesBlocks(const OpenMM::ComputeContext& cc);
+    /** Whether they solve large ones in overlapping parts. */
+    static bool usesParts(const OpenMM::ComputeContext& cc);
     KernelArguments arguments;
 
 private:

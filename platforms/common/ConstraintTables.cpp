@@ -352,7 +352,7 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
     std::vector<Served> served;
     for (const Cluster& cluster : graph.clusters) {
-        std::vector<Part> parts = partsFor(graph, cluster, available.hasBlocks);
+        std::vector<Part> parts = partsFor(graph, cluster, available.hasParts);
         const Server server = serverOf(set, graph, cluster, parts);
         served.push_back({server, &cluster, std::move(parts)});
     }
@@ -446,11 +446,11 @@ void ConstraintTables::addPartTables(const Range& range) {
     }
 }
 
-std::vector<Part> ConstraintTables::partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasBlocks) {
+std::vector<Part> ConstraintTables::partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts) {
     PartLimits limits;
     if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_PARTS")) // own rows: for a test of small clusters
         limits.ownRows = limits.whole = std::atoi(tested);
-    if (!hasBlocks || cluster.factor < 0 || cluster.size() <= maxThreadRows || limits.ownRows == 0)
+    if (!hasParts || cluster.factor < 0 || cluster.size() <= maxThreadRows || limits.ownRows == 0)
         return {};
     return cutIntoParts(neighboursIn(graph, cluster), limits);
 }

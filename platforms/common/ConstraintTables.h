@@ -46,6 +46,7 @@ public:
     /** The thread groups that are available for general clusters. */
     struct ThreadGroups {
         bool hasBlocks = false; ///< thread blocks, or only single threads
+        bool hasParts = false;  ///< blocks may solve large clusters in overlapping parts
         bool hasGrid = false;   ///< all blocks of a launch, which can wait for each other
         int largestBlock = maxBlockSize;
         int waitingBlocks = 1; ///< blocks of a launch that can wait for each other
@@ -190,7 +191,7 @@ public:
     }
 
     /** The parts in which thread blocks solve a cluster; none: it is solved as a whole. */
-    static std::vector<Part> partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasBlocks);
+    static std::vector<Part> partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts);
     /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
 

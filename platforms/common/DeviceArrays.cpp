@@ -51,7 +51,7 @@ ArraySizes::ArraySizes(const ConstraintTables& t)
       hasShortNumbers(t.hasShortNumbers()) {
 }
 
-ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks) {
+ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasParts) {
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
     particles = set.numParticles();
@@ -71,7 +71,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
         const double n = cluster.size();
         std::vector<Part> inParts;
         if (!isSmall)
-            inParts = ConstraintTables::partsFor(graph, cluster, hasBlocks);
+            inParts = ConstraintTables::partsFor(graph, cluster, hasParts);
         for (int row = cluster.begin; row < cluster.end; row++) {
             const Constraint& c = set.constraints[graph.rows[row]];
             for (int node : set.nodesOf(c)) {

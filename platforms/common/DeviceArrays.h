@@ -46,8 +46,8 @@ struct ArraySizes {
     explicit ArraySizes(const ConstraintTables& tables);
     /** Upper bounds of the counts, from the graph alone, before tables are made. One exception: beside small clusters
      * the tables order the rows of large ones anew, and those factors can be somewhat larger than the graph's.
-     *  @param smallInRegisters, hasBlocks  as for the tables */
-    ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasBlocks);
+     *  @param smallInRegisters, hasParts  as for the tables */
+    ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasParts);
 
 private:
     void takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,

@@ -74,16 +74,18 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             text += fillMarkers("partRun", ConstraintKernelSources::partRun,
                                 {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kinds.back()}});
         }
+    // OpenMM launches no more blocks than fill a device, except for those that wait for each other.
     const auto kernel = [&](const string& name, const string& body) {
-        return arguments.kernelText(prefixOf(range.group) + "_" + name, "GROUP_BOUNDS ",
-                                    "    DECLARE_SHARED_MEMORY\n    const int c = a->firstOfRange + (int) GROUP_ID;\n",
-                                    body);
+        return arguments.kernelText(
+            prefixOf(range.group) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
+            "    for (int c = a->firstOfRange + (int) GROUP_ID; c < a->lastOfRange; c += (int) NUM_GROUPS) {\n" + body +
+                "        SYNC_THREADS\n    }\n");
     };
     for (const SplitStage& stage : split) {
         string all;
         for (std::size_t k = 0; k < stage.solves.size(); k++) {
-            const string run = "    run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
-            all += (k > 0 ? "    WAIT_FOR_PARTS(c)\n" : "") + run;
+            const string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
+            all += (k > 0 ? "        WAIT_FOR_PARTS(c)\n" : "") + run;
             if (!waits)
                 text += kernel(stage.nameOf((int) k), run);
         }

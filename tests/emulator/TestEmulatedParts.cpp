@@ -53,6 +53,10 @@ TEST_P(EmulatedParts, ComputeTheSameBitsInOneLaunchAndInMany) {
         const Readings waiting = after(5, one.start(), GetParam());
         const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
         expectSame(after(5, one.start(), GetParam()), waiting);
+        const Variable few("FAKECUDA_MULTIPROCESSORS", "1"), smaller("OPENMM_CONSTRAINTS_PARTS", "12");
+        const Readings inTurns = after(5, one.start(), GetParam()); // fewer blocks than parts
+        const Variable many("FAKECUDA_MULTIPROCESSORS", "32");
+        expectSame(inTurns, after(5, one.start(), GetParam()));
     }
 }
 

@@ -289,6 +289,9 @@ SOLVERS = {"iterative": mc.ConstraintIntegrator.Iterative, "direct": mc.Constrai
 BODY_PARTS = {"OPENMM_CONSTRAINTS_BODY_PART": "18"}
 GLOBAL_FACTORS = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "0"}
 SOME_SHARED = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "1000"}
+PARTS = {"OPENMM_CONSTRAINTS_PARTS": "30"}
+GLOBAL_PARTS = PARTS | GLOBAL_FACTORS
+JOINED_PARTS = {"OPENMM_CONSTRAINTS_PARTS": "6"}
 
 
 @dataclass
@@ -385,6 +388,18 @@ CASES |= {
     "block double": Case(branched, precision="double", serves="2 in shared memory"),
     "block shared and global": Case(branched, environment=SOME_SHARED, serves="1 in shared memory"),
     "block that falls back": Case(stiff, serves="1 in shared memory", speed=1e-6),
+    "parts": Case(branched, environment=PARTS, serves="in overlapping parts"),
+    "parts RattleLangevin": Case(branched, "RattleLangevin", environment=PARTS, serves="in overlapping parts"),
+    "parts single": Case(branched, "Shake", precision="single", environment=PARTS, serves="in overlapping parts"),
+    "parts of all kinds": Case(large, environment=PARTS, serves="in overlapping parts"),
+    "parts in global memory": Case(large, "ConstraintForce", environment=GLOBAL_PARTS, serves="in overlapping parts"),
+    "parts that are projected": Case(
+        large, environment=PARTS, prepare=add_barostat, first_tolerance=1e-3, serves="in overlapping parts"
+    ),
+    "parts with joints": Case(joints, environment=JOINED_PARTS, serves="in overlapping parts"),
+    "no convergence, parts": Case(
+        large, environment=PARTS, prepare=allow_one_iteration, error="no convergence", speed=2
+    ),
     "redundant": Case(redundant),
     "redundant iterative": Case(redundant, "RattleLangevin", "iterative"),
     "barostat": Case(everything, prepare=add_barostat),
@@ -422,6 +437,8 @@ for name in (
     "no root, block",
     "body parts Rattle",
     "joints Rattle",
+    "parts RattleLangevin",
+    "parts of all kinds",
 ):
     CASES[name].is_quick = True
 
