@@ -8,6 +8,31 @@
 
 namespace ConstraintPlugin {
 
+namespace {
+
+void spin() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb"); // some 10 ns
+#endif
+}
+
+/** Waits for what another thread is about to do, a microsecond or a few: that is noticed at once. What takes longer may
+ *  be waiting for this thread's core. */
+template <class Condition>
+bool isSoon(Condition condition) {
+    constexpr int spins = 500; // some 10 us
+    for (int i = 0; i < spins; i++) {
+        if (condition())
+            return true;
+        spin();
+    }
+    return condition();
+}
+
+} // namespace
+
 PoolRunner::PoolRunner(int numThreads) {
     try {
         for (int thread = 1; thread < numThreads; thread++)
@@ -41,8 +66,9 @@ void PoolRunner::run(int count, const std::function<void(int, int)>& body) {
     beginRound();
     takeTasks(0);
     isOpen = false;
-    while (numInside > 0)
-        std::this_thread::yield();
+    if (!isSoon([&] { return numInside == 0; }))
+        while (numInside > 0)
+            std::this_thread::yield();
     const std::exception_ptr thrown = std::exchange(failure, nullptr);
     isRunning = false;
     if (thrown != nullptr)
@@ -72,6 +98,8 @@ void PoolRunner::work(int thread) {
 
 void PoolRunner::waitAfter(unsigned seen) {
     using Clock = std::chrono::steady_clock;
+    if (isSoon([&] { return round != seen; }))
+        return;
     const Clock::time_point sleep = Clock::now() + std::chrono::microseconds(300);
     while (round == seen && Clock::now() < sleep)
         std::this_thread::yield();
