@@ -4,8 +4,7 @@
 // lanes, clusters that it cannot solve, and failures.
 #include "ConstraintSolver.h"
 #include "DistancePattern.h"
-#include "support/DenseOracle.h"
-#include "support/SystemTable.h"
+#include "support/BothStages.h"
 #include "support/Variable.h"
 #include <limits>
 
@@ -13,82 +12,6 @@ using namespace ConstraintPlugin;
 using namespace ConstraintTests;
 
 namespace {
-
-/** Tasks in an order that is not that of one thread, each with another thread's workspace. */
-class Shuffled : public TaskRunner {
-public:
-    int numThreads() const override {
-        return 3;
-    }
-    void run(int numTasks, const std::function<void(int, int)>& task) override {
-        for (int i = numTasks - 1; i >= 0; i--)
-            task(i, i % 3);
-    }
-};
-
-/** Some copies side by side, which differ in masses and size. */
-struct Copies {
-    ConstraintSet set;
-    Arrays start;
-    Box box;
-
-    Copies(const TestSystem& system, int count) : box(system.box) {
-        Random random(count);
-        const int n = system.numParticles();
-        for (int copy = 0; copy < count; copy++) {
-            const double scale = system.periodic ? 1 : 1 + 0.02 * copy;
-            for (int i = 0; i < n; i++) {
-                set.inverseMass.push_back(system.masses[i] > 0 ? 1 / (system.masses[i] * scale) : 0);
-                start.push_back(scale * system.positions[i]);
-            }
-            for (const auto& bond : system.bonds) {
-                Constraint c;
-                c.particles = {copy * n + bond.i, copy * n + bond.j};
-                c.target = scale * bond.length;
-                c.periodic = system.periodic;
-                c.index = set.numListed++;
-                set.constraints.push_back(c);
-            }
-        }
-    }
-    Arrays random(double size, unsigned seed) const {
-        Random source(seed);
-        Arrays x;
-        for (double w : set.inverseMass)
-            x.push_back(w > 0 ? source.inCube(size) : Real3());
-        return x;
-    }
-};
-
-double farthest(const Arrays& a, const Arrays& b) {
-    double largest = 0;
-    for (std::size_t i = 0; i < a.size(); i++)
-        largest = std::max(largest, std::sqrt(dot(a[i] - b[i], a[i] - b[i])));
-    return largest;
-}
-
-double farthest(const std::vector<double>& a, const std::vector<double>& b) {
-    double largest = 0;
-    for (std::size_t i = 0; i < a.size(); i++)
-        largest = std::max(largest, std::abs(a[i] - b[i]));
-    return largest;
-}
-
-/** What a solve of both stages gives. */
-struct Solution {
-    SolveReport position, velocity;
-    Arrays delta, impulse, velocities;
-    Impulses multipliers;
-
-    Solution(ConstraintSolver& solver, const Copies& copies, double tolerance, double size = 0.004)
-        : delta(copies.random(size, 1)), impulse(delta.size()), velocities(copies.random(1, 2)) {
-        // The velocity stage first: its factor is what the position stage at the same place finds.
-        velocity = solver.solveVelocities(copies.start.data(), copies.box, velocities.data(), 0.002, tolerance, 100);
-        position =
-            solver.solvePositions(copies.start.data(), copies.box, delta.data(), tolerance, 100, 0.002, impulse.data());
-        multipliers = solver.getImpulses();
-    }
-};
 
 std::vector<TestSystem> regularOnes() {
     std::vector<TestSystem> result;
@@ -279,65 +202,6 @@ TEST(DistanceSolver, FailsAsTheReadableSolverDoes) {
             EXPECT_EQ(actual.outcome, expected.outcome);
             EXPECT_EQ(actual.constraint, expected.constraint);
         }
-}
-
-TEST(DistancePattern, HasPartsThatTouchOnlyThemselvesAndTheTop) {
-    const int n = 120000;
-    std::vector<LocalPair> pairs;
-    std::vector<std::vector<int>> neighbours(n);
-    for (int k = 0; k < n; k++) {
-        pairs.push_back({k, k + 1});
-        for (int other : {k - 1, k + 1})
-            if (other >= 0 && other < n)
-                neighbours[k].push_back(other);
-    }
-    SymbolicFactor factor;
-    ASSERT_TRUE(eliminate(neighbours, factor));
-    const DistancePattern pattern(pairs, std::vector<char>(n + 1, 1), factor, factor.order);
-    ASSERT_EQ((int) pattern.parts.size(), DistancePattern::numParts);
-    EXPECT_EQ(pattern.top.endRow, n);
-    EXPECT_LT(n - pattern.top.beginRow, 200);
-    for (const DistancePattern::Part& part : pattern.parts) {
-        EXPECT_NEAR(part.endRow - part.beginRow, n / DistancePattern::numParts, 0.2 * n / DistancePattern::numParts);
-        for (int e = pattern.firstEntry(part); e < pattern.lastEntry(part); e++) {
-            const int row = pattern.entryRow[e];
-            ASSERT_TRUE((row >= part.beginRow && row < part.endRow) || row >= pattern.top.beginRow);
-        }
-    }
-}
-
-TEST(DistanceSolver, SplitsALargeClusterForThreads) {
-    TestSystem chain; // a random walk, and a comb: two kinds of elimination trees
-    for (bool isComb : {false, true}) {
-        Random random(5);
-        chain = TestSystem();
-        const int n = 120000;
-        for (int i = 0; i <= n; i++) {
-            const int before = isComb ? (i % 3 == 0 ? i - 3 : i - 1) : i - 1;
-            Real3 step = random.inCube(1) + Real3{0, 0, 1.5};
-            step = (0.15 / std::sqrt(dot(step, step))) * step;
-            chain.masses.push_back(12 + i % 5);
-            chain.positions.push_back(i == 0 ? Real3() : chain.positions[std::max(0, before)] + step);
-            if (i > 0)
-                chain.bonds.push_back({std::max(0, before), i, 0.15});
-        }
-        const Copies copies(chain, 1);
-        ConstraintSolver readable(copies.set, Method::MatrixInversion), one(copies.set, Method::MatrixInversion),
-            several(copies.set, Method::MatrixInversion);
-        one.setTaskRunner(std::make_shared<TaskRunner>());
-        several.setTaskRunner(std::make_shared<Shuffled>());
-        for (double size : {0.002, 0.012}) { // few iterations, and a new factor on the way
-            const Solution expected(readable, copies, 1e-12, size), actual(one, copies, 1e-12, size),
-                shuffled(several, copies, 1e-12, size);
-            ASSERT_EQ(expected.position.outcome, Outcome::Converged);
-            ASSERT_EQ(actual.position.outcome, Outcome::Converged);
-            EXPECT_LT(farthest(actual.delta, expected.delta), 1e-10);
-            EXPECT_LT(farthest(actual.velocities, expected.velocities), 1e-8);
-            EXPECT_LT(farthest(actual.multipliers.lambda, expected.multipliers.lambda), 1e-8);
-            EXPECT_EQ(farthest(actual.delta, shuffled.delta), 0);
-            EXPECT_EQ(farthest(actual.velocities, shuffled.velocities), 0);
-        }
-    }
 }
 
 TEST(DistanceSolver, ChecksConstraintsThatDependOnOthers) {

@@ -43,7 +43,8 @@ public:
     /** Velocity stage, as ClusterSolver's. */
     virtual BatchReport solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale,
                                         double tolerance, int maxIterations, ThreadWorkspace& shared) = 0;
-    /** The row with the largest error of the last stage, as position in the pattern; -1 if that is not known. */
+    /** The row with the largest error of the last stage, which converged, as given to the pattern; -1 if that is not
+     * known. */
     virtual int worstRow() const {
         return -1;
     }

@@ -1,67 +1,36 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "DistancePattern.h"
+#include "SplitTree.h"
 #include <algorithm>
 #include <numeric>
-#include <queue>
 #include <tuple>
 
 namespace ConstraintPlugin {
 
 namespace {
 
-/** Cut the elimination tree into subtrees of similar size, and deal them out. @return [columns] part, or numParts: the
- *  top; empty if the top would be too large to leave to one thread */
-std::vector<int> splitTree(const SymbolicFactor& factor, int numParts) {
-    const int n = factor.size();
-    auto parentOf = [&](int k) {
-        return factor.columnStart[k] < factor.columnStart[k + 1] ? factor.entryRow[factor.columnStart[k]] : n;
-    };
-    std::vector<int> size(n + 1, 1); // of the subtree; n: above all roots
-    std::vector<std::vector<int>> children(n + 1);
-    for (int k = 0; k < n; k++) {
-        size[parentOf(k)] += size[k];
-        children[parentOf(k)].push_back(k);
-    }
-    using Subtree = std::pair<int, int>; // size, root
-    std::priority_queue<Subtree> largest;
-    largest.push({size[n], n});
-    int numTop = 0;
-    while (largest.top().first > n / (2 * numParts)) {
-        const int root = largest.top().second;
-        largest.pop();
-        numTop++;
-        for (int child : children[root])
-            largest.push({size[child], child});
-        if (numTop > n / 10 || largest.empty())
-            return {};
-    }
-    std::vector<int> part(n + 1, numParts), load(numParts);
-    for (; !largest.empty(); largest.pop()) {
-        const auto lightest = std::min_element(load.begin(), load.end());
-        *lightest += largest.top().first;
-        part[largest.top().second] = (int) (lightest - load.begin());
-    }
-    for (int k = n - 1; k >= 0; k--)
-        if (part[k] == numParts)
-            part[k] = part[parentOf(k)];
-    part.pop_back();
-    return part;
+/** Numbers of a cache line: what different threads write should not share one. */
+constexpr int lineSize = 8;
+
+int roundUp(int n) {
+    return (n + lineSize - 1) / lineSize * lineSize;
 }
 
 } // namespace
 
 DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std::vector<char>& movable,
                                  const SymbolicFactor& factor, const std::vector<int>& order)
-    : isMovable(movable), positionOf(given.size()) {
+    : isMovable(movable), positionOf(given.size()), givenRow(given.size()), particleNumber(movable.size()) {
     const int n = (int) given.size();
     auto length = [&](int k) { return factor.columnStart[k + 1] - factor.columnStart[k]; };
     std::vector<int> partOf;
     const bool hasImmovable =
         std::find(movable.begin(), movable.end(), 0) != movable.end(); // several parts may have it
-    if (n >= minSplitRows && !hasImmovable)
-        partOf = splitTree(factor, numParts);
+    if (!hasImmovable)
+        partOf = splitTree(factor);
     const bool isSplit = !partOf.empty();
+    const int numParts = isSplit ? *std::max_element(partOf.begin(), partOf.end()) : 0;
     partOf.resize(n, numParts);
     std::vector<int> sorted(n), newOf(n); // position -> that in the given factor, and back
     std::iota(sorted.begin(), sorted.end(), 0);
@@ -69,7 +38,8 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
     std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) { return key(a) < key(b); });
     for (int k = 0; k < n; k++) {
         newOf[sorted[k]] = k;
-        positionOf[order[sorted[k]]] = k;
+        givenRow[k] = order[sorted[k]];
+        positionOf[givenRow[k]] = k;
     }
 
     std::vector<int> columnStart{0};
@@ -114,9 +84,9 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
     }
 
     int run = 0, element = 0;
-    for (int p = isSplit ? 0 : numParts; p <= numParts; p++) {
+    for (int p = 0; p <= numParts; p++) {
         Part part{};
-        part.beginRow = p == 0 || !isSplit ? 0 : parts.back().endRow;
+        part.beginRow = p == 0 ? 0 : parts.back().endRow;
         part.endRow = part.beginRow;
         while (part.endRow < n && partOf[sorted[part.endRow]] == p)
             part.endRow++;
@@ -129,6 +99,62 @@ DistancePattern::DistancePattern(const std::vector<LocalPair>& given, const std:
             element++;
         part.endShared = element;
         (p < numParts ? parts.emplace_back() : top) = part;
+    }
+    numberParticles();
+    copyTop();
+}
+
+void DistancePattern::numberParticles() {
+    // The parts that have a particle are one, or the top too.
+    std::vector<int> owner(numParticles(), (int) parts.size());
+    for (int p = (int) parts.size() - 1; p >= 0; p--)
+        for (int k = parts[p].beginRow; k < parts[p].endRow; k++)
+            owner[pairs[k].first] = owner[pairs[k].second] = p;
+    std::vector<int> given(numParticles());
+    std::iota(given.begin(), given.end(), 0);
+    std::stable_sort(given.begin(), given.end(), [&](int a, int b) { return owner[a] < owner[b]; });
+    for (int i = 0; i < numParticles(); i++)
+        particleNumber[given[i]] = i;
+    for (LocalPair& pair : pairs)
+        pair = {particleNumber[pair.first], particleNumber[pair.second]};
+    for (SharedParticle& shared : sharedParticles)
+        shared.particle = particleNumber[shared.particle];
+    int particle = 0;
+    for (int p = 0; p <= (int) parts.size(); p++) {
+        Part& part = p < (int) parts.size() ? parts[p] : top;
+        part.beginParticle = particle;
+        while (particle < numParticles() && owner[given[particle]] == p)
+            particle++;
+        part.endParticle = particle;
+        part.beginTopEnd = (int) topEnds.size();
+        for (int k = top.beginRow; k < top.endRow && isSplit(); k++)
+            for (bool isFirst : {true, false}) {
+                const int end = isFirst ? pairs[k].first : pairs[k].second;
+                if (end >= part.beginParticle && end < part.endParticle)
+                    topEnds.push_back({k, end, isFirst});
+            }
+        part.endTopEnd = (int) topEnds.size();
+    }
+}
+
+void DistancePattern::copyTop() {
+    const int topEntry = firstEntry(top);
+    numStoredRows = numRows();
+    numStoredEntries = numEntries();
+    for (Part& part : parts) {
+        part.copyRow = roundUp(numStoredRows);
+        part.copyEntry = roundUp(numStoredEntries);
+        numStoredRows = part.copyRow + top.endRow - top.beginRow;
+        numStoredEntries = part.copyEntry + numEntries() - topEntry;
+        for (int e = firstEntry(part); e < lastEntry(part); e++)
+            if (entryRow[e] >= top.beginRow)
+                entryRow[e] += part.copyRow - top.beginRow;
+        const auto updatesBefore = [&](int run) {
+            return run < (int) runs.size() ? runs[run].update : (long long) updateTarget.size();
+        };
+        for (long long u = updatesBefore(part.beginRun); u < updatesBefore(part.endRun); u++)
+            if (updateTarget[u] >= topEntry)
+                updateTarget[u] += part.copyEntry - topEntry;
     }
 }
 

@@ -17,16 +17,12 @@ struct LocalPair {
  *  matrix, with rows sorted by part, by level and by length of their column. Columns of one level and length are a run:
  *  loops over their entries have a fixed length, and the columns do not depend on each other. */
 struct DistancePattern {
-    /** @param given   [rows]
+    /** @param given   [rows] with particles of any numbers; those of the pattern are `particleNumber`
      *  @param movable [particles] immovable ones couple nothing
      *  @param factor  of the matrix of these rows
      *  @param order   [rows] position in the factor -> given row */
     DistancePattern(const std::vector<LocalPair>& given, const std::vector<char>& movable, const SymbolicFactor& factor,
                     const std::vector<int>& order);
-    /** Clusters of at least so many rows are split into parts for several threads. */
-    static constexpr int minSplitRows = 100000;
-    static constexpr int numParts = 8;
-
     int numRows() const {
         return (int) pairs.size();
     }
@@ -37,12 +33,24 @@ struct DistancePattern {
         return (int) entryRow.size();
     }
 
-    /** Rows that a thread can process independently of others. */
+    /** Rows that a thread can process independently of others, and particles that other parts do not have. */
     struct Part {
         int beginRow, endRow;
         int beginRun, endRun;
         int beginShared, endShared;
+        int beginParticle, endParticle;
+        int beginTopEnd, endTopEnd;
+        /** Where its copies of the top's rows and entries begin. What it contributes to the top goes there. */
+        int copyRow, copyEntry;
     };
+    /** A particle of a row of the top. */
+    struct TopEnd {
+        int row, particle;
+        bool isFirst; ///< of the pair
+    };
+    bool isSplit() const {
+        return !parts.empty();
+    }
     /** Entries of a part's columns begin and end there. */
     int firstEntry(const Part& part) const {
         return part.beginRun < (int) runs.size() ? runs[part.beginRun].entry : numEntries();
@@ -70,15 +78,24 @@ struct DistancePattern {
     std::vector<LocalPair> pairs;                ///< [rows], by position in the elimination
     std::vector<char> isMovable;                 ///< [particles]
     std::vector<int> positionOf;                 ///< [rows] given row -> position
+    std::vector<int> givenRow;                   ///< [rows] position -> given row
+    std::vector<int> particleNumber;             ///< [particles] given particle -> number, by part
     std::vector<int> entryRow;                   ///< [entries] position of the row, by column, ascending
     std::vector<Run> runs;                       ///< ascending
     std::vector<SharedElement> sharedElements;   ///< by entry
     std::vector<SharedParticle> sharedParticles; ///< [sharedElements]
     std::vector<int> updateTarget;               ///< as in SymbolicFactor
-    /** Unions of subtrees of the elimination tree: eliminating the rows of a part changes only this part and the top.
-     * Empty if a cluster is not split. */
+    /** Unions of subtrees of the elimination tree: eliminating the rows of a part changes only this part and its copy
+     * of the top. Empty if a cluster is not split. */
     std::vector<Part> parts;
-    Part top; ///< all other rows, which come last: the roots of these subtrees and their ancestors
+    /** All other rows, which come last: they separate the parts. Its particles are those that no part has. */
+    Part top;
+    std::vector<TopEnd> topEnds;                 ///< by part, then those of the top; none if the cluster is not split
+    int numStoredRows = 0, numStoredEntries = 0; ///< with all copies
+
+private:
+    void numberParticles();
+    void copyTop();
 };
 
 } // namespace ConstraintPlugin

@@ -45,6 +45,7 @@ public:
         const DistancePattern* pattern;
         std::vector<int> clusters, firstRow; // [clusters] which, and where its rows begin
         BatchReport position{}, velocity{};  ///< of the last stages
+        bool isShared = false; ///< all threads work on it, rather than one thread on it and its task's others
     };
     struct Task { // batches begin ... end-1
         int begin, end;
@@ -52,7 +53,7 @@ public:
 
     explicit Batches(const ConstraintGraph& graph) : graph(graph) {
     }
-    void makeTasks();
+    void makeTasks(int numThreads);
     /** @param stage  (batch, the thread's workspace) -> BatchReport */
     template <class Stage>
     Report run(TaskRunner& runner, BatchReport Batch::*report, Stage stage);
@@ -151,9 +152,13 @@ private:
             members.emplace_back();
         }
         const DistancePattern& pattern = solver.patterns[known->second];
-        DistanceCluster member{shape.particles, {}, std::vector<double>(cluster.size())};
-        for (int p : shape.particles)
-            member.inverseMass.push_back(set.inverseMass[p]);
+        const std::size_t numParticles = shape.particles.size();
+        DistanceCluster member{std::vector<int>(numParticles), std::vector<double>(numParticles),
+                               std::vector<double>(cluster.size())};
+        for (std::size_t i = 0; i < numParticles; i++) {
+            member.particles[pattern.particleNumber[i]] = shape.particles[i];
+            member.inverseMass[pattern.particleNumber[i]] = set.inverseMass[shape.particles[i]];
+        }
         for (int row = cluster.begin; row < cluster.end; row++)
             member.lengths[pattern.positionOf[row - cluster.begin]] = set.constraints[graph.rows[row]].target;
         members[known->second].push_back({c, std::move(member)});
@@ -200,18 +205,21 @@ private:
     std::vector<std::vector<Member>> members; // [patterns][...]
 };
 
-void DistanceSolver::Batches::makeTasks() {
-    const auto rowsOf = [](const Batch& batch) {
-        return batch.pattern->parts.empty() ? batch.pattern->numRows() * (int) batch.clusters.size() : 0;
-    };
-    int sum = 0;
+void DistanceSolver::Batches::makeTasks(int numThreads) {
+    const auto rowsOf = [](const Batch& batch) { return batch.pattern->numRows() * (int) batch.clusters.size(); };
+    long long sum = 0;
     for (const Batch& batch : all)
         sum += rowsOf(batch);
+    // A cluster in parts is a task like others, where other threads have as much to do meanwhile.
+    for (Batch& batch : all)
+        batch.isShared = batch.pattern->isSplit() && (long long) rowsOf(batch) * numThreads > sum;
+    for (const Batch& batch : all)
+        sum -= batch.isShared ? rowsOf(batch) : 0;
     int rows = 0;
     for (int i = 0; i < (int) all.size(); i++) {
         if (rows == 0)
             tasks.push_back({i, i});
-        rows += rowsOf(all[i]);
+        rows += all[i].isShared ? 0 : rowsOf(all[i]);
         tasks.back().end = i + 1;
         if (rows >= taskRows && sum >= minSharedRows)
             rows = 0;
@@ -222,14 +230,14 @@ template <class Stage>
 DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchReport Batch::*result, Stage stage) {
     workspaces.resize(runner.numThreads());
     for (Batch& batch : all)
-        if (!batch.pattern->parts.empty()) { // all threads on one
+        if (batch.isShared) {
             workspaces[0].runner = &runner;
             batch.*result = stage(*batch.solver, workspaces[0]);
             workspaces[0].runner = nullptr;
         }
     runner.run((int) tasks.size(), [&](int task, int thread) {
         for (int i = tasks[task].begin; i < tasks[task].end; i++)
-            if (all[i].pattern->parts.empty())
+            if (!all[i].isShared)
                 all[i].*result = stage(*all[i].solver, workspaces[thread]);
     });
     Report report{notServed};
@@ -253,12 +261,13 @@ DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchRep
 }
 
 std::vector<int> DistanceSolver::Batches::worstRows(const Batch& batch) const {
-    std::vector<int> rows;
     const int worst = batch.solver->worstRow();
+    if (worst >= 0)
+        return {graph.clusters[batch.clusters[0]].begin + worst};
+    std::vector<int> rows;
     for (int c : batch.clusters)
-        for (int k = 0; k < graph.clusters[c].size(); k++)
-            if (worst < 0 || batch.pattern->positionOf[k] == worst)
-                rows.push_back(graph.clusters[c].begin + k);
+        for (int row = graph.clusters[c].begin; row < graph.clusters[c].end; row++)
+            rows.push_back(row);
     return rows;
 }
 
@@ -269,7 +278,7 @@ DistanceSolver::DistanceSolver(const ConstraintSet& set, const ConstraintGraph& 
                                std::shared_ptr<TaskRunner> taskRunner)
     : runner(std::move(taskRunner)), batches(std::make_unique<Batches>(graph)) {
     Builder(*batches, set, graph).build();
-    batches->makeTasks();
+    batches->makeTasks(runner->numThreads());
 }
 
 DistanceSolver::~DistanceSolver() = default;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "SparseBatch.h"
 #include "SparseFactor.h"
+#include "SparseLoops.h"
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +18,9 @@ namespace {
  *  expected, A = L U with the present gradients of sigma_k replaces it, as in Newton's method. Source: Elber,
  * Ruymgaart, Hess, Eur. Phys. J. Special Topics 200, 211 (2011), doi:10.1140/epjst/e2011-01525-9.
  *
- *  A large cluster has parts, which threads process in parallel, and a top, which one thread processes between them. */
+ *  A large cluster has parts, which threads process in parallel, and a top, which separates them and which one thread
+ *  processes between them. Threads wait for each other once an iteration: a part that is corrected finds its errors at
+ *  once and begins with the next correction. Of any other cluster all rows are the top. */
 template <class Number>
 class SparseBatch : public DistanceBatch {
 public:
@@ -43,52 +46,63 @@ private:
     using Vector = typename Traits::Vector;
     using Workspace = SparseWorkspace<Number>;
     using Part = DistancePattern::Part;
-    struct Range { // of particles
-        int begin, end;
-    };
-    struct Errors {
-        double largest = 0; // of sigma/L^2
-        double sum = 0;     // not finite if any is not
+    using Finding = typename Workspace::Finding;
+    struct Stage {
+        const Real3* x;
+        const Box& box;
+        const Real3* given; ///< displacements or velocities
+        double toError;     ///< factor from sigma/L^2 to the error in units of the tolerance
+        double tolerance;
+        int maxIterations;
+        Number* multiplier;
+        TaskRunner* runner;
     };
 
     Workspace& workspace(ThreadWorkspace& shared);
 
-    // ---- all of a stage; all parts, then the top ----
-    bool prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* runner) const;
+    // ---- all of a stage ----
     template <bool isLinear>
-    BatchReport iterate(Workspace& work, Aligned<Number>& multipliers, double toError, double tolerance,
-                        int maxIterations, TaskRunner* runner) const;
-
-    // ---- on one part, or on some particles; compiled for several machines ----
-    CONSTRAINTS_CLONES bool isAt(const Real3* x, const Workspace& work, Range range) const;
-    CONSTRAINTS_CLONES void take(const Real3* array, Vector* to, Range range) const;
-    CONSTRAINTS_CLONES void takeBonds(Workspace& work, const Part& part) const;
+    BatchReport solve(Workspace& work, const Stage& stage) const;
     template <bool isLinear>
-    CONSTRAINTS_CLONES Errors evaluate(Workspace& work, const Part& part) const;
-    CONSTRAINTS_CLONES void takeGradients(Workspace& work, const Part& part) const;
-    CONSTRAINTS_CLONES void applyCorrection(Workspace& work, Number* multiplier, const Part& part) const;
-    CONSTRAINTS_CLONES double farthestSquare(const Workspace& work, Range range) const;
-    CONSTRAINTS_CLONES bool isTurned(const Workspace& work, const Part& part) const;
-    CONSTRAINTS_CLONES void storeMoved(const Workspace& work, Real3* delta, Real3* velocity, double perTime,
-                                       Range range) const;
-    CONSTRAINTS_CLONES void storeVelocities(const Workspace& work, Real3* velocity, Range range) const;
+    bool begin(Workspace& work, const Stage& stage) const;
+    template <bool isLinear>
+    BatchReport iterate(Workspace& work, const Stage& stage) const;
+    bool refactorize(Workspace& work, const Stage& stage) const;
+    bool mayHaveTurned(Workspace& work) const;
 
-    /** phase(range) for all particles. */
+    // ---- all of a part that comes between two points where threads wait ----
+    template <bool isLinear>
+    void beginPart(Workspace& work, const Stage& stage, int i, bool isKept) const;
+    template <bool isLinear>
+    void correctPart(Workspace& work, const Stage& stage, int i, bool isSymmetric, double lastError) const;
+
+    /** phase(i) for all parts, in parallel. */
     template <class Phase>
-    void overParticles(TaskRunner* runner, Phase phase) const {
-        const long long n = data.pattern.numParticles(), numParts = data.pattern.parts.size();
-        overParts(data.pattern, runner, [&](int i) {
-            phase(Range{(int) (n * i / numParts), (int) (n * (i + 1) / numParts)});
-        });
-        if (numParts == 0)
-            phase(Range{0, (int) n});
+    void overParts(TaskRunner* runner, Phase phase) const {
+        const int numParts = (int) data.pattern.parts.size();
+        if (runner != nullptr && numParts > 0)
+            runner->run(numParts, [&](int i, int) { phase(i); });
+        else
+            for (int i = 0; i < numParts; i++)
+                phase(i);
+    }
+    /** phase(part) for all parts, in parallel, and for the top. */
+    template <class Phase>
+    void everywhere(TaskRunner* runner, Phase phase) const {
+        overParts(runner, [&](int i) { phase(data.pattern.parts[i]); });
+        phase(data.pattern.top);
     }
 
     /** Cost of a new factor, in iterations. */
     static constexpr int worthOfFactor = 4;
+    /** Whether a new factor takes less time than the iterations without it. */
+    static bool isWorthFactor(double error, double lastError, double tolerance) {
+        return error * std::pow(error / lastError, worthOfFactor) > tolerance;
+    }
 
     DistanceData<Number> data;
     SparseFactor<Number> factor{data};
+    SparseLoops<Number> loops{data};
     DistanceMultipliers<Number> lambda, mu;
     Workspace own; // of a single cluster, whose factor is kept for the next stage; empty if there are several lanes
 };
@@ -102,17 +116,13 @@ void resize(SparseWorkspace<Number>& work, const DistancePattern& pattern) {
     for (auto* array : {&work.place, &work.moved})
         grow(*array, pattern.numParticles());
     grow(work.bond, pattern.numRows());
-    for (auto* array : {&work.square, &work.x, &work.diagonal, &work.inverse})
+    for (auto* array : {&work.square, &work.inverse})
         grow(*array, pattern.numRows());
+    for (auto* array : {&work.x, &work.diagonal})
+        grow(*array, pattern.numStoredRows);
     for (auto* array : {&work.lower, &work.upper})
-        grow(*array, pattern.numEntries());
-    work.toTop.resize(pattern.parts.size());
-    for (auto& toTop : work.toTop) {
-        for (auto* array : {&toTop.x, &toTop.diagonal})
-            grow(*array, pattern.numRows() - pattern.top.beginRow);
-        for (auto* array : {&toTop.lower, &toTop.upper})
-            grow(*array, pattern.numEntries() - pattern.firstEntry(pattern.top));
-    }
+        grow(*array, pattern.numStoredEntries);
+    work.findings.resize(pattern.parts.size());
 }
 
 template <class Number>
@@ -127,250 +137,230 @@ SparseWorkspace<Number>& SparseBatch<Number>::workspace([[maybe_unused]] ThreadW
     return work;
 }
 
-// ---- the linear system
-// -----------------------------------------------------------------------------------------------
+// ---- the stages -----------------------------------------------------------------------------------------------------
 
-/** Bonds at x and the factor of A there, unless the workspace has them.
- *  @return false if A is singular there, or not finite */
 template <class Number>
-bool SparseBatch<Number>::prepare(const Real3* x, const Box& box, Workspace& work, TaskRunner* runner) const {
-    const bool isPeriodic = data.pattern.isPeriodic;
-    if (!data.hasImages(box))
-        return false;
-    const bool isItsBox = !isPeriodic || std::memcmp(&work.box, &box, sizeof(Box)) == 0;
-    if (work.owner == this && isItsBox && isAt(x, work, {0, data.pattern.numParticles()}))
-        return true;
-    work.box = box;
-    overParticles(runner, [&](Range range) { take(x, work.place.data(), range); });
-    everywhere(data.pattern, runner, [&](const Part& part) { takeBonds(work, part); });
-    const bool isRegular = factor.template factorize<true>(work, work.bond.data(), runner);
-    work.owner = isRegular ? this : nullptr;
-    return isRegular;
+template <bool isLinear>
+void SparseBatch<Number>::beginPart(Workspace& work, const Stage& stage, int i, bool isKept) const {
+    const Part& part = data.pattern.parts[i];
+    Finding& finding = work.findings[i];
+    finding.isNew = !isKept || !loops.isAt(stage.x, work, part);
+    if (finding.isNew) {
+        loops.take(stage.x, work.place.data(), part);
+        loops.takeBonds(work, part);
+        finding.isRegular = factor.template factorize<true>(work, work.bond.data(), part);
+    }
+    loops.take(stage.given, work.moved.data(), part);
+    std::fill(stage.multiplier + part.beginRow, stage.multiplier + part.endRow, Number{});
+    loops.template evaluate<isLinear>(work, part, finding);
+    finding.isForwarded = true;
+    finding.farthest = -1;
+    factor.solvePartForward(work, part);
 }
 
 template <class Number>
-bool SparseBatch<Number>::isAt(const Real3* x, const Workspace& work, Range range) const {
-    for (int p = range.begin; p < range.end; p++)
-        if (!Traits::same(data.load(x, p), work.place[p]))
+template <bool isLinear>
+void SparseBatch<Number>::correctPart(Workspace& work, const Stage& stage, int i, bool isSymmetric,
+                                      double lastError) const {
+    const Part& part = data.pattern.parts[i];
+    Finding& finding = work.findings[i];
+    if (isSymmetric)
+        factor.template solvePartBackward<true>(work, part);
+    else
+        factor.template solvePartBackward<false>(work, part);
+    loops.applyCorrection(work, stage.multiplier, part);
+    loops.applyTop(work, part);
+    loops.template evaluate<isLinear>(work, part, finding);
+    // Begin with the next correction, if there will be one with this factor as far as this part knows.
+    const double error = stage.toError * finding.largest;
+    finding.isForwarded = error > stage.tolerance && (isLinear || !isWorthFactor(error, lastError, stage.tolerance));
+    if (finding.isForwarded)
+        factor.solvePartForward(work, part);
+    else if (!isLinear)
+        finding.farthest = loops.farthestSquare(work, part);
+}
+
+/** Bonds at x and the factor of A there, unless the workspace has them; the first errors of all parts.
+ *  @return false if A is singular there, or not finite */
+template <class Number>
+template <bool isLinear>
+bool SparseBatch<Number>::begin(Workspace& work, const Stage& stage) const {
+    const DistancePattern& pattern = data.pattern;
+    if (!data.hasImages(stage.box))
+        return false;
+    const bool isItsBox = !pattern.isPeriodic || std::memcmp(&work.box, &stage.box, sizeof(Box)) == 0;
+    const bool isKept = work.owner == this && isItsBox;
+    work.owner = nullptr;
+    work.box = stage.box;
+    if (pattern.isSplit())
+        loops.takeTopBonds(work, stage.x);
+    overParts(stage.runner, [&](int i) { beginPart<isLinear>(work, stage, i, isKept); });
+    bool isNew = !isKept || !loops.isAt(stage.x, work, pattern.top);
+    for (const Finding& finding : work.findings) {
+        if (!finding.isRegular)
             return false;
+        isNew = isNew || finding.isNew;
+    }
+    if (isNew) {
+        loops.take(stage.x, work.place.data(), pattern.top);
+        if (!pattern.isSplit())
+            loops.takeBonds(work, pattern.top);
+        if (!factor.template factorize<true>(work, work.bond.data(), pattern.top))
+            return false;
+    }
+    work.owner = this;
+    loops.take(stage.given, work.moved.data(), pattern.top);
+    // The velocity of an immovable particle counts as zero. Parts have none.
+    for (int p = pattern.top.beginParticle; isLinear && p < pattern.top.endParticle; p++)
+        if (!pattern.isMovable[p])
+            work.moved[p] = Vector{};
+    std::fill(stage.multiplier + pattern.top.beginRow, stage.multiplier + pattern.top.endRow, Number{});
     return true;
 }
 
+/** A = L U with the present gradients, and the beginning of a correction with it.
+ *  @return false if A is singular, or not finite */
 template <class Number>
-void SparseBatch<Number>::take(const Real3* array, Vector* to, Range range) const {
-    for (int p = range.begin; p < range.end; p++)
-        to[p] = data.load(array, p);
-}
-
-template <class Number>
-void SparseBatch<Number>::takeBonds(Workspace& work, const Part& part) const {
-    const LocalPair* pairs = data.pattern.pairs.data();
-    const Vector* place = work.place.data();
-    Number longest{};
-    for (int k = part.beginRow; k < part.endRow; k++) {
-        const Vector bond = place[pairs[k].first] - place[pairs[k].second];
-        work.bond[k] = bond;
-        work.square[k] = inner(bond, bond);
-        longest = larger(work.square[k], longest);
-    }
-    if (!data.needImages(longest, work.box))
-        return; // nearly always: molecules are usually not split by the box
-    for (int k = part.beginRow; k < part.endRow; k++) {
-        work.bond[k] = data.imageOf(work.bond[k], work.box);
-        work.square[k] = inner(work.bond[k], work.bond[k]);
-    }
-}
-
-template <class Number>
-void SparseBatch<Number>::takeGradients(Workspace& work, const Part& part) const {
-    const LocalPair* pairs = data.pattern.pairs.data();
-    const Vector* moved = work.moved.data();
-    for (int k = part.beginRow; k < part.endRow; k++)
-        work.gradient[k] = work.bond[k] + (moved[pairs[k].first] - moved[pairs[k].second]);
-}
-
-/** Apply a correction x of the multipliers: moved_i += (1/m_i) sum_k x_k grad_i sigma_k. */
-template <class Number>
-void SparseBatch<Number>::applyCorrection(Workspace& work, Number* multiplier, const Part& part) const {
-    const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
-    const Number* x = work.x.data();
-    const LocalPair* pairs = data.pattern.pairs.data();
-    const Vector* bond = work.bond.data();
-    Vector* moved = work.moved.data();
-    for (int k = part.beginRow; k < part.endRow; k++) {
-        const int i = pairs[k].first, j = pairs[k].second;
-        multiplier[k] += x[k];
-        const Vector impulse = x[k] * bond[k];
-        moved[i] = moved[i] + first[k] * impulse;
-        moved[j] = moved[j] - second[k] * impulse;
-    }
-}
-
-// ---- the stages
-// ------------------------------------------------------------------------------------------------------
-
-/** sigma of the velocity stage (linear) or of the position stage, with its sign changed, to x. */
-template <class Number>
-template <bool isLinear>
-typename SparseBatch<Number>::Errors SparseBatch<Number>::evaluate(Workspace& work, const Part& part) const {
-    const LocalPair* pairs = data.pattern.pairs.data();
-    const Number *square = data.parameters->square.data(), *inverseSquare = data.parameters->inverseSquare.data();
-    const Vector *moved = work.moved.data(), *bond = work.bond.data();
-    Number *x = work.x.data(), maxError{}, sum{};
-    for (int k = part.beginRow; k < part.endRow; k++) {
-        const Vector difference = moved[pairs[k].first] - moved[pairs[k].second];
-        if (isLinear)
-            x[k] = -inner(bond[k], difference);
-        else {
-            const Vector s = bond[k] + difference;
-            x[k] = 0.5 * (square[k] - inner(s, s));
-        }
-        const Number error = absolute(x[k]) * inverseSquare[k];
-        maxError = larger(error, maxError);
-        sum += error; // keeps a NaN, which a comparison does not
-    }
-    return {Traits::largest(maxError), Traits::sum(sum)};
-}
-
-/** Repeat A d lambda = -sigma until no error exceeds the tolerance.
- *  @param toError   factor from sigma/L^2 to the error in units of the tolerance */
-template <class Number>
-template <bool isLinear>
-BatchReport SparseBatch<Number>::iterate(Workspace& work, Aligned<Number>& multipliers, double toError,
-                                         double tolerance, int maxIterations, TaskRunner* runner) const {
+bool SparseBatch<Number>::refactorize(Workspace& work, const Stage& stage) const {
     const DistancePattern& pattern = data.pattern;
-    std::vector<Errors> errors(pattern.parts.size());
-    std::fill(multipliers.begin(), multipliers.end(), Number{});
+    work.owner = nullptr;
+    work.gradient.resize(work.bond.size());
+    loops.takeGradients(work, pattern.top); // parts have elements with these
+    overParts(stage.runner, [&](int i) {
+        const Part& part = pattern.parts[i];
+        Finding& finding = work.findings[i];
+        loops.takeGradients(work, part);
+        finding.isRegular = factor.template factorize<false>(work, work.gradient.data(), part);
+        if (finding.isForwarded)
+            loops.template evaluate<false>(work, part, finding);
+        factor.solvePartForward(work, part);
+    });
+    for (const Finding& finding : work.findings)
+        if (!finding.isRegular)
+            return false;
+    return factor.template factorize<false>(work, work.gradient.data(), pattern.top);
+}
+
+/** Repeat A d lambda = -sigma until no error exceeds the tolerance. */
+template <class Number>
+template <bool isLinear>
+BatchReport SparseBatch<Number>::iterate(Workspace& work, const Stage& stage) const {
+    const DistancePattern& pattern = data.pattern;
     bool isSymmetric = true;
     double last = 0;
     BatchReport report;
     for (;; report.iterations++) {
-        overParts(data.pattern, runner, [&](int i) { errors[i] = evaluate<isLinear>(work, pattern.parts[i]); });
-        Errors all = evaluate<isLinear>(work, pattern.top);
-        for (const Errors& one : errors) {
+        loops.template evaluate<isLinear>(work, pattern.top, work.ofTop);
+        Finding all = work.ofTop;
+        for (const Finding& one : work.findings) {
             all.largest = std::max(all.largest, one.largest);
             all.sum += one.sum;
         }
-        report.maxError = toError * all.largest;
+        report.maxError = stage.toError * all.largest;
         if (!std::isfinite(all.sum))
             return report;
         // At least one correction: errors below the tolerance would otherwise have the same sign in every step.
-        report.converged = report.maxError == 0 || (report.maxError <= tolerance && report.iterations > 0);
-        if (report.converged || report.iterations == maxIterations)
+        report.converged = report.maxError == 0 || (report.maxError <= stage.tolerance && report.iterations > 0);
+        if (report.converged || report.iterations == stage.maxIterations)
             return report;
-        if (!isLinear && report.iterations > 0 &&
-            report.maxError * std::pow(report.maxError / last, worthOfFactor) > tolerance) {
-            work.owner = nullptr;
+        if (!isLinear && report.iterations > 0 && isWorthFactor(report.maxError, last, stage.tolerance)) {
             isSymmetric = false;
-            work.gradient.resize(work.bond.size());
-            everywhere(data.pattern, runner, [&](const Part& part) { takeGradients(work, part); });
-            if (!factor.template factorize<false>(work, work.gradient.data(), runner))
+            if (!refactorize(work, stage))
                 return report;
-        }
+        } else
+            for (std::size_t i = 0; i < work.findings.size(); i++)
+                if (!work.findings[i].isForwarded) // its own errors are small
+                    factor.solvePartForward(work, pattern.parts[i]);
         last = report.maxError;
         if (isSymmetric)
-            factor.template solve<true>(work, runner);
+            factor.template solveTop<true>(work);
         else
-            factor.template solve<false>(work, runner);
-        everywhere(data.pattern, runner, [&](const Part& part) { applyCorrection(work, multipliers.data(), part); });
+            factor.template solveTop<false>(work);
+        if (pattern.isSplit()) {
+            for (int k = pattern.top.beginRow; k < pattern.top.endRow; k++)
+                stage.multiplier[k] += work.x[k];
+            loops.applyTop(work, pattern.top);
+        } else
+            loops.applyCorrection(work, stage.multiplier, pattern.top);
+        overParts(stage.runner, [&](int i) { correctPart<isLinear>(work, stage, i, isSymmetric, last); });
     }
 }
 
 template <class Number>
-double SparseBatch<Number>::farthestSquare(const Workspace& work, Range range) const {
-    Number farthest{};
-    for (int p = range.begin; p < range.end; p++)
-        farthest = larger(inner(work.moved[p], work.moved[p]), farthest);
-    return Traits::largest(farthest);
+template <bool isLinear>
+BatchReport SparseBatch<Number>::solve(Workspace& work, const Stage& stage) const {
+    return begin<isLinear>(work, stage) ? iterate<isLinear>(work, stage) : BatchReport();
 }
 
-/** Whether a bond has rotated by 90 degrees or more, so that the solution may be a wrong root. */
+/** Whether isTurned() has to be asked: s.b > 0 follows from |s - b|^2 < |b|^2, and that from displacements of less than
+ *  half of it. */
 template <class Number>
-bool SparseBatch<Number>::isTurned(const Workspace& work, const Part& part) const {
-    Number turned{};
-    const Number one = turned + 1;
-    for (int k = part.beginRow; k < part.endRow; k++) {
-        const auto [first, second] = data.pattern.pairs[k];
-        const Vector s = work.bond[k] + (work.moved[first] - work.moved[second]);
-        turned = inner(s, work.bond[k]) > pivotThreshold * work.square[k] ? turned : one;
+bool SparseBatch<Number>::mayHaveTurned(Workspace& work) const {
+    const DistancePattern& pattern = data.pattern;
+    double farthest = loops.farthestSquare(work, pattern.top);
+    for (std::size_t i = 0; i < work.findings.size(); i++) {
+        double& mine = work.findings[i].farthest;
+        if (mine < 0) // there was no correction
+            mine = loops.farthestSquare(work, pattern.parts[i]);
+        farthest = std::max(farthest, mine);
     }
-    return Traits::largest(turned) > 0;
-}
-
-template <class Number>
-void SparseBatch<Number>::storeMoved(const Workspace& work, Real3* delta, Real3* velocity, double perTime,
-                                     Range range) const {
-    data.storeMoved(work.moved.data(), delta, velocity, perTime, range.begin, range.end);
-}
-
-template <class Number>
-void SparseBatch<Number>::storeVelocities(const Workspace& work, Real3* velocity, Range range) const {
-    data.storeVelocities(work.moved.data(), velocity, range.begin, range.end);
+    return 4 * farthest >= data.parameters->shortest * data.parameters->shortest;
 }
 
 template <class Number>
 BatchReport SparseBatch<Number>::solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
                                                 int maxIterations, Real3* velocity, double perTime,
                                                 ThreadWorkspace& shared) {
-    const DistancePattern& pattern = data.pattern;
     Workspace& work = workspace(shared);
     TaskRunner* runner = shared.runner;
-    if (!prepare(x, box, work, runner))
-        return {};
-    overParticles(runner, [&](Range range) { take(delta, work.moved.data(), range); });
-    BatchReport report = iterate<false>(work, lambda.value, 1, tolerance, maxIterations, runner);
+    Number* multiplier = lambda.value.data();
+    BatchReport report = solve<false>(work, {x, box, delta, 1, tolerance, maxIterations, multiplier, runner});
     if (!report.converged)
         return report;
-    // s.b > 0 follows from |s - b|^2 < |b|^2, and that from displacements of less than half of it.
-    const double shortest = data.parameters->shortest;
-    if (4 * farthestSquare(work, {0, pattern.numParticles()}) >= shortest * shortest) {
-        everywhere(data.pattern, nullptr,
-                   [&](const Part& part) { report.converged = report.converged && !isTurned(work, part); });
+    if (mayHaveTurned(work)) {
+        everywhere(nullptr,
+                   [&](const Part& part) { report.converged = report.converged && !loops.isTurned(work, part); });
         if (!report.converged)
             return report;
     }
-    overParticles(runner, [&](Range range) { storeMoved(work, delta, velocity, perTime, range); });
-    for (int k = 0; k < pattern.numRows(); k++)
-        lambda.value[k] *= squareRoot(work.square[k]);
+    everywhere(runner, [&](const Part& part) {
+        loops.storeMoved(work, delta, velocity, perTime, part);
+        loops.toLengths(work, multiplier, part);
+    });
     return report;
 }
 
 template <class Number>
 BatchReport SparseBatch<Number>::solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale,
                                                  double tolerance, int maxIterations, ThreadWorkspace& shared) {
-    const DistancePattern& pattern = data.pattern;
     Workspace& work = workspace(shared);
     TaskRunner* runner = shared.runner;
-    if (!prepare(x, box, work, runner))
-        return {};
-    overParticles(runner, [&](Range range) { take(velocity, work.moved.data(), range); });
-    // The velocity of an immovable particle counts as zero.
-    for (int p = 0; p < pattern.numParticles(); p++)
-        if (!pattern.isMovable[p])
-            work.moved[p] = Vector{};
-    const BatchReport report = iterate<true>(work, mu.value, timeScale, tolerance, maxIterations, runner);
+    Number* multiplier = mu.value.data();
+    const BatchReport report =
+        solve<true>(work, {x, box, velocity, timeScale, tolerance, maxIterations, multiplier, runner});
     if (!report.converged)
         return report;
-    overParticles(runner, [&](Range range) { storeVelocities(work, velocity, range); });
-    for (int k = 0; k < pattern.numRows(); k++)
-        mu.value[k] *= squareRoot(work.square[k]);
+    everywhere(runner, [&](const Part& part) {
+        loops.storeVelocities(work, velocity, part);
+        loops.toLengths(work, multiplier, part);
+    });
     return report;
 }
 
 template <class Number>
 int SparseBatch<Number>::worstRow() const {
     if constexpr (Traits::width == 1) {
-        const Aligned<double>& inverseSquare = data.parameters->inverseSquare;
-        int worst = 0;
-        double largest = 0;
-        for (int k = 0; k < data.pattern.numRows(); k++) {
-            const double error = absolute(own.x[k]) * inverseSquare[k];
-            if (error > largest) {
-                largest = error;
-                worst = k;
+        const DistancePattern& pattern = data.pattern;
+        const Finding* worst = &own.ofTop;
+        const Part* part = &pattern.top;
+        for (std::size_t i = 0; i < pattern.parts.size(); i++)
+            if (own.findings[i].largest > worst->largest) {
+                worst = &own.findings[i];
+                part = &pattern.parts[i];
             }
-        }
-        return worst;
+        for (int k = part->beginRow; k < part->endRow; k++) // x are the residuals that were found last
+            if (absolute(own.x[k]) * data.parameters->inverseSquare[k] == worst->largest)
+                return pattern.givenRow[k];
     }
     return -1;
 }

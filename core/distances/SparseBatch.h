@@ -20,16 +20,21 @@ struct SparseWorkspace {
     Aligned<Vector> gradient;          ///< [rows] nm, of a later factor
     Aligned<Vector> moved;             ///< [particles] displacement (nm) or velocity (nm/ps)
     Aligned<Number> square;            ///< [rows] |bond|^2
-    Aligned<Number> x;                 ///< [rows] residual, then correction of the multipliers
-    Aligned<Number> diagonal, inverse; ///< [rows] pivots, and 1/pivots
-    Aligned<Number> lower, upper;      ///< [entries] of the factor
+    Aligned<Number> x;                 ///< [stored rows] residual, then correction of the multipliers
+    Aligned<Number> diagonal, inverse; ///< [stored rows] pivots, and 1/pivots
+    Aligned<Number> lower, upper;      ///< [stored entries] of the factor
 
-    /** Contributions of one part to the top. */
-    struct ToTop {
-        Aligned<Number> x, diagonal;  ///< [rows of the top]
-        Aligned<Number> lower, upper; ///< [entries of the top]
+    /** What a part has found, on a cache line of its own. */
+    struct alignas(64) Finding {
+        double largest = 0;       ///< error of sigma/L^2
+        double sum = 0;           ///< of errors; not finite if any is not
+        double farthest = -1;     ///< largest square of a displacement; -1: not known
+        bool isNew = true;        ///< its bonds and factor, in this stage
+        bool isRegular = true;    ///< its factor
+        bool isForwarded = false; ///< x is on the way to the correction, and no residual any more
     };
-    std::vector<ToTop> toTop; ///< [parts]
+    std::vector<Finding> findings; ///< [parts]
+    Finding ofTop;
 };
 
 /** Workspace that the batches of a thread share, so that it stays in the cache. */

@@ -12,22 +12,6 @@
 namespace ConstraintPlugin {
 namespace {
 
-/** Call phase(part) for all parts in parallel. */
-template <class Phase>
-void overParts(const DistancePattern& pattern, TaskRunner* runner, Phase phase) {
-    const int numParts = (int) pattern.parts.size();
-    if (runner != nullptr && numParts > 0)
-        runner->run(numParts, [&](int i, int) { phase(i); });
-    else
-        for (int i = 0; i < numParts; i++)
-            phase(i);
-}
-/** Call phase(part) for all parts and for the top. */
-template <class Phase>
-void everywhere(const DistancePattern& pattern, TaskRunner* runner, Phase phase) {
-    overParts(pattern, runner, [&](int i) { phase(pattern.parts[i]); });
-    phase(pattern.top);
-}
 /** The length given by forLength(), or 1 if it is not known at compile time. */
 template <class Length>
 constexpr int fixedLength = 1;
@@ -45,23 +29,31 @@ public:
 
     explicit SparseFactor(const DistanceData<Number>& data) : data(data) {
     }
-    /** @return false if A is singular, or not finite */
+    /** Factor the rows of a part, or of the top once all parts are factored.
+     *  @return false if A is singular, or not finite */
     template <bool symmetric>
-    bool factorize(Workspace& work, const Vector* gradient, TaskRunner* runner) const;
-    /** x = A^-1 x. */
+    bool factorize(Workspace& work, const Vector* gradient, const Part& part) const;
+    /** x = A^-1 x in three steps: each part, the top, each part again. */
+    void solvePartForward(Workspace& work, const Part& part) const;
     template <bool symmetric>
-    void solve(Workspace& work, TaskRunner* runner) const;
+    void solveTop(Workspace& work) const;
+    template <bool symmetric>
+    void solvePartBackward(Workspace& work, const Part& part) const;
 
 private:
     using Traits = LaneTraits<Number>;
-    using ToTop = typename Workspace::ToTop;
 
+    int numTopRows() const {
+        return data.pattern.numRows() - data.pattern.top.beginRow;
+    }
+    int numTopEntries() const {
+        return data.pattern.numEntries() - data.pattern.firstEntry(data.pattern.top);
+    }
     template <bool symmetric>
     CONSTRAINTS_CLONES void assemble(Workspace& work, const Vector* gradient, const Part& part) const;
-    template <bool symmetric, bool isPart>
-    CONSTRAINTS_CLONES bool eliminate(Workspace& work, const Part& part, ToTop* toTop) const;
-    template <bool isPart>
-    CONSTRAINTS_CLONES void forward(Workspace& work, const Part& part, ToTop* toTop) const;
+    template <bool symmetric>
+    CONSTRAINTS_CLONES bool eliminate(Workspace& work, const Part& part) const;
+    CONSTRAINTS_CLONES void forward(Workspace& work, const Part& part) const;
     template <bool symmetric>
     CONSTRAINTS_CLONES void backward(Workspace& work, const Part& part) const;
 
@@ -93,25 +85,24 @@ CONSTRAINTS_INLINE void forLength(int length, F f) {
 
 template <class Number>
 template <bool symmetric>
-bool SparseFactor<Number>::factorize(Workspace& work, const Vector* gradient, TaskRunner* runner) const {
+bool SparseFactor<Number>::factorize(Workspace& work, const Vector* gradient, const Part& part) const {
     const DistancePattern& pattern = data.pattern;
-    everywhere(pattern, runner, [&](const Part& part) { assemble<symmetric>(work, gradient, part); });
-    std::vector<char> isRegular(pattern.parts.size());
-    overParts(pattern, runner,
-              [&](int i) { isRegular[i] = eliminate<symmetric, true>(work, pattern.parts[i], &work.toTop[i]); });
-    if (std::find(isRegular.begin(), isRegular.end(), 0) != isRegular.end())
-        return false;
-    auto add = [](const Aligned<Number>& from, Number* to) {
-        for (std::size_t i = 0; i < from.size(); i++)
-            to[i] += from[i];
-    };
-    for (const ToTop& toTop : work.toTop) {
-        add(toTop.diagonal, &work.diagonal[pattern.top.beginRow]);
-        add(toTop.lower, work.lower.data() + pattern.firstEntry(pattern.top));
+    assemble<symmetric>(work, gradient, part);
+    const auto forCopies = [&](auto visit) { // of the top's rows and entries
+        visit(work.diagonal.data(), pattern.top.beginRow, &Part::copyRow, numTopRows());
+        visit(work.lower.data(), pattern.firstEntry(pattern.top), &Part::copyEntry, numTopEntries());
         if (!symmetric)
-            add(toTop.upper, work.upper.data() + pattern.firstEntry(pattern.top));
-    }
-    return eliminate<symmetric, false>(work, pattern.top, nullptr);
+            visit(work.upper.data(), pattern.firstEntry(pattern.top), &Part::copyEntry, numTopEntries());
+    };
+    if (&part != &pattern.top)
+        forCopies([&](Number* array, int, int Part::*copy, int n) { std::fill_n(array + part.*copy, n, Number{}); });
+    else // in the order of parts, whichever thread had which
+        forCopies([&](Number* array, int first, int Part::*copy, int n) {
+            for (const Part& each : pattern.parts)
+                for (int i = 0; i < n; i++)
+                    array[first + i] += array[each.*copy + i];
+        });
+    return eliminate<symmetric>(work, part);
 }
 
 template <class Number>
@@ -139,26 +130,11 @@ void SparseFactor<Number>::assemble(Workspace& work, const Vector* gradient, con
 /** Column after column: A(b, a) -= L(b, k) U(k, a) for all rows a, b that column k has; U = D L^T where A is symmetric.
  */
 template <class Number>
-template <bool symmetric, bool isPart>
-bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part, ToTop* toTop) const {
+template <bool symmetric>
+bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part) const {
     const DistancePattern& pattern = data.pattern;
     const Number zero{}, one = zero + 1;
     Number *diagonal = work.diagonal.data(), *lower = work.lower.data(), *upper = work.upper.data();
-    const int topRow = pattern.top.beginRow, topEntry = pattern.firstEntry(pattern.top);
-    if (isPart)
-        for (auto* array : {&toTop->diagonal, &toTop->lower, &toTop->upper})
-            std::fill(array->begin(), array->end(), zero);
-    // Each part has its own contributions to the top, so that parts do not write to the same memory.
-    auto diagonalAt = [&](int row) CONSTRAINTS_INLINE_LAMBDA -> Number& {
-        return isPart && row >= topRow ? toTop->diagonal[row - topRow] : diagonal[row];
-    };
-    auto lowerAt = [&](int entry) CONSTRAINTS_INLINE_LAMBDA -> Number& {
-        return isPart && entry >= topEntry ? toTop->lower[entry - topEntry] : lower[entry];
-    };
-    auto upperAt = [&](int entry) CONSTRAINTS_INLINE_LAMBDA -> Number& {
-        return isPart && entry >= topEntry ? toTop->upper[entry - topEntry] : upper[entry];
-    };
-
     const Number *first = data.parameters->firstWeight.data(), *second = data.parameters->secondWeight.data();
     Number isSingular = zero;
     const Number* square = work.square.data();
@@ -183,11 +159,11 @@ bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part, ToTop* t
                     l[a] = la;
                 }
                 for (int a = 0; a < length; a++) {
-                    diagonalAt(row[a]) -= below[a] * above[a];
+                    diagonal[row[a]] -= below[a] * above[a];
                     for (int b = a + 1; b < length; b++, target++) {
-                        lowerAt(*target) -= below[b] * above[a];
+                        lower[*target] -= below[b] * above[a];
                         if (!symmetric)
-                            upperAt(*target) -= below[a] * above[b];
+                            upper[*target] -= below[a] * above[b];
                     }
                 }
             }
@@ -197,26 +173,34 @@ bool SparseFactor<Number>::eliminate(Workspace& work, const Part& part, ToTop* t
 }
 
 template <class Number>
-template <bool symmetric>
-void SparseFactor<Number>::solve(Workspace& work, TaskRunner* runner) const {
-    const DistancePattern& pattern = data.pattern;
-    overParts(pattern, runner, [&](int i) { forward<true>(work, pattern.parts[i], &work.toTop[i]); });
-    for (const ToTop& toTop : work.toTop)
-        for (std::size_t i = 0; i < toTop.x.size(); i++)
-            work.x[pattern.top.beginRow + i] += toTop.x[i];
-    forward<false>(work, pattern.top, nullptr);
-    backward<symmetric>(work, pattern.top);
-    overParts(pattern, runner, [&](int i) { backward<symmetric>(work, pattern.parts[i]); });
+void SparseFactor<Number>::solvePartForward(Workspace& work, const Part& part) const {
+    std::fill_n(work.x.data() + part.copyRow, numTopRows(), Number{});
+    forward(work, part);
 }
 
 template <class Number>
-template <bool isPart>
-void SparseFactor<Number>::forward(Workspace& work, const Part& part, ToTop* toTop) const {
+template <bool symmetric>
+void SparseFactor<Number>::solveTop(Workspace& work) const {
     const DistancePattern& pattern = data.pattern;
-    const int topRow = pattern.top.beginRow;
-    Number *x = work.x.data(), *top = isPart ? toTop->x.data() : nullptr;
-    if (isPart)
-        std::fill(toTop->x.begin(), toTop->x.end(), Number{});
+    Number* top = work.x.data() + pattern.top.beginRow;
+    for (const Part& part : pattern.parts)
+        for (int i = 0; i < numTopRows(); i++)
+            top[i] += work.x[part.copyRow + i];
+    forward(work, pattern.top);
+    backward<symmetric>(work, pattern.top);
+}
+
+template <class Number>
+template <bool symmetric>
+void SparseFactor<Number>::solvePartBackward(Workspace& work, const Part& part) const {
+    std::copy_n(work.x.data() + data.pattern.top.beginRow, numTopRows(), work.x.data() + part.copyRow);
+    backward<symmetric>(work, part);
+}
+
+template <class Number>
+void SparseFactor<Number>::forward(Workspace& work, const Part& part) const {
+    const DistancePattern& pattern = data.pattern;
+    Number* x = work.x.data();
     for (int r = part.beginRun; r < part.endRun; r++) {
         const DistancePattern::Run& run = pattern.runs[r];
         const Number* firstL = work.lower.data() + run.entry;
@@ -227,7 +211,7 @@ void SparseFactor<Number>::forward(Workspace& work, const Part& part, ToTop* toT
             for (int k = run.begin; length > 0 && k < run.end; k++, l += length, row += length) {
                 const Number known = x[k];
                 for (int a = 0; a < length; a++)
-                    (isPart && row[a] >= topRow ? top[row[a] - topRow] : x[row[a]]) -= l[a] * known;
+                    x[row[a]] -= l[a] * known;
             }
         });
     }
