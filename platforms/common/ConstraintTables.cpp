@@ -450,6 +450,8 @@ std::vector<Part> ConstraintTables::partsFor(const ConstraintGraph& graph, const
     PartLimits limits;
     if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_PARTS")) // own rows: for a test of small clusters
         limits.ownRows = limits.whole = std::atoi(tested);
+    if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_HOPS"))
+        limits.hops = std::atoi(tested);
     if (!hasParts || cluster.factor < 0 || cluster.size() <= maxThreadRows || limits.ownRows == 0)
         return {};
     return cutIntoParts(neighboursIn(graph, cluster), limits);

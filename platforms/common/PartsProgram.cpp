@@ -16,7 +16,10 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Corrections in parts. Where they do not suffice, the cluster is solved as a whole. */
-constexpr int mostCorrections = 8;
+int mostCorrections() {
+    const char* tested = std::getenv("OPENMM_CONSTRAINTS_CORRECTIONS");
+    return tested == nullptr ? 8 : std::atoi(tested);
+}
 
 /** Operations on a particle. @param notes  also those that only write, which are called keep... */
 string operationsText(const vector<string>& operations, bool notes) {
@@ -38,7 +41,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                                    const ThreadGroup& group, const ConstraintSet& set, bool waits) const {
     string text =
         rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") +
-        define("IS_SPLIT", range.isSplit ? "1" : "0") + define("MOST_CORRECTIONS", std::to_string(mostCorrections)) +
+        define("IS_SPLIT", range.isSplit ? "1" : "0") + define("MOST_CORRECTIONS", std::to_string(mostCorrections())) +
         define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
                                                   : "SYNC_THREADS") +
@@ -116,7 +119,7 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
     };
     // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partStage.cc. The first round may
     // only measure, and the last one only decides.
-    vector<int> rounds(mostCorrections + 3);
+    vector<int> rounds(mostCorrections() + 3);
     std::iota(rounds.begin(), rounds.end(), 0);
     rounds.insert(rounds.end(), {-1, -2});
     for (const SplitStage& stage : vector<SplitStage>(stages.begin(), stages.end()))
