@@ -1,0 +1,486 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Large clusters in overlapping parts on the emulator: a table of systems, each with the part size that cuts it, and what
+// they have to agree with: Reference, and the path of one thread block.
+#include "Emulated.h"
+#include "support/LargeSystems.h"
+#include "support/Messages.h"
+#include <array>
+#include <functional>
+#include <regex>
+#include <sstream>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+constexpr auto direct = ConstraintIntegrator::MatrixInversion;
+
+InitialState toState(const TestSystem& system, bool hasSprings = true) {
+    InitialState start{toOpenMM(system, Declared::InForce), toVectors(system.positions), {}};
+    if (hasSprings)
+        addSprings(*start.system, system);
+    start.velocities = toVectors(thermalVelocities(system, 1));
+    return start;
+}
+
+Simulation simulationOf(InitialState start, const std::string& platform, double stepSize, double tolerance,
+                        const std::string& integrator = "Rattle") {
+    Simulation s(std::move(start.system), makeIntegrator({platform, direct, integrator}, stepSize, tolerance), platform);
+    s.context->setPositions(start.positions);
+    s.context->setVelocities(start.velocities);
+    return s;
+}
+
+void expectInParts(const Simulation& s, const std::string& count = "1") {
+    const std::string solver = s.integrator->getSolverSummary().solver;
+    EXPECT_NE(solver.find(", " + count + " in overlapping parts"), std::string::npos) << solver;
+}
+
+/** Where parts run: in one launch or in many, on enough multiprocessors. */
+class EmulatedPartsOf : public testing::Test {
+protected:
+    const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
+    ~EmulatedPartsOf() override {
+        setConditions(0, 0);
+    }
+};
+
+// ---- corrections ---------------------------------------------------------------------------------------------------------
+
+/** Hydrogens of 4 Da. */
+TestSystem heavy(TestSystem system) {
+    for (double& mass : system.masses)
+        mass = mass < 2 ? 4 : mass;
+    return system;
+}
+
+/** Corrections that parts take to 1e-5, 1e-8 and 1e-12 with as many as they need, as tests/TestParts.cpp says. */
+struct Converging {
+    std::string name;
+    std::function<TestSystem()> make;
+    std::array<int, 3> corrections;
+    double stepSize = 0.002;
+};
+
+std::vector<Converging> converging() {
+    const auto chain = [](int degrees, std::array<int, 3> corrections) {
+        return Converging{"chain at " + std::to_string(degrees), [=] { return bentChain(200, degrees); }, corrections};
+    };
+    return {
+        {"protein", [] { return protein(40); }, {1, 2, 3}},
+        {"heavy hydrogens, 4 fs", [] { return heavy(protein(40)); }, {1, 3, 3}, 0.004},
+        {"bonds and angles", [] { return bentChain(120, 111, true); }, {2, 2, 3}},
+        {"mesh", [] { return mesh(12); }, {3, 7, 12}},
+        chain(111, {1, 2, 2}),
+        chain(160, {2, 3, 5}),
+        chain(170, {3, 6, 10}),
+        chain(176, {7, 15, 26}),
+        chain(180, {23, 54, 80}),
+    };
+}
+
+class EmulatedPartsConverge : public EmulatedPartsOf, public testing::WithParamInterface<const char*> {};
+
+TEST_P(EmulatedPartsConverge, InAsManyCorrectionsAsOnTheHost) {
+    const double tolerances[] = {1e-5, 1e-8, 1e-12};
+    const auto ended = [](const Converging& one, const std::string& platform, double tolerance) {
+        Simulation s = simulationOf(toState(one.make(), false), platform, one.stepSize, tolerance);
+        s.integrator->step(2);
+        return std::pair(s.positions(), s.integrator->getSolverSummary());
+    };
+    for (const Converging& one : converging())
+        for (int t = 0; t < 3; t++) {
+            SCOPED_TRACE(one.name + ", " + std::to_string(t));
+            const auto [expected, onReference] = ended(one, "Reference", tolerances[t]);
+            const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+            // With eight corrections at most, a cluster that needs more is solved as a whole.
+            for (const char* corrections : {"8", "80"}) {
+                const Variable most("OPENMM_CONSTRAINTS_CORRECTIONS", corrections);
+                const auto [positions, summary] = ended(one, GetParam(), tolerances[t]);
+                EXPECT_NE(summary.solver.find("1 in overlapping parts"), std::string::npos) << summary.solver;
+                EXPECT_LE(summary.maxError, tolerances[t]);
+                EXPECT_LE(summary.iterations, one.corrections[t] > std::stoi(corrections) ? onReference.iterations
+                                                                                          : one.corrections[t]);
+                // Errors of bonds add up along a straight chain.
+                EXPECT_LT(distance(positions, expected), 5 * tolerances[t] + 20 * precisionOf(GetParam()).position);
+            }
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, EmulatedPartsConverge, testing::Values("CUDADouble", "CUDAMixed"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// ---- every kind of constraint ----------------------------------------------------------------------------------------------
+
+double length(const Vec3& d) {
+    return std::sqrt(d.dot(d));
+}
+
+/** A protein whose residues have, in turn, an angle, a dihedral, an expression, a distance of centroids, and a rigid body
+ *  that has their last hydrogen. The last two residues have an expression of lengths that bonds hold, in two parts of the
+ *  cluster: it depends on them. */
+InitialState proteinWithEveryKind(int residues) {
+    const TestSystem system = protein(residues);
+    InitialState start = toState(system);
+    Random random(11);
+    const Vectors& x = start.positions;
+    auto* force = new ConstraintForce();
+    auto* custom = new CustomConstraintForce(3, "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q");
+    custom->addPerConstraintParameter("q");
+    auto* dependent = new CustomConstraintForce(4, "distance(p1, p2) + distance(p3, p4) - q");
+    dependent->addPerConstraintParameter("q");
+    const auto cosine = [](const Vec3& a, const Vec3& b) { return a.dot(b) / (length(a) * length(b)); };
+    const auto centroid = [&](std::vector<int> group) {
+        Vec3 sum;
+        double mass = 0;
+        for (int p : group) {
+            sum += x[p] * start.system->getParticleMass(p);
+            mass += start.system->getParticleMass(p);
+        }
+        return sum / mass;
+    };
+    for (int k = 0; k < residues; k++) {
+        // carbon, carbon of the branch, a hydrogen of each, oxygen and its hydrogen, nitrogen
+        const int C = 1 + 7 * k, B = C + 1, H = C + 2, HB = C + 3, O = C + 4, HO = C + 5, N = C + 6;
+        if (k % 5 == 0)
+            force->addAngle(H, C, B, std::acos(cosine(x[H] - x[C], x[B] - x[C])));
+        else if (k % 5 == 1) {
+            const Vec3 a = x[C] - x[N], b = x[B] - x[C], c = x[O] - x[B], m = a.cross(b), n = b.cross(c);
+            force->addDihedral(N, C, B, O, std::atan2(length(b) * a.dot(n), m.dot(n)));
+        } else if (k % 5 == 2)
+            custom->addConstraint({HB, HO, O}, {length(x[HB] - x[O]) + 0.3 * std::pow(length(x[HO] - x[O]), 2)});
+        else if (k % 5 == 3)
+            force->addCentroidDistance({C, H}, {O, HO, HB}, length(centroid({C, H}) - centroid({O, HO, HB})));
+        else {
+            std::vector<int> body{HO};
+            Vectors shape{x[HO]};
+            for (int i = 0; i < 3; i++) {
+                const Real3 d = random.inCube(0.1);
+                body.push_back(start.system->addParticle(6 + i));
+                shape.push_back(x[HO] + Vec3(d.x, d.y, d.z));
+            }
+            force->addRigidBody(body, shape);
+            for (int i = 1; i < 4; i++) {
+                start.positions.push_back(shape[i]);
+                start.velocities.emplace_back();
+            }
+        }
+    }
+    dependent->addConstraint({1, 2, 1 + 7 * (residues - 1), 2 + 7 * (residues - 1)},
+                             {length(x[1] - x[2]) + length(x[1 + 7 * (residues - 1)] - x[2 + 7 * (residues - 1)])});
+    for (Force* each : std::vector<Force*>{force, custom, dependent})
+        start.system->addForce(each);
+    return start;
+}
+
+class EmulatedPartsOfEveryKind : public Emulated {
+protected:
+    const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
+};
+
+TEST_P(EmulatedPartsOfEveryKind, ComputeWhatReferenceDoes) {
+    const auto start = [] { return proteinWithEveryKind(20); };
+    ConstraintTests::Setup onReference = GetParam();
+    std::get<0>(onReference) = "Reference";
+    const Readings expected = after(3, start(), onReference);
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    const Readings found = after(3, start(), GetParam());
+    EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+    expectClose(found, expected, std::get<0>(GetParam()));
+    const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+    expectSame(after(3, start(), GetParam()), found);
+    const Variable corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "1"); // the cluster as a whole
+    expectClose(after(3, start(), GetParam()), expected, std::get<0>(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsOfEveryKind, testing::ValuesIn(setups({direct}, true)),
+                         [](const auto& info) { return nameOf(info.param); });
+
+/** Nothing set: parts of the size that they have for a user. */
+TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
+    for (const char* platform : {"CUDADouble", "CUDASingle"}) {
+        const auto run = [&](const std::string& on) { return after(3, proteinWithEveryKind(60), {on, direct, "Rattle"}); };
+        const Readings found = run(platform);
+        EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+        expectClose(found, run("Reference"), platform);
+    }
+}
+
+// ---- failures ------------------------------------------------------------------------------------------------------------
+
+/** Fails in some step, and where the cause is removed runs on. */
+struct Failing {
+    std::string name;
+    std::function<InitialState()> start;
+    std::string words;
+    bool hasLimit = false; ///< a parameter, that is the cause
+};
+
+/** A chain between two massless anchors, from each of which its middle moves away. */
+InitialState taut() {
+    const int n = 60;
+    TestSystem system = bentChain(n, 170);
+    system.masses.front() = system.masses.back() = 0;
+    InitialState start = toState(system, false);
+    start.velocities.assign(start.velocities.size(), Vec3());
+    dynamic_cast<ConstraintForce&>(start.system->getForce(0))
+        .addDistance(0, n / 2, length(start.positions[0] - start.positions[n / 2]), 8);
+    return start;
+}
+
+/** A ring that a growing diameter stretches. */
+InitialState stretchedRing() {
+    Builder b("ring");
+    const int n = 64;
+    const double turn = 2 * std::acos(-1.0) / n, radius = 0.15 / turn;
+    for (int k = 0; k < n; k++)
+        b.particle(12, Real3{1.2 * radius * std::cos(turn * k), 0.8 * radius * std::sin(turn * k), 0.03 * (k % 3)});
+    for (int k = 0; k < n; k++)
+        b.bond(k, (k + 1) % n);
+    InitialState start = toState(b.build(), false);
+    start.velocities.assign(start.velocities.size(), Vec3());
+    dynamic_cast<ConstraintForce&>(start.system->getForce(0))
+        .addDistance(0, n / 2, length(start.positions[0] - start.positions[n / 2]), 20);
+    return start;
+}
+
+/** A force on one particle that is not a number beyond a limit. */
+InitialState notANumber() {
+    InitialState start = toState(protein(30));
+    auto* force = new CustomExternalForce("1e-9*sqrt(limit - x)");
+    force->addGlobalParameter("limit", 1000);
+    force->addParticle(100);
+    start.system->addForce(force);
+    return start;
+}
+
+/** The message without what describes the solver. */
+std::string withoutSolver(const std::string& message) {
+    return std::regex_replace(message, std::regex(", \\d+ (in shared memory|in overlapping parts)"), "");
+}
+
+/** Without values, which grow from rounding where nothing converges, and without positions, which Reference omits. */
+std::string withoutValues(const std::string& message) {
+    return std::regex_replace(message, std::regex(": value [^\n]*|\nThere: [^\n]*"), "");
+}
+
+TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
+    for (const Failing& one : std::vector<Failing>{
+             {"taut chain", taut, "no convergence (after 12 iterations"},
+             {"stretched ring", stretchedRing, "no convergence (after 12 iterations"},
+             {"a force that is not a number", notANumber, "particles 100 and 102", true}}) {
+        struct Outcome {
+            std::string message;
+            int step = 0;
+        };
+        const auto run = [&](const std::string& platform) {
+            Simulation s = simulationOf(one.start(), platform, 0.002, 1e-8);
+            s.integrator->setMaxIterations(12);
+            Outcome outcome;
+            Vectors before;
+            while (outcome.message.empty() && outcome.step < 60) {
+                before = s.positions();
+                if (one.hasLimit && outcome.step == 3)
+                    s.context->setParameter("limit", -1000);
+                outcome.message = messageOf([&] { s.integrator->step(1); });
+                outcome.step++;
+            }
+            EXPECT_EQ(distance(s.positions(), before), 0) << "the last good step";
+            if (one.hasLimit) {
+                s.context->setParameter("limit", 1000);
+                EXPECT_EQ(messageOf([&] { s.integrator->step(3); }), "");
+            }
+            return outcome;
+        };
+        const Variable none("OPENMM_CONSTRAINTS_PARTS", "0");
+        const Outcome expected = run("CUDADouble"), onReference = run("Reference");
+        expectAll(expected.message, {"could not be solved in step", one.words});
+        if (!one.hasLimit) { // otherwise Reference finds it before the solve; a device's forces are always numbers
+            EXPECT_EQ(withoutSolver(withoutValues(expected.message)), withoutValues(onReference.message));
+        }
+        EXPECT_EQ(onReference.step, expected.step) << one.name;
+        const Variable parts("OPENMM_CONSTRAINTS_PARTS", "20");
+        for (int launches = 0; launches < 2; launches++) {
+            std::unique_ptr<Variable> many;
+            if (launches > 0)
+                many = std::make_unique<Variable>("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+            const Outcome found = run("CUDADouble");
+            EXPECT_EQ(withoutSolver(found.message), withoutSolver(expected.message)) << one.name;
+            EXPECT_EQ(found.step, expected.step) << one.name;
+        }
+    }
+}
+
+// ---- states that are set, moved or resumed ---------------------------------------------------------------------------------
+
+/** An anchor that the user moves a little before each step. */
+TEST_F(EmulatedPartsOf, AChainFollowsAnAnchorThatIsMoved) {
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "30");
+    TestSystem system = bentChain(90, 111);
+    system.masses[45] = 0;
+    InitialState start = toState(system);
+    start.velocities[45] = Vec3();
+    const auto run = [&](const std::string& platform) {
+        InitialState copy = toState(system);
+        copy.velocities[45] = Vec3();
+        Simulation s = simulationOf(std::move(copy), platform, 0.002, 1e-9);
+        for (int step = 0; step < 4; step++) {
+            Vectors x = s.positions();
+            x[45] += Vec3(0.002, -0.001, 0.001);
+            s.context->setPositions(x);
+            s.integrator->step(2);
+        }
+        return s.positions();
+    };
+    EXPECT_LT(distance(run("CUDADouble"), run("Reference")), 1e-8);
+}
+
+/** Across the boundary of a triclinic box; a wider box then leaves bonds that cross it off by up to half their length,
+ *  which the device projects. */
+TEST_F(EmulatedPartsOf, AMoleculeAcrossTheBoundaryIsProjectedOnTheDevice) {
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+    const auto run = [&](const std::string& platform, double wider, bool launches) {
+        std::unique_ptr<Variable> many;
+        if (launches)
+            many = std::make_unique<Variable>("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+        InitialState start = toState(protein(30), false);
+        const Vec3 a(6, 0, 0), b(1, 6, 0), c(-1, 0.5, 6);
+        start.system->setDefaultPeriodicBoxVectors(a, b, c);
+        dynamic_cast<ConstraintForce&>(start.system->getForce(0)).setUsesPeriodicBoundaryConditions(true);
+        for (std::size_t i = 0; i < start.positions.size(); i++) {
+            Vec3& x = start.positions[i];
+            x -= c * std::floor(x[2] / 6);
+            x -= b * std::floor(x[1] / 6);
+            x -= a * std::floor(x[0] / 6);
+        }
+        Simulation s = simulationOf(std::move(start), platform, 0.002, 1e-9);
+        s.integrator->step(3);
+        s.context->setPeriodicBoxVectors(a + Vec3(wider, 0, 0), b, c);
+        s.integrator->step(3);
+        EXPECT_LE(s.integrator->getSolverSummary().maxError, 1e-9);
+        return s.positions();
+    };
+    for (double wider : {0.0, 0.003, 0.06}) {
+        const Vectors expected = run("Reference", wider, false), found = run("CUDADouble", wider, false);
+        EXPECT_LT(distance(found, expected), 1e-8) << wider;
+        EXPECT_EQ(distance(run("CUDADouble", wider, true), found), 0) << wider;
+    }
+}
+
+TEST_F(EmulatedPartsOf, CheckpointsContextsAndSolversDoNotDisturbEachOther) {
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    Simulation s = simulationOf(toState(protein(20)), "CUDAMixed", 0.002, 1e-6);
+    s.integrator->step(3);
+    std::stringstream checkpoint;
+    s.context->createCheckpoint(checkpoint);
+    s.integrator->step(3);
+    const Vectors expected = s.positions(), velocities = s.velocities();
+    s.context->loadCheckpoint(checkpoint);
+    Simulation other = simulationOf(toState(mesh(8)), "CUDAMixed", 0.002, 1e-8); // steps in turn
+    for (int step = 0; step < 3; step++) {
+        s.integrator->step(1);
+        other.integrator->step(1);
+    }
+    EXPECT_EQ(distance(s.positions(), expected), 0);
+    EXPECT_EQ(distance(s.velocities(), velocities), 0);
+    Simulation alone = simulationOf(toState(mesh(8)), "CUDAMixed", 0.002, 1e-8);
+    alone.integrator->step(3);
+    EXPECT_EQ(distance(other.positions(), alone.positions()), 0);
+    expectInParts(s);
+    s.integrator->setSolver(ConstraintIntegrator::Iterative);
+    s.context->reinitialize(true);
+    s.integrator->step(1);
+    EXPECT_EQ(s.integrator->getSolverSummary().solver.find("in overlapping parts"), std::string::npos);
+    s.integrator->setSolver(direct);
+    s.context->reinitialize(true);
+    s.integrator->step(1);
+    expectInParts(s);
+}
+
+TEST_F(EmulatedPartsOf, OneIterationIsTheMostThatIsTaken) {
+    const auto run = [](double tolerance) {
+        Simulation s = simulationOf(toState(protein(20)), "CUDADouble", 0.002, tolerance);
+        s.integrator->setMaxIterations(1);
+        return withoutSolver(messageOf([&] { s.integrator->step(1); }));
+    };
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    EXPECT_EQ(run(1e-3), "");
+    const std::string found = run(1e-11);
+    expectAll(found, {"no convergence (after 1 iterations of"});
+    const Variable whole("OPENMM_CONSTRAINTS_PARTS", "0");
+    EXPECT_EQ(run(1e-11), found);
+}
+
+/** The smallest cluster that a block serves, and those on both sides of the size from which there are several parts. */
+TEST_F(EmulatedPartsOf, ClustersAreCutFrom161RowsOn) {
+    for (int rows : {9, 160, 161}) {
+        Simulation s = simulationOf(toState(bentChain(rows, 111)), "CUDADouble", 0.002, 1e-10),
+                   onReference = simulationOf(toState(bentChain(rows, 111)), "Reference", 0.002, 1e-10);
+        s.integrator->step(3);
+        onReference.integrator->step(3);
+        EXPECT_LT(distance(s.positions(), onReference.positions()), 1e-9) << rows;
+        const std::string solver = s.integrator->getSolverSummary().solver;
+        EXPECT_EQ(solver.find("in overlapping parts") != std::string::npos, rows == 161) << solver;
+    }
+    Simulation none = simulationOf(toState(bentChain(0, 111)), "CUDADouble", 0.002, 1e-10);
+    none.integrator->step(1);
+    EXPECT_EQ(none.integrator->getSolverSummary().clusters, 0);
+}
+
+// ---- momenta ---------------------------------------------------------------------------------------------------------------
+
+/** How far momenta are from what they were, relative to the sum of their absolute values. */
+struct Drift {
+    double linear = 0, angular = 0, force = 0; ///< force: the largest sum of constraint forces in any step
+};
+
+Drift driftOf(const std::string& platform, int steps, double tolerance) {
+    const TestSystem system = protein(30);
+    Simulation s = simulationOf(toState(system), platform, 0.002, tolerance);
+    s.integrator->step(1);
+    Vec3 first[2];
+    Drift drift;
+    for (int step = 0; step <= steps; step++) {
+        const Vectors x = s.positions(), v = s.velocities(), f = s.integrator->getConstraintForces();
+        Vec3 momentum, angular, sum;
+        double sizes[3] = {0, 0, 0};
+        for (std::size_t i = 0; i < x.size(); i++) {
+            const Vec3 p = v[i] * system.masses[i], l = x[i].cross(p);
+            momentum += p;
+            angular += l;
+            sum += f[i];
+            sizes[0] += length(p);
+            sizes[1] += length(l);
+            sizes[2] += length(f[i]);
+        }
+        if (step == 0) {
+            first[0] = momentum;
+            first[1] = angular;
+        }
+        drift.linear = length(momentum - first[0]) / sizes[0];
+        drift.angular = length(angular - first[1]) / sizes[1];
+        drift.force = std::max(drift.force, length(sum) / sizes[2]);
+        s.integrator->step(1);
+    }
+    return drift;
+}
+
+TEST_F(EmulatedPartsOf, MomentaDriftNoFurtherThanInOneBlock) {
+    const int steps = 80;
+    for (const char* platform : {"CUDADouble", "CUDAMixed"})
+        for (double tolerance : {1e-5, 1e-10}) {
+            const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+            const Drift found = driftOf(platform, steps, tolerance);
+            const Variable whole("OPENMM_CONSTRAINTS_PARTS", "0");
+            const Drift expected = driftOf(platform, steps, tolerance);
+            SCOPED_TRACE(platform);
+            EXPECT_LT(found.linear, 2e-15);
+            EXPECT_LT(found.force, 1e-16);
+            EXPECT_LT(found.angular, 3 * expected.angular);
+        }
+}
+
+} // namespace
