@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Large clusters in overlapping parts on the emulator: a table of systems, each with the part size that cuts it, and what
-// they have to agree with: Reference, and the path of one thread block.
+// Large clusters in overlapping parts on the emulator: a table of systems, each with the part size that cuts it, and
+// what they have to agree with: Reference, and the path of one thread block.
 #include "Emulated.h"
 #include "support/LargeSystems.h"
 #include "support/Messages.h"
@@ -28,7 +28,8 @@ InitialState toState(const TestSystem& system, bool hasSprings = true) {
 
 Simulation simulationOf(InitialState start, const std::string& platform, double stepSize, double tolerance,
                         const std::string& integrator = "Rattle") {
-    Simulation s(std::move(start.system), makeIntegrator({platform, direct, integrator}, stepSize, tolerance), platform);
+    Simulation s(std::move(start.system), makeIntegrator({platform, direct, integrator}, stepSize, tolerance),
+                 platform);
     s.context->setPositions(start.positions);
     s.context->setVelocities(start.velocities);
     return s;
@@ -48,7 +49,8 @@ protected:
     }
 };
 
-// ---- corrections ---------------------------------------------------------------------------------------------------------
+// ---- corrections
+// ---------------------------------------------------------------------------------------------------------
 
 /** Hydrogens of 4 Da. */
 TestSystem heavy(TestSystem system) {
@@ -102,8 +104,8 @@ TEST_P(EmulatedPartsConverge, InAsManyCorrectionsAsOnTheHost) {
                 const auto [positions, summary] = ended(one, GetParam(), tolerances[t]);
                 EXPECT_NE(summary.solver.find("1 in overlapping parts"), std::string::npos) << summary.solver;
                 EXPECT_LE(summary.maxError, tolerances[t]);
-                EXPECT_LE(summary.iterations, one.corrections[t] > std::stoi(corrections) ? onReference.iterations
-                                                                                          : one.corrections[t]);
+                EXPECT_LE(summary.iterations,
+                          one.corrections[t] > std::stoi(corrections) ? onReference.iterations : one.corrections[t]);
                 // Errors of bonds add up along a straight chain.
                 EXPECT_LT(distance(positions, expected), 5 * tolerances[t] + 20 * precisionOf(GetParam()).position);
             }
@@ -113,15 +115,16 @@ TEST_P(EmulatedPartsConverge, InAsManyCorrectionsAsOnTheHost) {
 INSTANTIATE_TEST_SUITE_P(Platforms, EmulatedPartsConverge, testing::Values("CUDADouble", "CUDAMixed"),
                          [](const auto& info) { return std::string(info.param); });
 
-// ---- every kind of constraint ----------------------------------------------------------------------------------------------
+// ---- every kind of constraint
+// ----------------------------------------------------------------------------------------------
 
 double length(const Vec3& d) {
     return std::sqrt(d.dot(d));
 }
 
-/** A protein whose residues have, in turn, an angle, a dihedral, an expression, a distance of centroids, and a rigid body
- *  that has their last hydrogen. The last two residues have an expression of lengths that bonds hold, in two parts of the
- *  cluster: it depends on them. */
+/** A protein whose residues have, in turn, an angle, a dihedral, an expression, a distance of centroids, and a rigid
+ * body that has their last hydrogen. The last two residues have an expression of lengths that bonds hold, in two parts
+ * of the cluster: it depends on them. */
 InitialState proteinWithEveryKind(int residues) {
     const TestSystem system = protein(residues);
     InitialState start = toState(system);
@@ -202,14 +205,17 @@ INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsOfEveryKind, testing::ValuesIn(setups
 /** Nothing set: parts of the size that they have for a user. */
 TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
     for (const char* platform : {"CUDADouble", "CUDASingle"}) {
-        const auto run = [&](const std::string& on) { return after(3, proteinWithEveryKind(60), {on, direct, "Rattle"}); };
+        const auto run = [&](const std::string& on) {
+            return after(3, proteinWithEveryKind(60), {on, direct, "Rattle"});
+        };
         const Readings found = run(platform);
         EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
         expectClose(found, run("Reference"), platform);
     }
 }
 
-// ---- failures ------------------------------------------------------------------------------------------------------------
+// ---- failures
+// ------------------------------------------------------------------------------------------------------------
 
 /** Fails in some step, and where the cause is removed runs on. */
 struct Failing {
@@ -268,10 +274,10 @@ std::string withoutValues(const std::string& message) {
 }
 
 TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
-    for (const Failing& one : std::vector<Failing>{
-             {"taut chain", taut, "no convergence (after 12 iterations"},
-             {"stretched ring", stretchedRing, "no convergence (after 12 iterations"},
-             {"a force that is not a number", notANumber, "particles 100 and 102", true}}) {
+    for (const Failing& one :
+         std::vector<Failing>{{"taut chain", taut, "no convergence (after 12 iterations"},
+                              {"stretched ring", stretchedRing, "no convergence (after 12 iterations"},
+                              {"a force that is not a number", notANumber, "particles 100 and 102", true}}) {
         struct Outcome {
             std::string message;
             int step = 0;
@@ -314,7 +320,8 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
     }
 }
 
-// ---- states that are set, moved or resumed ---------------------------------------------------------------------------------
+// ---- states that are set, moved or resumed
+// ---------------------------------------------------------------------------------
 
 /** An anchor that the user moves a little before each step. */
 TEST_F(EmulatedPartsOf, AChainFollowsAnAnchorThatIsMoved) {
@@ -430,7 +437,8 @@ TEST_F(EmulatedPartsOf, ClustersAreCutFrom161RowsOn) {
     EXPECT_EQ(none.integrator->getSolverSummary().clusters, 0);
 }
 
-// ---- momenta ---------------------------------------------------------------------------------------------------------------
+// ---- momenta
+// ---------------------------------------------------------------------------------------------------------------
 
 /** How far momenta are from what they were, relative to the sum of their absolute values. */
 struct Drift {
