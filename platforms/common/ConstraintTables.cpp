@@ -10,8 +10,8 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Rows and slots up to which one thread solves a general cluster; a thread block is faster for more. */
-constexpr int maxThreadRows = 8, maxThreadSlots = 64;
+/** Slots up to which one thread solves a general cluster. */
+constexpr int maxThreadSlots = 64;
 
 int blockSizeFor(int rows) {
     return rows > 1024 ? maxBlockSize : rows > 256 ? 256 : 128;
@@ -424,39 +424,6 @@ void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph&
     addPartTables(range);
 }
 
-/** If all rows of a range are distances, and no two share both particles. */
-void ConstraintTables::addPartTables(const Range& range) {
-    const auto first = rowKind.begin() + rowStart[range.first], last = rowKind.begin() + rowStart[range.end];
-    if (range.group != ThreadGroupKind::Part || range.isJoined ||
-        !std::all_of(first, last, [](int kind) { return kind == (int) RowKind::Distance; }))
-        return;
-    for (int e = entryStart[range.first]; e < entryStart[range.last]; e++)
-        if (couplingStart[e + 1] - couplingStart[e] > 1)
-            return;
-    PartCounts counts;
-    for (int c = range.first; c < range.last; c++)
-        counts.include(countsOf(*this, c));
-    const PartLayout layout(counts);
-    if (!layout.fits())
-        return;
-    layouts.emplace(range.first, PartTable{layout, (int) partTables.size()});
-    for (int c = range.first; c < range.last; c++) {
-        const std::vector<int> table = layout.tablesOf(*this, c);
-        partTables.insert(partTables.end(), table.begin(), table.end());
-    }
-}
-
-std::vector<Part> ConstraintTables::partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts) {
-    PartLimits limits;
-    if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_PARTS")) // own rows: for a test of small clusters
-        limits.ownRows = limits.whole = std::atoi(tested);
-    if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_HOPS"))
-        limits.hops = std::atoi(tested);
-    if (!hasParts || cluster.factor < 0 || cluster.size() <= maxThreadRows || limits.ownRows == 0)
-        return {};
-    return cutIntoParts(neighboursIn(graph, cluster), limits);
-}
-
 /** @param isPart  its kernel takes it for a part  @param isCopy  it is also there in parts */
 void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
                                 bool isPart, bool isCopy) {
@@ -499,101 +466,6 @@ void ConstraintTables::endCluster() {
     levelStart.push_back((int) levelTargetStart.size() - 1);
     colourStart.push_back((int) colourRowStart.size() - 1);
     numGeneralClusters++;
-}
-
-void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                                const std::vector<Part>& parts, int whole) {
-    const int n = cluster.size(), firstPart = numGeneralClusters;
-    const auto constraintAt = [&](int r) { return graph.rows[cluster.begin + r]; };
-    std::vector<std::vector<int>> couplingsOf(n); // by their later row
-    for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
-        couplingsOf[graph.couplings[i].row - cluster.begin].push_back(i);
-    std::vector<int> ownerOf(n), partOf(n), placeIn(n, -1); // placeIn: among the solved rows of the part at hand
-    std::map<int, int> mover;                               // of a node: the first part that owns a row with it
-    for (int p = 0, row = numRows; p < (int) parts.size(); p++) {
-        for (int r : parts[p].own)
-            partOf[r] = p;
-        for (std::size_t i = 0; i < parts[p].solved.size(); i++)
-            if (partOf[parts[p].solved[i]] == p)
-                ownerOf[parts[p].solved[i]] = row + (int) i;
-        row += (int) (parts[p].solved.size() + parts[p].ring.size());
-        for (int r : parts[p].own)
-            for (int node : set.nodesOf(set.constraints[constraintAt(r)]))
-                mover.emplace(nodeOf(node), p);
-    }
-    for (int p = 0; p < (int) parts.size(); p++) {
-        const int first = numRows, numSolved = (int) parts[p].solved.size();
-        for (const std::vector<int>* rows : {&parts[p].solved, &parts[p].ring})
-            for (int r : *rows) {
-                rowOwner.push_back(ownerOf[r]);
-                rowWhole.push_back(r); // and the first row of the whole cluster
-                addRow(set, constraintAt(r), true, ownerOf[r] == (int) rowOwner.size() - 1);
-            }
-        numRows = (int) rowOwner.size();
-        solvedEnd.push_back(first + numSolved);
-        addParticles(first, first + numSolved, numRows, true);
-        // Every part adds the impulses on a particle in the same order.
-        for (std::size_t i = (std::size_t) particleStart[particleStart.size() - 2]; i < clusterParticle.size(); i++) {
-            const auto constraintOfSlot = [&](int s) { return constraintOf[slotRow[s]]; };
-            std::sort(
-                particleSlot.begin() + particleSlotStart[i], particleSlot.begin() + particleSlotStart[i + 1],
-                [&](int s, int t) { return std::pair(constraintOfSlot(s), s) < std::pair(constraintOfSlot(t), t); });
-            ownsNode.push_back(mover.at(clusterParticle[i]) == p);
-        }
-        addClusterBodies(first, first + numSolved);
-        addPlaces(first, numRows);
-        for (int i = 0; i < numSolved; i++)
-            placeIn[parts[p].solved[i]] = i;
-        std::vector<Coupling> couplings;
-        for (int r : parts[p].solved)
-            for (int i : couplingsOf[r]) {
-                Coupling c = graph.couplings[i];
-                const int slotOfRow = c.slotRow - graph.slotStart[c.row],
-                          slotOfColumn = c.slotColumn - graph.slotStart[c.column];
-                c.row = placeIn[c.row - cluster.begin];
-                c.column = placeIn[c.column - cluster.begin];
-                if (c.column < 0)
-                    continue;
-                c.slotRow = slotStart[first + c.row] + slotOfRow;
-                c.slotColumn = slotStart[first + c.column] + slotOfColumn;
-                if (c.row < c.column) {
-                    std::swap(c.row, c.column);
-                    std::swap(c.slotRow, c.slotColumn);
-                }
-                c.entry = parts[p].factor.findEntry(c.row, c.column);
-                couplings.push_back(c);
-            }
-        for (int r : parts[p].solved)
-            placeIn[r] = -1;
-        rowIsLeaf.resize(numRows);
-        addFactor(parts[p].factor, std::move(couplings), first);
-        partsOfCluster.push_back({firstPart, firstPart + (int) parts.size(), whole, 0});
-        endCluster();
-    }
-}
-
-/** Let the rows of a part refer to its places and its copies of bodies. */
-void ConstraintTables::addPlaces(int firstRow, int lastRow) {
-    const int firstPlace = particleStart[particleStart.size() - 2], firstBody = clusterBodyStart[numGeneralClusters];
-    for (int i = firstPlace; i < (int) clusterParticle.size(); i++)
-        placeOf[clusterParticle[i]] = i;
-    for (int s = slotStart[firstRow]; s < slotStart[lastRow]; s++)
-        if (placeOf[slotParticle[s]] >= 0)
-            slotNode[s] = numNodes() + placeOf[slotParticle[s]];
-    placeBodies.resize(clusterParticle.size(), -1);
-    std::map<int, int> copyOf; // of joined bodies
-    for (int n = firstBody; n < (int) clusterBody.size(); n++) {
-        copyOf[clusterBody[n]] = numJoinedBodies() + n;
-        bodyPlace.push_back(placeOf[numParticles + 2 * clusterBody[n]]);
-        placeBodies[bodyPlace.back()] = placeBodies[bodyPlace.back() + 1] = n;
-    }
-    for (int row = firstRow; row < lastRow && numJoinedBodies() > 0; row++)
-        if (isJoinedRow[row])
-            for (int n = rowPoints[row][0]; n < rowPoints[row][1]; n++)
-                if (const auto found = copyOf.find(pointNodes[n][2]); found != copyOf.end())
-                    pointNodes[n][2] = found->second;
-    for (int i = firstPlace; i < (int) clusterParticle.size(); i++)
-        placeOf[clusterParticle[i]] = -1;
 }
 
 /** Add the movable nodes of the rows that are solved, and which slots of all rows they are. */

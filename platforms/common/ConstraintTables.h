@@ -26,6 +26,9 @@ constexpr int maxBlockSize = 512;
  *  least so many. Fewer run side by side on most GPUs whatever their blocks are, and next to the larger ones. */
 constexpr int minOwnRange = 256;
 
+/** Rows up to which one thread may solve a general cluster; a thread block is faster for more. */
+constexpr int maxThreadRows = 8;
+
 /** The threads that solve a general cluster. Part: a block for each part of a cluster. */
 enum class ThreadGroupKind { Thread, Block, Grid, Part };
 
