@@ -9,7 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-WAIT = re.compile(r"\b(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b")
+WAIT = re.compile(r"\b(?:(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b|WAIT_FOR_PARTS\(c\))")
+ANY = "ANY"  # in a name: of every stage, or solve, that the host compiles a text for
 FUNCTION = re.compile(r"^(?:DEVICE|KERNEL)\b[^;{]*?\b(\w+)\(", re.MULTILINE)
 
 
@@ -28,7 +29,8 @@ def barriers(text: str) -> Iterator[tuple[str, int, int]]:
 
 def without(text: str, name: str) -> str:
     """The text without the barrier of this name, wherever it has one."""
+    pattern = re.compile(re.escape(name).replace(ANY, r"\w+"))
     for found, start, end in reversed(list(barriers(text))):
-        if found == name:
+        if pattern.fullmatch(found):
             text = text[:start] + text[end:]
     return text
