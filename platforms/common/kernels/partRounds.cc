@@ -29,7 +29,7 @@ DEVICE void take_$SOLVE$_General(const Arguments* a, int c, int round, Report st
             writePartReport(a, c, solve, report);
     }
 #if HAS_JOINTS
-    for (int once = 0; once < (state->isOver && !wasOver && solve->isOfBodies); once++)
+    for (int once = 0; once < (state->isOver && !wasOver && !state->isHandedOver && solve->isOfBodies); once++)
         flagBodies(a, c, solve->isWanted);
 #endif
 
