@@ -64,16 +64,21 @@ def _note(b: Builder, lanes: Lanes, space: str, at: Array, size: int) -> None:
     lanes.machine.trace.access(b.instruction, space, lanes, at, size)
 
 
+def _reach(b: Builder, lanes: Lanes, space: str, relative: Array, size: int) -> tuple[Array, Array]:
+    """The memory and the places in it that an instruction accesses, which is noted."""
+    memory, at = _flatten(lanes, space, relative)
+    _check(b, lanes, at, memory, size)
+    _note(b, lanes, space, relative, size)
+    return memory, at
+
+
 def _build_load(b: Builder, space: str) -> Execute:
     size, address = size_of(b), address_of(b, b.operands[-1], space)
     signs = b.instruction.has("S8") or b.instruction.has("S16")
     put = [b.to_u32(b.operands[0], word) for word in range(max(1, size // 4))]
 
     def execute(lanes: Lanes) -> None:
-        relative = address(lanes)
-        memory, at = _flatten(lanes, space, relative)
-        _check(b, lanes, at, memory, size)
-        _note(b, lanes, space, relative, size)
+        memory, at = _reach(b, lanes, space, address(lanes), size)
         if size < 4:
             kind = {1: np.int8 if signs else np.uint8, 2: np.int16 if signs else np.uint16}[size]
             put[0](lanes, memory.view(kind).take(at // size).astype(np.int32).view(np.uint32))
@@ -92,10 +97,7 @@ def _build_store(b: Builder, space: str) -> Execute:
     get = [b.u32(_next(source, word)) for word in range(max(1, size // 4))]
 
     def execute(lanes: Lanes) -> None:
-        relative = address(lanes)
-        memory, at = _flatten(lanes, space, relative)
-        _check(b, lanes, at, memory, size)
-        _note(b, lanes, space, relative, size)
+        memory, at = _reach(b, lanes, space, address(lanes), size)
         if size < 4:
             kind = {1: np.uint8, 2: np.uint16}[size]
             memory.view(kind)[at // size] = get[0](lanes).astype(kind)
@@ -171,10 +173,7 @@ def _build_atomic(b: Builder, space: str, returns: bool) -> Execute:
     bits = np.uint64 if size == 8 else np.uint32
 
     def execute(lanes: Lanes) -> None:
-        relative = address(lanes)
-        memory, at = _flatten(lanes, space, relative)
-        _check(b, lanes, at, memory, size)
-        _note(b, lanes, space, relative, size)
+        memory, at = _reach(b, lanes, space, address(lanes), size)
         cells = memory.view(kind)
         values = [np.broadcast_to(np.asarray(each(lanes)).view(kind), at.shape) for each in get]
         olds = np.empty(at.shape, kind)
