@@ -117,7 +117,7 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
             launches[stage].push_back(
                 {kernel, numParts * group.blockSize, group.blockSize, range.first, range.last, round});
     };
-    // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partStage.cc. The first round may
+    // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partRun.cc. The first round may
     // only measure, and the last one only decides.
     vector<int> rounds(mostCorrections() + 3);
     std::iota(rounds.begin(), rounds.end(), 0);

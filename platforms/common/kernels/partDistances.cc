@@ -188,7 +188,7 @@ DEVICE mixed rowLocal(int k, const PartSolve* solve, mixed* error, mixed* value,
 
 /** -sigma of all rows of a part. The largest error of its own rows is noted, and whether a gradient has turned.
  *  @return the largest error of this thread's own rows */
-DEVICE Report evaluateLocal(const Arguments* a, int c, const PartSolve* solve, int round, bool isTurnNoted SHARED_PARAMETER) {
+DEVICE Report evaluateLocal(const PartSolve* solve, int round, bool isTurnNoted SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int firstRow = part.i[AT_FIRST_ROW];
     Report mine = newReport();
@@ -372,7 +372,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Report start, PartSo
     for (int once = 0; once < ((!state->isOver && iterations > 0) || keeps); once++)
         applyLocal(a, c, solve, false, state->isOver ? state->iterations : iterations, true, keeps SHARED_ARGUMENT);
     for (int once = 0; once < !state->isOver; once++) {
-        Report mine = evaluateLocal(a, c, solve, round, solve->what == POSITIONS && iterations > 0 SHARED_ARGUMENT);
+        Report mine = evaluateLocal(solve, round, solve->what == POSITIONS && iterations > 0 SHARED_ARGUMENT);
         if (round == 0 && start.outcome != Outcome_Converged) {
             mine = start;
             GROUP_MAXIMUM(shared.notes + NOTE_ERROR, NOT_FINITE_KEY);

@@ -60,7 +60,7 @@ DEVICE void take_$SOLVE$_General(const Arguments* a, int c, int round, Report st
         state->lastError = first.error;
     int singular = NO_ROW;
     for (int once = 0; once < isCorrected; once++)
-        singular = correctGeneral(a, c, solve, iterations, true, state SHARED_ARGUMENT);
+        singular = correctGeneral(a, c, solve, iterations, state SHARED_ARGUMENT);
     if (isCorrected && singular != NO_ROW && first.error > solve->tolerance)
         note(&other, singular, VANISHED, 0);
     GLOBAL mixed* exchanged = a->exchange + (iterations & 1) * a->numRows;

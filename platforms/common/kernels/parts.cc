@@ -185,6 +185,21 @@ DEVICE void writeFound(const Arguments* a, int c, int buffer, Report first, Repo
     a->partRows[place] = make_int4(first.outcome, first.row, second.outcome, second.row);
 }
 
+DEVICE Report reportOf(int outcome, int row, mixed error, mixed value) {
+    Report report = newReport();
+    report.outcome = outcome;
+    report.row = row;
+    report.error = error;
+    report.value = value;
+    return report;
+}
+
+DEVICE Report worseOf(Report one, Report other) {
+    if (isWorse(one, other))
+        return one;
+    return other;
+}
+
 /** The worst of what all parts of a cluster found in a round. */
 DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Report* first,
                       Report* second SHARED_PARAMETER) {
@@ -195,19 +210,8 @@ DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Repo
         const int place = buffer * a->numGeneralClusters + part;
         const mixed4 errors = a->partErrors[place];
         const int4 rows = a->partRows[place];
-        Report found = newReport();
-        found.outcome = rows.x;
-        found.row = rows.y;
-        found.error = errors.x;
-        found.value = errors.y;
-        if (isWorse(found, mine[0]))
-            mine[0] = found;
-        found.outcome = rows.z;
-        found.row = rows.w;
-        found.error = errors.z;
-        found.value = errors.w;
-        if (isWorse(found, mine[1]))
-            mine[1] = found;
+        mine[0] = worseOf(reportOf(rows.x, rows.y, errors.x, errors.y), mine[0]);
+        mine[1] = worseOf(reportOf(rows.z, rows.w, errors.z, errors.w), mine[1]);
     }
     *first = worstOf(mine[0] SHARED_ARGUMENT);
     *second = worstOf(mine[1] SHARED_ARGUMENT);
@@ -271,13 +275,13 @@ DEVICE void evaluateGeneral(const Arguments* a, int c, const PartSolve* solve, i
 
 /** change <- A^-1 change for the rows of a part; of their halo, the rest of the cluster is taken as corrected already.
  *  @return the first row whose pivot vanished, or NO_ROW */
-DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
+DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations,
                           PartState* state SHARED_PARAMETER) {
     GLOBAL const mixed* gradients = solve->what == POSITIONS ? a->gradient : a->startGradient;
     const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
     int singular = NO_ROW;
 #if HAS_SHARED
-    const bool triesShared = isWanted && state->usesShared;
+    const bool triesShared = state->usesShared;
     singular = correctShared(a, c, gradients, factorizes, triesShared, sharedFactor(a, c, shared) SHARED_ARGUMENT);
 #if FALLS_BACK
     const bool isRepeated = triesShared && singular != NO_ROW;
@@ -291,10 +295,10 @@ DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int
 #endif
 #if HAS_GLOBAL
     const int inMemory = correctGlobal(a, c, gradients, solve->what == POSITIONS || !state->hasFactor,
-                                       isWanted && !state->usesShared, globalFactor(a, c) SHARED_ARGUMENT);
+                                       !state->usesShared, globalFactor(a, c) SHARED_ARGUMENT);
     singular = state->usesShared ? singular : inMemory;
 #endif
-    state->hasFactor = singular == NO_ROW && (isWanted || state->hasFactor);
+    state->hasFactor = singular == NO_ROW;
     return singular;
 }
 
