@@ -113,10 +113,15 @@ class _Warp:
     base: int = 0  # of dependent reads, by barriers
     deepest: int = 0
     last_store: float = 0.0
+    arrival: float = 0.0  # when it began to wait for another one's write
 
 
 def without_spins(runs: list[Run], warp: int) -> list[Run]:
     """A warp's runs without turns in which it read a flag in vain: a device has another number of them."""
+
+    def flags(run: Run) -> list[int]:
+        return [of[warp][0] for of in run.waits.values() if warp in of]
+
     kept, i = [], 0
     while i < len(runs):
         run = runs[i]
@@ -124,13 +129,12 @@ def without_spins(runs: list[Run], warp: int) -> list[Run]:
             (
                 j
                 for j in range(i + 1, min(i + 6, len(runs)))
-                if warp in run.waits
-                and runs[j].start == run.start
-                and runs[j].waits.get(warp, (0,))[0] == run.waits[warp][0]
+                if flags(run) and runs[j].start == run.start and flags(runs[j]) == flags(run)
             ),
             None,
         )
-        if again is not None and not any(warp in r.posts or r.is_barrier for r in runs[i:again]):
+        between = runs[i:again]
+        if again is not None and not any(r.is_barrier or any(warp in of for of in r.posts.values()) for r in between):
             i = again
             continue
         kept.append(run)
@@ -223,11 +227,11 @@ class Clock:
         if earliest > time:
             self._push(warp, earliest)
             return
-        if place in run.waiting and warp.number in run.waits:
-            key = run.waits[warp.number]
-            if key in self.trace.posted and key not in self.posted:
-                self.parked.setdefault(key, []).append(warp)
-                return
+        awaited = run.waits.get(place, {}).get(warp.number)
+        if awaited in self.trace.posted and awaited not in self.posted:
+            self.parked.setdefault(awaited, []).append(warp)
+            warp.arrival = warp.arrival or time
+            return
         free[scheduler] = time + 1
         done, interval, depth = self._memory(warp, run, place, cost, time, interval)
         free[pipe] = time + interval
@@ -273,12 +277,17 @@ class Clock:
             self.free[(m, "l2")] = max(port, time) + sectors * 32 / c.L2_BYTES
             done = max(port, time) + cost.latency
             warp.last_store = max(warp.last_store, done)
-            if cost.kind == "strong" and warp.number in run.waits:
-                visible, other = self.posted.get(run.waits[warp.number], (0.0, 0))
-                done, depth = max(done, visible + self.gpu.l2 / 2), max(depth, other) + 1
+            if cost.kind == "atomic" and warp.arrival:  # it has waited in L2 for the one before
+                time, done = warp.arrival, warp.arrival + cost.latency
+            warp.arrival = 0.0
+            there = time + cost.latency / 2
+            if (awaited := run.waits.get(place, {}).get(warp.number)) is not None:
+                visible, other = self.posted.get(awaited, (0.0, 0))
+                there, done = max(there, visible), max(done, visible + self.gpu.l2 / 2)
+                depth = max(depth, other) + 1
                 warp.base = warp.deepest = max(warp.deepest, depth)  # what follows depends on it by control flow
-            if warp.number in run.posts and place in run.posting:
-                self._post(run.posts[warp.number], time + cost.latency / 2, warp.deepest)
+            if (posts := run.posts.get(place, {}).get(warp.number)) is not None:
+                self._post(posts, there, warp.deepest)
             return done, interval, depth
         done = time + self.gpu.l1
         cache = self.cache[m]

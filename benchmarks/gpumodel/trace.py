@@ -16,24 +16,25 @@ if TYPE_CHECKING:
 Array = Any
 SECTOR = 32  # bytes that global memory moves at once
 BANKS = 32
-Version = tuple[int, int]  # a sector, and how often it was written before
+WORD = 4
+Version = tuple[int, int]  # a word of global memory, and how often it was written before
 
 
 @dataclass
 class Run:
     """Instructions start to end, executed by some warps; accesses by the instruction's place, then by warp.
 
-    In a cooperative launch blocks wait for each other: a read of a flag waits for the write whose value it saw.
+    In a cooperative launch blocks wait for each other: a read of a flag waits for the write whose value it saw, and an
+    atomic operation with a result for the one before. So the last block to arrive at a barrier is the slowest one,
+    whichever it was when the launch was executed.
     """
 
     start: int
     end: int
     accesses: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     is_barrier: bool = False
-    waits: dict[int, Version] = field(default_factory=dict)  # by warp
-    waiting: set[int] = field(default_factory=set)  # places
-    posts: dict[int, list[Version]] = field(default_factory=dict)
-    posting: set[int] = field(default_factory=set)
+    waits: dict[int, dict[int, Version]] = field(default_factory=dict)  # by place, then by warp
+    posts: dict[int, dict[int, list[Version]]] = field(default_factory=dict)
 
 
 def _groups(of: Array) -> Array:
@@ -85,22 +86,22 @@ class Trace:
         accesses = {int(of[s]): part for s, part in zip(starts, parts, strict=True)}
         self.present.accesses[instruction.place] = accesses
         if self.cooperative and space == "global":
-            self._order(instruction, accesses)
+            self._order(instruction, warps, at // WORD)
 
-    def _order(self, instruction: Instruction, accesses: dict[int, tuple[int, ...]]) -> None:
-        """Which write each read of a flag comes after."""
-        if instruction.opcode in ("LDG", "LD"):
-            if instruction.has("STRONG"):
-                self.present.waiting.add(instruction.place)
-                for warp, sectors in accesses.items():
-                    self.present.waits[warp] = (sectors[0], self.versions.get(sectors[0], 0))
+    def _order(self, instruction: Instruction, warps: Array, words: Array) -> None:
+        """Which write each read of a flag, and each atomic operation, comes after."""
+        reads = instruction.opcode in ("LDG", "LD")
+        if reads and not instruction.has("STRONG"):
             return
-        self.present.posting.add(instruction.place)
-        for warp, sectors in accesses.items():
-            for sector in sectors:
-                version = self.versions[sector] = self.versions.get(sector, 0) + 1
-                self.posted.add((sector, version))
-                self.present.posts.setdefault(warp, []).append((sector, version))
+        has_result = reads or instruction.opcode in ("ATOMG", "ATOM")
+        waits = self.present.waits.setdefault(instruction.place, {}) if has_result else {}
+        posts = self.present.posts.setdefault(instruction.place, {}) if not reads else {}
+        for warp, word in dict.fromkeys(zip(warps.tolist(), words.tolist(), strict=True)):
+            waits.setdefault(warp, (word, self.versions.get(word, 0)))
+            if not reads:
+                version = self.versions[word] = self.versions.get(word, 0) + 1
+                self.posted.add((word, version))
+                posts.setdefault(warp, []).append((word, version))
 
     def _shared(self, instruction: Instruction, warps: Array, at: Array, size: int) -> None:
         """Passes: how many different words the busiest bank has."""

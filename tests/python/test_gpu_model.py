@@ -92,6 +92,26 @@ extern "C" __global__ void relay(const int* next, int steps, int* flag, int* to)
     if (blockIdx.x > 0)
         to[blockIdx.x * blockDim.x + threadIdx.x] = place + threadIdx.x;
 }
+
+// Blocks work and wait for each other, twice: the last one to arrive releases all.
+extern "C" __global__ void meet(const int* next, const int* steps, int* barrier, int* to) {
+    int place = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        for (int k = 0; k < steps[turn * gridDim.x + blockIdx.x]; k++)
+            place = next[place];
+        to[turn * gridDim.x + blockIdx.x] = place;
+        const int round = ((volatile int*) barrier)[1];
+        __threadfence();
+        if (atomicAdd(barrier, 1) == gridDim.x - 1) {
+            atomicAdd(barrier, -(int) gridDim.x);
+            __threadfence();
+            atomicAdd(barrier + 1, 1);
+        } else
+            while (((volatile int*) barrier)[1] == round)
+                ;
+        __threadfence();
+    }
+}
 """
 
 
@@ -205,14 +225,31 @@ def test_blocks_wait_for_another(gpu: constants.Gpu) -> None:
     assert times[90].chain > 180  # that of one depends on that of the other
 
 
+def test_all_wait_for_the_slowest_block() -> None:
+    cells, blocks = 8192, 6
+    following = ((np.arange(cells) + 32) % cells).astype(np.int32)
+
+    def time_of(*slow: int) -> float:
+        steps = np.full((2, blocks), 10, np.int32)
+        for turn, block in enumerate(slow):
+            steps[turn, block] = 90
+        memory = Memory(following, steps, np.zeros(2, np.int32), np.zeros(2 * blocks, np.int32))
+        meet = launch(kernels("sm_90")["meet"], memory, blocks, 1, memory.pointers(0, 1, 2, 3), cooperative=True)
+        return time_launch(meet, H200).microseconds
+
+    chases = H200.microseconds(160 * H200.l2)
+    for slow in ((0, 0), (blocks - 1, blocks - 1), (0, blocks - 1), (blocks - 1, 2)):
+        assert time_of(*slow) - time_of() == pytest.approx(chases, rel=0.05)
+
+
 def test_turns_that_read_a_flag_in_vain_are_left_out() -> None:
     def reads(version: int) -> Run:
-        return Run(5, 8, waits={3: (77, version)}, waiting={6})
+        return Run(5, 8, waits={6: {3: (77, version)}})
 
     back, work = Run(8, 10), Run(10, 20)
     kept = without_spins([work, reads(0), back, reads(0), back, reads(1), work], 3)
-    assert [(run.start, run.waits.get(3)) for run in kept] == [(10, None), (5, (77, 1)), (10, None)]
-    written = Run(8, 10, posts={3: [(78, 1)]})  # what it writes between two reads counts
+    assert [(run.start, run.waits) for run in kept] == [(10, {}), (5, {6: {3: (77, 1)}}), (10, {})]
+    written = Run(8, 10, posts={9: {3: [(78, 1)]}})  # what it writes between two reads counts
     assert len(without_spins([reads(0), written, reads(1)], 3)) == 3
 
 
