@@ -208,6 +208,11 @@ public:
     int getImpulsesRevision() const {
         return impulsesRevision;
     }
+    /** A smaller tolerance if there are redundant constraints, in which errors of the solved ones add up, or copies of
+     *  particles, which then move as their mean. */
+    double innerTolerance(double tolerance) const {
+        return checked.empty() && set.numCopies == 0 ? tolerance : std::max(0.05 * tolerance, 1e-15);
+    }
 
 private:
     void build();
@@ -231,11 +236,6 @@ private:
     void sortByConstraint(const std::vector<double>& byRow, std::vector<double>& result) const;
     SolveReport reportNoGradient(int row, const Real3* positions) const;
     void setEndTime(double end);
-    /** A smaller tolerance if there are redundant constraints, in which errors of the solved ones add up, or copies of
-     *  particles, which then move as their mean. */
-    double innerTolerance(double tolerance) const {
-        return checked.empty() && set.numCopies == 0 ? tolerance : std::max(0.05 * tolerance, 1e-15);
-    }
     /** Find which clusters solve for nodes, and which particles these have. */
     void findNodes();
     /** Take a field of the particles to the nodes that clusters with joined bodies solve for. */

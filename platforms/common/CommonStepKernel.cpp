@@ -163,21 +163,30 @@ vector<StageText> CommonStepKernel::allStages() const {
     return all;
 }
 
+double CommonStepKernel::innerTolerance(const ConstraintIntegrator& integrator) const {
+    const ProjectionSettings settings = projectionSettings(integrator);
+    return max(solver->innerTolerance(settings.reachedTolerance()), settings.smallestTolerance);
+}
+
 bool CommonStepKernel::hasProgramFor(const ConstraintIntegrator& integrator) const {
-    return program != nullptr && revision == solver->getRevision() && smallInRegisters == hasSmallClusters(integrator);
+    return program != nullptr && revision == solver->getRevision() &&
+           smallInRegisters == hasSmallClusters(integrator) &&
+           isCoarse == ConstraintProgram::isCoarse(innerTolerance(integrator));
 }
 
 void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, int step) {
     if (hasProgramFor(integrator))
         return;
     const bool inRegisters = hasSmallClusters(integrator);
+    const bool willBeCoarse = ConstraintProgram::isCoarse(innerTolerance(integrator));
     requireMemory(integrator); // another method has another factor
     refreshReading();
     workBefore = record->reading.work;
     heatBefore = record->reading.heat;
-    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages());
+    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages(), willBeCoarse);
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
+    isCoarse = willBeCoarse;
     referenceTime = 0; // the initial value in the program
     globalsOnDevice.clear();
     takeOrder(step);
@@ -190,9 +199,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     const double tolerance = settings.reachedTolerance(), dt = integrator.getStepSize();
     numbers.set("tolerance", tolerance);
     numbers.set("threshold", settings.threshold());
-    // As ConstraintSolver::innerTolerance().
-    const bool isSmaller = !program->tables().redundant.empty() || solver->getSet().numCopies > 0;
-    numbers.set("innerTolerance", isSmaller ? max({0.05 * tolerance, 1e-15, settings.smallestTolerance}) : tolerance);
+    numbers.set("innerTolerance", innerTolerance(integrator));
     numbers.set("maxIterations", integrator.getMaxIterations());
     numbers.set("warmStart", integrator.getWarmStart() ? 1 : 0);
     numbers.set("dt", dt);

@@ -115,6 +115,8 @@ private:
     /** Whether single threads may solve small clusters in registers; not with warm starts, which are in memory. */
     bool hasSmallClusters(const ConstraintIntegrator& integrator) const;
     void requireMemory(const ConstraintIntegrator& integrator);
+    /** What clusters are solved to. */
+    double innerTolerance(const ConstraintIntegrator& integrator) const;
     bool hasProgramFor(const ConstraintIntegrator& integrator) const;
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);
@@ -177,7 +179,7 @@ private:
     std::vector<std::vector<BodyPlace>> bodyPlaces; // by particle with mass, in all bodies that share it
     std::vector<int> placeByFirstParticle;          // [constraints]
     int revision = -1;
-    bool smallInRegisters = true, projectsVelocitiesAlways = false;
+    bool smallInRegisters = true, isCoarse = false, projectsVelocitiesAlways = false;
 
     bool stateWasSet = true;   // by a user: the host projects it
     bool mayHaveMoved = false; // by a barostat, for example: the device projects it

@@ -93,10 +93,10 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const Comput
 }
 
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
-                                     const vector<StageText>& stages)
+                                     const vector<StageText>& stages, bool isCoarse)
     : arguments(device.context()), device(device), cc(device.context()),
       constraintTables(solver, smallInRegisters, availableThreadGroups()),
-      isIterative(solver.getMethod() == Method::Iterative) {
+      isIterative(solver.getMethod() == Method::Iterative), coarse(isCoarse) {
     addArguments(stages);
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
@@ -175,14 +175,14 @@ string ConstraintProgram::commonText() const {
     const auto number = [&](const char* inDouble, const char* inSingle) {
         return mixedIsDouble() ? string("(") + inDouble + ")" : string("(") + inSingle + "f)";
     };
-    return define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
-           define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
-           define("NOISE_PART", number("0", "0.5")) + define("FIRST_SWEEPS", "10") +
-           define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
+    return define("COARSE", coarse ? "1" : "0") + define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) +
+           define("INFINITE_ERROR", "1e30f") + define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) +
+           define("LINEAR_ROUNDING", number("1e-8", "1e-3")) + define("NOISE_PART", number("0", "0.5")) +
+           define("FIRST_SWEEPS", "10") + define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::kinds +
-           ConstraintKernelSources::failureCodes + ConstraintKernelSources::stepState +
-           ConstraintKernelSources::coordinates + ConstraintKernelSources::functions +
-           ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
+           ConstraintKernelSources::failureCodes + ConstraintKernelSources::numbers +
+           ConstraintKernelSources::stepState + ConstraintKernelSources::coordinates +
+           ConstraintKernelSources::functions + ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {

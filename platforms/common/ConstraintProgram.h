@@ -55,9 +55,10 @@ constexpr int noFailure = 0x7fffffff;
  *  so that kick, solve and update of a cluster are one launch. If all clusters are small, a stage is one launch. */
 class ConstraintProgram {
 public:
-    /** @param stages  for which launch() will be called */
+    /** @param stages    for which launch() will be called
+     *  @param isCoarse  isCoarse() of the tolerance that it solves to */
     ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
-                      const std::vector<StageText>& stages);
+                      const std::vector<StageText>& stages, bool isCoarse);
     /** Launch a stage. @param number  ascending from launch to launch; see fail() in kernels/state.cc */
     void launch(const std::string& stage, int number);
     /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
@@ -80,6 +81,10 @@ public:
     /** Number of clusters that several thread blocks solve in overlapping parts. */
     int numClustersInParts() const {
         return clustersInParts;
+    }
+    /** Whether a program for this tolerance has floats in its solves: kernels/numbers.cc. */
+    static bool isCoarse(double tolerance) {
+        return tolerance >= 1e-7;
     }
     /** Whether thread blocks solve clusters. On a CPU single threads do. */
     static bool usesBlocks(const OpenMM::ComputeContext& cc);
@@ -149,7 +154,7 @@ private:
     Device& device;
     OpenMM::ComputeContext& cc;
     ConstraintTables constraintTables;
-    bool isIterative;
+    bool isIterative, coarse;
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;

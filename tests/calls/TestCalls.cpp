@@ -41,7 +41,7 @@ Function* find(const char* name) {
 
 struct Calls {
     std::vector<std::string> launches, waits;
-    int waitsBetweenLaunches = 0;
+    int waitsBetweenLaunches = 0, programs = 0;
 };
 
 Calls calls() {
@@ -54,6 +54,8 @@ Calls calls() {
             result.launches.push_back(name);
             if (name != "keepEnd") // a copy behind the last wait, for which nobody waits
                 result.waitsBetweenLaunches = (int) result.waits.size() - waitsBefore;
+        } else if (what == "program") {
+            result.programs++;
         } else {
             result.waits.push_back(name);
             if (result.launches.empty())
@@ -394,6 +396,24 @@ TEST(Device, SolvesManyClustersOfOtherSizesInALaunchOfTheirOwn) {
     };
     EXPECT_EQ(launches(300), isCuda() ? 2 : 1);
     EXPECT_EQ(launches(20), 1);
+}
+
+/** Of the rest of a run only tolerances that cross 1e-7 need other programs, where the precision has doubles. */
+TEST(Device, CompilesAgainWhereTheToleranceCrosses) {
+    for (const char* precision : {"single", "mixed"}) {
+        const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.001, 1e-5);
+        DeviceSimulation simulation("hydrogens", *integrator, precision);
+        const auto programs = [&](double tolerance) {
+            integrator->setConstraintTolerance(tolerance);
+            return simulation.step(1).programs;
+        };
+        const int expected = std::string(precision) == "single" ? 0 : 2; // small clusters, and what follows a solve
+        EXPECT_EQ(programs(1e-6), 0) << precision;
+        EXPECT_EQ(programs(1e-8), expected) << precision;
+        EXPECT_EQ(programs(1e-9), 0) << precision;
+        EXPECT_EQ(programs(1e-7), expected) << precision;
+        EXPECT_EQ(programs(1e-5), 0) << precision;
+    }
 }
 
 /** The kinetic energy of projected velocities is computed on the device, and one array of sums fetched. */

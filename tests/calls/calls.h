@@ -7,8 +7,8 @@
  *  (instead of NVIDIA's driver) notes it. Tests find these functions by dlsym. */
 extern "C" {
 
-/** What was called since the last time, a line each: "launch <kernel>", or "wait <function>" for what makes the host
- *  wait for the device. Valid until the next call. */
+/** What was called since the last time, a line each: "launch <kernel>", "wait <function>" for what makes the host wait
+ *  for the device, or "program <function>" for one that is compiled or loaded. Valid until the next call. */
 const char* takeCalls();
 /** How many of what was made since the program began have not been released: buffers, programs, kernels and queues of
  *  OpenCL, arrays in CUDA's device memory. */

@@ -114,8 +114,12 @@ int clWaitForEvents(unsigned numEvents, void* events) {
     }
 MAKES(clCreateBuffer, (void* context, unsigned long flags, size_t size, void* host, int* error), context, flags, size,
       host, error)
-MAKES(clCreateProgramWithSource, (void* context, unsigned count, const char** text, const size_t* size, int* error),
-      context, count, text, size, error)
+void* clCreateProgramWithSource(void* context, unsigned count, const char** text, const size_t* size, int* error) {
+    record("program clCreateProgramWithSource");
+    void* object = OPENCL(clCreateProgramWithSource)(context, count, text, size, error);
+    numObjects += object != nullptr;
+    return object;
+}
 MAKES(clCreateKernel, (void* program, const char* name, int* error), program, name, error)
 MAKES(clCreateCommandQueue, (void* context, void* device, unsigned long properties, int* error), context, device,
       properties, error)
@@ -145,6 +149,16 @@ int cuLaunchCooperativeKernel(void* function, unsigned gridX, unsigned gridY, un
     record(std::string("launch ") + name);
     return CUDA(cuLaunchCooperativeKernel)(function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream,
                                            arguments);
+}
+int cuModuleLoad(void** module, const char* path) {
+    const int result = CUDA(cuModuleLoad)(module, path);
+    if (result == 0) // OpenMM tries its cache first
+        record("program cuModuleLoad");
+    return result;
+}
+int cuModuleLoadDataEx(void** module, const void* image, unsigned numOptions, void* options, void** values) {
+    record("program cuModuleLoadDataEx");
+    return CUDA(cuModuleLoadDataEx)(module, image, numOptions, options, values);
 }
 int cuMemAlloc_v2(size_t* array, size_t size) {
     numObjects++;

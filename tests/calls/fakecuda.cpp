@@ -453,11 +453,13 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
     std::ifstream file(path);
     if (!file)
         return CUDA_ERROR_FILE_NOT_FOUND; // OpenMM tries its cache first
+    record("program cuModuleLoad");
     std::ostringstream text;
     text << file.rdbuf();
     return load(module, text.str());
 }
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, CUjit_option*, void**) {
+    record("program cuModuleLoadDataEx");
     return load(module, (const char*) image);
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
