@@ -175,10 +175,11 @@ string ConstraintProgram::commonText() const {
     const auto number = [&](const char* inDouble, const char* inSingle) {
         return mixedIsDouble() ? string("(") + inDouble + ")" : string("(") + inSingle + "f)";
     };
-    return define("COARSE", coarse ? "1" : "0") + define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) +
-           define("INFINITE_ERROR", "1e30f") + define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) +
-           define("LINEAR_ROUNDING", number("1e-8", "1e-3")) + define("NOISE_PART", number("0", "0.5")) +
-           define("FIRST_SWEEPS", "10") + define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
+    return define("COARSE", coarse ? "1" : "0") + define("NUMBER_IS_DOUBLE", numberIsDouble() ? "1" : "0") +
+           define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
+           define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
+           define("NOISE_PART", number("0", "0.5")) + define("FIRST_SWEEPS", "10") +
+           define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::kinds +
            ConstraintKernelSources::failureCodes + ConstraintKernelSources::numbers +
            ConstraintKernelSources::stepState + ConstraintKernelSources::coordinates +
@@ -273,7 +274,8 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     }
     group.sharedFloats = group.factorNumbers;
     if (const auto found = t.layouts.find(range.first); found != t.layouts.end()) {
-        const long long floats = (found->second.layout.bytes(mixedIsDouble() ? 8 : 4) + 3) / 4;
+        const long long floats =
+            (found->second.layout.bytes(mixedIsDouble() ? 8 : 4, numberIsDouble() ? 8 : 4) + 3) / 4;
         group.isLocal = range.group == ThreadGroupKind::Part && floats <= sharedNumbers(group.blockSize);
         if (group.isLocal)
             group.sharedFloats = std::max(group.sharedFloats, (int) floats);

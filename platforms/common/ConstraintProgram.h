@@ -147,6 +147,10 @@ private:
     bool mixedIsDouble() const {
         return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
     }
+    /** Of what changes while a solve iterates. */
+    bool numberIsDouble() const {
+        return mixedIsDouble() && !coarse;
+    }
     void compile(const OpenMM::ComputeProgram& program, const std::string& prefix, const std::vector<StageText>& stages,
                  int threads, int blockSize, int first, int last);
     void execute(Launch& launch, int number);

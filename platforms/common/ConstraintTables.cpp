@@ -334,7 +334,7 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
     if (group == ThreadGroupKind::Part) {
         int rows = 0, numbers = 0;
         for (const Part& part : parts) {
-            rows = std::max(rows, part.factor.size());
+            rows = std::max(rows, part.factor.size() + (int) part.ring.size());
             numbers = std::max(numbers, 2 * (part.factor.size() + (int) part.factor.entryRow.size()));
         }
         server.blockSize = std::min(std::min(64 * ((rows + 63) / 64), 256), available.largestBlock);

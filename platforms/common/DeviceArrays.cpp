@@ -25,7 +25,7 @@ PartCounts countsOf(const ConstraintSet& set, const ConstraintGraph& graph, cons
         n.places += (int) set.nodesOf(set.constraints[graph.rows[cluster.begin + r]]).size();
     n.others = 2 * (int) part.ring.size();
     n.entries = (int) part.factor.entryRow.size();
-    n.updates = n.targets = n.entries + (int) part.factor.numUpdates;
+    n.records = 3 * (n.entries + (int) part.factor.numUpdates) / 2 + 1;
     n.levels = part.factor.numLevels;
     return n;
 }
@@ -283,6 +283,9 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"partState", "int4", partClusters},
         {"partErrorsBefore", "mixed2", partClusters},
         {"partBarriers", "int", 2 * partClusters},
+        {"partStamps", "int", partClusters},
+        {"partFound", "int2", 2 * 6 * partClusters}, // words of 64 bits
+        {"partChanges", "int2", n.parts > 0 ? 2 * n.rows : 0},
         {"grid", "int", 4},
         {"gridErrors", "mixed2", maxGridSize},
         {"gridRows", "int4", maxGridSize},

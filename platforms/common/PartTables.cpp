@@ -3,71 +3,86 @@
 #include "PartTables.h"
 #include "ConstraintTables.h"
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace ConstraintPlugin {
 
 namespace {
 
-constexpr int mark = 1 << 15; // of a 16-bit number: kernels/partDistances.cc says of what
+// Bits of numbers in tables: kernels/partDistances.cc and partFactor.cc say of what.
+constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
+constexpr int updatesOfRecord = 2, rowsOfPlace = 4;
+
+int recordsFor(int updates) {
+    return std::max(1, (updates + updatesOfRecord - 1) / updatesOfRecord);
+}
+
+int roundUpToFour(int n) {
+    return 4 * ((n + 3) / 4);
+}
 
 } // namespace
 
 void PartCounts::include(const PartCounts& other) {
-    for (int PartCounts::*count :
-         {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others, &PartCounts::entries,
-          &PartCounts::targets, &PartCounts::updates, &PartCounts::levels})
+    for (int PartCounts::*count : {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others,
+                                   &PartCounts::entries, &PartCounts::records, &PartCounts::levels})
         this->*count = std::max(this->*count, other.*count);
 }
 
 PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
-    const auto add = [](std::vector<Array>& arrays, int& total, const char* name, int size) {
-        arrays.push_back({name, total});
-        total += size;
+    using Sizes = std::vector<std::pair<const char*, int>>;
+    const int all = n.places + n.others;
+    const auto add = [](std::vector<Array>& arrays, int& total, const Sizes& sizes) {
+        for (const auto& [name, size] : sizes) {
+            arrays.push_back({name, total});
+            total += size;
+        }
+        total = roundUpToFour(total); // vectors follow
     };
-    for (const auto& [name, size] : std::vector<std::pair<const char*, int>>{{"START_BOND", 3 * n.rows},
-                                                                             {"INVERSE_LENGTH", n.rows},
-                                                                             {"TOTAL", n.rows},
-                                                                             {"LENGTH", n.solved},
-                                                                             {"OFFSET", n.solved},
-                                                                             {"FREE", 3 * (n.places + n.others)},
-                                                                             {"MOVED", 3 * (n.places + n.others)},
-                                                                             {"INVERSE_MASS", n.places + n.others}})
-        add(mixeds, numMixeds, name, size);
-    for (const auto& [name, size] : std::vector<std::pair<const char*, int>>{{"PIVOT", n.solved},
-                                                                             {"RIGHT_SIDE", n.solved},
-                                                                             {"DIAGONAL", n.solved},
-                                                                             {"LOWER", n.entries},
-                                                                             {"UPPER", n.entries},
-                                                                             {"GRADIENT", 3 * n.solved},
-                                                                             {"START_GRADIENT", 3 * n.solved}})
-        add(floats, numFloats, name, size);
-    for (const auto& [name, size] : std::vector<std::pair<const char*, int>>{
-             {"PARTICLE", n.places + n.others}, {"OWNER", n.rows}, {"FIRST_ROW", 1}})
-        add(ints, numInts, name, size);
-    for (const auto& [name, size] : std::vector<std::pair<const char*, int>>{{"COUNTS", 8},
-                                                                             {"ROW_PLACES", 2 * n.rows},
-                                                                             {"PLACE_START", n.places + 1},
-                                                                             {"PLACE_ROWS", 2 * n.rows},
-                                                                             {"COUPLING", 3 * n.entries},
-                                                                             {"LEVEL_TARGETS", n.levels + 1},
-                                                                             {"LEVEL_DIAGONALS", n.levels},
-                                                                             {"LEVEL_ENTRIES", n.levels + 1},
-                                                                             {"TARGET", n.targets},
-                                                                             {"UPDATE_START", n.targets + 1},
-                                                                             {"UPDATE", 3 * n.updates},
-                                                                             {"ENTRY", 3 * n.entries}})
-        add(shorts, numShorts, name, size);
-    numMixeds += (4 - numMixeds % 4) % 4; // tables are read as vectors of four ints
-    numFloats += (4 - numFloats % 4) % 4;
+    add(numbers4, numNumbers4, {{"BOND", n.solved}, {"IMPULSE", all}});
+    add(mixeds, numMixeds,
+        {{"START_BOND", 3 * (n.rows + 1)},
+         {"INVERSE_LENGTH", n.rows},
+         {"TOTAL", n.rows},
+         {"RATE", n.solved},
+         {"LENGTH", n.solved},
+         {"POSITION", 3 * all},
+         {"DISPLACEMENT", 3 * all},
+         {"VELOCITY", 3 * all},
+         {"INVERSE_MASS", all}});
+    add(floats4, numFloats4, {{"GRADIENT", n.solved}, {"START_GRADIENT", n.rows + 1}});
+    add(numbers, numNumbers,
+        {{"TARGET", n.solved}, {"SCALE", n.solved}, {"SMALL_TOTAL", n.rows + 1}, {"NUMBER_WEIGHT", all}});
+    add(floats, numFloats,
+        {{"PIVOT", n.solved + 1},
+         {"DIAGONAL", n.solved},
+         {"LOWER", n.entries + 1},
+         {"UPPER", n.entries + 1},
+         {"RIGHT_SIDE", n.solved + 1},
+         {"WEIGHT", all + 1},
+         {"CHANGE", n.rows}});
+    add(ints, numInts, {{"PARTICLE", all}, {"OWNER", n.rows}, {"ROW_PLACES", n.rows}, {"FIRST_ROW", 1}});
+    add(shorts, numShorts,
+        {{"RECORD", 8 * n.records},
+         {"COUPLING", 4 * n.entries},
+         {"ENTRY", 4 * n.entries},
+         {"PLACE_ROWS", rowsOfPlace * n.places},
+         {"COUNTS", 8},
+         {"PLACE_START", n.places + 1},
+         {"OTHER_ROWS", 2 * n.rows},
+         {"LEVEL_RECORDS", n.levels + 2}, // read ahead
+         {"LEVEL_DIAGONALS", n.levels + 2},
+         {"LEVEL_ENTRIES", n.levels + 2}});
 }
 
 bool PartLayout::fits() const {
-    return std::max({3 * n.rows, 3 * n.updates, 3 * n.entries, n.targets + 1, n.places + n.others}) < mark;
+    return std::max({4 * n.rows, n.entries, n.records, n.places + n.others}) < mark / 2;
 }
 
-long long PartLayout::bytes(int mixedBytes) const {
-    return (long long) mixedBytes * numMixeds + 4LL * (numFloats + tableInts());
+long long PartLayout::bytes(int mixedBytes, int numberBytes) const {
+    return (long long) numberBytes * (4 * numNumbers4 + numNumbers) + (long long) mixedBytes * numMixeds +
+           4LL * (4 * numFloats4 + numFloats + tableInts());
 }
 
 std::string PartLayout::definitions() const {
@@ -75,13 +90,18 @@ std::string PartLayout::definitions() const {
     const auto define = [&](const std::string& name, int value) {
         text += "#define " + name + " " + std::to_string(value) + "\n";
     };
-    for (const auto* arrays : {&mixeds, &floats, &ints, &shorts})
+    for (const auto* arrays : {&numbers4, &mixeds, &floats4, &numbers, &floats, &ints, &shorts})
         for (const Array& array : *arrays)
             define("AT_" + array.name, array.begin);
     define("PART_ROWS", n.rows);
     define("PART_SOLVED", n.solved);
+    define("PART_ENTRIES", n.entries);
+    define("PART_RECORDS", n.records);
     define("PART_ALL_PLACES", n.places + n.others);
+    define("PART_NUMBERS4", numNumbers4);
     define("PART_MIXEDS", numMixeds);
+    define("PART_FLOATS4", numFloats4);
+    define("PART_NUMBERS", numNumbers);
     define("PART_FLOATS", numFloats);
     define("PART_INTS", numInts);
     define("PART_TABLE_INTS", tableInts());
@@ -96,8 +116,8 @@ PartCounts countsOf(const ConstraintTables& t, int c) {
     n.entries = t.entryStart[c + 1] - t.entryStart[c];
     n.levels = t.levelStart[c + 1] - t.levelStart[c];
     const int firstTarget = t.levelTargetStart[t.levelStart[c]], lastTarget = t.levelTargetStart[t.levelStart[c + 1]];
-    n.targets = lastTarget - firstTarget;
-    n.updates = t.updateStart[lastTarget] - t.updateStart[firstTarget];
+    for (int i = firstTarget; i < lastTarget; i++)
+        n.records += recordsFor(t.updateStart[i + 1] - t.updateStart[i]);
     // Particles that are not displaced.
     std::vector<int> others;
     for (int row = t.rowStart[c]; row < t.rowStart[c + 1]; row++)
@@ -125,65 +145,89 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
     };
     const int firstRow = t.rowStart[c], firstPlace = t.particleStart[c], firstEntry = t.entryStart[c],
               firstLevel = t.levelStart[c], firstTarget = t.levelTargetStart[firstLevel],
-              firstUpdate = t.updateStart[firstTarget], firstLevelEntry = t.levelEntryStart[firstLevel];
+              firstLevelEntry = t.levelEntryStart[firstLevel],
+              numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows, counts.solved, counts.places, counts.others, counts.entries, counts.levels};
-    for (int i = 0; i < 6; i++)
+    const int sizes[] = {counts.rows, counts.solved, counts.places, counts.entries, counts.levels};
+    for (int i = 0; i < 5; i++)
         put(shorts, "COUNTS", i, sizes[i]);
+    for (int i = 0; i < n.places + n.others; i++)
+        put(ints, "PARTICLE", i, -1);
     for (int i = 0; i < counts.places; i++)
-        put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i]);
+        put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
     std::map<int, int> otherPlace; // of particles that are not displaced
     for (int k = 0; k < counts.rows; k++) {
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
+        int places[2];
         for (int i = 0; i < 2; i++) {
             const int s = t.slotStart[firstRow + k] + i;
-            int place = t.slotNode[s] - t.numNodes() - firstPlace;
+            places[i] = t.slotNode[s] - t.numNodes() - firstPlace;
             if (t.slotNode[s] < t.numNodes()) {
-                place = otherPlace.emplace(t.slotParticle[s], counts.places + (int) otherPlace.size()).first->second;
-                put(ints, "PARTICLE", place, t.slotParticle[s]);
+                places[i] =
+                    otherPlace.emplace(t.slotParticle[s], counts.places + (int) otherPlace.size()).first->second;
+                put(ints, "PARTICLE", places[i], t.slotParticle[s] | isFixed);
             }
-            const bool isLeaf = i == 0 && k < counts.solved && t.rowIsLeaf[firstRow + k] != 0;
-            put(shorts, "ROW_PLACES", 2 * k + i, place | (isLeaf ? mark : 0));
+        }
+        const bool isLeaf = k < counts.solved && t.rowIsLeaf[firstRow + k] != 0;
+        put(ints, "ROW_PLACES", k, places[0] | (isLeaf ? mark : 0) | places[1] << 16);
+    }
+    int others = 0; // rows of places beyond the first four of each
+    for (int i = 0; i < counts.places; i++) {
+        const int first = t.particleSlotStart[firstPlace + i], last = t.particleSlotStart[firstPlace + i + 1];
+        put(shorts, "PLACE_START", i, others);
+        for (int m = first; m < std::max(last, first + rowsOfPlace); m++) {
+            const int s = m < last ? t.particleSlot[m] : -1, row = s >= 0 ? t.slotRow[s] : -1;
+            const int entry = s < 0 ? n.rows : (row - firstRow) | (s != t.slotStart[row] ? mark : 0);
+            if (m - first < rowsOfPlace)
+                put(shorts, "PLACE_ROWS", rowsOfPlace * i + m - first, entry);
+            else
+                put(shorts, "OTHER_ROWS", others++, entry);
         }
     }
-    for (int i = 0; i <= counts.places; i++)
-        put(shorts, "PLACE_START", i, t.particleSlotStart[firstPlace + i] - t.particleSlotStart[firstPlace]);
-    for (int m = t.particleSlotStart[firstPlace]; m < t.particleSlotStart[firstPlace + counts.places]; m++) {
-        const int s = t.particleSlot[m], row = t.slotRow[s];
-        put(shorts, "PLACE_ROWS", m - t.particleSlotStart[firstPlace],
-            (row - firstRow) | (s != t.slotStart[row] ? mark : 0));
-    }
+    put(shorts, "PLACE_START", counts.places, others);
     for (int e = 0; e < counts.entries; e++) {
         const int m = t.couplingStart[firstEntry + e];
-        if (m == t.couplingStart[firstEntry + e + 1]) { // fill
-            put(shorts, "COUPLING", 3 * e, 2 * mark - 1);
+        if (m == t.couplingStart[firstEntry + e + 1]) { // fill: a place of infinite mass
+            put(shorts, "COUPLING", 4 * e, 4 * (n.places + n.others));
             continue;
         }
         const auto [s, u] = t.couplingSlots[m];
-        const bool areOpposite = (s != t.slotStart[t.slotRow[s]]) != (u != t.slotStart[t.slotRow[u]]);
-        put(shorts, "COUPLING", 3 * e, (t.slotNode[s] - t.numNodes() - firstPlace) | (areOpposite ? mark : 0));
-        put(shorts, "COUPLING", 3 * e + 1, t.slotRow[s] - firstRow);
-        put(shorts, "COUPLING", 3 * e + 2, t.slotRow[u] - firstRow);
+        const bool isOpposite = (s != t.slotStart[t.slotRow[s]]) != (u != t.slotStart[t.slotRow[u]]);
+        put(shorts, "COUPLING", 4 * e,
+            4 * (t.slotNode[s] - t.numNodes() - firstPlace) | (isOpposite ? areOpposite : 0));
+        put(shorts, "COUPLING", 4 * e + 1, 16 * (t.slotRow[s] - firstRow));
+        put(shorts, "COUPLING", 4 * e + 2, 16 * (t.slotRow[u] - firstRow));
     }
     for (int l = 0; l < counts.levels; l++) {
-        put(shorts, "LEVEL_TARGETS", l, t.levelTargetStart[firstLevel + l] - firstTarget);
+        put(shorts, "LEVEL_RECORDS", l, t.levelTargetStart[firstLevel + l] - firstTarget);
         put(shorts, "LEVEL_DIAGONALS", l, t.levelDiagonalEnd[firstLevel + l] - firstTarget);
-        put(shorts, "LEVEL_ENTRIES", l, t.levelEntryStart[firstLevel + l] - firstLevelEntry);
+        put(shorts, "LEVEL_ENTRIES", l + 1, t.levelEntryStart[firstLevel + l] - firstLevelEntry);
     }
-    put(shorts, "LEVEL_TARGETS", counts.levels, counts.targets);
-    put(shorts, "LEVEL_ENTRIES", counts.levels, counts.entries);
-    for (int i = 0; i < counts.targets; i++) {
-        const int target = t.updateTarget[firstTarget + i];
-        put(shorts, "TARGET", i, target >= 0 ? target : (~target >> 1) | ((~target & 1) != 0 ? mark : 0));
-        put(shorts, "UPDATE_START", i, t.updateStart[firstTarget + i] - firstUpdate);
+    put(shorts, "LEVEL_RECORDS", counts.levels, numTargets);
+    put(shorts, "LEVEL_ENTRIES", counts.levels + 1, counts.entries);
+    // A target's further updates are in records after those of all targets; a record says which one follows, or 0.
+    int further = numTargets;
+    for (int i = 0; i < numTargets; i++) {
+        const int target = t.updateTarget[firstTarget + i], first = t.updateStart[firstTarget + i],
+                  last = t.updateStart[firstTarget + i + 1];
+        put(shorts, "RECORD", 8 * i,
+            target >= 0 ? 4 * target : 4 * (~target >> 1) | isDiagonal | ((~target & 1) != 0 ? isFinished : 0));
+        for (int record = i, m = first; m < std::max(last, first + 1); m += updatesOfRecord) {
+            if (m > first) {
+                put(shorts, "RECORD", 8 * record + 1, further);
+                record = further++;
+            }
+            for (int k = 0; k < updatesOfRecord; k++) {
+                const std::array<int, 3> none = {n.entries, n.entries, n.solved}; // zeros
+                const auto& source = m + k < last ? t.updateSource[m + k] : none;
+                for (int j = 0; j < 3; j++)
+                    put(shorts, "RECORD", 8 * record + 2 + 3 * k + j, 4 * source[j]);
+            }
+        }
     }
-    put(shorts, "UPDATE_START", counts.targets, counts.updates);
-    for (int i = 0; i < counts.updates; i++)
-        for (int j = 0; j < 3; j++)
-            put(shorts, "UPDATE", 3 * i + j, t.updateSource[firstUpdate + i][j]);
     for (int i = 0; i < counts.entries; i++)
         for (int j = 0; j < 3; j++)
-            put(shorts, "ENTRY", 3 * i + j, t.levelEntry[firstLevelEntry + i][j]);
+            put(shorts, "ENTRY", 4 * i + j, 4 * t.levelEntry[firstLevelEntry + i][j]);
     return result;
 }
 

@@ -16,7 +16,7 @@ struct PartCounts {
     int solved = 0; ///< rows
     int places = 0; ///< particles that are displaced
     int others = 0; ///< particles of the ring alone
-    int entries = 0, targets = 0, updates = 0, levels = 0;
+    int entries = 0, records = 0, levels = 0;
     void include(const PartCounts& other);
 };
 
@@ -28,8 +28,9 @@ public:
     explicit PartLayout(const PartCounts& counts);
     /** Whether indices fit into 15 bits. */
     bool fits() const;
-    /** Bytes of shared memory. @param mixedBytes  of a number in the Context's precision for sums */
-    long long bytes(int mixedBytes) const;
+    /** Bytes of shared memory. @param mixedBytes   of a number in the Context's precision for sums
+     *                          @param numberBytes  of a number that changes while a solve iterates (numbers.cc) */
+    long long bytes(int mixedBytes, int numberBytes) const;
     /** #define NAME VALUE of all places. */
     std::string definitions() const;
     /** Ints of the tables of one part: vectors of four. */
@@ -45,8 +46,9 @@ private:
         int begin;
     };
     PartCounts n;
-    std::vector<Array> mixeds, floats, ints, shorts; // with their places among those of their kind
-    int numMixeds = 0, numFloats = 0, numInts = 0, numShorts = 0;
+    std::vector<Array> numbers4, mixeds, floats4, numbers, floats, ints,
+        shorts; // with places among those of their kind
+    int numNumbers4 = 0, numMixeds = 0, numFloats4 = 0, numNumbers = 0, numFloats = 0, numInts = 0, numShorts = 0;
 };
 
 /** Counts of a part in existing tables. */

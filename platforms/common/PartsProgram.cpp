@@ -4,6 +4,7 @@
 #include "ConstraintKernelSources.h"
 #include "ConstraintProgram.h"
 #include "TextMarkers.h"
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -21,13 +22,27 @@ int mostCorrections() {
     return tested == nullptr ? 8 : std::atoi(tested);
 }
 
-/** Operations on a particle. @param notes  also those that only write, which are called keep... */
-string operationsText(const vector<string>& operations, bool notes) {
+/** Operations on a particle. @param notesIf  condition of those that only write, which are called keep... */
+string operationsText(const vector<string>& operations, const string& notesIf = "") {
     string text;
     for (const string& operation : operations)
-        if (notes || operation.compare(0, 4, "keep") != 0)
-            text += "        " + operation + "(a, i, &p);\n";
+        text += "        " + (operation.compare(0, 4, "keep") == 0 ? notesIf : "") + operation + "(a, i, &p);\n";
     return text;
+}
+
+/** Those that note what was before a step need not come first: reads of others come before these then. */
+vector<string> withNotesLast(vector<string> operations) {
+    std::stable_partition(operations.begin(), operations.end(), [](const string& operation) {
+        return operation != "keepStart" && operation != "keepVelocity";
+    });
+    return operations;
+}
+
+vector<string> withoutNotes(vector<string> operations) {
+    operations.erase(std::remove_if(operations.begin(), operations.end(),
+                                    [](const string& operation) { return operation.compare(0, 4, "keep") == 0; }),
+                     operations.end());
+    return operations;
 }
 
 /** Whether kernels/partDistances.cc has a solve: those of each step, but for accelerations, which need many digits. */
@@ -51,11 +66,9 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
         text += table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
-                ConstraintKernelSources::partDistances;
+                ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
+                ConstraintKernelSources::partExchange;
     }
-    const auto kindsOf = [&](const string& solve) {
-        return group.isLocal && isOfLocalParts(solve) ? vector<string>{"General", "Local"} : vector<string>{"General"};
-    };
     std::set<string> solves;
     const vector<SplitStage> split(stages.begin(), stages.end());
     for (const SplitStage& stage : split)
@@ -65,17 +78,21 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++) {
             const string name = stage.nameOf((int) k), solve = stage.solves[k];
-            const vector<string> before = k == 0 ? stage.operations[0] : vector<string>(), kinds = kindsOf(solve);
-            for (const string& kind : kinds)
-                text += fillMarkers("partStage", ConstraintKernelSources::partStage,
-                                    {{"STAGE", name},
-                                     {"SOLVE", solve},
-                                     {"KIND", kind},
-                                     {"WITHOUT_NOTES", operationsText(before, false)},
-                                     {"BEFORE", operationsText(before, true)},
-                                     {"AFTER", operationsText(stage.operations[k + 1], true)}});
+            const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
+            const bool isLocal = group.isLocal && isOfLocalParts(solve);
+            const string after = operationsText(stage.operations[k + 1]);
+            text += fillMarkers("partStage", ConstraintKernelSources::partStage,
+                                {{"STAGE", name},
+                                 {"SOLVE", solve},
+                                 {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
+                                 {"BEFORE", operationsText(before)},
+                                 {"AFTER", after}});
+            if (isLocal)
+                text += fillMarkers(
+                    "partStageLocal", ConstraintKernelSources::partStageLocal,
+                    {{"STAGE", name}, {"BEFORE", operationsText(withNotesLast(before), "    if (isMoved) ")}, {"AFTER", after}});
             text += fillMarkers("partRun", ConstraintKernelSources::partRun,
-                                {{"STAGE", name}, {"SOLVE", solve}, {"KIND", kinds.back()}});
+                                {{"STAGE", name}, {"SOLVE", solve}, {"KIND", isLocal ? "Local" : "General"}});
         }
     // OpenMM launches no more blocks than fill a device, except for those that wait for each other.
     const auto kernel = [&](const string& name, const string& body) {

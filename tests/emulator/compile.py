@@ -87,7 +87,8 @@ def main() -> None:
     text, folder, compiler, *flags = sys.argv[1:]
     if MUTANT in os.environ:
         Path(text).write_text(without(Path(text).read_text(), os.environ[MUTANT]))
-    preprocessed = subprocess.run([compiler, "-E", "-x", "c++", text], check=True, capture_output=True, text=True)
+    others = "-DLET_OTHERS_RUN=emulator->fence();"  # where a thread waits for a word of another block
+    preprocessed = subprocess.run([compiler, "-E", others, "-x", "c++", text], check=True, capture_output=True, text=True)
     translated = translate(preprocessed.stdout)
     # Texts that differ in unused definitions or comments are one.
     key = key_of(re.sub(r"^# \d+ .*$", "", translated, flags=re.MULTILINE), compiler, flags)

@@ -105,6 +105,16 @@ inline float __int_as_float(int bits) {
     std::memcpy(&x, &bits, sizeof x);
     return x;
 }
+inline long long __double_as_longlong(double x) {
+    long long bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+inline double __longlong_as_double(long long bits) {
+    double x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
 /** As CUDA's: of a number and NaN, the number. */
 template <class A, class B>
 std::common_type_t<A, B> max(A a, B b) {

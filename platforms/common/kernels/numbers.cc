@@ -6,10 +6,12 @@
 #if COARSE
 typedef float number;
 typedef float3 number3;
+typedef float4 number4;
 #define make_number3 make_float3
 #else
 typedef mixed number;
 typedef mixed3 number3;
+typedef mixed4 number4;
 #define make_number3 make_mixed3
 #endif
 

@@ -1,63 +1,29 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// A part of a cluster of distances in the shared memory of its block (PartTables.h): bonds, displacements and tables with
-// indices of 16 bits, which the block reads once; matrix and factor in single precision. It computes what parts.cc does
-// for any kind of row. Rows are those that the part solves, then its ring; places are its particles, then those that it
-// does not displace. Bit 15 marks a row's first place if nothing is eliminated before the row; a row of a place, if the
-// place is its second one; a coupling's place, if it is the first one of one row and the second one of the other; and a
-// target, if no later update of this diagonal element follows. A coupling with all bits is fill.
+// A part of a cluster of distances in the shared memory of its block: tables with indices of 16 bits, which the block
+// reads once (PartTables.h), and numbers. Rows are those that the part solves, then its ring; places are its particles,
+// then those that it does not displace. It computes what parts.cc does for any kind of row, in another form: with b the
+// bond that a step without constraints leads to, and e the change of b by all corrections together,
+//
+//     |b + e|^2 - L^2 = (|b|^2 - L^2) + (2 b + e).e
+//
+// What is in parentheses first is computed once in `mixed`, the rest in `number`, which is float where the tolerance is
+// coarse. docs/precision.md has a bound of the rounding errors; they are part of the error that is reported.
 
-#define MARK 0x8000
+#define MARK 0x8000 // of a row's places: nothing is eliminated before the row; of a place's row: the place is its second
+                    // one; of a coupling: its place is one row's first and another row's second
+#define IS_FIXED (1 << 30) // of a particle: the part does not displace it
+#define IS_MOVED (1 << 29) // the part moves it in the end
+#define PARTICLE_OF(number) ((number) & 0x1fffffff)
 #define INDEX(number) ((number) & 0x7fff)
+#define LOW(pair) ((pair) & 0xffff)
+#define HIGH(pair) ((int) ((unsigned int) (pair) >> 16))
 
-// Notes of a block about a round, in two places that rounds use in turns: the largest error of own rows, a row that has
-// it, and whether a gradient has turned or a pivot vanished; and of all parts, in the round before.
-#define NOTE_ERROR 0
-#define NOTE_ROW 2
-#define NOTE_KIND 4
-#define NOTE_LARGEST 6
-#define NOTE_KINDS 7
-#define NOT_FINITE_KEY 0x7f800000
-
-DEVICE void startNotes(LOCAL_ARG int* notes) {
-    for (int n = 0; n < 8; n++)
-        notes[n] = 0;
-    notes[NOTE_ROW] = notes[NOTE_ROW + 1] = NO_ROW;
-}
-
-/** An error as an integer, in the order of errors: its bits in single precision, rounded up. */
-DEVICE int keyOf(Report report) {
-    if (report.outcome != Outcome_Converged || !(report.error < INFINITE_ERROR))
-        return NOT_FINITE_KEY;
-    const float rounded = report.error;
-    return FLOAT_BITS(rounded) + (rounded < report.error ? 1 : 0);
-}
-
-DEVICE mixed errorOfKey(int key) {
-    return key >= NOT_FINITE_KEY ? INFINITE_ERROR : BITS_FLOAT(key);
-}
-
-/** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide(). */
-DEVICE void decideLocal(const Arguments* a, const PartSolve* solve, PartState* state, int iterations, mixed error, int kind,
-                        float leastGain) {
-    const bool isFinite = error < INFINITE_ERROR;
-    state->iterations = max(iterations, 0);
-    if (iterations < 0) {
-        state->isHandedOver = !isFinite;
-        state->isOver = state->isHandedOver || error <= a->tolerance;
-        return;
-    }
-    const bool isSolved = isFinite && (error == 0 || (error <= solve->tolerance && iterations > 0));
-    const bool isTooSlow = iterations >= min(MOST_CORRECTIONS, a->maxIterations) ||
-                           (iterations > 0 && error > leastGain * state->lastLargest);
-    state->lastLargest = error;
-    state->isHandedOver = !isFinite || kind == VANISHED || (isSolved ? kind == TURNED : isTooSlow);
-    state->isOver = isSolved || state->isHandedOver;
-}
-
-/** A part in shared memory. */
 typedef struct {
     LOCAL_ARG mixed* m;
+    LOCAL_ARG number4* n;
+    LOCAL_ARG float4* g;
+    LOCAL_ARG number* r;
     LOCAL_ARG float* f;
     LOCAL_ARG int* i;
     LOCAL_ARG unsigned short* s;
@@ -65,8 +31,11 @@ typedef struct {
 
 DEVICE LocalPart localPart(SharedMemory shared) {
     LocalPart part;
-    part.m = (LOCAL_ARG mixed*) shared.numbers;
-    part.f = (LOCAL_ARG float*) (part.m + PART_MIXEDS);
+    part.n = (LOCAL_ARG number4*) shared.numbers;
+    part.m = (LOCAL_ARG mixed*) (part.n + PART_NUMBERS4);
+    part.g = (LOCAL_ARG float4*) (part.m + PART_MIXEDS);
+    part.r = (LOCAL_ARG number*) (part.g + PART_FLOATS4);
+    part.f = (LOCAL_ARG float*) (part.r + PART_NUMBERS);
     part.i = (LOCAL_ARG int*) (part.f + PART_FLOATS);
     part.s = (LOCAL_ARG unsigned short*) (part.i + PART_INTS);
     return part;
@@ -75,10 +44,17 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_ROWS part.s[AT_COUNTS]
 #define NUM_SOLVED part.s[AT_COUNTS + 1]
 #define NUM_PLACES part.s[AT_COUNTS + 2]
-#define NUM_OTHERS part.s[AT_COUNTS + 3]
-#define NUM_ENTRIES part.s[AT_COUNTS + 4]
-#define NUM_LEVELS part.s[AT_COUNTS + 5]
-#define EACH_LOCAL(k, count) for (int k = THREAD_IN_GROUP; k < count; k += THREAD_GROUP_SIZE)
+#define NUM_ENTRIES part.s[AT_COUNTS + 3]
+#define NUM_LEVELS part.s[AT_COUNTS + 4]
+#define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
+/** `most` is known when this is compiled: no loop is left if a block has as many threads. */
+#define TURNS_OF(most) (((most) + BLOCK_SIZE - 1) / BLOCK_SIZE)
+#define EACH_LOCAL(k, count, most)                                                                                     \
+    for (int k = THREAD_IN_GROUP, turn = 0; turn < TURNS_OF(most); turn++, k += BLOCK_SIZE)                            \
+        if (k < (count))
+#define EACH_LOCAL_ROW(k) EACH_LOCAL(k, NUM_ROWS, PART_ROWS)
+#define EACH_SOLVED_ROW(k) EACH_LOCAL(k, NUM_SOLVED, PART_SOLVED)
+#define EACH_PLACE(place) EACH_LOCAL(place, NUM_PLACES, PART_ALL_PLACES)
 
 DEVICE mixed3 vectorAt(LOCAL_ARG const mixed* x, int stride, int k) {
     return make_mixed3(x[k], x[k + stride], x[k + 2 * stride]);
@@ -90,323 +66,275 @@ DEVICE void setVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
     x[k + 2 * stride] = value.z;
 }
 
-DEVICE float dotAt(LOCAL_ARG const float* x, int k, LOCAL_ARG const float* y, int l) {
-    return x[k] * y[l] + x[k + PART_SOLVED] * y[l + PART_SOLVED] + x[k + 2 * PART_SOLVED] * y[l + 2 * PART_SOLVED];
+DEVICE float dotOf(float4 x, float4 y) {
+    return x.x * y.x + x.y * y.y + x.z * y.z;
 }
 
-/** Read the tables of a part. */
-DEVICE void readTables(const Arguments* a, int c SHARED_PARAMETER) {
-    LOCAL_ARG int4* to = (LOCAL_ARG int4*) localPart(shared).i;
-    GLOBAL const int4* from = (GLOBAL const int4*) (a->partTables + FIRST_TABLE) + (c - a->firstOfRange) * (PART_TABLE_INTS / 4);
-    EACH_LOCAL(k, PART_TABLE_INTS / 4) to[k] = from[k];
-    if (THREAD_IN_GROUP == 0)
-        startNotes(shared.notes);
-    THREAD_GROUP_SYNC
-    const LocalPart part = localPart(shared);
-    EACH_LOCAL(k, NUM_OTHERS) {
-        const int place = NUM_PLACES + k;
-        part.m[AT_INVERSE_MASS + place] = 0;
-        setVectorAt(part.m + AT_FREE, PART_ALL_PLACES, place, make_mixed3(0, 0, 0));
-        setVectorAt(part.m + AT_MOVED, PART_ALL_PLACES, place, make_mixed3(0, 0, 0));
+/** The tables of a part in global memory. */
+DEVICE GLOBAL const int* tableOf(const Arguments* a, int c) {
+    return a->partTables + FIRST_TABLE + (c - a->firstOfRange) * PART_TABLE_INTS;
+}
+
+/** What a thread reads of its rows, and of the tables of its part. */
+typedef struct {
+    int4 tables[TURNS_OF(PART_TABLE_INTS / 4)];
+    int isPeriodic[TURNS_OF(PART_ROWS)];
+    mixed rate[TURNS_OF(PART_ROWS)], target[TURNS_OF(PART_ROWS)], total[TURNS_OF(PART_ROWS)];
+} Reading;
+
+/** Read what does not depend on positions. All reads come before the first number is needed. */
+DEVICE void readTables(const Arguments* a, int c, mixed time, Reading* reading) {
+    GLOBAL const int4* from = (GLOBAL const int4*) tableOf(a, c);
+    EACH_LOCAL(k, PART_TABLE_INTS / 4, PART_TABLE_INTS / 4) reading->tables[turn] = from[k];
+    const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow;
+    EACH_LOCAL(k, numRows, PART_ROWS) {
+        reading->isPeriodic[turn] = a->rowPeriodic[firstRow + k];
+        reading->rate[turn] = a->rowRate[firstRow + k];
+        reading->target[turn] = targetAt(a, firstRow + k, time);
+        reading->total[turn] = !WAITS && a->round > 0 ? a->total[firstRow + k] : 0;
     }
 }
 
-/** The displacement or velocity of a particle before the solve. */
-DEVICE void takeParticleLocal(const Arguments* a, int c, int n, const Particle* p, int what SHARED_PARAMETER) {
+DEVICE void keepTables(const Arguments* a, int c, const Reading* reading SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    const int place = n - a->particleStart[c];
-    const mixed3 value = choose(what == POSITIONS, p->d, p->v);
-    part.m[AT_INVERSE_MASS + place] = p->w;
-    setVectorAt(part.m + AT_FREE, PART_ALL_PLACES, place, value);
-    setVectorAt(part.m + AT_MOVED, PART_ALL_PLACES, place, value);
+    EACH_LOCAL(k, PART_TABLE_INTS / 4, PART_TABLE_INTS / 4)((LOCAL_ARG int4*) part.i)[k] = reading->tables[turn];
+    const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow, numSolved = a->solvedEnd[c] - firstRow;
+    EACH_LOCAL(k, numRows, PART_ROWS) {
+        part.m[AT_INVERSE_LENGTH + k] = reading->isPeriodic[turn]; // until startRowsLocal()
+        part.m[AT_TOTAL + k] = reading->total[turn];
+#if !WAITS
+        a->total[firstRow + k] = reading->total[turn];
+#endif
+        if (k < numSolved) {
+            part.m[AT_RATE + k] = reading->rate[turn];
+            part.m[AT_LENGTH + k] = reading->target[turn];
+        }
+    }
+    if (THREAD_IN_GROUP == 0) {
+        // Records that are not full refer to these.
+        part.f[AT_PIVOT + PART_SOLVED] = part.f[AT_RIGHT_SIDE + PART_SOLVED] = 0;
+        part.f[AT_LOWER + PART_ENTRIES] = part.f[AT_UPPER + PART_ENTRIES] = 0;
+        part.f[AT_WEIGHT + PART_ALL_PLACES] = 0;
+        part.r[AT_SMALL_TOTAL + PART_ROWS] = 0;
+        part.g[AT_START_GRADIENT + PART_ROWS].x = part.g[AT_START_GRADIENT + PART_ROWS].y =
+            part.g[AT_START_GRADIENT + PART_ROWS].z = 0;
+        setVectorAt(part.m + AT_START_BOND, PART_ROWS + 1, PART_ROWS, make_mixed3(0, 0, 0));
+    }
 }
 
-/** Take the present positions as the start of all rows.
- *  @return the first own row of this thread that is not finite */
-DEVICE Report startRowsLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+/** Take up the particle of a place as it is before the solve. */
+DEVICE void takeParticleLocal(int place, mixed3 position, const Particle* p SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    part.m[AT_INVERSE_MASS + place] = p->w;
+    part.f[AT_WEIGHT + place] = p->w;
+    part.r[AT_NUMBER_WEIGHT + place] = p->w;
+    setVectorAt(part.m + AT_POSITION, PART_ALL_PLACES, place, position);
+    setVectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, place, p->d);
+    setVectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, place, p->v);
+    number4 nothing;
+    nothing.x = nothing.y = nothing.z = nothing.w = 0;
+    part.n[AT_IMPULSE + place] = nothing;
+}
+
+/** The particle of a place before the solve. */
+DEVICE Particle particleLocal(int place SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    Particle p;
+    p.d = vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, place);
+    p.v = vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, place);
+    p.c = make_mixed3(0, 0, 0);
+    p.w = part.m[AT_INVERSE_MASS + place];
+    return p;
+}
+
+/** The worst of a part's own rows that a thread has seen: the first one that is not finite, or the largest error. */
+typedef struct {
+    int row; // -1: none
+    number error, value;
+} Worst;
+typedef Worst StartLocal;
+
+DEVICE void noteWorst(Worst* worst, int row, number error, number value) {
+    if (worst->row >= 0 && (error <= worst->error || !(worst->error < INFINITE_ERROR)))
+        return;
+    worst->row = row;
+    worst->error = error < INFINITE_ERROR ? error : (number) INFINITE_ERROR;
+    worst->value = value;
+}
+
+/** Sums of terms of an impulse round by so much, relative to the sum of their sizes; docs/precision.md derives it. */
+#define SUM_ROUNDING 1.2e-6f
+
+/** -sigma of a row that the part solves, with the gradient. */
+DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* hasTurned SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const int places = part.i[AT_ROW_PLACES + k];
+    const number4 first = part.n[AT_IMPULSE + INDEX(LOW(places))], second = part.n[AT_IMPULSE + HIGH(places)];
+    const number4 b = part.n[AT_BOND + k];
+    const number target = part.r[AT_TARGET + k], scale = part.r[AT_SCALE + k];
+    number4 e;
+    e.x = first.x - second.x;
+    e.y = first.y - second.y;
+    e.z = first.z - second.z;
+    number error, value, sigma;
+    bool isTurned = false;
+    const float4 start = part.g[AT_START_GRADIENT + k];
+    if (solve->what == POSITIONS) {
+        const number excess = b.w + (2 * b.x + e.x) * e.x + (2 * b.y + e.y) * e.y + (2 * b.z + e.z) * e.z;
+        const number square = target * target + excess, inverseValue = 1 / sqrt(square);
+        value = square * inverseValue;
+        sigma = excess / (value + target);
+        error = fabs(sigma) * scale;
+        const float inverse = inverseValue;
+        float4 g;
+        g.x = inverse * (float) (b.x + e.x);
+        g.y = inverse * (float) (b.y + e.y);
+        g.z = inverse * (float) (b.z + e.z);
+        g.w = 0;
+        part.g[AT_GRADIENT + k] = g;
+        isTurned = !(dotOf(g, start) > 1e-6f);
+    } else {
+        sigma = value = b.w + b.x * e.x + b.y * e.y + b.z * e.z;
+        error = fabs(sigma) * scale;
+    }
+#if COARSE
+    error += SUM_ROUNDING * scale * (first.w + second.w);
+#endif
+    part.f[AT_RIGHT_SIDE + k] = -sigma;
+    if (!IS_OWN_LOCAL(k))
+        return;
+    noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
+    *hasTurned = *hasTurned || isTurned;
+}
+
+/** 1/sqrt(x) by Newton's method from single precision: a square root and a division take longer. */
+DEVICE mixed inverseRoot(mixed x) {
+    const float seed = 1 / sqrt((float) x);
+    mixed root = seed;
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        root *= (mixed) 1.5f - (mixed) 0.5f * x * root * root;
+    return root;
+}
+
+/** Take the present positions as the start of all rows, and evaluate them without corrections. */
+DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
-    Report mine = newReport();
-    EACH_LOCAL(k, NUM_ROWS) {
-        const int row = part.i[AT_FIRST_ROW] + k;
-        const int first = INDEX(part.s[AT_ROW_PLACES + 2 * k]), second = part.s[AT_ROW_PLACES + 2 * k + 1];
-        mixed3 s = positionOf(a, part.i[AT_PARTICLE + first]) - positionOf(a, part.i[AT_PARTICLE + second]);
-        if (a->rowPeriodic[row])
+    Worst worst;
+    worst.row = -1;
+    EACH_LOCAL_ROW(k) {
+        const int places = part.i[AT_ROW_PLACES + k], first = INDEX(LOW(places)), second = HIGH(places);
+        mixed3 s = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, first) -
+                   vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, second);
+        if (part.m[AT_INVERSE_LENGTH + k] != 0)
             s = minimumImage(s, stepState);
-        const mixed length = sqrt(dot(s, s));
-        setVectorAt(part.m + AT_START_BOND, PART_ROWS, k, s);
-        const mixed inverse = 1 / length;
+        const mixed inverse = inverseRoot(dot(s, s));
+        setVectorAt(part.m + AT_START_BOND, PART_ROWS + 1, k, s);
         part.m[AT_INVERSE_LENGTH + k] = inverse;
-        part.m[AT_TOTAL + k] = 0;
+        float4 g;
+        g.x = inverse * s.x;
+        g.y = inverse * s.y;
+        g.z = inverse * s.z;
+        g.w = 0;
+        part.g[AT_START_GRADIENT + k] = g;
 #if !WAITS // for the launch that moves particles
-        store3(a->startGradient, row + STORE_SHIFT, inverse * s);
-        a->total[row] = 0;
+        store3(a->startGradient, part.i[AT_FIRST_ROW] + k + STORE_SHIFT, inverse * s);
 #endif
         if (k >= NUM_SOLVED)
             continue;
-        const mixed rate = a->rowRate[row];
-        part.m[AT_LENGTH + k] = targetAt(a, row, solve->time);
-        part.m[AT_OFFSET + k] = -rate;
+        const mixed rate = part.m[AT_RATE + k], target = part.m[AT_LENGTH + k];
         if (solve->workStage >= 0)
-            a->workRate[solve->workStage * a->numRows + row] = -rate;
-        part.f[AT_START_GRADIENT + k] = inverse * s.x;
-        part.f[AT_START_GRADIENT + PART_SOLVED + k] = inverse * s.y;
-        part.f[AT_START_GRADIENT + 2 * PART_SOLVED + k] = inverse * s.z;
-        if (!(length < INFINITE_ERROR) && mine.outcome == Outcome_Converged && part.i[AT_OWNER + k] == row) {
-            mine.outcome = Outcome_NotFinite;
-            mine.row = row;
-            mine.value = length;
-        }
+            a->workRate[solve->workStage * a->numRows + part.i[AT_FIRST_ROW] + k] = -rate;
+        LOCAL_ARG const mixed* values = part.m + (solve->what == POSITIONS ? AT_DISPLACEMENT : AT_VELOCITY);
+        const mixed3 free = vectorAt(values, PART_ALL_PLACES, first) - vectorAt(values, PART_ALL_PLACES, second);
+        const mixed3 b = solve->what == POSITIONS ? s + free : inverse * s;
+        number4 bond;
+        bond.x = b.x;
+        bond.y = b.y;
+        bond.z = b.z;
+        bond.w = solve->what == POSITIONS ? dot(b, b) - target * target : dot(b, free) - rate;
+        part.n[AT_BOND + k] = bond;
+        part.r[AT_TARGET + k] = target;
+        part.r[AT_SCALE + k] = (number) (solve->what == POSITIONS ? 1 : solve->timeScale) / (number) target;
+        bool ignored = false;
+        evaluateRowLocal(solve, k, &worst, &ignored SHARED_ARGUMENT);
+        if (!(inverse > 0 && inverse < INFINITE_ERROR))
+            noteWorst(&worst, part.i[AT_FIRST_ROW] + k, 1 / inverse, 1 / inverse);
     }
-    return mine;
+    return worst;
 }
 
-/** The value of a row at present, a length or its rate, and its residual and error. */
-DEVICE mixed rowLocal(int k, const PartSolve* solve, mixed* error, mixed* value, bool* isTurned SHARED_PARAMETER) {
+/** Add total multiplier times gradient of a row of a place to its impulse. */
+DEVICE void addImpulse(LocalPart part, int entry, number4* sum) {
+    const int k = INDEX(entry);
+    const number total = part.r[AT_SMALL_TOTAL + k], signedTotal = (entry & MARK) ? -total : total;
+#if COARSE
+    const float4 g = part.g[AT_START_GRADIENT + k];
+#else
+    const mixed3 g = (k < PART_ROWS ? part.m[AT_INVERSE_LENGTH + k] : 0) *
+                     vectorAt(part.m + AT_START_BOND, PART_ROWS + 1, k);
+#endif
+    sum->x += signedTotal * g.x;
+    sum->y += signedTotal * g.y;
+    sum->z += signedTotal * g.z;
+    sum->w += fabs(total);
+}
+
+/** Displace places by the total multipliers of rows. */
+DEVICE void displaceLocal(SharedMemory shared) {
     const LocalPart part = localPart(shared);
-    const int first = INDEX(part.s[AT_ROW_PLACES + 2 * k]), second = part.s[AT_ROW_PLACES + 2 * k + 1];
-    const mixed3 moved = vectorAt(part.m + AT_MOVED, PART_ALL_PLACES, first) -
-                         vectorAt(part.m + AT_MOVED, PART_ALL_PLACES, second);
-    const mixed3 s = vectorAt(part.m + AT_START_BOND, PART_ROWS, k);
-    const mixed inverseTarget = 1 / part.m[AT_LENGTH + k];
-    if (solve->what != POSITIONS) {
-        *value = part.m[AT_INVERSE_LENGTH + k] * dot(s, moved) + part.m[AT_OFFSET + k];
-        *error = fabs(*value) * inverseTarget * solve->timeScale;
-        return *value;
+    EACH_PLACE(place) {
+        const int2 firstFour = ((LOCAL_ARG const int2*) (part.s + AT_PLACE_ROWS))[place];
+        const int begin = part.s[AT_PLACE_START + place], end = part.s[AT_PLACE_START + place + 1];
+        const number w = part.r[AT_NUMBER_WEIGHT + place];
+        number4 sum;
+        sum.x = sum.y = sum.z = sum.w = 0;
+        addImpulse(part, LOW(firstFour.x), &sum);
+        addImpulse(part, HIGH(firstFour.x), &sum);
+        addImpulse(part, LOW(firstFour.y), &sum);
+        addImpulse(part, HIGH(firstFour.y), &sum);
+        for (int m = begin; m < end; m++)
+            addImpulse(part, part.s[AT_OTHER_ROWS + m], &sum);
+        sum.x *= w;
+        sum.y *= w;
+        sum.z *= w;
+        sum.w *= w;
+        part.n[AT_IMPULSE + place] = sum;
     }
-    const mixed3 b = s + moved;
-    *value = sqrt(dot(b, b));
-    const mixed sigma = *value - part.m[AT_LENGTH + k];
-    *error = fabs(sigma) * inverseTarget;
-    const float inverse = 1 / (float) *value;
-    part.f[AT_GRADIENT + k] = inverse * (float) b.x;
-    part.f[AT_GRADIENT + PART_SOLVED + k] = inverse * (float) b.y;
-    part.f[AT_GRADIENT + 2 * PART_SOLVED + k] = inverse * (float) b.z;
-    *isTurned = !(dotAt(part.f + AT_GRADIENT, k, part.f + AT_START_GRADIENT, k) > 1e-6f);
-    return sigma;
-}
-
-/** -sigma of all rows of a part. The largest error of its own rows is noted, and whether a gradient has turned.
- *  @return the largest error of this thread's own rows */
-DEVICE Report evaluateLocal(const PartSolve* solve, int round, bool isTurnNoted SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    const int firstRow = part.i[AT_FIRST_ROW];
-    Report mine = newReport();
-    bool hasTurned = false;
-    EACH_LOCAL(k, NUM_SOLVED) {
-        mixed error, value;
-        bool isTurned = false;
-        part.f[AT_RIGHT_SIDE + k] = -rowLocal(k, solve, &error, &value, &isTurned SHARED_ARGUMENT);
-        if (part.i[AT_OWNER + k] != firstRow + k)
-            continue;
-        note(&mine, firstRow + k, error, value);
-        hasTurned = hasTurned || isTurned;
-    }
-    const int key = keyOf(mine);
-    if (key > 0)
-        GROUP_MAXIMUM(shared.notes + NOTE_ERROR + (round & 1), key);
-    if (hasTurned && isTurnNoted)
-        GROUP_MAXIMUM(shared.notes + NOTE_KIND + (round & 1), TURNED);
-    return mine;
-}
-
-/** 1 over a pivot; a vanished pivot is recorded. */
-DEVICE float invertLocal(float pivot, float original, int k, int* singular) {
-    if (!(fabs(pivot) > 1e-6f * fabs(original)) && k < *singular)
-        *singular = k;
-    return 1 / pivot;
-}
-
-/** A = J(r) M^-1 J(0)^T in the factor's pattern. */
-DEVICE void assembleLocal(LOCAL_ARG const float* gradients, bool isWanted, int* singular SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    LOCAL_ARG const float* atStart = part.f + AT_START_GRADIENT;
-    EACH_LOCAL(k, NUM_SOLVED) if (isWanted) {
-        const int first = part.s[AT_ROW_PLACES + 2 * k], second = part.s[AT_ROW_PLACES + 2 * k + 1];
-        const float w = part.m[AT_INVERSE_MASS + INDEX(first)] + part.m[AT_INVERSE_MASS + second];
-        const float diagonal = w * dotAt(gradients, k, atStart, k);
-        part.f[AT_DIAGONAL + k] = diagonal;
-        part.f[AT_PIVOT + k] = (first & MARK) ? invertLocal(diagonal, diagonal, k, singular) : diagonal;
-    }
-    EACH_LOCAL(e, NUM_ENTRIES) if (isWanted) {
-        const int place = part.s[AT_COUPLING + 3 * e];
-        float lower = 0, upper = 0;
-        if (place != 0xffff) {
-            const int row = part.s[AT_COUPLING + 3 * e + 1], column = part.s[AT_COUPLING + 3 * e + 2];
-            const float inverseMass = part.m[AT_INVERSE_MASS + INDEX(place)];
-            const float w = (place & MARK) ? -inverseMass : inverseMass;
-            lower = w * dotAt(gradients, row, atStart, column);
-            upper = w * dotAt(gradients, column, atStart, row);
-        }
-        part.f[AT_LOWER + e] = lower;
-        part.f[AT_UPPER + e] = upper;
-    }
-}
-
-/** Factorize if the matrix is new, and solve for the right-hand side: as factor.cc.
- *  @return whether no pivot vanished that this thread inverted */
-DEVICE bool correctLocal(const PartSolve* solve, bool isWanted, PartState* state SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    LOCAL_ARG float *pivot = part.f + AT_PIVOT, *x = part.f + AT_RIGHT_SIDE, *lower = part.f + AT_LOWER,
-                    *upper = part.f + AT_UPPER;
-    const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
-    const int levels = isWanted ? NUM_LEVELS : 0;
-    int singular = NO_ROW;
-    assembleLocal(part.f + (solve->what == POSITIONS ? AT_GRADIENT : AT_START_GRADIENT), isWanted && factorizes,
-                  &singular SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
-    for (int level = 0; level < levels - 1; level++) {
-        const int begin = part.s[AT_LEVEL_TARGETS + level], diagonals = part.s[AT_LEVEL_DIAGONALS + level];
-        const int end = factorizes ? part.s[AT_LEVEL_TARGETS + level + 1] : diagonals;
-        for (int n = begin + THREAD_IN_GROUP; n < end; n += THREAD_GROUP_SIZE) {
-            const int target = part.s[AT_TARGET + n], last = part.s[AT_UPDATE_START + n + 1], k = INDEX(target);
-            float first = 0, second = 0;
-            for (int m = part.s[AT_UPDATE_START + n]; m < last; m++) {
-                const int ofRow = part.s[AT_UPDATE + 3 * m], ofColumn = part.s[AT_UPDATE + 3 * m + 1],
-                          source = part.s[AT_UPDATE + 3 * m + 2];
-                const float scaled = lower[ofRow] * pivot[source];
-                first += scaled * upper[ofColumn];
-                second += n < diagonals ? scaled * x[source] : lower[ofColumn] * pivot[source] * upper[ofRow];
-            }
-            if (n >= diagonals) {
-                lower[target] -= first;
-                upper[target] -= second;
-            } else {
-                x[k] -= second;
-                if (factorizes) {
-                    const float reduced = pivot[k] - first;
-                    pivot[k] = (target & MARK) ? invertLocal(reduced, part.f[AT_DIAGONAL + k], k, &singular) : reduced;
-                }
-            }
-        }
-        THREAD_GROUP_SYNC
-    }
-    for (int level = levels - 1; level > 0; level--) {
-        const int end = part.s[AT_LEVEL_ENTRIES + level + 1];
-        for (int n = part.s[AT_LEVEL_ENTRIES + level] + THREAD_IN_GROUP; n < end; n += THREAD_GROUP_SIZE) {
-            const int entry = part.s[AT_ENTRY + 3 * n], column = part.s[AT_ENTRY + 3 * n + 1],
-                      row = part.s[AT_ENTRY + 3 * n + 2];
-            x[column] -= upper[entry] * pivot[row] * x[row];
-        }
-        THREAD_GROUP_SYNC
-    }
-    state->hasFactor = state->hasFactor || isWanted;
-    return singular == NO_ROW;
 }
 
-DEVICE mixed totalLocal(const Arguments* a, int c, int row SHARED_PARAMETER) {
-    return localPart(shared).m[AT_TOTAL + row - a->rowStart[c]];
+/** Lambda_k grad sigma_k(0) of all rows, in the place of their bonds. A barrier has to follow. */
+DEVICE void findImpulsesLocal(SharedMemory shared) {
+    const LocalPart part = localPart(shared);
+    EACH_LOCAL_ROW(k) {
+        const mixed3 gradient =
+            part.m[AT_INVERSE_LENGTH + k] * vectorAt(part.m + AT_START_BOND, PART_ROWS + 1, k);
+        setVectorAt(part.m + AT_START_BOND, PART_ROWS + 1, k, part.m[AT_TOTAL + k] * gradient); // as applyGeneral()
+    }
 }
 
-/** 1/m_i sum_k Lambda_k grad_i sigma_k(0) of a place, with the rounding of applyGeneral(). */
+/** 1/m_i sum_k Lambda_k grad_i sigma_k(0) of a place, after findImpulsesLocal(). */
 DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
+    const int begin = part.s[AT_PLACE_START + place], end = part.s[AT_PLACE_START + place + 1];
     mixed3 sum = make_mixed3(0, 0, 0);
-    for (int m = part.s[AT_PLACE_START + place]; m < part.s[AT_PLACE_START + place + 1]; m++) {
-        const int entry = part.s[AT_PLACE_ROWS + m], k = INDEX(entry);
-        const mixed total = part.m[AT_TOTAL + k];
-        sum = sum + ((entry & MARK) ? -total : total) *
-                        (part.m[AT_INVERSE_LENGTH + k] * vectorAt(part.m + AT_START_BOND, PART_ROWS, k));
+    for (int m = begin - 4; m < end; m++) {
+        const int entry = part.s[m < begin ? AT_PLACE_ROWS + 4 * place + m - begin + 4 : AT_OTHER_ROWS + m];
+        const mixed3 impulse = vectorAt(part.m + AT_START_BOND, PART_ROWS + 1, INDEX(entry));
+        sum = (entry & MARK) ? sum - impulse : sum + impulse;
     }
     return part.m[AT_INVERSE_MASS + place] * sum;
 }
 
-DEVICE mixed3 impulseOfLocal(const Arguments* a, int c, int n SHARED_PARAMETER) {
-    return impulseLocal(n - a->particleStart[c] SHARED_ARGUMENT);
-}
-
-/** As applyGeneral(). @param keeps  in global memory, for the launch that moves particles */
-DEVICE void applyLocal(const Arguments* a, int c, const PartSolve* solve, bool isOfWhole, int iterations,
-                       bool isWanted, bool keeps SHARED_PARAMETER) {
+#if !WAITS
+/** Leave impulses for the launch that moves particles. */
+DEVICE void keepImpulsesLocal(const Arguments* a, int c SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    GLOBAL const mixed* exchanged = a->exchange + ((iterations + 1) & 1) * a->numRows;
-    EACH_LOCAL(k, NUM_ROWS) if (isWanted) {
-        const int row = part.i[AT_FIRST_ROW] + k;
-        const int from = isOfWhole ? a->rowWhole[row] : part.i[AT_OWNER + k];
-        const mixed total = iterations > 0 ? exchanged[from] : 0;
-        part.m[AT_TOTAL + k] = total;
-        if (keeps)
-            a->total[row] = total;
-    }
+    findImpulsesLocal(shared);
     THREAD_GROUP_SYNC
-    EACH_LOCAL(place, NUM_PLACES) if (isWanted) {
-        const mixed3 impulse = impulseLocal(place SHARED_ARGUMENT);
-        const mixed3 free = vectorAt(part.m + AT_FREE, PART_ALL_PLACES, place);
-        setVectorAt(part.m + AT_MOVED, PART_ALL_PLACES, place, free + impulse);
-        if (keeps)
-            store3(a->impulse, FIRST_PLACE + a->particleStart[c] + place, impulse);
-    }
-    THREAD_GROUP_SYNC
+    EACH_PLACE(place)
+        store3(a->impulse, FIRST_PLACE + a->particleStart[c] + place, impulseLocal(place SHARED_ARGUMENT));
 }
-
-/** One round: decide by what all parts found in the round before; if the solve is not over, find the residuals with the
- *  corrections that all parts made there, and the next correction. As take_<solve>_General() of partRounds.cc, but what
- *  parts tell each other is the largest error alone, in single precision, rounded up; and what fails is handed over.
- *  @param start  what the start of the rows found, of each thread */
-DEVICE void takeLocal(const Arguments* a, int c, int round, Report start, PartSolve* solve,
-                      PartState* state SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
-    const int4 parts = a->partsOfCluster[c];
-    for (int once = 0; once < (round > 0); once++) {
-        const int before = 1 - (round & 1);
-        for (int other = parts.x + THREAD_IN_GROUP; other < parts.y; other += THREAD_GROUP_SIZE) {
-            const int4 found = a->partRows[before * a->numGeneralClusters + other];
-            GROUP_MAXIMUM(shared.notes + NOTE_LARGEST, found.w);
-            GROUP_MAXIMUM(shared.notes + NOTE_KINDS, found.z);
-        }
-        THREAD_GROUP_SYNC
-        decideLocal(a, solve, state, iterations - 1, errorOfKey(shared.notes[NOTE_LARGEST]), shared.notes[NOTE_KINDS],
-                    parts.z == c ? 0.1f : 0.5f); // parts gain less because of each other
-        THREAD_GROUP_SYNC
-        if (THREAD_IN_GROUP == 0)
-            shared.notes[NOTE_LARGEST] = shared.notes[NOTE_KINDS] = 0;
-    }
-    for (int once = 0; once < (state->isOver && !state->isHandedOver); once++) {
-        Report worst = newReport(), second = newReport();
-        readFound(a, c, 1 - (round & 1), true, &worst, &second SHARED_ARGUMENT);
-        worst.iterations = state->iterations;
-        writePartReport(a, c, solve, worst);
-    }
-    const bool keeps = state->isOver && !WAITS; // impulses are left for the launch that moves particles
-    for (int once = 0; once < ((!state->isOver && iterations > 0) || keeps); once++)
-        applyLocal(a, c, solve, false, state->isOver ? state->iterations : iterations, true, keeps SHARED_ARGUMENT);
-    for (int once = 0; once < !state->isOver; once++) {
-        Report mine = evaluateLocal(solve, round, solve->what == POSITIONS && iterations > 0 SHARED_ARGUMENT);
-        if (round == 0 && start.outcome != Outcome_Converged) {
-            mine = start;
-            GROUP_MAXIMUM(shared.notes + NOTE_ERROR, NOT_FINITE_KEY);
-        }
-        THREAD_GROUP_SYNC
-        const int key = shared.notes[NOTE_ERROR + (round & 1)];
-        const mixed error = errorOfKey(key);
-        if (keyOf(mine) == key && mine.row >= 0)
-            GROUP_MINIMUM(shared.notes + NOTE_ROW + (round & 1), mine.row);
-        const bool isCorrected = iterations >= 0 && key < NOT_FINITE_KEY && iterations < a->maxIterations &&
-                                 (iterations == 0 || error > NEGLIGIBLE_PART * solve->tolerance);
-        const bool isFine = correctLocal(solve, isCorrected, state SHARED_ARGUMENT);
-        if (!isFine)
-            GROUP_MAXIMUM(shared.notes + NOTE_KIND + (round & 1), VANISHED);
-        GLOBAL mixed* exchanged = a->exchange + (iterations & 1) * a->numRows;
-        const int firstRow = part.i[AT_FIRST_ROW];
-        EACH_LOCAL(k, NUM_SOLVED) if (iterations >= 0 && part.i[AT_OWNER + k] == firstRow + k) {
-            const float change = isCorrected ? part.f[AT_RIGHT_SIDE + k] * part.f[AT_PIVOT + k] : 0;
-            exchanged[firstRow + k] = part.m[AT_TOTAL + k] + change;
-        }
-        THREAD_GROUP_SYNC
-        const int row = shared.notes[NOTE_ROW + (round & 1)];
-        const int place = (round & 1) * a->numGeneralClusters + c;
-        if (mine.row == row || (row == NO_ROW && THREAD_IN_GROUP == 0)) {
-            mixed4 errors;
-            errors.x = mine.error;
-            errors.y = mine.value;
-            errors.z = errors.w = 0;
-            a->partErrors[place] = errors;
-            a->partRows[place] = make_int4(Outcome_Converged, row == NO_ROW ? -1 : row, shared.notes[NOTE_KIND + (round & 1)], key);
-        }
-        if (THREAD_IN_GROUP == 0) { // for the next round
-            shared.notes[NOTE_ERROR + 1 - (round & 1)] = shared.notes[NOTE_KIND + 1 - (round & 1)] = 0;
-            shared.notes[NOTE_ROW + 1 - (round & 1)] = NO_ROW;
-        }
-    }
-}
+#endif

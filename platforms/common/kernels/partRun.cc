@@ -10,9 +10,9 @@ DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAME
     state.isOver = !isWanted;
     Report start = newReport();
     for (int once = 0; once < isWanted; once++)
-        start = begin_$STAGE$_General(a, c, &solve SHARED_ARGUMENT);
+        start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     for (int round = 0; !state.isOver; round++) {
-        take_$STAGE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+        take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
         THREAD_GROUP_SYNC
     }
     if (isWanted)
@@ -23,25 +23,30 @@ DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAME
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
-    const Report start = begin_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
-    take_$STAGE$_$KIND$(a, c, 0, start, &solve, &state SHARED_ARGUMENT);
+    const Start$KIND$ start = begin_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+#if IS_$KIND$_LOCAL // parts wait for each other's words
+    for (int round = 0; !state.isOver; round++)
+        takeLocal(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+#else
+    take_$SOLVE$_General(a, c, 0, start, &solve, &state SHARED_ARGUMENT);
     for (int round = 1; !state.isOver; round++) {
         WAIT_FOR_PARTS(c)
-        take_$STAGE$_$KIND$(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+        take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
     }
+#endif
 #if IS_SPLIT || IS_$KIND$_LOCAL
     for (int once = 0; once < state.isHandedOver; once++) {
         const int4 parts = a->partsOfCluster[c];
         solve_$STAGE$(a, parts.z, parts.x == c SHARED_ARGUMENT);
 #if IS_$KIND$_LOCAL
         for (int first = 0; first < (parts.x == c); first++) // the whole cluster took its shared memory
-            begin_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
+            begin_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
 #endif
         WAIT_FOR_PARTS(c)
         adopt_$STAGE$_$KIND$(a, c, &solve, true SHARED_ARGUMENT);
     }
 #endif
-    finish_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
+    finish_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
 }
 #else
 /** A launch: round 0, 1, ..., or -1, the cluster as a whole where it is wanted, or -2, the end, in which no part reads what
@@ -53,14 +58,14 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     if (a->round != 0)
         state = loadPartState(a, c);
     for (int once = 0; once < (a->round >= 0 && !state.isOver); once++) {
-        const Report start = begin_$STAGE$_$KIND$(a, c, &solve SHARED_ARGUMENT);
-        take_$STAGE$_$KIND$(a, c, a->round, start, &solve, &state SHARED_ARGUMENT);
+        const Start$KIND$ start = begin_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+        TAKE_$KIND$($SOLVE$)(a, c, a->round, start, &solve, &state SHARED_ARGUMENT);
         storePartState(a, c, &state);
     }
     solve_$STAGE$(a, parts.z, a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
     for (int once = 0; once < (a->round == -2); once++) {
         adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
-        finish_$STAGE$_General(a, c, &solve SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     }
 }
 #endif

@@ -14,6 +14,9 @@
     for (int row = a->rowStart[c] + THREAD_IN_GROUP; row < a->rowStart[c + 1]; row += THREAD_GROUP_SIZE)
 #define IS_OWN(row) (a->rowOwner[row] == (row))
 
+#define TAKE_General(solve) take_##solve##_General
+#define TAKE_Local(solve) takeLocal
+
 /** Errors below this part of the tolerance are not corrected by a part while it waits for others. */
 #define NEGLIGIBLE_PART 0.1f
 
@@ -43,7 +46,15 @@ typedef struct {
     bool hasFactor;    // of a matrix that is constant
     mixed lastError;   // of its own rows
     mixed lastLargest; // of the cluster
+    // partExchange.cc:
+    int firstPart, lastPart; // of the cluster
+    int firstStamp;          // before those of a solve's rounds
+    int lastRound;           // before the one that decided
+    int foundKey, foundRow;  // of the parts that a thread asks, the largest error and its row
+    float tolerance, lastFound;
 } PartState;
+
+typedef Report StartGeneral; // what the start of the rows found, of each thread
 
 DEVICE PartSolve newPartSolve(int what, int solve, mixed time, GLOBAL mixed* multipliers) {
     PartSolve result;
@@ -70,6 +81,10 @@ DEVICE PartState newPartState() {
     state.hasFactor = false;
     state.lastError = INFINITE_ERROR;
     state.lastLargest = INFINITE_ERROR;
+    state.firstPart = state.lastPart = state.firstStamp = state.lastRound = 0;
+    state.foundKey = state.foundRow = -1;
+    state.tolerance = 0;
+    state.lastFound = INFINITE_ERROR;
     return state;
 }
 
@@ -82,6 +97,7 @@ DEVICE PartState loadPartState(const Arguments* a, int c) {
     state.usesShared = numbers.w != 0;
     state.lastError = a->partErrorsBefore[c].x;
     state.lastLargest = a->partErrorsBefore[c].y;
+    state.lastFound = state.lastLargest;
     return state;
 }
 

@@ -19,12 +19,14 @@
 #ifdef __OPENCL_VERSION__
 #define GROUP_BOUNDS __attribute__((reqd_work_group_size(BLOCK_SIZE, 1, 1)))
 #define DECLARE_NUMBERS                                                                                                \
-    LOCAL int4 memory[SHARED_FLOATS / 4 + 1]; /* vectors, because parts keep these there, too */                       \
+    LOCAL long4 memory[SHARED_FLOATS / 8 + 1]; /* vectors, because parts keep these there, too */                      \
     LOCAL_ARG float* numbers = (LOCAL_ARG float*) memory;
 #define GROUP_MINIMUM(place, value) atomic_min(place, value)
 #define GROUP_MAXIMUM(place, value) atomic_max(place, value)
 #define FLOAT_BITS(x) as_int(x)
 #define BITS_FLOAT(x) as_float(x)
+#define DOUBLE_BITS(x) as_long(x)
+#define BITS_DOUBLE(x) as_double(x)
 #define GRID_ADD(place, value) atomic_add(place, value)
 #define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
@@ -36,6 +38,8 @@
 #define GROUP_MAXIMUM(place, value) atomicMax(place, value)
 #define FLOAT_BITS(x) __float_as_int(x)
 #define BITS_FLOAT(x) __int_as_float(x)
+#define DOUBLE_BITS(x) __double_as_longlong(x)
+#define BITS_DOUBLE(x) __longlong_as_double(x)
 #define GRID_ADD(place, value) atomicAdd(place, value)
 #define GRID_FENCE __threadfence();
 #endif
@@ -43,10 +47,11 @@
 #undef DECLARE_NUMBERS
 #define DECLARE_NUMBERS LOCAL_ARG float* numbers = 0;
 #endif
+#define NUM_NOTES 12
 #define DECLARE_SHARED_MEMORY                                                                                          \
     LOCAL Report reports[BLOCK_SIZE];                                                                                  \
     LOCAL int least;                                                                                                   \
-    LOCAL int notes[8];                                                                                                \
+    LOCAL int notes[NUM_NOTES];                                                                                                \
     DECLARE_NUMBERS                                                                                                    \
     SharedMemory shared;                                                                                               \
     shared.arguments = a;                                                                                              \
@@ -60,7 +65,7 @@ typedef struct {
     const Arguments* arguments;
     LOCAL_ARG Report* reports; // [BLOCK_SIZE]
     LOCAL_ARG int* least;
-    LOCAL_ARG int* notes; // of parts: partDistances.cc
+    LOCAL_ARG int* notes; // of parts: partExchange.cc
     LOCAL_ARG float* numbers; // [SHARED_FLOATS]
 } SharedMemory;
 

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What parts of distances tell each other in a round. A word has 64 bits: 32 of a number and the stamp of a round, so a
+// part that waits for a word sees both or none, and no barrier or fence is needed (as NCCL's protocol LL: Hu et al. 2025,
+// arXiv 2507.04786). Words of even and odd rounds lie apart. No part is more than a round ahead of another one, since
+// each needs a word of all in every round.
+
+#ifndef LET_OTHERS_RUN // where blocks take turns (tests/emulator)
+#define LET_OTHERS_RUN
+#endif
+
+// Words of a part in a round: what was found of its own rows.
+#define FOUND_LARGEST 0 // the largest error as by keyOf(), and with the stamp whether a gradient turned or a pivot vanished
+#define FOUND_ROW 1     // that has it
+#define FOUND_ERROR 2   // two words
+#define FOUND_VALUE 4   // two words
+#define NUM_FOUND 6
+
+// Notes of a block about a round, in two places that rounds use in turns: the same of own rows, and of all parts.
+#define NOTE_ERROR 0
+#define NOTE_ROW 2
+#define NOTE_KIND 4
+#define NOTE_LARGEST 6
+#define NOTE_KINDS 8
+#define NOTE_FIRST_ROW 10
+#define NOT_FINITE_KEY 0x7f800000
+
+DEVICE void startNotes(LOCAL_ARG int* notes) {
+    for (int n = 0; n < NUM_NOTES; n++)
+        notes[n] = 0;
+    notes[NOTE_ROW] = notes[NOTE_ROW + 1] = notes[NOTE_FIRST_ROW] = NO_ROW;
+}
+
+/** An error as an integer, in the order of errors: its bits in single precision, rounded up. */
+DEVICE int keyOf(number error) {
+    if (!(error < INFINITE_ERROR))
+        return NOT_FINITE_KEY;
+    const float rounded = error;
+    return FLOAT_BITS(rounded) + (rounded < error ? 1 : 0);
+}
+
+DEVICE void post(GLOBAL mm_long* word, int stamp, int bits) {
+    *(volatile GLOBAL mm_long*) word = (mm_long) (((mm_ulong) (unsigned int) stamp << 32) | (unsigned int) bits);
+}
+
+DEVICE mm_long wordAt(GLOBAL const mm_long* word) {
+    return *(volatile GLOBAL const mm_long*) word;
+}
+
+/** A word with a stamp, apart from two bits of it, for which a part waits. @param found  what was there at first */
+DEVICE mm_long waitFor(GLOBAL const mm_long* word, int stamp, mm_long found) {
+#if WAITS
+    while ((int) (found >> 34) != (stamp << 2) >> 2) {
+        LET_OTHERS_RUN
+        found = wordAt(word);
+    }
+#endif
+    return found;
+}
+
+/** The number of a word. */
+DEVICE int receive(GLOBAL const mm_long* word, int stamp) {
+    return (int) waitFor(word, stamp, wordAt(word));
+}
+
+/** A number in two words. */
+DEVICE void postNumber(GLOBAL mm_long* words, int stamp, number value) {
+#if NUMBER_IS_DOUBLE
+    const mm_long bits = DOUBLE_BITS(value);
+    post(words, stamp, (int) bits);
+    post(words + 1, stamp, (int) (bits >> 32));
+#else
+    post(words, stamp, FLOAT_BITS(value));
+#endif
+}
+
+DEVICE number receiveNumber(GLOBAL const mm_long* words, int stamp) {
+    const int low = receive(words, stamp);
+#if NUMBER_IS_DOUBLE
+    const int high = receive(words + 1, stamp);
+    return BITS_DOUBLE((mm_long) (((mm_ulong) (unsigned int) high << 32) | (unsigned int) low));
+#else
+    return BITS_FLOAT(low);
+#endif
+}
+
+DEVICE GLOBAL mm_long* foundBy(const Arguments* a, int part, int round) {
+    return (GLOBAL mm_long*) a->partFound + NUM_FOUND * ((round & 1) * a->numGeneralClusters + part);
+}
+
+/** Changes of multipliers by owner's row. */
+DEVICE GLOBAL mm_long* changesIn(const Arguments* a, int round) {
+    return (GLOBAL mm_long*) a->partChanges + (round & 1) * a->numRows;
+}
+
+/** A tolerance in single precision, rounded down. */
+#define IN_FLOAT(tolerance) (0.9999998f * (float) (tolerance))
+
+/** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide(). */
+DEVICE void decideLocal(const Arguments* a, const PartSolve* solve, PartState* state, int iterations, int key, int kind,
+                        float leastGain) {
+    const bool isFinite = key < NOT_FINITE_KEY;
+    const float error = BITS_FLOAT(key);
+    state->iterations = max(iterations, 0);
+    if (iterations < 0) {
+        state->isHandedOver = !isFinite;
+        state->isOver = state->isHandedOver || error <= IN_FLOAT(a->tolerance);
+        return;
+    }
+    const bool isSolved = isFinite && (key == 0 || (error <= state->tolerance && iterations > 0));
+    const bool isTooSlow = iterations >= min(MOST_CORRECTIONS, a->maxIterations) ||
+                           (iterations > 0 && error > leastGain * state->lastFound);
+    state->lastFound = error;
+#if !WAITS
+    state->lastLargest = error;
+#endif
+    state->isHandedOver = !isFinite || kind == VANISHED || (isSolved ? kind == TURNED : isTooSlow);
+    state->isOver = isSolved || state->isHandedOver;
+}
+
+/** Take the changes of a round, and what all parts found in it.
+ *  @param hasChanges  whether there are any, or errors were measured only */
+DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, PartState* state SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const int stamp = state->firstStamp + 1 + round;
+    state->foundKey = state->foundRow = -1;
+#if IS_SPLIT
+    GLOBAL const mm_long* changes = changesIn(a, round);
+    EACH_LOCAL_ROW(k) if (hasChanges && !(WAITS && IS_OWN_LOCAL(k)))
+        part.f[AT_CHANGE + k] = BITS_FLOAT(receive(changes + part.i[AT_OWNER + k], stamp));
+    // The last threads have no rows.
+    for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart; other += BLOCK_SIZE) {
+        GLOBAL const mm_long* found = foundBy(a, other, round);
+        mm_long largest = wordAt(found + FOUND_LARGEST), rowOfLargest = wordAt(found + FOUND_ROW);
+        largest = waitFor(found + FOUND_LARGEST, stamp, largest);
+        rowOfLargest = waitFor(found + FOUND_ROW, stamp, rowOfLargest);
+        const int key = (int) largest, row = (int) rowOfLargest;
+        if (key > state->foundKey || (key == state->foundKey && row < state->foundRow)) {
+            state->foundKey = key;
+            state->foundRow = row;
+        }
+        GROUP_MAXIMUM(shared.notes + NOTE_LARGEST + (round & 1), key);
+        GROUP_MAXIMUM(shared.notes + NOTE_KINDS + (round & 1), (int) (largest >> 32) & 3);
+    }
+#else
+    if (THREAD_IN_GROUP == BLOCK_SIZE - 1) {
+        state->foundKey = shared.notes[NOTE_LARGEST + (round & 1)];
+        state->foundRow = shared.notes[NOTE_ROW + (round & 1)];
+    }
+#endif
+    THREAD_GROUP_SYNC
+}
+
+/** Find the first row with the largest error of all parts. A barrier has to follow before reportRound(). */
+DEVICE void findWorstRow(const PartState* state SHARED_PARAMETER) {
+    if (state->foundRow >= 0 && state->foundKey == shared.notes[NOTE_LARGEST + (state->lastRound & 1)])
+        GROUP_MINIMUM(shared.notes + NOTE_FIRST_ROW, state->foundRow);
+}
+
+DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const PartState* state SHARED_PARAMETER) {
+    const int stamp = state->firstStamp + 1 + state->lastRound;
+    for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart; other += BLOCK_SIZE) {
+        GLOBAL const mm_long* found = foundBy(a, other, state->lastRound);
+        const int row = receive(found + FOUND_ROW, stamp);
+        if (row != shared.notes[NOTE_FIRST_ROW])
+            continue;
+        Report report = newReport();
+        report.iterations = state->iterations;
+        report.row = row;
+        report.error = receiveNumber(found + FOUND_ERROR, stamp);
+        report.value = receiveNumber(found + FOUND_VALUE, stamp);
+        const int particle = a->slotParticle[FIRST_POINT(row)];
+        writeReport(a, solve->solve, a->firstCluster + c, report, particle);
+        if (state->firstPart == c && !IS_WHOLE(c))
+            writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report, particle);
+    }
+}
+
+/** Tell all parts what this one found and corrected in a round. @param mine  the worst row of each thread */
+DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Worst mine,
+                      const PartState* state SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const int stamp = state->firstStamp + 1 + round, parity = round & 1;
+    GLOBAL mm_long* changes = changesIn(a, round) + part.i[AT_FIRST_ROW];
+    GLOBAL mm_long* found = foundBy(a, c, round);
+    EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
+        const float change = isCorrected ? part.f[AT_RIGHT_SIDE + k] * part.f[AT_PIVOT + k] : 0;
+        part.f[AT_CHANGE + k] = change;
+        if (IS_SPLIT)
+            post(changes + k, stamp << 2, FLOAT_BITS(change));
+    }
+    const int key = shared.notes[NOTE_ERROR + parity], kind = shared.notes[NOTE_KIND + parity];
+    if (THREAD_IN_GROUP == 0) {
+        if (IS_SPLIT)
+            post(found + FOUND_LARGEST, (stamp << 2) | kind, key);
+        // for the next round
+        shared.notes[NOTE_ERROR + 1 - parity] = shared.notes[NOTE_KIND + 1 - parity] = 0;
+        shared.notes[NOTE_LARGEST + 1 - parity] = shared.notes[NOTE_KINDS + 1 - parity] = 0;
+        shared.notes[NOTE_ROW + 1 - parity] = NO_ROW;
+        if (!IS_SPLIT) {
+            shared.notes[NOTE_LARGEST + parity] = key;
+            shared.notes[NOTE_KINDS + parity] = kind;
+        }
+    }
+    if (mine.row == shared.notes[NOTE_ROW + parity]) {
+        post(found + FOUND_ROW, stamp << 2, mine.row);
+        postNumber(found + FOUND_ERROR, stamp << 2, mine.error);
+        postNumber(found + FOUND_VALUE, stamp << 2, mine.value);
+    }
+}
+
+/** One round: decide by what all parts found in the round before; if the solve is not over, find the residuals with the
+ *  corrections that all parts made there, and the next correction. As take_<solve>_General() of partRounds.cc, but what
+ *  fails is handed over.
+ *  @param start  what the start of the rows found, of each thread */
+DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSolve* solve,
+                      PartState* state SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
+    state->lastRound = round - 1;
+    for (int once = 0; once < (round > 0); once++) {
+        receiveRound(a, round - 1, iterations > 0, state SHARED_ARGUMENT);
+        decideLocal(a, solve, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
+                    shared.notes[NOTE_KINDS + 1 - (round & 1)], IS_SPLIT ? 0.5f : 0.1f); // parts gain less
+    }
+#if WAITS
+    if (state->isOver && THREAD_IN_GROUP == 0 && state->firstPart == c)
+        a->partStamps[c] = state->firstStamp + round;
+#else
+    for (int once = 0; once < (state->isOver && !state->isHandedOver); once++) {
+        keepImpulsesLocal(a, c SHARED_ARGUMENT);
+        findWorstRow(state SHARED_ARGUMENT);
+        THREAD_GROUP_SYNC
+        reportRound(a, c, solve, state SHARED_ARGUMENT);
+    }
+#endif
+    Worst mine = start;
+    bool hasTurned = false;
+    for (int once = 0; once < (!state->isOver && round > 0); once++) {
+        EACH_LOCAL_ROW(k) {
+            const mixed total = part.m[AT_TOTAL + k] + (iterations > 0 ? part.f[AT_CHANGE + k] : 0);
+            part.m[AT_TOTAL + k] = total;
+            part.r[AT_SMALL_TOTAL + k] = total;
+#if !WAITS
+            a->total[part.i[AT_FIRST_ROW] + k] = total;
+#endif
+        }
+        THREAD_GROUP_SYNC
+        displaceLocal(shared);
+        mine.row = -1;
+        EACH_SOLVED_ROW(k) evaluateRowLocal(solve, k, &mine, &hasTurned SHARED_ARGUMENT);
+    }
+    const int parity = round & 1;
+    for (int once = 0; once < !state->isOver; once++) {
+        const int mineKey = mine.row >= 0 ? keyOf(mine.error) : 0;
+        if (mineKey > 0)
+            GROUP_MAXIMUM(shared.notes + NOTE_ERROR + parity, mineKey);
+        if (hasTurned && solve->what == POSITIONS && iterations > 0)
+            GROUP_MAXIMUM(shared.notes + NOTE_KIND + parity, TURNED);
+        THREAD_GROUP_SYNC
+        const int key = shared.notes[NOTE_ERROR + parity];
+        if (mine.row >= 0 && mineKey == key)
+            GROUP_MINIMUM(shared.notes + NOTE_ROW + parity, mine.row);
+        const bool isCorrected = iterations >= 0 && key < NOT_FINITE_KEY && iterations < a->maxIterations &&
+                                 (iterations == 0 || BITS_FLOAT(key) > NEGLIGIBLE_PART * state->tolerance);
+        const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
+        for (int more = 0; more < isCorrected; more++)
+            correctLocal(factorizes, solve->what == POSITIONS ? AT_GRADIENT : AT_START_GRADIENT,
+                         shared.notes + NOTE_KIND + parity SHARED_ARGUMENT);
+        state->hasFactor = state->hasFactor || isCorrected;
+        THREAD_GROUP_SYNC
+        postRound(a, c, round, isCorrected, mine, state SHARED_ARGUMENT);
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// As partStage.cc, for a part of distances in shared memory (partDistances.cc): particles stay there during the solve.
+
+DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, PartState* state SHARED_PARAMETER) {
+    GLOBAL const int* particles = tableOf(a, c) + AT_PARTICLE;
+    Reading reading;
+    readTables(a, c, solve->time, &reading);
+    const int4 parts = a->partsOfCluster[c];
+    state->firstPart = parts.x;
+    state->lastPart = parts.y;
+    state->tolerance = IN_FLOAT(solve->tolerance);
+    if (THREAD_IN_GROUP == 0)
+        startNotes(shared.notes);
+    EACH_LOCAL(place, PART_ALL_PLACES, PART_ALL_PLACES) {
+        const int number = particles[place], i = PARTICLE_OF(number);
+        if (number < 0) // fewer than in other parts
+            continue;
+        const mixed3 position = positionOf(a, i);
+        Particle p;
+        p.v = p.d = p.c = make_mixed3(0, 0, 0);
+        p.w = 0;
+        if (!(number & IS_FIXED)) {
+            p = loadParticle(a, i);
+            const bool isMoved = WAITS && (number & IS_MOVED) != 0;
+$BEFORE$        }
+        takeParticleLocal(place, position, &p SHARED_ARGUMENT);
+    }
+    state->firstStamp = a->partStamps[parts.x];
+    keepTables(a, c, &reading SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC
+    const Worst start = startRowsLocal(a, solve SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC
+    return start;
+}
+
+DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve,
+                                 const PartState* state SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
+        const int row = part.i[AT_FIRST_ROW] + k;
+        solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + part.m[AT_TOTAL + k];
+    }
+    findImpulsesLocal(shared);
+    const bool isReported = !state->isHandedOver && !solve->isSilent;
+    if (isReported)
+        findWorstRow(state SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC
+    EACH_PLACE(place) {
+        const int number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
+        if (!(number & IS_MOVED))
+            continue;
+        Particle p = particleLocal(place SHARED_ARGUMENT);
+        p.c = impulseLocal(place SHARED_ARGUMENT);
+$AFTER$        storeParticle(a, i, &p);
+    }
+    if (isReported) // which takes a while
+        reportRound(a, c, solve, state SHARED_ARGUMENT);
+}
+
+/** Take what the cluster as a whole was solved to, after its last round. */
+DEVICE void adopt_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, bool isWanted SHARED_PARAMETER) {
+    if (!isWanted)
+        return;
+    const LocalPart part = localPart(shared);
+    const PartState whole = loadPartState(a, a->partsOfCluster[c].z);
+    GLOBAL const mixed* exchanged = a->exchange + ((whole.iterations + 1) & 1) * a->numRows;
+    EACH_LOCAL_ROW(k)
+        part.m[AT_TOTAL + k] = whole.iterations > 0 ? exchanged[a->rowWhole[part.i[AT_FIRST_ROW] + k]] : 0;
+    if (!solve->isSilent)
+        copyReport(a, c, solve);
+}
