@@ -88,9 +88,10 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                                  {"BEFORE", operationsText(before)},
                                  {"AFTER", after}});
             if (isLocal)
-                text += fillMarkers(
-                    "partStageLocal", ConstraintKernelSources::partStageLocal,
-                    {{"STAGE", name}, {"BEFORE", operationsText(withNotesLast(before), "    if (isMoved) ")}, {"AFTER", after}});
+                text += fillMarkers("partStageLocal", ConstraintKernelSources::partStageLocal,
+                                    {{"STAGE", name},
+                                     {"BEFORE", operationsText(withNotesLast(before), "    if (isMoved) ")},
+                                     {"AFTER", after}});
             text += fillMarkers("partRun", ConstraintKernelSources::partRun,
                                 {{"STAGE", name}, {"SOLVE", solve}, {"KIND", isLocal ? "Local" : "General"}});
         }
