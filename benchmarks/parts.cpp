@@ -72,10 +72,9 @@ void printRow(const Case& input, const PartLimits& limits, PartsNewton& exact, c
                 counts->note(parts.solvePositions(delta, mostCorrections));
             }
         }
-        printf("| %s | %zu | %s | %d | %d | %.2f | %d | %d | %s | %s | %s |\n", input.name.c_str(),
-               input.set.constraints.size(), label.c_str(), parts.numParts(), parts.mostOwn(), parts.padding(),
-               parts.mostSolved(), parts.mostLevels(), thermal.text().c_str(), tangent.text().c_str(),
-               velocity.text().c_str());
+        printf("| %s | %d | %s | %d | %d | %.2f | %d | %d | %s | %s | %s |\n", input.name.c_str(), parts.numRows(),
+               label.c_str(), parts.numParts(), parts.mostOwn(), parts.padding(), parts.mostSolved(),
+               parts.mostLevels(), thermal.text().c_str(), tangent.text().c_str(), velocity.text().c_str());
     } catch (const std::runtime_error& error) {
         printf("| %s | %zu | %s | %s |\n", input.name.c_str(), input.set.constraints.size(), label.c_str(),
                error.what());

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
+#include "CollectConstraints.h"
 #include "ConstraintGraph.h"
+#include "ConstraintSolver.h"
 #include "Cut.h"
 #include "Parts.h"
 #include "support/LargeSystems.h"
 #include "support/PartsNewton.h"
+#include "support/Simulation.h"
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -377,6 +380,54 @@ TEST(PartsConverge, SlowlyInNearlyStraightChainsButShowIt) {
     EXPECT_EQ(straight.velocity[2], 99) << "residuals are true ones: they do not hide slow convergence";
     expectAtMost(measure(mesh(24), withHops(6)).tangent, {4, 9, 16}, "mesh");
     EXPECT_TRUE(cutIntoParts(rowsOf(mesh(24))).empty()) << "with its wide halo the mesh stays in one piece";
+}
+
+/** Every fifth residue holds a rigid body by its last hydrogen, and an angle. */
+TEST(PartsConverge, WithJoinedBodiesToWhatTheSolverFinds) {
+    TestSystem system = protein(60);
+    Random random(3);
+    const std::unique_ptr<OpenMM::System> made = toOpenMM(system, Declared::InForce);
+    auto& force = dynamic_cast<ConstraintForce&>(made->getForce(0));
+    const auto toVec3 = [](const Real3& r) { return OpenMM::Vec3(r.x, r.y, r.z); };
+    for (int k = 0; k < 60; k += 5) {
+        const int C = 1 + 7 * k, B = C + 1, H = C + 2, HO = C + 5;
+        const Real3 a = system.positions[H] - system.positions[C], b = system.positions[B] - system.positions[C];
+        force.addAngle(H, C, B, std::acos(dot(a, b) / std::sqrt(dot(a, a) * dot(b, b))));
+        std::vector<int> body{HO};
+        std::vector<OpenMM::Vec3> shape{toVec3(system.positions[HO])};
+        for (int i = 0; i < 3; i++) {
+            body.push_back(made->addParticle(6 + i));
+            system.masses.push_back(6 + i);
+            system.positions.push_back(system.positions[HO] + random.inCube(0.1));
+            shape.push_back(toVec3(system.positions.back()));
+        }
+        force.addRigidBody(body, shape);
+    }
+    const ConstraintSet set = collectConstraints(*made, 1e-5);
+    ConstraintSolver solver(set, Method::MatrixInversion);
+    solver.chooseIndependent(system.positions.data(), system.box);
+    PartsNewton parts(set, withHops(6));
+    EXPECT_EQ(parts.numParts(), 4);
+    parts.setStart(system.positions, system.box);
+    const double stepSize = 0.002;
+    const auto apart = [](const std::vector<Real3>& x, const std::vector<Real3>& y) {
+        double most = 0;
+        for (std::size_t i = 0; i < x.size(); i++)
+            most = std::max(most, std::sqrt(dot(x[i] - y[i], x[i] - y[i])));
+        return most;
+    };
+    std::vector<Real3> velocities = thermalVelocities(system, 1), expected = velocities, delta;
+    Counts counts{};
+    note(counts, parts.solveVelocities(velocities, stepSize, 20));
+    solver.solveVelocities(system.positions.data(), system.box, expected.data(), stepSize, 1e-13, 20);
+    EXPECT_LT(apart(velocities, expected), 1e-9);
+    for (const Real3& v : velocities)
+        delta.push_back(stepSize * v);
+    expected = delta;
+    note(counts, parts.solvePositions(delta, 20));
+    solver.solvePositions(system.positions.data(), system.box, expected.data(), 1e-13, 20);
+    EXPECT_LT(apart(delta, expected), 1e-12);
+    expectAtMost(counts, {2, 3, 4}, "with bodies");
 }
 
 TEST(Million, RowsOfAChainAreCutIntoParts) {

@@ -1,24 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "support/PartsNewton.h"
+#include "JoinedRows.h"
 #include "MatrixInversionSolver.h"
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 namespace ConstraintTests {
 
 using namespace ConstraintPlugin;
 
-static std::vector<int> allOf(const ConstraintSet& set) {
-    std::vector<int> all(set.constraints.size());
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+/** The constraints that are solved: no body holds them, and they move something. */
+static std::vector<int> solvedOnes(const ConstraintSet& set) {
+    std::vector<int> solved;
+    for (int k = 0; k < (int) set.constraints.size(); k++)
+        if (const Constraint& c = set.constraints[k]; set.isMovable(c) && !c.isAbsorbed)
+            solved.push_back(k);
+    return solved;
 }
 
-PartsNewton::PartsNewton(const ConstraintSet& set, const PartLimits& limits)
-    : graph(set, allOf(set), Method::MatrixInversion, 0), J(set, graph.rows) {
+PartsNewton::PartsNewton(const ConstraintSet& given, const PartLimits& limits)
+    : set(given), graph(set, solvedOnes(set), Method::MatrixInversion, 0), J(set, graph.rows) {
     for (const Cluster& cluster : graph.clusters) {
         partsOf.push_back(cutIntoParts(neighboursIn(graph, cluster), limits));
         if (partsOf.back().empty())
@@ -74,8 +77,28 @@ int PartsNewton::mostLevels() const {
     return most;
 }
 
-void PartsNewton::setStart(const std::vector<Real3>& positions, const Box& box) {
-    J.setStart(positions.data(), box);
+void PartsNewton::setStart(const std::vector<Real3>& positions, const Box& inBox) {
+    start = positions;
+    box = inBox;
+    J.setStart(start.data(), box);
+}
+
+std::vector<Real3> PartsNewton::toNodes(const std::vector<Real3>& field) const {
+    std::vector<Real3> nodes = field;
+    nodes.resize(set.numNodes());
+    if (const JoinedRows* joined = J.joinedRows())
+        joined->bodies.gather(field.data(), nodes.data());
+    return nodes;
+}
+
+template <class OfBody>
+void PartsNewton::toParticles(const std::vector<Real3>& nodes, std::vector<Real3>& field, OfBody ofBody) const {
+    field.assign(nodes.begin(), nodes.begin() + set.numParticles());
+    if (const JoinedRows* joined = J.joinedRows())
+        for (int b : joined->bodies.getBodies())
+            for (int i = 0; i < set.bodies[b].size(); i++)
+                if (const int p = set.bodies[b].particles[i]; set.inverseMass[p] > 0)
+                    field[p] = ofBody(b, i);
 }
 
 void PartsNewton::factorize(PartOfCluster& part, const std::vector<Real3>& gradients) {
@@ -124,15 +147,27 @@ std::vector<double> PartsNewton::newton(std::vector<Real3>& x, int corrections, 
 }
 
 std::vector<double> PartsNewton::solvePositions(std::vector<Real3>& delta, int corrections) {
-    return newton(
-        delta, corrections, false, [&](int row) { return J.residual(row, J.evaluate(row, delta.data())); },
+    std::vector<Real3> nodes = toNodes(delta);
+    std::vector<double> errors = newton(
+        nodes, corrections, false, [&](int row) { return J.residual(row, J.evaluate(row, nodes.data())); },
         [&](int row, double sigma) { return J.error(row, sigma); });
+    toParticles(nodes, delta, [&](int b, int i) {
+        JoinedBodies& bodies = J.joinedRows()->bodies;
+        return bodies.wayToPlace({b, i}, start.data(), box) +
+               rigid::motionOf(bodies.displaced(b, nodes.data()).motion, set.bodies[b].shape[i]);
+    });
+    return errors;
 }
 
 std::vector<double> PartsNewton::solveVelocities(std::vector<Real3>& velocity, double timeScale, int corrections) {
-    return newton(
-        velocity, corrections, true, [&](int row) { return J.rate(row, velocity.data()); },
+    std::vector<Real3> nodes = toNodes(velocity);
+    std::vector<double> errors = newton(
+        nodes, corrections, true, [&](int row) { return J.rate(row, nodes.data()); },
         [&](int row, double rate) { return std::abs(rate) * timeScale * J.inverseScale[row]; });
+    toParticles(nodes, velocity, [&](int b, int i) {
+        return rigid::motionOf(J.joinedRows()->bodies.velocityOf(b, nodes.data()), set.bodies[b].shape[i]);
+    });
+    return errors;
 }
 
 int correctionsTo(double tolerance, const std::vector<double>& errors) {

@@ -16,7 +16,9 @@ namespace ConstraintTests {
  *  correction; all particles move; residuals are evaluated again. Shows how fast that converges. */
 class PartsNewton {
 public:
-    /** @throws std::runtime_error if a cluster cannot be cut within the limits */
+    /** Joined bodies are nodes, as in ConstraintSolver; of free ones nothing is solved. Constraints must be
+     * independent.
+     *  @throws std::runtime_error if a cluster cannot be cut within the limits */
     PartsNewton(const ConstraintPlugin::ConstraintSet& set, const ConstraintPlugin::PartLimits& limits);
 
     void setStart(const std::vector<ConstraintPlugin::Real3>& positions, const ConstraintPlugin::Box& box);
@@ -27,6 +29,9 @@ public:
     std::vector<double> solveVelocities(std::vector<ConstraintPlugin::Real3>& velocity, double timeScale,
                                         int corrections);
 
+    int numRows() const {
+        return graph.numRows();
+    }
     int numParts() const {
         return (int) parts.size();
     }
@@ -50,13 +55,22 @@ private:
         std::vector<Term> terms;
     };
     void addPart(const ConstraintPlugin::Cluster& cluster, const ConstraintPlugin::Part& part);
+    /** A field of the particles as one of all nodes. */
+    std::vector<ConstraintPlugin::Real3> toNodes(const std::vector<ConstraintPlugin::Real3>& field) const;
+    /** Take it from the nodes to the particles, those of joined bodies by `ofBody(body, place)`. */
+    template <class OfBody>
+    void toParticles(const std::vector<ConstraintPlugin::Real3>& nodes, std::vector<ConstraintPlugin::Real3>& field,
+                     OfBody ofBody) const;
     void factorize(PartOfCluster& part, const std::vector<ConstraintPlugin::Real3>& gradients);
     template <class Residual, class Error>
     std::vector<double> newton(std::vector<ConstraintPlugin::Real3>& x, int corrections, bool isFrozen,
                                Residual residual, Error error);
 
+    ConstraintPlugin::ConstraintSet set; // the Jacobian refers to it
     ConstraintPlugin::ConstraintGraph graph;
     ConstraintPlugin::Jacobian J;
+    std::vector<ConstraintPlugin::Real3> start; // [numParticles]
+    ConstraintPlugin::Box box;
     std::vector<std::vector<ConstraintPlugin::Part>> partsOf; // by cluster: their factors are referred to
     std::vector<PartOfCluster> parts;
 };
