@@ -278,6 +278,40 @@ InitialState notANumber() {
     return start;
 }
 
+/** Steps are reported in two buffers in turn. In the first of each, parts solve the cluster; in the next of the same
+ *  buffers, with a smaller tolerance, it is solved as a whole: what is reported is no more what its parts had found. */
+TEST_F(EmulatedPartsOf, ReportsOfTheWholeReplaceThoseOfParts) {
+    const auto run = [](bool launches) {
+        std::unique_ptr<Variable> many;
+        if (launches)
+            many = std::make_unique<Variable>("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+        Simulation s = simulationOf(toState(bentChain(200, 170), false), "CUDADouble", 0.002, 1e-8);
+        std::vector<SolverSummary> summaries;
+        for (double tolerance : {1e-8, 1e-12}) {
+            s.integrator->setConstraintTolerance(tolerance);
+            for (int step = 0; step < 2; step++) {
+                s.integrator->step(1);
+                summaries.push_back(s.integrator->getSolverSummary());
+                EXPECT_LE(summaries.back().maxError, tolerance);
+            }
+        }
+        return summaries;
+    };
+    const auto inOnePiece = [&] {
+        const Variable none("OPENMM_CONSTRAINTS_PARTS", "0");
+        return run(false);
+    };
+    const std::vector<SolverSummary> expected = inOnePiece();
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+    for (bool launches : {false, true}) {
+        const std::vector<SolverSummary> found = run(launches);
+        for (int step : {0, 1})
+            EXPECT_GT(found[step].iterations, expected[step + 2].iterations) << "by its parts";
+        for (int step : {2, 3})
+            EXPECT_EQ(found[step].iterations, expected[step].iterations) << "as a whole";
+    }
+}
+
 /** The message without what describes the solver. */
 std::string withoutSolver(const std::string& message) {
     return std::regex_replace(message, std::regex(", \\d+ (in shared memory|in overlapping parts)"), "");
