@@ -330,6 +330,7 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
         struct Outcome {
             std::string message;
             int step = 0;
+            Vectors after; ///< from the start again
         };
         const auto run = [&](const std::string& platform) {
             Simulation s = simulationOf(one.start(), platform, 0.002, 1e-8);
@@ -348,6 +349,13 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
                 s.context->setParameter("limit", 1000);
                 EXPECT_EQ(messageOf([&] { s.integrator->step(3); }), "");
             }
+            const InitialState start = one.start();
+            s.context->setTime(0);
+            s.context->setPositions(start.positions);
+            s.context->setVelocities(start.velocities);
+            EXPECT_EQ(messageOf([&] { s.integrator->step(3); }), "") << one.name;
+            outcome.after = s.positions();
+            EXPECT_NE(distance(outcome.after, start.positions), 0);
             return outcome;
         };
         const Variable none("OPENMM_CONSTRAINTS_PARTS", "0");
@@ -357,6 +365,7 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
             EXPECT_EQ(withoutSolver(withoutValues(expected.message)), withoutValues(onReference.message));
         }
         EXPECT_EQ(onReference.step, expected.step) << one.name;
+        EXPECT_LT(distance(expected.after, onReference.after), 1e-7) << one.name;
         const Variable parts("OPENMM_CONSTRAINTS_PARTS", "20");
         for (int launches = 0; launches < 2; launches++) {
             std::unique_ptr<Variable> many;
@@ -365,6 +374,7 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
             const Outcome found = run("CUDADouble");
             EXPECT_EQ(withoutSolver(found.message), withoutSolver(expected.message)) << one.name;
             EXPECT_EQ(found.step, expected.step) << one.name;
+            EXPECT_LT(distance(found.after, onReference.after), 1e-7) << one.name;
         }
     }
 }
