@@ -301,11 +301,12 @@ DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int
     singular = correctShared(a, c, gradients, factorizes, triesShared, sharedFactor(a, c, shared) SHARED_ARGUMENT);
 #if FALLS_BACK
     const bool isRepeated = triesShared && singular != NO_ROW;
-    if (isRepeated) {
+    for (int once = 0; once < isRepeated; once++) {
         Report ignored[2];
         ignored[0] = ignored[1] = newReport();
         evaluateGeneral(a, c, solve, iterations, true, &ignored[0], &ignored[1] SHARED_ARGUMENT);
         state->usesShared = state->hasFactor = false;
+        THREAD_GROUP_SYNC // gradients were written again
     }
 #endif
 #endif
