@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 WAIT = re.compile(r"\b(?:(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b|WAIT_FOR_PARTS\(c\))")
-ANY = "ANY"  # in a name: of every stage, or solve, that the host compiles a text for
+ANY = "ANY"  # in a name: of every stage, solve or kind of parts that the host compiles a text for
 FUNCTION = re.compile(r"^(?:DEVICE|KERNEL)\b[^;{]*?\b(\w+)\(", re.MULTILINE)
 
 
