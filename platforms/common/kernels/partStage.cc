@@ -4,6 +4,7 @@
 // operations that come before on all of its particles, and at the end, from the same numbers again, on its own ones, which
 // it then moves: nothing is written that other parts still read.
 
+/** Until the next barrier a thread may read what is here of all particles, but only of its own rows. */
 DEVICE Report begin_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve,
                                     PartState* state SHARED_PARAMETER) {
     EACH_PARTICLE(n) {
@@ -20,7 +21,6 @@ $WITHOUT_NOTES$        takeParticleGeneral(a, c, n, &p, solve->what SHARED_ARGUM
     THREAD_GROUP_SYNC
     const Report start = startRowsGeneral(a, c, solve SHARED_ARGUMENT);
     EACH_ROW(row) setOffset_$SOLVE$(a, row);
-    THREAD_GROUP_SYNC
     return start;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // As partStage.cc, for a part of distances in shared memory (partDistances.cc): particles stay there during the solve.
 
+/** Until the next barrier a thread may read what is here of all particles, but only of its own rows. */
 DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, PartState* state SHARED_PARAMETER) {
     GLOBAL const int* particles = tableOf(a, c) + AT_PARTICLE;
     Reading reading;
@@ -29,9 +30,7 @@ $BEFORE$        }
     state->firstStamp = a->partStamps[parts.x];
     keepTables(a, c, &reading SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
-    const Worst start = startRowsLocal(a, solve SHARED_ARGUMENT);
-    THREAD_GROUP_SYNC
-    return start;
+    return startRowsLocal(a, solve SHARED_ARGUMENT);
 }
 
 DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve,
