@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <regex>
+#include <set>
 #include <sstream>
 
 using namespace ConstraintPlugin;
@@ -478,6 +479,40 @@ TEST_F(EmulatedPartsOf, OneIterationIsTheMostThatIsTaken) {
     expectAll(found, {"no convergence (after 1 iterations of"});
     const Variable whole("OPENMM_CONSTRAINTS_PARTS", "0");
     EXPECT_EQ(run(1e-11), found);
+}
+
+/** Nothing is in shared memory, or factors of the smaller parts only, or those of all parts, but not of the whole. */
+TEST_F(EmulatedPartsOf, FactorsThatDoNotFitIntoSharedMemoryAreInGlobalMemory) {
+    const auto run = [](const std::string& platform) {
+        InitialState start = toState(protein(30), false);
+        const TestSystem small = bentChain(17, 111); // which is one part
+        auto& force = dynamic_cast<ConstraintForce&>(start.system->getForce(0));
+        const int first = start.system->getNumParticles();
+        for (const auto& bond : small.bonds)
+            force.addDistance(first + bond.i, first + bond.j, bond.length);
+        for (int i = 0; i < small.numParticles(); i++) {
+            start.system->addParticle(small.masses[i]);
+            start.positions.push_back(toVectors(small.positions)[i] + Vec3(0, 0, 5));
+            start.velocities.push_back(toVectors(thermalVelocities(small, 2))[i]);
+        }
+        Simulation s = simulationOf(std::move(start), platform, 0.002, 1e-6);
+        s.integrator->step(2);
+        return std::pair(s.positions(), s.integrator->getSolverSummary().solver);
+    };
+    const Vectors expected = run("Reference").first;
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "50");
+    std::set<std::string> solvers;
+    for (const char* bytes : {"0", "500", "1500", "3000"})
+        for (const char* corrections : {"1", "8"})
+            for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
+                SCOPED_TRACE(std::string(bytes) + " bytes, " + corrections + " corrections, " + platform);
+                const Variable memory("OPENMM_CONSTRAINTS_SHARED_MEMORY", bytes),
+                    most("OPENMM_CONSTRAINTS_CORRECTIONS", corrections);
+                const auto [positions, solver] = run(platform);
+                EXPECT_LT(distance(positions, expected), 1e-5);
+                solvers.insert(solver);
+            }
+    EXPECT_EQ(solvers.size(), 4u) << *solvers.begin();
 }
 
 /** The smallest cluster that a block serves, and those on both sides of the size from which there are several parts. */

@@ -289,6 +289,11 @@ DEVICE void evaluateGeneral(const Arguments* a, int c, const PartSolve* solve, i
     }
 }
 
+/** Whether a factor fits into shared memory: that of a whole cluster may not, while those of its parts do. */
+DEVICE bool fitsShared(const Arguments* a, int c) {
+    return 2 * (a->solvedEnd[c] - a->rowStart[c] + a->entryStart[c + 1] - a->entryStart[c]) <= FACTOR_NUMBERS;
+}
+
 /** change <- A^-1 change for the rows of a part; of their halo, the rest of the cluster is taken as corrected already.
  *  @return the first row whose pivot vanished, or NO_ROW */
 DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations,
@@ -296,6 +301,7 @@ DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int
     GLOBAL const mixed* gradients = solve->what == POSITIONS ? a->gradient : a->startGradient;
     const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
     int singular = NO_ROW;
+    state->usesShared = state->usesShared && fitsShared(a, c);
 #if HAS_SHARED
     const bool triesShared = state->usesShared;
     singular = correctShared(a, c, gradients, factorizes, triesShared, sharedFactor(a, c, shared) SHARED_ARGUMENT);
