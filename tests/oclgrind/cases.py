@@ -287,10 +287,11 @@ SCHEMES: dict[str, Callable[[], mc.ConstraintIntegrator]] = {
 }
 SOLVERS = {"iterative": mc.ConstraintIntegrator.Iterative, "direct": mc.ConstraintIntegrator.MatrixInversion}
 BODY_PARTS = {"OPENMM_CONSTRAINTS_BODY_PART": "18"}
-GLOBAL_FACTORS = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "0"}
-SOME_SHARED = {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "1000"}
+ONE_PIECE = {"OPENMM_CONSTRAINTS_PARTS": "0"}
+GLOBAL_FACTORS = ONE_PIECE | {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "0"}
+SOME_SHARED = ONE_PIECE | {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "1000"}
 PARTS = {"OPENMM_CONSTRAINTS_PARTS": "30"}
-GLOBAL_PARTS = PARTS | GLOBAL_FACTORS
+GLOBAL_PARTS = GLOBAL_FACTORS | PARTS
 JOINED_PARTS = {"OPENMM_CONSTRAINTS_PARTS": "6"}
 
 
@@ -381,11 +382,11 @@ CASES |= {
     "anchored RattleLangevin": Case(anchored, "RattleLangevin"),
     "anchored GeodesicLangevin": Case(anchored, "GeodesicLangevin"),
     "anchored iterative": Case(anchored, "ConstraintForce", "iterative", "single"),
-    "block single": Case(branched, precision="single", serves="2 in shared memory"),
-    "block shared": Case(branched, serves="2 in shared memory"),
+    "block single": Case(branched, precision="single", environment=ONE_PIECE, serves="2 in shared memory"),
+    "block shared": Case(branched, environment=ONE_PIECE, serves="2 in shared memory"),
     "block global": Case(branched, environment=GLOBAL_FACTORS, serves="sparse"),
     "block global of all kinds": Case(large, "RattleLangevin", environment=GLOBAL_FACTORS),
-    "block double": Case(branched, precision="double", serves="2 in shared memory"),
+    "block double": Case(branched, precision="double", environment=ONE_PIECE, serves="2 in shared memory"),
     "block shared and global": Case(branched, environment=SOME_SHARED, serves="1 in shared memory"),
     "block that falls back": Case(stiff, serves="1 in shared memory", speed=1e-6),
     "parts": Case(branched, environment=PARTS, serves="in overlapping parts"),
@@ -396,6 +397,7 @@ CASES |= {
     "parts that are projected": Case(
         large, environment=PARTS, prepare=add_barostat, first_tolerance=1e-3, serves="in overlapping parts"
     ),
+    "parts in some shared memory": Case(branched, environment=SOME_SHARED | PARTS, serves="in overlapping parts"),
     "parts with joints": Case(joints, environment=JOINED_PARTS, serves="in overlapping parts"),
     "no convergence, parts": Case(
         large, environment=PARTS, prepare=allow_one_iteration, error="no convergence", speed=2
