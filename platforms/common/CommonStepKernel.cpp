@@ -168,17 +168,21 @@ double CommonStepKernel::innerTolerance(const ConstraintIntegrator& integrator) 
     return max(solver->innerTolerance(settings.reachedTolerance()), settings.smallestTolerance);
 }
 
+/** Accelerations are solved to rounding, whatever the tolerance. */
+bool CommonStepKernel::wantsCoarse(const ConstraintIntegrator& integrator) const {
+    return !scheme.isExplicit && ConstraintProgram::isCoarse(innerTolerance(integrator));
+}
+
 bool CommonStepKernel::hasProgramFor(const ConstraintIntegrator& integrator) const {
     return program != nullptr && revision == solver->getRevision() &&
-           smallInRegisters == hasSmallClusters(integrator) &&
-           isCoarse == ConstraintProgram::isCoarse(innerTolerance(integrator));
+           smallInRegisters == hasSmallClusters(integrator) && isCoarse == wantsCoarse(integrator);
 }
 
 void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, int step) {
     if (hasProgramFor(integrator))
         return;
     const bool inRegisters = hasSmallClusters(integrator);
-    const bool willBeCoarse = ConstraintProgram::isCoarse(innerTolerance(integrator));
+    const bool willBeCoarse = wantsCoarse(integrator);
     requireMemory(integrator); // another method has another factor
     refreshReading();
     workBefore = record->reading.work;

@@ -117,6 +117,7 @@ private:
     void requireMemory(const ConstraintIntegrator& integrator);
     /** What clusters are solved to. */
     double innerTolerance(const ConstraintIntegrator& integrator) const;
+    bool wantsCoarse(const ConstraintIntegrator& integrator) const;
     bool hasProgramFor(const ConstraintIntegrator& integrator) const;
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);

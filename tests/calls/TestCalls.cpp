@@ -400,19 +400,22 @@ TEST(Device, SolvesManyClustersOfOtherSizesInALaunchOfTheirOwn) {
 
 /** Of the rest of a run only tolerances that cross 1e-7 need other programs, where the precision has doubles. */
 TEST(Device, CompilesAgainWhereTheToleranceCrosses) {
-    for (const char* precision : {"single", "mixed"}) {
-        const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.001, 1e-5);
+    for (const auto& [precision, name, expected] :
+         {std::tuple("single", "Rattle", 0),
+          std::tuple("mixed", "Rattle", 2),             // small clusters, and what follows a solve
+          std::tuple("mixed", "ConstraintForce", 0)}) { // which is solved to rounding
+        SCOPED_TRACE(std::string(precision) + " " + name);
+        const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, name}, 0.001, 1e-5);
         DeviceSimulation simulation("hydrogens", *integrator, precision);
         const auto programs = [&](double tolerance) {
             integrator->setConstraintTolerance(tolerance);
             return simulation.step(1).programs;
         };
-        const int expected = std::string(precision) == "single" ? 0 : 2; // small clusters, and what follows a solve
-        EXPECT_EQ(programs(1e-6), 0) << precision;
-        EXPECT_EQ(programs(1e-8), expected) << precision;
-        EXPECT_EQ(programs(1e-9), 0) << precision;
-        EXPECT_EQ(programs(1e-7), expected) << precision;
-        EXPECT_EQ(programs(1e-5), 0) << precision;
+        EXPECT_EQ(programs(1e-6), 0);
+        EXPECT_EQ(programs(1e-8), expected);
+        EXPECT_EQ(programs(1e-9), 0);
+        EXPECT_EQ(programs(1e-7), expected);
+        EXPECT_EQ(programs(1e-5), 0);
     }
 }
 
