@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Devices serve clusters of distances by text for each size up to eight, larger ones by one text for all.
+#include "support/LargeSystems.h"
 #include "support/Messages.h"
 #include "support/Simulation.h"
 
@@ -106,6 +107,144 @@ TEST_P(SmallClusters, NameTheBondThatIsWorstOnReference) {
         EXPECT_EQ(worstBond(name, GetParam()), worstBond(name, onReference(GetParam()))) << name;
 }
 
+// ---- tolerances that floats can meet
+// ----------------------------------------------------------------------------------
+
+/** Stars, rings and triangles of every size, whose bonds a strong tension shortens or stretches: by up to a share of
+ * their lengths, were there no constraints, in the first step. */
+struct Strained {
+    std::vector<TestSystem> parts;
+    Simulation simulation;
+
+    Strained(const ConstraintTests::Setup& setup, double tolerance, double share, const std::string& platform)
+        : parts(systems()), simulation(make(parts, setup, tolerance, share, platform)) {
+    }
+    static std::vector<TestSystem> systems() {
+        std::vector<TestSystem> all;
+        for (const char* name : {"OH", "CH2", "CH3", "water", "triangle", "ring", "rings", "star", "stars"})
+            all.push_back(findSystem(name));
+        for (int size = 1; size <= 8; size++) {
+            Builder star("star of " + std::to_string(size));
+            const int centre = star.particle(12, {0, 0, 0});
+            for (int i = 0; i < size; i++)
+                star.grow(centre, 1 + i);
+            all.push_back(star.build());
+        }
+        return all;
+    }
+    static constexpr double dt = 0.001;
+    static Simulation make(const std::vector<TestSystem>& parts, const ConstraintTests::Setup& setup, double tolerance,
+                           double share, const std::string& platform) {
+        auto system = toOpenMM(parts, Declared::InForce);
+        auto* tension = new CustomBondForce("f*r");
+        tension->addPerBondParameter("f");
+        const double kicks = std::get<2>(setup) == "Shake" ? 1 : 2; // of half a step
+        Random random(5);
+        int first = 0;
+        for (const TestSystem& part : parts) {
+            for (const auto& bond : part.bonds) {
+                const double inverseMass = 1 / part.masses[bond.i] + 1 / part.masses[bond.j];
+                const double move = share * bond.length * random.inCube(2).x / (int) part.bonds.size();
+                tension->addBond(first + bond.i, first + bond.j, {kicks * move / (dt * dt * inverseMass)});
+            }
+            first += part.numParticles();
+        }
+        system->addForce(tension);
+        Simulation s(std::move(system), makeIntegrator(setup, dt, tolerance), platform);
+        s.context->setPositions(positionsOf(parts));
+        s.context->setVelocities(tangentVelocities(parts, 1, 3));
+        return s;
+    }
+    /** Largest relative error of a length; of a rate, times the step size. */
+    std::pair<double, double> errors() const {
+        const Vectors x = simulation.positions(), v = simulation.velocities();
+        double ofLengths = 0, ofRates = 0;
+        int first = 0;
+        for (const TestSystem& part : parts) {
+            for (const auto& bond : part.bonds) {
+                const Vec3 d = x[first + bond.i] - x[first + bond.j], u = v[first + bond.i] - v[first + bond.j];
+                const double q = std::sqrt(d.dot(d));
+                ofLengths = std::max(ofLengths, std::abs(q - bond.length) / bond.length);
+                ofRates = std::max(ofRates, std::abs(d.dot(u)) / q * dt / bond.length);
+            }
+            first += part.numParticles();
+        }
+        return {ofLengths, ofRates};
+    }
+};
+
+class CoarseSmallClusters : public testing::TestWithParam<ConstraintTests::Setup> {
+protected:
+    const std::string platform = std::get<0>(GetParam());
+    const Precision precision = precisionOf(platform);
+};
+
+TEST_P(CoarseSmallClusters, MeetTheToleranceHoweverFarTheyHaveCome) {
+    for (double share : {0.01, 0.1, 0.5}) {
+        Strained strained(GetParam(), 1e-4, share, platform);
+        for (double tolerance : {1e-4, 1e-5, 1e-6, 1e-7}) {
+            strained.simulation.integrator->setConstraintTolerance(tolerance);
+            for (int i = 0; i < 3; i++) {
+                strained.simulation.integrator->step(1);
+                const auto [ofLengths, ofRates] = strained.errors();
+                // Lengths and rates are those of stored positions and velocities.
+                EXPECT_LE(ofLengths, attainable(platform, tolerance, 0.05)) << share << ", " << tolerance;
+                if (std::get<2>(GetParam()) == "Rattle") {
+                    EXPECT_LE(ofRates, attainable(platform, tolerance, 0.05)) << share << ", " << tolerance;
+                }
+                const double reported = strained.simulation.integrator->getSolverSummary().maxError;
+                EXPECT_LE(reported, std::max(tolerance, precision.constraint));
+                EXPECT_GE(reported * (1 + 1e-6), ofLengths - precision.position / 0.05);
+            }
+        }
+    }
+}
+
+/** The largest difference, relative to the largest number. */
+double relativeError(const std::vector<double>& found, const std::vector<double>& expected) {
+    double largest = 0, difference = 0;
+    for (std::size_t k = 0; k < expected.size(); k++) {
+        largest = std::max(largest, std::abs(expected[k]));
+        difference = std::max(difference, std::abs(found[k] - expected[k]));
+    }
+    return difference == 0 ? 0 : difference / largest;
+}
+
+std::vector<double> numbersOf(const Vectors& vectors) {
+    std::vector<double> numbers;
+    for (const Vec3& each : vectors)
+        numbers.insert(numbers.end(), {each[0], each[1], each[2]});
+    return numbers;
+}
+
+/** Reference has the same error of Newton's method: what differs is rounding. */
+TEST_P(CoarseSmallClusters, HaveForcesOfSixDigitsInDoublePrecision) {
+    if (platform.find("Double") == std::string::npos || std::get<1>(GetParam()) == ConstraintIntegrator::Iterative)
+        return;
+    for (double tolerance : {1e-5, 1e-6, 1e-7}) {
+        Strained strained(GetParam(), tolerance, 0.01, platform), reference(GetParam(), tolerance, 0.01, "Reference");
+        for (Simulation* each : {&strained.simulation, &reference.simulation})
+            each->integrator->step(1);
+        const ConstraintIntegrator &found = *strained.simulation.integrator, &exact = *reference.simulation.integrator;
+        const auto partsOf = [&](const std::vector<double>& all, std::size_t part) {
+            std::size_t first = 0;
+            for (std::size_t p = 0; p < part; p++)
+                first += strained.parts[p].bonds.size();
+            return std::vector<double>(all.begin() + first, all.begin() + first + strained.parts[part].bonds.size());
+        };
+        for (std::size_t p = 0; p < strained.parts.size(); p++) {
+            EXPECT_LT(relativeError(partsOf(found.getMultipliers(), p), partsOf(exact.getMultipliers(), p)), 1e-6);
+            EXPECT_LT(
+                relativeError(partsOf(found.getVelocityMultipliers(), p), partsOf(exact.getVelocityMultipliers(), p)),
+                1e-6);
+            EXPECT_LT(relativeError(numbersOf(partOf(strained.parts, p, found.getConstraintForces())),
+                                    numbersOf(partOf(strained.parts, p, exact.getConstraintForces()))),
+                      1e-6);
+        }
+        EXPECT_LT(relativeError(numbersOf(found.getConstraintVirial()), numbersOf(exact.getConstraintVirial())), 1e-6);
+    }
+}
+
 std::vector<Setup> setups(std::vector<const char*> integrators) {
     std::vector<Setup> all;
     for (const std::string& platform : platformsUnderTest())
@@ -122,6 +261,9 @@ INSTANTIATE_TEST_SUITE_P(Devices, SmallClusters,
                          [](const auto& info) { return nameOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(Devices, SolvedSmallClusters,
                          testing::ValuesIn(setups({"Rattle", "Shake", "FrictionlessLangevin"})),
+                         [](const auto& info) { return nameOf(info.param); });
+
+INSTANTIATE_TEST_SUITE_P(Devices, CoarseSmallClusters, testing::ValuesIn(setups({"Rattle", "Shake"})),
                          [](const auto& info) { return nameOf(info.param); });
 
 } // namespace

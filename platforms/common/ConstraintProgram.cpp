@@ -196,7 +196,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     for (int size : constraintTables.sizes)
         text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
                             {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
-    const int inLocalMemory = smallBlock * (largest > maxInRegisters ? largest * (largest + 4) : 1);
+    const int inLocalMemory = smallBlock * (largest > maxInRegisters ? largest * (largest + 8) : 1);
     for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {
@@ -224,7 +224,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
                       "(a, cluster, group" + n + ", numbers + LOCAL_ID);\n";
         }
         text += arguments.kernelText("smallCluster_" + stage.name, "",
-                                     "    LOCAL volatile mixed numbers[" + to_string(inLocalMemory) + "];\n",
+                                     "    LOCAL volatile number numbers[" + to_string(inLocalMemory) + "];\n",
                                      "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
                                      "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +
                                          choice + "    }\n");

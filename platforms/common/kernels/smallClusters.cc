@@ -8,6 +8,11 @@
 // accelerations change by s_k += sum_l w_kl kappa_l b_l, so particles are changed only at the end. lambda_k = kappa_k
 // |b_k|.
 //
+// With the bonds s_k that there would be without constraints, the residual of a length is the constant |s_k|^2 -
+// length_k^2, computed once as `mixed`, plus (2 s_k + e_k).e_k, e_k = sum_l w_kl kappa_l b_l, in `number`s. Rounding of
+// the second part is relative to e_k, which is small. Where it is not small enough for the tolerance, the solve goes on
+// from where it has come: docs/theory/solving.md has the bound. Velocities likewise.
+//
 // All data of a cluster of up to MAX_IN_REGISTERS rows are in registers. A larger one does not fit: bonds and
 // solutions are in registers, the matrix is in the thread's share of local memory, and the particles are in global
 // memory between solves.
@@ -27,11 +32,16 @@ typedef struct {
 #if $SIZE$ > 0
     int firsts, seconds; // four bits a row: which of the particles it joins
     int firstRow;        // number of its first row among all
-    mixed3 b[$SIZE$];      // bonds at the start, nm
+    int firstLength;     // place of its first length in smallNumbers
+    number3 b[$SIZE$];     // bonds at the start, nm
 #if $SIZE$ <= MAX_IN_REGISTERS
-    mixed number[$SIZE$ * ($SIZE$ + 4)];
+    mixed3 exactBond[$SIZE$];
+    number numbers[$SIZE$ * ($SIZE$ + 8)];
 #else
-    volatile LOCAL_ARG mixed* number; // volatile: compilers would keep all of them in registers as well, and spill
+#if IS_NARROWER
+    number3 remainder[$SIZE$]; // of bonds, which takes fewer registers
+#endif
+    volatile LOCAL_ARG number* numbers; // volatile: compilers would keep all of them in registers as well, and spill
 #endif
 #endif
 } Cluster$SIZE$;
@@ -43,12 +53,26 @@ DEVICE int place$SIZE$(int k, int l) {
     return $SIZE$ + i * (2 * $SIZE$ - i + 1) / 2 + j - i;
 }
 
-// The numbers: wanted lengths, w_kl, U with inverse pivots, |b_k|, kappa_k.
-#define LENGTH$SIZE$(c, k) (c)->number[STRIDE$SIZE$ * (k)]
-#define WEIGHT$SIZE$(c, k, l) (c)->number[STRIDE$SIZE$ * place$SIZE$(k, l)]
-#define UPPER$SIZE$(c, k, l) (c)->number[STRIDE$SIZE$ * (place$SIZE$(k, l) + $SIZE$ * ($SIZE$ + 1) / 2)]
-#define START$SIZE$(c, k) (c)->number[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 2) + (k))]
-#define KAPPA$SIZE$(c, k) (c)->number[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 3) + (k))]
+// The numbers: wanted lengths, w_kl, U with inverse pivots, |b_k|, kappa_k; without constraints residuals and s_k.
+#define LENGTH$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * (k)]
+#define WEIGHT$SIZE$(c, k, l) (c)->numbers[STRIDE$SIZE$ * place$SIZE$(k, l)]
+#define UPPER$SIZE$(c, k, l) (c)->numbers[STRIDE$SIZE$ * (place$SIZE$(k, l) + $SIZE$ * ($SIZE$ + 1) / 2)]
+#define START$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 2) + (k))]
+#define KAPPA$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 3) + (k))]
+#define OFFSET$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 4) + (k))]
+#define BASE$SIZE$(c, k, n) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 5) + 3 * (k) + (n))]
+#endif
+
+#if $SIZE$ > 0
+DEVICE mixed3 bond$SIZE$(const Cluster$SIZE$* c, int k) {
+#if $SIZE$ <= MAX_IN_REGISTERS
+    return c->exactBond[k];
+#elif IS_NARROWER
+    return toMixed(c->b[k]) + toMixed(c->remainder[k]);
+#else
+    return toMixed(c->b[k]);
+#endif
+}
 #endif
 
 /** The i-th of its particles; -1: there is none. */
@@ -99,6 +123,7 @@ DEVICE Particle find$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
     for (int j = 1; j <= $SIZE$; j++) {
         p.v = choose(i == j, c->particle[j].v, p.v);
         p.d = choose(i == j, c->particle[j].d, p.d);
+        p.c = choose(i == j, c->particle[j].c, p.c);
     }
     return p;
 }
@@ -130,17 +155,24 @@ DEVICE void loadBonds$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
     const StepState stepState = stepStateOf(a, 0);
     c->firsts = type.x;
     c->seconds = type.y;
+    c->firstLength = type.w;
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
         const int first = particle$SIZE$(a, c, first$SIZE$(c, k)), second = particle$SIZE$(a, c, second$SIZE$(c, k));
-        c->b[k] = positionOf(a, first) - positionOf(a, second);
+        mixed3 bond = positionOf(a, first) - positionOf(a, second);
         if ((type.z >> k) & 1)
-            c->b[k] = minimumImage(c->b[k], stepState);
+            bond = minimumImage(bond, stepState);
+        c->b[k] = toNumbers(bond);
+#if $SIZE$ <= MAX_IN_REGISTERS
+        c->exactBond[k] = bond;
+#elif IS_NARROWER
+        c->remainder[k] = toNumbers(bond - toMixed(c->b[k]));
+#endif
         START$SIZE$(c, k) = sqrt(dot(c->b[k], c->b[k]));
     }
 #pragma unroll
     for (int n = 0; n < $SIZE$ + $SIZE$ * ($SIZE$ + 1) / 2; n++)
-        c->number[STRIDE$SIZE$ * n] = a->smallNumbers[type.w + n];
+        c->numbers[STRIDE$SIZE$ * n] = toNumber(a->smallNumbers[type.w + n]);
 }
 
 DEVICE void writeReport$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int stage, int cluster, Report report) {
@@ -148,28 +180,33 @@ DEVICE void writeReport$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int st
     writeReport(a, stage, cluster, report, report.row < 0 ? -1 : particle$SIZE$(a, c, first$SIZE$(c, k)));
 }
 
-/** c_i = 1/m_i sum_k e_ki kappa_k b_k, and the multipliers. */
-DEVICE void finish$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers) {
+/** c_i = 1/m_i sum_k e_ki kappa_k b_k, and the multipliers. Both are added to what an earlier round has found. */
+DEVICE void finish$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers, bool isFirst) {
 $UNROLL_PARTICLES$
     for (int i = 0; i <= $SIZE$; i++) {
         mixed3 sum = make_mixed3(0, 0, 0);
 #pragma unroll
         for (int k = 0; k < $SIZE$; k++) {
-            const mixed end = first$SIZE$(c, k) == i ? 1 : second$SIZE$(c, k) == i ? -1 : 0; // e_ki
-            sum = sum + (end * KAPPA$SIZE$(c, k)) * c->b[k];
+            if (first$SIZE$(c, k) == i) // e_ki = 1
+                sum = sum + widened(KAPPA$SIZE$(c, k)) * bond$SIZE$(c, k);
+            else if (second$SIZE$(c, k) == i)
+                sum = sum - widened(KAPPA$SIZE$(c, k)) * bond$SIZE$(c, k);
         }
 #if $SIZE$ <= MAX_IN_REGISTERS
-        c->particle[i].c = c->particle[i].w * sum;
+        const mixed3 change = c->particle[i].w * sum;
+        c->particle[i].c = isFirst ? change : c->particle[i].c + change;
 #else
         const int index = INDEX$SIZE$(a, c, i);
-        if (index >= 0)
-            store3(a->impulse, index, a->velm[index].w * sum);
+        if (index >= 0) {
+            const mixed3 change = a->velm[index].w * sum;
+            store3(a->impulse, index, isFirst ? change : load3(a->impulse, index) + change);
+        }
 #endif
     }
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
-        const mixed earlier = addsUp(a, multipliers) ? multipliers[c->firstRow + k] : 0;
-        multipliers[c->firstRow + k] = earlier + KAPPA$SIZE$(c, k) * START$SIZE$(c, k);
+        const mixed earlier = !isFirst || addsUp(a, multipliers) ? multipliers[c->firstRow + k] : 0;
+        multipliers[c->firstRow + k] = earlier + widened(KAPPA$SIZE$(c, k)) * START$SIZE$(c, k);
     }
 }
 
@@ -179,44 +216,76 @@ DEVICE void forget$SIZE$(Cluster$SIZE$* c) {
         KAPPA$SIZE$(c, k) = 0;
 }
 
+DEVICE number3 base$SIZE$(const Cluster$SIZE$* c, int k) {
+    return make_number3(BASE$SIZE$(c, k, 0), BASE$SIZE$(c, k, 1), BASE$SIZE$(c, k, 2));
+}
+
+/** e_k = sum_l w_kl kappa_l b_l
+ *  @param size  at the end at least the sum of the terms' lengths, relative to that of the row */
+DEVICE number3 correction$SIZE$(const Cluster$SIZE$* c, int k, number* size) {
+    number3 e = make_number3(0, 0, 0);
+    number sum = 0;
+#pragma unroll
+    for (int l = 0; l < $SIZE$; l++) {
+        const number scale = WEIGHT$SIZE$(c, k, l) * KAPPA$SIZE$(c, l);
+        e = e + scale * c->b[l];
+        sum += fabs(scale) * START$SIZE$(c, l);
+    }
+    *size = max(*size, sum / LENGTH$SIZE$(c, k));
+    return e;
+}
+
 #if ITERATIVE
 /** Correct one row at a time, each with the corrections of the rows before it. */
-DEVICE void sweep$SIZE$(Cluster$SIZE$* c, mixed3* s, bool isLinear, const mixed* offset) {
+DEVICE void sweepLengths$SIZE$(Cluster$SIZE$* c, number3* e) {
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
-        const mixed q = sqrt(dot(s[k], s[k]));
-        const mixed3 g = isLinear ? c->b[k] : (1 / q) * s[k];
-        const mixed r = isLinear ? dot(g, s[k]) + offset[k] : q - LENGTH$SIZE$(c, k);
-        const mixed change = -r / (WEIGHT$SIZE$(c, k, k) * dot(g, c->b[k]));
+        const number3 s = base$SIZE$(c, k) + e[k];
+        const number q = sqrt(dot(s, s)), residual = OFFSET$SIZE$(c, k) + dot(base$SIZE$(c, k) + s, e[k]);
+        const number change =
+            -residual * q / ((q + LENGTH$SIZE$(c, k)) * WEIGHT$SIZE$(c, k, k) * dot(s, c->b[k]));
         KAPPA$SIZE$(c, k) += change;
 #pragma unroll
-        for (int l = 0; l < $SIZE$; l++)
-            s[l] = s[l] + (WEIGHT$SIZE$(c, l, k) * change) * c->b[k];
+        for (int l = k + 1; l < $SIZE$; l++)
+            e[l] = e[l] + (WEIGHT$SIZE$(c, l, k) * change) * c->b[k];
+    }
+}
+
+DEVICE void sweepRates$SIZE$(Cluster$SIZE$* c, number* residual) {
+#pragma unroll
+    for (int k = 0; k < $SIZE$; k++) {
+        const number change = -residual[k] / (WEIGHT$SIZE$(c, k, k) * dot(c->b[k], c->b[k]));
+        KAPPA$SIZE$(c, k) += change;
+#pragma unroll
+        for (int l = k + 1; l < $SIZE$; l++)
+            residual[l] += WEIGHT$SIZE$(c, l, k) * change * dot(c->b[l], c->b[k]);
     }
 }
 #else
-/** A = L U with A_kl = w_kl g_k.b_l, and x <- L^-1 x. L is not kept. There is no pivoting: A is symmetric and positive
+/** A = L U with A_kl = w_kl g_k.b_l and x <- L^-1 x. L is not kept. There is no pivoting: A is symmetric and positive
  *  definite, or nearly so.
- *  @return  -1, or the row whose pivot vanished */
-DEVICE int eliminate$SIZE$(Cluster$SIZE$* c, const mixed3* g, mixed* x) {
+ *  @param e  g_k is s_k + e_k; null: b_k
+ *  @return   -1, or the row whose pivot vanished */
+DEVICE int eliminate$SIZE$(Cluster$SIZE$* c, const number3* e, number* x) {
     int failed = -1;
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
-        mixed row[$SIZE$];
+        const number3 g = e == 0 ? c->b[k] : base$SIZE$(c, k) + e[k];
+        number row[$SIZE$];
 #pragma unroll
         for (int l = 0; l < $SIZE$; l++)
-            row[l] = WEIGHT$SIZE$(c, k, l) * dot(g[k], c->b[l]);
-        const mixed original = row[k];
+            row[l] = WEIGHT$SIZE$(c, k, l) * dot(g, c->b[l]);
+        const number original = row[k];
 #pragma unroll
         for (int m = 0; m < k; m++) {
-            const mixed factor = row[m] * UPPER$SIZE$(c, m, m);
+            const number factor = row[m] * UPPER$SIZE$(c, m, m);
             x[k] -= factor * x[m];
 #pragma unroll
             for (int l = m + 1; l < $SIZE$; l++)
                 row[l] -= factor * UPPER$SIZE$(c, m, l);
         }
-        const mixed pivot = $SIZE$ == 1 ? row[k] : fabs(row[k]); // negative: wrong root
-        if (failed < 0 && !(pivot > PIVOT_THRESHOLD * fabs(original)))
+        const number pivot = $SIZE$ == 1 ? row[k] : fabs(row[k]); // negative: wrong root
+        if (failed < 0 && !(pivot > NUMBER_THRESHOLD * fabs(original)))
             failed = k;
         UPPER$SIZE$(c, k, k) = 1 / row[k];
 #pragma unroll
@@ -226,8 +295,8 @@ DEVICE int eliminate$SIZE$(Cluster$SIZE$* c, const mixed3* g, mixed* x) {
     return failed;
 }
 
-/** x <- U^-1 x, which corrects kappa; s_k += sum_l w_kl x_l b_l. */
-DEVICE void correct$SIZE$(Cluster$SIZE$* c, mixed* x, mixed3* s) {
+/** x <- U^-1 x, which corrects kappa. */
+DEVICE void correct$SIZE$(Cluster$SIZE$* c, number* x) {
 #pragma unroll
     for (int k = $SIZE$ - 1; k >= 0; k--) {
 #pragma unroll
@@ -236,100 +305,145 @@ DEVICE void correct$SIZE$(Cluster$SIZE$* c, mixed* x, mixed3* s) {
         x[k] *= UPPER$SIZE$(c, k, k);
         KAPPA$SIZE$(c, k) += x[k];
     }
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++)
-#pragma unroll
-        for (int l = 0; l < $SIZE$; l++)
-            s[k] = s[k] + (WEIGHT$SIZE$(c, k, l) * x[l]) * c->b[l];
 }
 #endif
 
-/** Newton's method for |s_k| = length_k until no error exceeds the tolerance.
- *  @param s  bonds; in: without constraints, out: with */
-DEVICE Report solveLengths$SIZE$(const Arguments* a, Cluster$SIZE$* c, mixed3* s) {
+DEVICE Report singular$SIZE$(const Cluster$SIZE$* c, Report report, int k) {
+    report.outcome = Outcome_Singular;
+    report.row = c->firstRow + k;
+    return report;
+}
+
+/** Newton's method for |s_k + e_k| = length_k until no error exceeds the tolerance. Without constraints the residual is
+ *  |s_k|^2 - length_k^2. */
+DEVICE Report findLengths$SIZE$(Cluster$SIZE$* c, Progress* progress, number tolerance,
+                              int maxIterations) {
+    number3 e[$SIZE$];
     forget$SIZE$(c);
-    for (int iteration = 0;; iteration++) {
-        Report report = newReport();
-        mixed x[$SIZE$];
+#pragma unroll
+    for (int k = 0; k < $SIZE$; k++)
+        e[k] = make_number3(0, 0, 0);
+    progress->size = 0;
+    while (true) {
+        Worst worst = newWorst();
+        number x[$SIZE$];
 #pragma unroll
         for (int k = 0; k < $SIZE$; k++) {
-            const mixed q = sqrt(dot(s[k], s[k])), length = LENGTH$SIZE$(c, k);
-            x[k] = q * (length - q); // s_k is q times the gradient
-            note(&report, c->firstRow + k, fabs(length - q) / length, q);
+            const number3 s = base$SIZE$(c, k) + e[k];
+            const number q = sqrt(dot(s, s)), length = LENGTH$SIZE$(c, k);
+            const number residual = OFFSET$SIZE$(c, k) + dot(base$SIZE$(c, k) + s, e[k]), inverse = 1 / (q + length);
+            x[k] = -residual * q * inverse; // q (length - q): s_k is q times the gradient
+            noteWorst(&worst, c->firstRow + k, fabs(residual) * inverse / length, q);
         }
-        if (isOver(&report, iteration, a->innerTolerance, a->maxIterations)) {
+        if (endsRound(progress, worst, $SIZE$, tolerance, maxIterations)) {
+            Report report = reportOf(progress, worst, $SIZE$);
 #pragma unroll
             for (int k = 0; k < $SIZE$; k++) { // if a bond has turned, the solution may be a wrong root
-                const mixed start = START$SIZE$(c, k);
-                if (report.outcome == Outcome_Converged && !(dot(s[k], c->b[k]) > PIVOT_THRESHOLD * start * start)) {
-                    report.outcome = Outcome_Singular;
-                    report.row = c->firstRow + k;
-                }
+                const number start = START$SIZE$(c, k);
+                if (report.outcome == Outcome_Converged &&
+                    !(dot(base$SIZE$(c, k) + e[k], c->b[k]) > NUMBER_THRESHOLD * start * start))
+                    report = singular$SIZE$(c, report, k);
             }
             return report;
         }
 #if ITERATIVE
-        sweep$SIZE$(c, s, false, x);
+        sweepLengths$SIZE$(c, e);
 #else
-        const int failed = eliminate$SIZE$(c, s, x);
-        if (failed >= 0) {
-            report.outcome = Outcome_Singular;
-            report.row = c->firstRow + failed;
-            return report;
-        }
-        correct$SIZE$(c, x, s);
+        const int failed = eliminate$SIZE$(c, e, x);
+        if (failed >= 0)
+            return singular$SIZE$(c, reportOf(progress, worst, $SIZE$), failed);
+        correct$SIZE$(c, x);
 #endif
+        progress->iterations++;
+        progress->size = 0;
+#pragma unroll
+        for (int k = 0; k < $SIZE$; k++)
+            e[k] = correction$SIZE$(c, k, &progress->size);
     }
 }
 
-/** b_k.s_k + offset_k = 0, for which A does not change: one factor, and a second correction refines the first.
- *  @param s      differences of velocities or accelerations; in: without constraints, out: with
+/** b_k.e_k = -offset_k, for which A does not change: one factor, and a second correction refines the first.
  *  @param scale  of errors relative to lengths */
-DEVICE Report solveLinear$SIZE$(Cluster$SIZE$* c, mixed3* s, const mixed* offset, mixed scale, mixed tolerance,
-                              int maxIterations) {
+DEVICE Report findRates$SIZE$(Cluster$SIZE$* c, Progress* progress, number scale, number tolerance,
+                            int maxIterations) {
+    number x[$SIZE$]; // residuals, then corrections
     forget$SIZE$(c);
+    progress->size = 0;
 #if !ITERATIVE
-    mixed unused[$SIZE$];
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++)
-        unused[k] = 0;
-    const int failed = eliminate$SIZE$(c, c->b, unused);
+        x[k] = 0;
+    const int failed = eliminate$SIZE$(c, 0, x);
 #endif
-    for (int iteration = 0;; iteration++) {
-        Report report = newReport();
-        mixed x[$SIZE$];
+#pragma unroll
+    for (int k = 0; k < $SIZE$; k++)
+        x[k] = OFFSET$SIZE$(c, k);
+    while (true) {
+        Worst worst = newWorst();
 #pragma unroll
         for (int k = 0; k < $SIZE$; k++) {
-            x[k] = -dot(c->b[k], s[k]) - offset[k];
-            const mixed rate = -x[k] / START$SIZE$(c, k);
-            note(&report, c->firstRow + k, fabs(rate) * scale / LENGTH$SIZE$(c, k), rate);
+            const number rate = x[k] / START$SIZE$(c, k);
+            noteWorst(&worst, c->firstRow + k, fabs(rate) * scale / LENGTH$SIZE$(c, k), rate);
         }
-        if (isOver(&report, iteration, tolerance, maxIterations))
-            return report;
+        if (endsRound(progress, worst, $SIZE$, tolerance, maxIterations))
+            return reportOf(progress, worst, $SIZE$);
 #if ITERATIVE
-        sweep$SIZE$(c, s, true, offset);
+        sweepRates$SIZE$(c, x);
 #else
-        if (failed >= 0) {
-            report.outcome = Outcome_Singular;
-            report.row = c->firstRow + failed;
-            return report;
-        }
+        if (failed >= 0)
+            return singular$SIZE$(c, reportOf(progress, worst, $SIZE$), failed);
 #pragma unroll
-        for (int k = 1; k < $SIZE$; k++)
+        for (int k = 0; k < $SIZE$; k++) {
+            x[k] = -x[k];
 #pragma unroll
             for (int m = 0; m < k; m++) // A is symmetric: L is that of U
                 x[k] -= UPPER$SIZE$(c, m, k) * UPPER$SIZE$(c, m, m) * x[m];
-        correct$SIZE$(c, x, s);
+        }
+        correct$SIZE$(c, x);
 #endif
+        progress->iterations++;
+        progress->size = 0;
+#pragma unroll
+        for (int k = 0; k < $SIZE$; k++)
+            x[k] = OFFSET$SIZE$(c, k) + dot(c->b[k], correction$SIZE$(c, k, &progress->size));
+        progress->size *= scale;
+    }
+}
+
+DEVICE mixed lengthOf$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int k) {
+    return a->smallNumbers[c->firstLength + k];
+}
+
+/** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. */
+DEVICE Report solveLengths$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers) {
+    Progress progress = newProgress();
+    while (true) {
+#pragma unroll
+        for (int k = 0; k < $SIZE$; k++) {
+            const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
+            mixed3 s = bond$SIZE$(c, k) + first.d - second.d;
+            if (progress.rounds > 0)
+                s = s + first.c - second.c;
+            const mixed length = lengthOf$SIZE$(a, c, k);
+            OFFSET$SIZE$(c, k) = toNumber(dot(s, s) - length * length);
+            const number3 base = toNumbers(s);
+            BASE$SIZE$(c, k, 0) = base.x;
+            BASE$SIZE$(c, k, 1) = base.y;
+            BASE$SIZE$(c, k, 2) = base.z;
+        }
+        const Report report = findLengths$SIZE$(c, &progress, toNumber(a->innerTolerance), a->maxIterations);
+        finish$SIZE$(a, c, multipliers, progress.rounds == 0);
+        if (!needsRound(&progress, report, a->innerTolerance))
+            return report;
     }
 }
 
 /** Errors at the start. */
-DEVICE Report measure$SIZE$(const Cluster$SIZE$* c) {
+DEVICE Report measure$SIZE$(const Arguments* a, const Cluster$SIZE$* c) {
     Report report = newReport();
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
-        const mixed q = START$SIZE$(c, k), length = LENGTH$SIZE$(c, k);
+        const mixed q = sqrt(dot(bond$SIZE$(c, k), bond$SIZE$(c, k))), length = lengthOf$SIZE$(a, c, k);
         note(&report, c->firstRow + k, fabs(q - length) / length, q);
     }
     return report;
@@ -337,27 +451,17 @@ DEVICE Report measure$SIZE$(const Cluster$SIZE$* c) {
 
 /** Find kappa with |b_k + d_i - d_j + ...| = length_k. */
 DEVICE void solvePositions$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    mixed3 s[$SIZE$];
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++)
-        s[k] = c->b[k] + find$SIZE$(a, c, first$SIZE$(c, k)).d - find$SIZE$(a, c, second$SIZE$(c, k)).d;
-    const Report report = solveLengths$SIZE$(a, c, s);
-    finish$SIZE$(a, c, lambdaOf(a));
-    writeReport$SIZE$(a, c, StepSolve_Positions, cluster, report);
+    writeReport$SIZE$(a, c, StepSolve_Positions, cluster, solveLengths$SIZE$(a, c, lambdaOf(a)));
 }
 
-/** Project positions if an error exceeds the threshold; otherwise they are not changed. */
+/** Project positions if an error exceeds the threshold; otherwise they are not changed. Displacements d are 0. */
 DEVICE void projectPositions$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
     mixed largest = 0;
-    mixed3 s[$SIZE$];
-    Report report = measure$SIZE$(c);
-    forget$SIZE$(c);
-    mixed shortest = LENGTH$SIZE$(c, 0);
+    Report report = measure$SIZE$(a, c);
+    number shortest = LENGTH$SIZE$(c, 0);
 #pragma unroll
-    for (int k = 0; k < $SIZE$; k++) {
-        shortest = min(shortest, LENGTH$SIZE$(c, k));
-        s[k] = c->b[k];
-    }
+    for (int k = 0; k < $SIZE$; k++)
+        shortest = min(shortest, (number) LENGTH$SIZE$(c, k));
 $UNROLL_PARTICLES$
     for (int i = 0; i <= $SIZE$; i++)
         if (particle$SIZE$(a, c, i) >= 0)
@@ -365,29 +469,39 @@ $UNROLL_PARTICLES$
     if (report.outcome == Outcome_Converged && report.error > a->farOff)
         report.outcome = Outcome_FarOff; // the host projects
     if (report.outcome == Outcome_Converged && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
-        report = solveLengths$SIZE$(a, c, s);
-    finish$SIZE$(a, c, a->projection);
+        report = solveLengths$SIZE$(a, c, a->projection);
+    else {
+        forget$SIZE$(c);
+        finish$SIZE$(a, c, a->projection, true);
+    }
     writeReport$SIZE$(a, c, StepSolve_Projection, cluster, report);
 }
 
 DEVICE Report solveVelocityDifferences$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers,
                                            bool onlyIfViolated) {
-    mixed3 s[$SIZE$];
-    mixed zero[$SIZE$];
-    bool isViolated = !onlyIfViolated;
-    forget$SIZE$(c);
+    const number timeScale = toNumber(a->timeScale);
+    Progress progress = newProgress();
+    while (true) {
+        bool isViolated = !onlyIfViolated || progress.rounds > 0;
 #pragma unroll
-    for (int k = 0; k < $SIZE$; k++) {
-        s[k] = find$SIZE$(a, c, first$SIZE$(c, k)).v - find$SIZE$(a, c, second$SIZE$(c, k)).v;
-        zero[k] = 0;
-        const mixed rate = dot(c->b[k], s[k]) / START$SIZE$(c, k);
-        isViolated = isViolated || !(fabs(rate) * a->timeScale / LENGTH$SIZE$(c, k) <= a->tolerance);
+        for (int k = 0; k < $SIZE$; k++) {
+            const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
+            mixed3 s = first.v - second.v;
+            if (progress.rounds > 0)
+                s = s + first.c - second.c;
+            OFFSET$SIZE$(c, k) = toNumber(dot(bond$SIZE$(c, k), s));
+            const number error = fabs(OFFSET$SIZE$(c, k)) * timeScale / (START$SIZE$(c, k) * LENGTH$SIZE$(c, k));
+            isViolated = isViolated || !(error <= toNumber(a->tolerance));
+        }
+        Report report = newReport();
+        if (isViolated)
+            report = findRates$SIZE$(c, &progress, timeScale, toNumber(a->innerTolerance), a->maxIterations);
+        else
+            forget$SIZE$(c);
+        finish$SIZE$(a, c, multipliers, progress.rounds == 0);
+        if (!needsRound(&progress, report, a->innerTolerance))
+            return report;
     }
-    Report report = newReport();
-    if (isViolated)
-        report = solveLinear$SIZE$(c, s, zero, a->timeScale, a->innerTolerance, a->maxIterations);
-    finish$SIZE$(a, c, multipliers);
-    return report;
 }
 
 /** Find kappa with b_k.(v_i - v_j + ...) = 0. */
@@ -414,26 +528,26 @@ DEVICE void projectVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cl
 /** Find kappa with J a + J-dot v + 2 alpha J v + beta^2 sigma = 0, for accelerations in d. */
 DEVICE void solveAccelerations$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster, int stage,
                                    GLOBAL mixed* multipliers) {
-    mixed3 s[$SIZE$];
-    mixed offset[$SIZE$];
     mixed largest = 0;
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
         const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
-        s[k] = first.d - second.d;
         const mixed3 V = first.v - second.v;
-        const mixed q = START$SIZE$(c, k), length = LENGTH$SIZE$(c, k), rate = dot(c->b[k], V) / q;
+        const mixed q = START$SIZE$(c, k), length = LENGTH$SIZE$(c, k), rate = dot(bond$SIZE$(c, k), V) / q;
         const mixed feedback = 2 * a->alpha * rate + a->beta * a->beta * (q - length);
-        offset[k] = dot(V, V) - rate * rate + q * feedback; // all times |b_k|
-        largest = max(largest, (fabs(offset[k]) + fabs(dot(c->b[k], s[k]))) / (q * length));
+        const mixed offset = dot(V, V) - rate * rate + q * feedback; // all times |b_k|
+        const mixed along = dot(bond$SIZE$(c, k), first.d - second.d);
+        OFFSET$SIZE$(c, k) = along + offset;
+        largest = max(largest, (fabs(offset) + fabs(along)) / (q * length));
     }
-    Report report = solveLinear$SIZE$(c, s, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
-                                    ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
+    Progress progress = newProgress();
+    Report report = findRates$SIZE$(c, &progress, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
+                                  ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
     // An error slightly above the tolerance because of rounding is accepted.
     if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
         report.outcome = Outcome_Converged;
-    finish$SIZE$(a, c, multipliers);
-    const Report drift = measure$SIZE$(c);
+    finish$SIZE$(a, c, multipliers, true);
+    const Report drift = measure$SIZE$(a, c);
     if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {
         report.row = drift.row;
         report.error = drift.error;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 /** One stage of a step for the cluster with this number, or for a particle without constraints.
- *  @param number  the thread's share of local memory */
-DEVICE void run_$STAGE$$SIZE$(const Arguments* a, int cluster, int4 group, volatile LOCAL_ARG mixed* number) {
+ *  @param numbers  the thread's share of local memory */
+DEVICE void run_$STAGE$$SIZE$(const Arguments* a, int cluster, int4 group, volatile LOCAL_ARG number* numbers) {
     Cluster$SIZE$ c;
     const int place = cluster - group.x;
     c.firstPlace = group.z + place;
@@ -11,7 +11,7 @@ DEVICE void run_$STAGE$$SIZE$(const Arguments* a, int cluster, int4 group, volat
 #if $SIZE$ > 0
     c.firstRow = group.w + place * $SIZE$;
 #if $SIZE$ > MAX_IN_REGISTERS
-    c.number = number;
+    c.numbers = numbers;
 #endif
     loadBonds$SIZE$(a, &c, cluster);
 #endif

@@ -68,6 +68,82 @@ DEVICE bool isOver(Report* report, int iteration, mixed tolerance, int maxIterat
     return true;
 }
 
+// ---- solves in numbers ----------------------------------------------------------------------------------------------
+
+/** The row with the largest error after some corrections, or the first whose error is not finite. */
+typedef struct {
+    int row;
+    number error, value; // as in Report
+} Worst;
+
+DEVICE Worst newWorst() {
+    Worst worst;
+    worst.row = -1;
+    worst.error = worst.value = 0;
+    return worst;
+}
+
+DEVICE void noteWorst(Worst* worst, int row, number error, number value) {
+    if (worst->row < 0 || (worst->error < INFINITE_ERROR && !(error <= worst->error))) {
+        worst->row = row;
+        worst->error = error;
+        worst->value = value;
+    }
+}
+
+/** How far a solve has come. A round computes as `mixed` where it begins, and iterates in numbers. */
+typedef struct {
+    int outcome, iterations, rounds;
+    number size; // of a row's corrections in this round, relative to its length: the sum over the rows that move it
+} Progress;
+
+DEVICE Progress newProgress() {
+    Progress progress;
+    progress.outcome = Outcome_Converged;
+    progress.iterations = progress.rounds = 0;
+    progress.size = 0;
+    return progress;
+}
+
+/** Error that rounding of the corrections of so many rows may have: docs/theory/solving.md. */
+DEVICE number roundingIn(const Progress* progress, int numRows) {
+#if IS_NARROWER
+    return 5.9604645e-8f * (numRows + 9 + 3 * progress->size) * progress->size;
+#else
+    return 0;
+#endif
+}
+
+/** Whether a round ends with these errors. At least one correction is made, as in isOver(). */
+DEVICE bool endsRound(Progress* progress, Worst worst, int numRows, number tolerance, int maxIterations) {
+    const bool isFinite = worst.error < INFINITE_ERROR;
+    if (!isFinite)
+        progress->outcome = Outcome_NotFinite;
+    else if (worst.error > 0 && progress->iterations >= maxIterations &&
+             (progress->iterations == 0 || worst.error > max(tolerance, roundingIn(progress, numRows))))
+        progress->outcome = Outcome_NotConverged;
+    else
+        return worst.error == 0 ||
+               (progress->iterations > 0 && worst.error <= max(tolerance, roundingIn(progress, numRows)));
+    return true;
+}
+
+DEVICE Report reportOf(const Progress* progress, Worst worst, int numRows) {
+    Report report;
+    report.outcome = progress->outcome;
+    report.iterations = progress->iterations;
+    report.row = worst.row;
+    report.error = worst.error + roundingIn(progress, numRows);
+    report.value = worst.value;
+    return report;
+}
+
+/** Whether the tolerance asks for another round. */
+DEVICE bool needsRound(Progress* progress, Report report, mixed tolerance) {
+    progress->rounds++;
+    return IS_NARROWER && report.outcome == Outcome_Converged && report.error > tolerance;
+}
+
 DEVICE void atomicMinimum(GLOBAL int* place, int value) {
 #ifdef __OPENCL_VERSION__
     atomic_min(place, value);
