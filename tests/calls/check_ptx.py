@@ -63,28 +63,35 @@ def modules(folder: Path) -> list[Path]:
     return [path for path in found.values() if entries(path) not in builtin]
 
 
-def run_ptxas(ptxas: str, ptx: Path, target: str, cache: Path) -> str:
-    """What ptxas says of a module. A large one takes minutes: it is kept, by the hash that is the module's name.
+def compile_ptx(ptxas: str, ptx: Path, target: str, cache: Path) -> Path:
+    """The code of a module, and beside it what ptxas said. A large one takes minutes: both are kept, by the hash that
+    is the module's name.
 
     :raises SystemExit: if the module cannot be compiled
     """
-    kept = cache / f"{ptx.stem}-{target}.txt"
-    if kept.exists():
-        return kept.read_text()
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as output:
-        command = [ptxas, "-v", f"-arch={target}", "-o", output.name, str(ptx)]
+    cubin = cache / f"{ptx.stem}-{target}.cubin"
+    if cubin.exists():
+        return cubin
+    with tempfile.TemporaryDirectory(dir=cache) as folder:  # another test may compile the same
+        output = Path(folder) / cubin.name
+        command = [ptxas, "-v", f"-arch={target}", "-o", str(output), str(ptx)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise SystemExit(f"ptxas fails for {target}: {', '.join(sorted(entries(ptx)))}\n{result.stderr}")
-    kept.write_text(result.stderr)
-    return result.stderr
+        if result.returncode != 0:
+            raise SystemExit(f"ptxas fails for {target}: {', '.join(sorted(entries(ptx)))}\n{result.stderr}")
+        text = Path(folder) / f"{ptx.stem}-{target}.txt"
+        text.write_text(result.stderr)
+        text.rename(cache / text.name)
+        output.rename(cubin)
+    return cubin
 
 
 def measure(ptxas: str, ptx: Path, target: str, precision: str, cache: Path) -> list[Usage]:
     """Compile a module, which lies in a folder named by kind, platform, solver and integrator."""
     kind = ptx.parent.name.split("_")[0]
     usages = []
-    for block in re.split(r"Compiling entry function '", run_ptxas(ptxas, ptx, target, cache))[1:]:
+    for block in re.split(
+        r"Compiling entry function '", compile_ptx(ptxas, ptx, target, cache).with_suffix(".txt").read_text()
+    )[1:]:
         stack, stores, loads = (
             max(map(int, re.findall(rf"(\d+) bytes {what}", block)), default=0)
             for what in ("stack frame", "spill stores", "spill loads")
