@@ -139,6 +139,14 @@ void noteWrite(void* place) {
     running->isFenced = false;
 }
 
+void noteWordSent(void* word) {
+    release(word);
+}
+
+void noteWordCame(void* word) {
+    acquire(word);
+}
+
 void* sharedMemory(int declaration, std::size_t size) {
     char*& memory = running->block->shared.at(declaration);
     if (memory == nullptr) {
@@ -239,8 +247,8 @@ Conditions& conditions() {
 }
 
 Device& device() {
-    static Device only{nullptr,   nullptr,  {},        {},           syncThreads,   syncWarp,
-                       passFence, noteRead, noteWrite, sharedMemory, dynamicMemory, lane};
+    static Device only{nullptr,  nullptr,   {},           {},           syncThreads,  syncWarp,      passFence,
+                       noteRead, noteWrite, noteWordSent, noteWordCame, sharedMemory, dynamicMemory, lane};
     return only;
 }
 

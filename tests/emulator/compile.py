@@ -25,6 +25,12 @@ MUTANT = "EMULATOR_WITHOUT"  # the name of a barrier, to leave it out
 SHARED = re.compile(r"\b__shared__\s+([\w ]+?)\s*\b(\w+)((?:\[[^;]*\])?);")
 DYNAMIC = re.compile(r"\bextern\s+__shared__\s+([\w ]+?)\s*\b(\w+)\[\];")
 ENTRY = re.compile(r"\b__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(\w+)\s*\(")
+# What a block does where it waits for a word of another one: partExchange.cc.
+WORDS = [
+    "-DLET_OTHERS_RUN=emulator->fence();",
+    "-DNOTE_WORD_SENT(word)=emulator->noteWordSent((void*) (word));",
+    "-DNOTE_WORD_CAME(word)=emulator->noteWordCame((void*) (word));",
+]
 # Instructions in OpenMM's kernels.
 INSTRUCTIONS = {
     r'asm volatile\("mov\.b64 \{ %0, %1 \}, %2;" : "=r"\((\w+)\), "=r"\((\w+)\) : "[dl]"\((\w+)\)\);': (
@@ -87,8 +93,8 @@ def main() -> None:
     text, folder, compiler, *flags = sys.argv[1:]
     if MUTANT in os.environ:
         Path(text).write_text(without(Path(text).read_text(), os.environ[MUTANT]))
-    others = "-DLET_OTHERS_RUN=emulator->fence();"  # where a thread waits for a word of another block
-    preprocessed = subprocess.run([compiler, "-E", others, "-x", "c++", text], check=True, capture_output=True, text=True)
+    preprocess = [compiler, "-E", *WORDS, "-x", "c++", text]
+    preprocessed = subprocess.run(preprocess, check=True, capture_output=True, text=True)
     translated = translate(preprocessed.stdout)
     # Texts that differ in unused definitions or comments are one.
     key = key_of(re.sub(r"^# \d+ .*$", "", translated, flags=re.MULTILINE), compiler, flags)

@@ -20,6 +20,8 @@ struct Device {
     void (*fence)();               ///< orders atomic accesses before and after it; other threads run meanwhile
     void (*noteRead)(void*);       ///< that a thread reads atomically; so are volatile accesses
     void (*noteWrite)(void*);      ///< that it is about to write atomically
+    void (*noteWordSent)(void*);   ///< that a word orders, by itself, what comes before it ...
+    void (*noteWordCame)(void*);   ///< ... before what comes after it where another thread waited for it
     /** Memory of the block, the same for all its threads. @param declaration  which one of the kernel's */
     void* (*sharedMemory)(int declaration, std::size_t size);
     void* (*dynamicMemory)(); ///< with the size that the launch asked for

@@ -147,20 +147,7 @@ DEVICE Particle particleLocal(int place SHARED_PARAMETER) {
     return p;
 }
 
-/** The worst of a part's own rows that a thread has seen: the first one that is not finite, or the largest error. */
-typedef struct {
-    int row; // -1: none
-    number error, value;
-} Worst;
 typedef Worst StartLocal;
-
-DEVICE void noteWorst(Worst* worst, int row, number error, number value) {
-    if (worst->row >= 0 && (error <= worst->error || !(worst->error < INFINITE_ERROR)))
-        return;
-    worst->row = row;
-    worst->error = error < INFINITE_ERROR ? error : (number) INFINITE_ERROR;
-    worst->value = value;
-}
 
 /** Sums of terms of an impulse round by so much, relative to the sum of their sizes; docs/precision.md derives it. */
 #define SUM_ROUNDING 1.2e-6f
@@ -221,8 +208,7 @@ DEVICE mixed inverseRoot(mixed x) {
 DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
-    Worst worst;
-    worst.row = -1;
+    Worst worst = newWorst();
     EACH_LOCAL_ROW(k) {
         const int places = part.i[AT_ROW_PLACES + k], first = INDEX(LOW(places)), second = HIGH(places);
         mixed3 s = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, first) -

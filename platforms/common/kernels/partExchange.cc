@@ -5,8 +5,12 @@
 // arXiv 2507.04786). Words of even and odd rounds lie apart. No part is more than a round ahead of another one, since
 // each needs a word of all in every round.
 
-#ifndef LET_OTHERS_RUN // where blocks take turns (tests/emulator)
+// What was read before a word was computed has arrived by then, so others may overwrite it. A stand-in for a device, where
+// blocks take turns and races are looked for, has to be told (tests/emulator).
+#ifndef LET_OTHERS_RUN
 #define LET_OTHERS_RUN
+#define NOTE_WORD_SENT(word)
+#define NOTE_WORD_CAME(word)
 #endif
 
 // Words of a part in a round: what was found of its own rows.
@@ -40,6 +44,7 @@ DEVICE int keyOf(number error) {
 }
 
 DEVICE void post(GLOBAL mm_long* word, int stamp, int bits) {
+    NOTE_WORD_SENT(word)
     *(volatile GLOBAL mm_long*) word = (mm_long) (((mm_ulong) (unsigned int) stamp << 32) | (unsigned int) bits);
 }
 
@@ -54,6 +59,7 @@ DEVICE mm_long waitFor(GLOBAL const mm_long* word, int stamp, mm_long found) {
         LET_OTHERS_RUN
         found = wordAt(word);
     }
+    NOTE_WORD_CAME(word)
 #endif
     return found;
 }
@@ -247,7 +253,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         }
         THREAD_GROUP_SYNC
         displaceLocal(shared);
-        mine.row = -1;
+        mine = newWorst();
         EACH_SOLVED_ROW(k) evaluateRowLocal(solve, k, &mine, &hasTurned SHARED_ARGUMENT);
     }
     const int parity = round & 1;
