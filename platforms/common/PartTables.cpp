@@ -12,7 +12,7 @@ namespace {
 
 // Bits of numbers in tables: kernels/partDistances.cc and partFactor.cc say of what.
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
-constexpr int updatesOfRecord = 2, rowsOfPlace = 4;
+constexpr int updatesOfRecord = 2, firstRowsOfPlace = 4;
 
 int recordsFor(int updates) {
     return std::max(1, (updates + updatesOfRecord - 1) / updatesOfRecord);
@@ -25,8 +25,9 @@ int roundUpToFour(int n) {
 } // namespace
 
 void PartCounts::include(const PartCounts& other) {
-    for (int PartCounts::*count : {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others,
-                                   &PartCounts::entries, &PartCounts::records, &PartCounts::levels})
+    for (int PartCounts::*count :
+         {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others, &PartCounts::entries,
+          &PartCounts::records, &PartCounts::levels, &PartCounts::rowsOfPlace})
         this->*count = std::max(this->*count, other.*count);
 }
 
@@ -67,7 +68,7 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
         {{"RECORD", 8 * n.records},
          {"COUPLING", 4 * n.entries},
          {"ENTRY", 4 * n.entries},
-         {"PLACE_ROWS", rowsOfPlace * n.places},
+         {"PLACE_ROWS", firstRowsOfPlace * n.places},
          {"COUNTS", 8},
          {"PLACE_START", n.places + 1},
          {"OTHER_ROWS", 2 * n.rows},
@@ -97,6 +98,7 @@ std::string PartLayout::definitions() const {
     define("PART_SOLVED", n.solved);
     define("PART_ENTRIES", n.entries);
     define("PART_RECORDS", n.records);
+    define("PART_ROWS_OF_PLACE", n.rowsOfPlace);
     define("PART_ALL_PLACES", n.places + n.others);
     define("PART_NUMBERS4", numNumbers4);
     define("PART_MIXEDS", numMixeds);
@@ -118,6 +120,8 @@ PartCounts countsOf(const ConstraintTables& t, int c) {
     const int firstTarget = t.levelTargetStart[t.levelStart[c]], lastTarget = t.levelTargetStart[t.levelStart[c + 1]];
     for (int i = firstTarget; i < lastTarget; i++)
         n.records += recordsFor(t.updateStart[i + 1] - t.updateStart[i]);
+    for (int i = t.particleStart[c]; i < t.particleStart[c + 1]; i++)
+        n.rowsOfPlace = std::max(n.rowsOfPlace, t.particleSlotStart[i + 1] - t.particleSlotStart[i]);
     // Particles that are not displaced.
     std::vector<int> others;
     for (int row = t.rowStart[c]; row < t.rowStart[c + 1]; row++)
@@ -175,11 +179,11 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
     for (int i = 0; i < counts.places; i++) {
         const int first = t.particleSlotStart[firstPlace + i], last = t.particleSlotStart[firstPlace + i + 1];
         put(shorts, "PLACE_START", i, others);
-        for (int m = first; m < std::max(last, first + rowsOfPlace); m++) {
+        for (int m = first; m < std::max(last, first + firstRowsOfPlace); m++) {
             const int s = m < last ? t.particleSlot[m] : -1, row = s >= 0 ? t.slotRow[s] : -1;
             const int entry = s < 0 ? n.rows : (row - firstRow) | (s != t.slotStart[row] ? mark : 0);
-            if (m - first < rowsOfPlace)
-                put(shorts, "PLACE_ROWS", rowsOfPlace * i + m - first, entry);
+            if (m - first < firstRowsOfPlace)
+                put(shorts, "PLACE_ROWS", firstRowsOfPlace * i + m - first, entry);
             else
                 put(shorts, "OTHER_ROWS", others++, entry);
         }

@@ -17,6 +17,7 @@ struct PartCounts {
     int places = 0; ///< particles that are displaced
     int others = 0; ///< particles of the ring alone
     int entries = 0, records = 0, levels = 0;
+    int rowsOfPlace = 0; ///< the most that a particle is in
     void include(const PartCounts& other);
 };
 

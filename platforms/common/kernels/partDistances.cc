@@ -8,7 +8,7 @@
 //     |b + e|^2 - L^2 = (|b|^2 - L^2) + (2 b + e).e
 //
 // What is in parentheses first is computed once in `mixed`, the rest in `number`, which is float where the tolerance is
-// coarse. docs/precision.md has a bound of the rounding errors; they are part of the error that is reported.
+// coarse. The error that is reported includes a bound of the rounding: docs/theory/solving.md.
 
 #define MARK 0x8000 // of a row's places: nothing is eliminated before the row; of a place's row: the place is its second
                     // one; of a coupling: its place is one row's first and another row's second
@@ -149,8 +149,8 @@ DEVICE Particle particleLocal(int place SHARED_PARAMETER) {
 
 typedef Worst StartLocal;
 
-/** Sums of terms of an impulse round by so much, relative to the sum of their sizes; docs/precision.md derives it. */
-#define SUM_ROUNDING 1.2e-6f
+/** By so much a residual rounds, relative to the sizes of the corrections at both ends: docs/theory/solving.md. */
+#define SUM_ROUNDING ((PART_ROWS_OF_PLACE + 13) * 5.97e-8f)
 
 /** -sigma of a row that the part solves, with the gradient. */
 DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* hasTurned SHARED_PARAMETER) {
@@ -184,7 +184,7 @@ DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* 
         sigma = value = b.w + b.x * e.x + b.y * e.y + b.z * e.z;
         error = fabs(sigma) * scale;
     }
-#if COARSE
+#if IS_NARROWER
     error += SUM_ROUNDING * scale * (first.w + second.w);
 #endif
     part.f[AT_RIGHT_SIDE + k] = -sigma;

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Errors of large clusters in overlapping parts, whose residuals are in single precision where the tolerance is coarse.
+#include "Emulated.h"
+#include "support/LargeSystems.h"
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+class EmulatedPartsErrors : public testing::TestWithParam<std::tuple<const char*, double>> {
+protected:
+    const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"}, parts{"OPENMM_CONSTRAINTS_PARTS", "40"};
+};
+
+double largestError(const TestSystem& system, const Vectors& x) {
+    double largest = 0;
+    for (const auto& bond : system.bonds) {
+        const Vec3 b = x[bond.i] - x[bond.j];
+        largest = std::max(largest, std::fabs(std::sqrt(b.dot(b)) - bond.length) / bond.length);
+    }
+    return largest;
+}
+
+/** At 300 K a step without constraints changes lengths by some percent, at ten times the velocity by tens of percents.
+ */
+TEST_P(EmulatedPartsErrors, AreWithinTheToleranceAndWhatIsReported) {
+    const auto& [platform, tolerance] = GetParam();
+    const TestSystem system = protein(30);
+    const double rounding = std::string(platform) == "CUDADouble" ? 1e-14 : 3e-12;
+    for (const double scale : {1., 5., 10.}) {
+        Simulation s(toOpenMM(system, Declared::InForce),
+                     makeIntegrator({platform, ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.002, tolerance),
+                     platform);
+        s.context->setPositions(toVectors(system.positions));
+        Vectors velocities = toVectors(thermalVelocities(system, 1));
+        for (Vec3& v : velocities)
+            v *= scale;
+        s.context->setVelocities(velocities);
+        for (int step = 0; step < 3; step++) {
+            s.integrator->step(1);
+            const double error = largestError(system, s.context->getState(State::Positions).getPositions());
+            const SolverSummary summary = s.integrator->getSolverSummary();
+            EXPECT_LE(error, tolerance + rounding) << "scale " << scale << ", step " << step;
+            EXPECT_LE(error, summary.maxError + rounding) << "scale " << scale << ", step " << step;
+            EXPECT_LE(summary.maxError, tolerance);
+        }
+        EXPECT_NE(s.integrator->getSolverSummary().solver.find("in overlapping parts"), std::string::npos);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsErrors,
+                         testing::Combine(testing::Values("CUDAMixed", "CUDADouble"),
+                                          testing::Values(1e-3, 1e-5, 1e-6, 1e-7, 9e-8, 1e-10)),
+                         [](const auto& info) {
+                             std::ostringstream name;
+                             name << std::get<0>(info.param) << "_" << int(1e10 * std::get<1>(info.param));
+                             return name.str();
+                         });
+
+} // namespace
