@@ -148,13 +148,12 @@ DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, PartSta
         GROUP_MAXIMUM(shared.notes + NOTE_LARGEST + (round & 1), key);
         GROUP_MAXIMUM(shared.notes + NOTE_KINDS + (round & 1), (int) (largest >> 32) & 3);
     }
-#else
-    if (THREAD_IN_GROUP == BLOCK_SIZE - 1) {
+#endif
+    THREAD_GROUP_SYNC
+    if (!IS_SPLIT && THREAD_IN_GROUP == BLOCK_SIZE - 1) {
         state->foundKey = shared.notes[NOTE_LARGEST + (round & 1)];
         state->foundRow = shared.notes[NOTE_ROW + (round & 1)];
     }
-#endif
-    THREAD_GROUP_SYNC
 }
 
 /** Find the first row with the largest error of all parts. A barrier has to follow before reportRound(). */

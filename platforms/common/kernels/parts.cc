@@ -201,7 +201,7 @@ DEVICE void writeFound(const Arguments* a, int c, int buffer, Report first, Repo
     a->partRows[place] = make_int4(first.outcome, first.row, second.outcome, second.row);
 }
 
-DEVICE Report reportOf(int outcome, int row, mixed error, mixed value) {
+DEVICE Report makeReport(int outcome, int row, mixed error, mixed value) {
     Report report = newReport();
     report.outcome = outcome;
     report.row = row;
@@ -226,8 +226,8 @@ DEVICE void readFound(const Arguments* a, int c, int buffer, bool isWanted, Repo
         const int place = buffer * a->numGeneralClusters + part;
         const mixed4 errors = a->partErrors[place];
         const int4 rows = a->partRows[place];
-        mine[0] = worseOf(reportOf(rows.x, rows.y, errors.x, errors.y), mine[0]);
-        mine[1] = worseOf(reportOf(rows.z, rows.w, errors.z, errors.w), mine[1]);
+        mine[0] = worseOf(makeReport(rows.x, rows.y, errors.x, errors.y), mine[0]);
+        mine[1] = worseOf(makeReport(rows.z, rows.w, errors.z, errors.w), mine[1]);
     }
     *first = worstOf(mine[0] SHARED_ARGUMENT);
     *second = worstOf(mine[1] SHARED_ARGUMENT);
