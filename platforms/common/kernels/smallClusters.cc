@@ -35,7 +35,7 @@ typedef struct {
     int firstLength;     // place of its first length in smallNumbers
     number3 b[$SIZE$];     // bonds at the start, nm
 #if $SIZE$ <= MAX_IN_REGISTERS
-    mixed3 exactBond[$SIZE$];
+    mixed3 exactBond[$SIZE$]; // the same
     number numbers[$SIZE$ * ($SIZE$ + 8)];
 #else
 #if IS_NARROWER
@@ -61,9 +61,8 @@ DEVICE int place$SIZE$(int k, int l) {
 #define KAPPA$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 3) + (k))]
 #define OFFSET$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 4) + (k))]
 #define BASE$SIZE$(c, k, n) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 5) + 3 * (k) + (n))]
-#endif
 
-#if $SIZE$ > 0
+/** Bond at the start. */
 DEVICE mixed3 bond$SIZE$(const Cluster$SIZE$* c, int k) {
 #if $SIZE$ <= MAX_IN_REGISTERS
     return c->exactBond[k];
@@ -92,8 +91,10 @@ DEVICE void loadParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
         p->v = p->d = p->c = make_mixed3(0, 0, 0);
         p->w = 0;
         c->index[i] = particle$SIZE$(a, c, i);
-        if (c->index[i] >= 0)
+        if (c->index[i] >= 0) {
             *p = loadParticle(a, c->index[i]);
+            p->c = make_mixed3(0, 0, 0);
+        }
 #if $SIZE$ > 0
         if (p->w == 0)
             c->index[i] = -1;
@@ -221,7 +222,7 @@ DEVICE number3 base$SIZE$(const Cluster$SIZE$* c, int k) {
 }
 
 /** e_k = sum_l w_kl kappa_l b_l
- *  @param size  at the end at least the sum of the terms' lengths, relative to that of the row */
+ *  @param[in, out] size  Progress::size: at least the sum of the terms' lengths, relative to that of the row */
 DEVICE number3 correction$SIZE$(const Cluster$SIZE$* c, int k, number* size) {
     number3 e = make_number3(0, 0, 0);
     number sum = 0;
@@ -242,8 +243,7 @@ DEVICE void sweepLengths$SIZE$(Cluster$SIZE$* c, number3* e) {
     for (int k = 0; k < $SIZE$; k++) {
         const number3 s = base$SIZE$(c, k) + e[k];
         const number q = sqrt(dot(s, s)), residual = OFFSET$SIZE$(c, k) + dot(base$SIZE$(c, k) + s, e[k]);
-        const number change =
-            -residual * q / ((q + LENGTH$SIZE$(c, k)) * WEIGHT$SIZE$(c, k, k) * dot(s, c->b[k]));
+        const number change = -residual * q / ((q + LENGTH$SIZE$(c, k)) * WEIGHT$SIZE$(c, k, k) * dot(s, c->b[k]));
         KAPPA$SIZE$(c, k) += change;
 #pragma unroll
         for (int l = k + 1; l < $SIZE$; l++)
@@ -316,8 +316,7 @@ DEVICE Report singular$SIZE$(const Cluster$SIZE$* c, Report report, int k) {
 
 /** Newton's method for |s_k + e_k| = length_k until no error exceeds the tolerance. Without constraints the residual is
  *  |s_k|^2 - length_k^2. */
-DEVICE Report findLengths$SIZE$(Cluster$SIZE$* c, Progress* progress, number tolerance,
-                              int maxIterations) {
+DEVICE Report findLengths$SIZE$(Cluster$SIZE$* c, Progress* progress, number tolerance, int maxIterations) {
     number3 e[$SIZE$];
     forget$SIZE$(c);
 #pragma unroll
