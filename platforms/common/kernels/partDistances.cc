@@ -47,6 +47,7 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_ENTRIES part.s[AT_COUNTS + 3]
 #define NUM_LEVELS part.s[AT_COUNTS + 4]
 #define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
+
 /** `most` is known when this is compiled: no loop is left if a block has as many threads. */
 #define TURNS_OF(most) (((most) + BLOCK_SIZE - 1) / BLOCK_SIZE)
 #define EACH_LOCAL(k, count, most)                                                                                     \
@@ -85,8 +86,10 @@ typedef struct {
 /** Read what does not depend on positions. All reads come before the first number is needed. */
 DEVICE void readTables(const Arguments* a, int c, mixed time, Reading* reading) {
     GLOBAL const int4* from = (GLOBAL const int4*) tableOf(a, c);
+#pragma unroll
     EACH_LOCAL(k, PART_TABLE_INTS / 4, PART_TABLE_INTS / 4) reading->tables[turn] = from[k];
     const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow;
+#pragma unroll
     EACH_LOCAL(k, numRows, PART_ROWS) {
         reading->isPeriodic[turn] = a->rowPeriodic[firstRow + k];
         reading->rate[turn] = a->rowRate[firstRow + k];
@@ -97,8 +100,11 @@ DEVICE void readTables(const Arguments* a, int c, mixed time, Reading* reading) 
 
 DEVICE void keepTables(const Arguments* a, int c, const Reading* reading SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    EACH_LOCAL(k, PART_TABLE_INTS / 4, PART_TABLE_INTS / 4)((LOCAL_ARG int4*) part.i)[k] = reading->tables[turn];
+    LOCAL_ARG int4* to = (LOCAL_ARG int4*) part.i;
+#pragma unroll
+    EACH_LOCAL(k, PART_TABLE_INTS / 4, PART_TABLE_INTS / 4) to[k] = reading->tables[turn];
     const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow, numSolved = a->solvedEnd[c] - firstRow;
+#pragma unroll
     EACH_LOCAL(k, numRows, PART_ROWS) {
         part.m[AT_INVERSE_LENGTH + k] = reading->isPeriodic[turn]; // until startRowsLocal()
         part.m[AT_TOTAL + k] = reading->total[turn];
