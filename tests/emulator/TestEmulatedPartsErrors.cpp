@@ -24,6 +24,18 @@ double largestError(const TestSystem& system, const Vectors& x) {
     return largest;
 }
 
+Simulation simulationOf(const TestSystem& system, const char* platform, double tolerance, double scale) {
+    Simulation s(toOpenMM(system, Declared::InForce),
+                 makeIntegrator({platform, ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.002, tolerance),
+                 platform);
+    s.context->setPositions(toVectors(system.positions));
+    Vectors velocities = toVectors(thermalVelocities(system, 1));
+    for (Vec3& v : velocities)
+        v *= scale;
+    s.context->setVelocities(velocities);
+    return s;
+}
+
 /** At 300 K a step without constraints changes lengths by some percent, at ten times the velocity by tens of percents.
  */
 TEST_P(EmulatedPartsErrors, AreWithinTheToleranceAndWhatIsReported) {
@@ -33,14 +45,7 @@ TEST_P(EmulatedPartsErrors, AreWithinTheToleranceAndWhatIsReported) {
     const TestSystem system = protein(isCoarse ? 60 : 30);
     const double rounding = std::string(platform) == "CUDADouble" ? 1e-14 : 3e-12;
     for (const double scale : {1., 5., 10.}) {
-        Simulation s(toOpenMM(system, Declared::InForce),
-                     makeIntegrator({platform, ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.002, tolerance),
-                     platform);
-        s.context->setPositions(toVectors(system.positions));
-        Vectors velocities = toVectors(thermalVelocities(system, 1));
-        for (Vec3& v : velocities)
-            v *= scale;
-        s.context->setVelocities(velocities);
+        Simulation s = simulationOf(system, platform, tolerance, scale);
         for (int step = 0; step < 3; step++) {
             s.integrator->step(1);
             const double error = largestError(system, s.context->getState(State::Positions).getPositions());
@@ -51,6 +56,20 @@ TEST_P(EmulatedPartsErrors, AreWithinTheToleranceAndWhatIsReported) {
         }
         EXPECT_NE(s.integrator->getSolverSummary().solver.find("in overlapping parts"), std::string::npos);
     }
+}
+
+TEST_P(EmulatedPartsErrors, AreTheSameInOneLaunchAndInMany) {
+    const auto& [platform, tolerance] = GetParam();
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    const auto statesOf = [tolerance = tolerance, platform = platform] {
+        Simulation s = simulationOf(protein(30), platform, tolerance, 5);
+        s.integrator->step(3);
+        const State state = s.context->getState(State::Positions | State::Velocities);
+        return std::tuple(state.getPositions(), state.getVelocities(), s.integrator->getSolverSummary().maxError);
+    };
+    const auto waiting = statesOf();
+    const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+    EXPECT_EQ(statesOf(), waiting);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsErrors,

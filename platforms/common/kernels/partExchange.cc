@@ -230,7 +230,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     }
 #if WAITS
     if (state->isOver && THREAD_IN_GROUP == 0 && state->firstPart == c)
-        a->partStamps[c] = state->firstStamp + round;
+        a->partStamps[c] = (state->firstStamp + round) & 0x0fffffff; // a word has room for 30 bits
 #else
     for (int once = 0; once < (state->isOver && !state->isHandedOver); once++) {
         keepImpulsesLocal(a, c SHARED_ARGUMENT);
