@@ -36,7 +36,7 @@ DEVICE void take_$SOLVE$_General(const Arguments* a, int c, int round, Report st
     const bool isActive = !state->isOver;
     const bool isLast = !isActive && !wasOver && !WAITS; // impulses are left for the launch that moves particles
     for (int once = 0; once < ((isActive && iterations > 0) || isLast); once++)
-        applyGeneral(a, c, solve, false, isActive ? iterations : state->iterations, true, isLast SHARED_ARGUMENT);
+        applyGeneral(a, c, solve, false, isActive ? iterations : state->iterations, true SHARED_ARGUMENT);
     Report first = newReport(), other = newReport();
     EACH_ROW(row) if (isActive && measures && IS_OWN(row) && start.outcome == Outcome_Converged)
         measure_$SOLVE$(a, row, &first, &other);
@@ -65,7 +65,7 @@ DEVICE void take_$SOLVE$_General(const Arguments* a, int c, int round, Report st
         note(&other, singular, VANISHED, 0);
     GLOBAL mixed* exchanged = a->exchange + (iterations & 1) * a->numRows;
     EACH_ROW(row) if (isActive && !measures && IS_OWN(row))
-        exchanged[row] = correctedGeneral(a, c, row, isCorrected && singular == NO_ROW SHARED_ARGUMENT);
+        exchanged[row] = a->total[row] + (isCorrected && singular == NO_ROW ? a->change[row] : 0);
     for (int once = 0; once < isActive; once++)
         other = worstOf(other SHARED_ARGUMENT);
     if (isActive)

@@ -16,10 +16,10 @@ DEVICE Report begin_$STAGE$_General(const Arguments* a, int c, const PartSolve* 
         }
 #endif
         Particle p = loadParticle(a, i);
-$WITHOUT_NOTES$        takeParticleGeneral(a, c, n, &p, solve->what SHARED_ARGUMENT);
+$WITHOUT_NOTES$        takeParticleGeneral(a, c, n, &p);
     }
     THREAD_GROUP_SYNC
-    const Report start = startRowsGeneral(a, c, solve SHARED_ARGUMENT);
+    const Report start = startRowsGeneral(a, c SHARED_ARGUMENT);
     EACH_ROW(row) setOffset_$SOLVE$(a, row);
     return start;
 }
@@ -27,8 +27,7 @@ $WITHOUT_NOTES$        takeParticleGeneral(a, c, n, &p, solve->what SHARED_ARGUM
 DEVICE void finish_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve,
                                    const PartState* state SHARED_PARAMETER) {
     EACH_ROW(row) if (IS_OWN(row))
-        solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) +
-                                  totalGeneral(a, c, row SHARED_ARGUMENT);
+        solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + a->total[row];
 #if HAS_JOINTS
     EACH_BODY(b) if (ownsBody(a, b))
         copyBody(a, b, bodyOf(a, b));
@@ -42,7 +41,7 @@ DEVICE void finish_$STAGE$_General(const Arguments* a, int c, const PartSolve* s
         }
 #endif
         Particle p = loadParticle(a, i);
-$BEFORE$        p.c = impulseOfGeneral(a, c, n SHARED_ARGUMENT);
+$BEFORE$        p.c = load3(a->impulse, NODE_OF_PLACE(n));
 $AFTER$        storeParticle(a, i, &p);
     }
 }
@@ -50,7 +49,7 @@ $AFTER$        storeParticle(a, i, &p);
 /** Take what the cluster as a whole was solved to, after its last round. */
 DEVICE void adopt_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve, bool isWanted SHARED_PARAMETER) {
     const PartState whole = loadPartState(a, a->partsOfCluster[c].z);
-    applyGeneral(a, c, solve, true, whole.iterations, isWanted, false SHARED_ARGUMENT);
+    applyGeneral(a, c, solve, true, whole.iterations, isWanted SHARED_ARGUMENT);
     if (isWanted && !solve->isSilent)
         copyReport(a, c, solve);
 }

@@ -117,7 +117,7 @@ DEVICE void storePartState(const Arguments* a, int c, const PartState* state) {
 #define NODE_OF_PLACE(n) (FIRST_PLACE + (n))
 
 /** Take up what a part's particle is before the solve. */
-DEVICE void takeParticleGeneral(const Arguments* a, int c, int n, const Particle* p, int what SHARED_PARAMETER) {
+DEVICE void takeParticleGeneral(const Arguments* a, int c, int n, const Particle* p) {
     mixed4 d, v;
     d.x = p->d.x;
     d.y = p->d.y;
@@ -148,7 +148,7 @@ DEVICE void copyBody(const Arguments* a, int from, int to) {
 
 /** Take the present positions as the start of all rows, the ring's too.
  *  @return the first own row of this thread that has no gradient */
-DEVICE Report startRowsGeneral(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+DEVICE Report startRowsGeneral(const Arguments* a, int c SHARED_PARAMETER) {
     Report mine = newReport(), ofOthers = newReport();
 #if HAS_JOINTS
     EACH_BODY(b) copyBody(a, bodyOf(a, b), b);
@@ -165,7 +165,7 @@ DEVICE Report startRowsGeneral(const Arguments* a, int c, const PartSolve* solve
  *  impulse_i = 1/m_i sum_k Lambda_k grad_i sigma_k(0). All rows of a particle are among a part's.
  *  @param isOfWhole  corrections of the cluster as a whole, or of its parts */
 DEVICE void applyGeneral(const Arguments* a, int c, const PartSolve* solve, bool isOfWhole, int iterations,
-                         bool isWanted, bool keeps SHARED_PARAMETER) {
+                         bool isWanted SHARED_PARAMETER) {
     GLOBAL const int* rows = isOfWhole ? a->rowWhole : a->rowOwner;
     GLOBAL const mixed* exchanged = a->exchange + ((iterations + 1) & 1) * a->numRows;
     EACH_ROW_OR_RING(row) if (isWanted)
@@ -323,17 +323,4 @@ DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int
 #endif
     state->hasFactor = singular == NO_ROW;
     return singular;
-}
-
-/** Total multiplier of a row with the last correction. */
-DEVICE mixed correctedGeneral(const Arguments* a, int c, int row, bool isCorrected SHARED_PARAMETER) {
-    return a->total[row] + (isCorrected ? a->change[row] : 0);
-}
-
-DEVICE mixed totalGeneral(const Arguments* a, int c, int row SHARED_PARAMETER) {
-    return a->total[row];
-}
-
-DEVICE mixed3 impulseOfGeneral(const Arguments* a, int c, int n SHARED_PARAMETER) {
-    return load3(a->impulse, NODE_OF_PLACE(n));
 }
