@@ -191,8 +191,10 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
     text += define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
     const int largest = constraintTables.sizes[0], smallBlock = smallBlockSize(constraintTables);
-    text += define("MAX_IN_REGISTERS", to_string(maxInRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
-    const auto unroll = [](int size) { return "#pragma unroll" + string(size > maxInRegisters ? " 1" : ""); };
+    // Beside larger clusters those of three rows would spill.
+    const int inRegisters = largest > maxInRegisters ? maxInRegisters - 1 : maxInRegisters;
+    text += define("MAX_IN_REGISTERS", to_string(inRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
+    const auto unroll = [&](int size) { return "#pragma unroll" + string(size > inRegisters ? " 1" : ""); };
     for (int size : constraintTables.sizes)
         text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
                             {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
