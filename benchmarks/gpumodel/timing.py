@@ -117,10 +117,13 @@ class _Warp:
 
 
 def without_spins(runs: list[Run], warp: int) -> list[Run]:
-    """A warp's runs without turns in which it read a flag in vain: a device has another number of them."""
+    """A warp's runs without turns in which it read flags in vain: a device has another number of them.
 
-    def flags(run: Run) -> list[int]:
-        return [of[warp][0] for of in run.waits.values() if warp in of]
+    Lanes whose flag has come leave earlier than others. The last turn waits for their flags as well.
+    """
+
+    def words(run: Run) -> set[int]:
+        return {word for of in run.waits.values() for word, _ in of.get(warp, [])}
 
     kept, i = [], 0
     while i < len(runs):
@@ -129,12 +132,16 @@ def without_spins(runs: list[Run], warp: int) -> list[Run]:
             (
                 j
                 for j in range(i + 1, min(i + 6, len(runs)))
-                if flags(run) and runs[j].start == run.start and flags(runs[j]) == flags(run)
+                if words(run) and runs[j].start == run.start and words(runs[j]) <= words(run)
             ),
             None,
         )
         between = runs[i:again]
         if again is not None and not any(r.is_barrier or any(warp in of for of in r.posts.values()) for r in between):
+            last = runs[again]
+            for place, of in run.waits.items():
+                left = [version for version in of.get(warp, []) if version[0] not in words(last)]
+                last.waits.setdefault(place, {}).setdefault(warp, []).extend(left)
             i = again
             continue
         kept.append(run)
@@ -227,11 +234,11 @@ class Clock:
         if earliest > time:
             self._push(warp, earliest)
             return
-        awaited = run.waits.get(place, {}).get(warp.number)
-        if awaited in self.trace.posted and awaited not in self.posted:
-            self.parked.setdefault(awaited, []).append(warp)
-            warp.arrival = warp.arrival or time
-            return
+        for awaited in run.waits.get(place, {}).get(warp.number, ()):
+            if awaited in self.trace.posted and awaited not in self.posted:
+                self.parked.setdefault(awaited, []).append(warp)
+                warp.arrival = warp.arrival or time
+                return
         free[scheduler] = time + 1
         done, interval, depth = self._memory(warp, run, place, cost, time, interval)
         free[pipe] = time + interval
@@ -282,7 +289,9 @@ class Clock:
             warp.arrival = 0.0
             there = time + cost.latency / 2
             if (awaited := run.waits.get(place, {}).get(warp.number)) is not None:
-                visible, other = self.posted.get(awaited, (0.0, 0))
+                visible, other = (
+                    max(each) for each in zip(*(self.posted.get(key, (0.0, 0)) for key in awaited), strict=True)
+                )
                 there, done = max(there, visible), max(done, visible + self.gpu.l2 / 2)
                 depth = max(depth, other) + 1
                 warp.base = warp.deepest = max(warp.deepest, depth)  # what follows depends on it by control flow

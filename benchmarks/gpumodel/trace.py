@@ -33,7 +33,7 @@ class Run:
     end: int
     accesses: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     is_barrier: bool = False
-    waits: dict[int, dict[int, Version]] = field(default_factory=dict)  # by place, then by warp
+    waits: dict[int, dict[int, list[Version]]] = field(default_factory=dict)  # by place, then by warp
     posts: dict[int, dict[int, list[Version]]] = field(default_factory=dict)
 
 
@@ -97,7 +97,7 @@ class Trace:
         waits = self.present.waits.setdefault(instruction.place, {}) if has_result else {}
         posts = self.present.posts.setdefault(instruction.place, {}) if not reads else {}
         for warp, word in dict.fromkeys(zip(warps.tolist(), words.tolist(), strict=True)):
-            waits.setdefault(warp, (word, self.versions.get(word, 0)))
+            waits.setdefault(warp, []).append((word, self.versions.get(word, 0)))
             if not reads:
                 version = self.versions[word] = self.versions.get(word, 0) + 1
                 self.posted.add((word, version))

@@ -112,6 +112,23 @@ extern "C" __global__ void meet(const int* next, const int* steps, int* barrier,
         __threadfence();
     }
 }
+
+// Blocks work and post a word each, for which a lane of every block waits, and work again.
+extern "C" __global__ void gather(const int* next, const int* steps, volatile int* words, int* to) {
+    int place = 0;
+    if (threadIdx.x == 0) {
+        for (int k = 0; k < steps[blockIdx.x]; k++)
+            place = next[place];
+        words[blockIdx.x] = place + 1;
+    }
+    if (threadIdx.x < gridDim.x)
+        while (words[threadIdx.x] == 0)
+            ;
+    __syncthreads();
+    for (int k = 0; k < steps[gridDim.x + blockIdx.x]; k++)
+        place = next[place];
+    to[blockIdx.x * blockDim.x + threadIdx.x] = place;
+}
 """
 
 
@@ -242,13 +259,31 @@ def test_all_wait_for_the_slowest_block() -> None:
         assert time_of(*slow) - time_of() == pytest.approx(chases, rel=0.05)
 
 
+def test_each_lane_waits_for_its_word() -> None:
+    cells, blocks = 8192, 6
+    following = ((np.arange(cells) + 32) % cells).astype(np.int32)
+
+    def time_of(first: int | None = None, then: int | None = None) -> float:
+        steps = np.full((2, blocks), 10, np.int32)
+        for turn, slow in enumerate((first, then)):
+            if slow is not None:
+                steps[turn, slow] = 90
+        memory = Memory(following, steps, np.zeros(32, np.int32), np.zeros(32 * blocks, np.int32))
+        one = launch(kernels("sm_90")["gather"], memory, blocks, 32, memory.pointers(0, 1, 2, 3), cooperative=True)
+        return time_launch(one, H200).microseconds
+
+    chases = H200.microseconds(160 * H200.l2)
+    for first in range(blocks):
+        assert time_of(first, (first + 1) % blocks) - time_of() == pytest.approx(chases, rel=0.1)
+
+
 def test_turns_that_read_a_flag_in_vain_are_left_out() -> None:
     def reads(version: int) -> Run:
-        return Run(5, 8, waits={6: {3: (77, version)}})
+        return Run(5, 8, waits={6: {3: [(77, version)]}})
 
     back, work = Run(8, 10), Run(10, 20)
     kept = without_spins([work, reads(0), back, reads(0), back, reads(1), work], 3)
-    assert [(run.start, run.waits) for run in kept] == [(10, {}), (5, {6: {3: (77, 1)}}), (10, {})]
+    assert [(run.start, run.waits) for run in kept] == [(10, {}), (5, {6: {3: [(77, 1)]}}), (10, {})]
     written = Run(8, 10, posts={9: {3: [(78, 1)]}})  # what it writes between two reads counts
     assert len(without_spins([reads(0), written, reads(1)], 3)) == 3
 
