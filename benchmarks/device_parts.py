@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import openmm as mm
+from emulator import start_on_emulator
 from openmm import unit
 
 import openmmconstraints as mc
@@ -179,18 +179,9 @@ def main() -> int:
     parser.add_argument("--kinds", nargs="*", default=["tangent", "thermal", "far"])
     parser.add_argument("--more", action="store_true", help="only the systems with more constraints, and one step")
     options = parser.parse_args()
-    if "EMULATOR_CACHE" not in os.environ:
-        tests = options.build.resolve() / "tests"
-        cache = options.build.resolve() / "device-parts"
-        cache.mkdir(exist_ok=True)
-        environment = {
-            **os.environ,
-            "LD_LIBRARY_PATH": f"{tests / 'emulator/nvrtc'}:{tests / 'calls/fakecuda'}",
-            "FAKECUDA_MULTIPROCESSORS": "132",
-            "EMULATOR_FLAGS": "-O1",
-            **dict.fromkeys(("EMULATOR_CACHE", "OPENMM_CACHE_DIR", "TMPDIR"), str(cache)),
-        }
-        return subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode
+    status = start_on_emulator(options.build, "device-parts", FAKECUDA_MULTIPROCESSORS="132")
+    if status is not None:
+        return status
     failures = 0
     if not options.more:
         print("| system | hops | " + " | ".join(options.kinds) + " |\n|---|---|" + "---|" * len(options.kinds))

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import openmm as mm
+from emulator import start_on_emulator
 from openmm import unit
 
 import openmmconstraints as mc
@@ -140,19 +140,10 @@ def main() -> int:
     parser.add_argument("--tolerance", type=float, default=1e-5)
     parser.add_argument("--precisions", nargs="*", default=["mixed", "double"])
     options = parser.parse_args()
-    if "EMULATOR_CACHE" not in os.environ:
-        tests = options.build.resolve() / "tests"
-        cache = options.build.resolve() / "momenta"
-        cache.mkdir(exist_ok=True)
-        environment = {
-            **os.environ,
-            "LD_LIBRARY_PATH": f"{tests / 'emulator/nvrtc'}:{tests / 'calls/fakecuda'}",
-            "FAKECUDA_MULTIPROCESSORS": "4",
-            "FAKECUDA_BLOCK": "16",  # the fewer threads, the faster
-            "EMULATOR_FLAGS": "-O1",  # g++ 12 vectorizes at -O2, and positions in mixed precision lose digits
-            **dict.fromkeys(("EMULATOR_CACHE", "OPENMM_CACHE_DIR", "TMPDIR"), str(cache)),
-        }
-        return subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode
+    # The fewer threads, the faster.
+    status = start_on_emulator(options.build, "momenta", FAKECUDA_MULTIPROCESSORS="4", FAKECUDA_BLOCK="16")
+    if status is not None:
+        return status
     print("| precision | solved in | steps | momentum | angular momentum | energy | bond error | steps/s |")
     print("|---|---|---|---|---|---|---|---|")
     for precision in options.precisions:

@@ -47,8 +47,8 @@ private:
         int begin;
     };
     PartCounts n;
-    std::vector<Array> numbers4, mixeds, floats4, numbers, floats, ints,
-        shorts; // with places among those of their kind
+    // With their places among those of their kind.
+    std::vector<Array> numbers4, mixeds, floats4, numbers, floats, ints, shorts;
     int numNumbers4 = 0, numMixeds = 0, numFloats4 = 0, numNumbers = 0, numFloats = 0, numInts = 0, numShorts = 0;
 };
 
