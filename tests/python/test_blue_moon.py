@@ -74,7 +74,7 @@ def test_dimer(spring, temperature):
     if temperature == 0:
         # OpenMM's devices keep a spring's length as a float
         assert result.mean == pytest.approx(exact, rel=bound(1e-12, double=3e-7))
-        assert result.error < 1e-9
+        assert result.error < bound(1e-9, single=1e-5)  # a rounding of a float near 50 is up to 2e-6
     else:
         assert result.samples == 6000 // FEWER
         agree(result, exact, 0.8)
