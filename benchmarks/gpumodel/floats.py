@@ -160,13 +160,22 @@ def build_special(b: Builder) -> Execute:
     """MUFU.RCP R0, R1; of a double, MUFU.RCP64H takes and gives the upper halves."""
     name, source = b.instruction.modifiers[0], b.operands[1]
     if name in ("RCP64H", "RSQ64H"):
-        put, get, function = b.to_u32(b.operands[0]), b.u32(_unsigned(source)), MUFU[name[:3]]
+        put, function = b.to_u32(b.operands[0]), MUFU[name[:3]]
+        if source.kind == "float":  # a constant is printed as the double that it stands for
+            constant = b.f64(source)
+        else:
+            upper = b.u32(_unsigned(source))
         negate, absolute = source.negated, source.absolute
 
-        def execute(lanes: Lanes) -> None:
-            x = np.asarray(get(lanes).astype(np.uint64) << LOW).view(np.float64)
+        def number(lanes: Lanes) -> Array:
+            if source.kind == "float":
+                return np.asarray(constant(lanes))
+            x = np.asarray(upper(lanes).astype(np.uint64) << LOW).view(np.float64)
             x = np.abs(x) if absolute else x
-            value = np.asarray(function(-x if negate else x)).view(np.uint64)
+            return -x if negate else x
+
+        def execute(lanes: Lanes) -> None:
+            value = np.asarray(function(number(lanes))).view(np.uint64)
             put(lanes, (value >> LOW).astype(np.uint32))
 
         return execute

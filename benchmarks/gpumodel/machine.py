@@ -16,7 +16,7 @@ from . import floats, memory  # noqa: F401
 from .compiler import Kernel
 from .integers import BUILDS, Execute
 from .memory import GLOBAL, SHARED
-from .sass import ENDS_BLOCK, Instruction, UnknownInstruction
+from .sass import ENDS_BLOCK, INSTRUCTION_BYTES, Instruction, UnknownInstruction
 from .trace import Trace
 from .values import Array, Builder, Lanes
 
@@ -116,7 +116,7 @@ class Machine:
         b = Builder(instruction, self.constants)
         guard = None if instruction.guard is None else b.predicate(instruction.guard)
         if instruction.opcode in NOTHING_TO_DO or instruction.opcode in ENDS_BLOCK:
-            if instruction.opcode == "RET":
+            if instruction.opcode in ("RET", "BRX"):
                 b.u32(instruction.operands[0])
             if instruction.opcode == "BRA" and len(instruction.operands) > 1:
                 b.predicate(instruction.operands[0])
@@ -243,12 +243,17 @@ class Machine:
 
     _do_call = _do_bra  # the return address is in a register already
 
-    def _do_ret(self, instruction: Instruction, warps: Array, chosen: Array) -> None:
+    def _do_ret(self, instruction: Instruction, warps: Array, chosen: Array, added: int = 0) -> None:
         register = instruction.operands[0].number
-        places = self.registers[register].reshape(-1, 32)[warps].astype(np.int64) // 16
+        addresses = self.registers[register].reshape(-1, 32)[warps].astype(np.int64) + added
+        places = addresses // INSTRUCTION_BYTES
         for value in np.unique(places[chosen]):
             self._branch(warps, chosen & (places == value), np.int64(value), instruction.place + 1)
             warps, chosen, places = self._left(warps, chosen, places, value)
+
+    def _do_brx(self, instruction: Instruction, warps: Array, chosen: Array) -> None:
+        following = INSTRUCTION_BYTES * (instruction.place + 1)
+        self._do_ret(instruction, warps, chosen, following + instruction.operands[1].number)
 
     def _left(self, warps: Array, chosen: Array, places: Array, value: int) -> tuple[Array, Array, Array]:
         rest = chosen & (places != value)

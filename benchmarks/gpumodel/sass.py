@@ -51,6 +51,7 @@ class Instruction:
     guard: Operand | None
     text: str
     target: int = -1
+    table: tuple[str, ...] = ()  # labels that a jump by a table may go to
 
     def has(self, modifier: str) -> bool:
         """Whether the opcode has this modifier."""
@@ -69,6 +70,7 @@ class Code:
 _LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 _LABEL = re.compile(r"^([.$\w]+):\s*$")
 _SECTION = re.compile(r"^\s*\.section\s+\.text\.(\S+?),")
+_TABLE = re.compile(r'BRANCH_TARGETS ([^"]*)"')
 _ADDRESS_TERM = re.compile(r"(U?R)(\d+|Z)((?:\.\w+)*)")
 
 
@@ -158,8 +160,12 @@ def parse_instruction(text: str, place: int) -> Instruction:
     name, *modifiers = opcode.split(".")
     if name == "RET":
         arguments = arguments.split()[0]  # the function, which the register's address is in, follows
+    if name == "BRX":
+        arguments = arguments.replace(" ", ", ")  # a register and what is added to it
     operands = tuple(parse_operand(part, text) for part in _split(arguments))
-    return Instruction(place, name, tuple(modifiers), operands, guard, text)
+    table = _TABLE.search(text)
+    labels = tuple(table[1].split(",")) if table else ()
+    return Instruction(place, name, tuple(modifiers), operands, guard, text, table=labels)
 
 
 ENDS_BLOCK = frozenset(
@@ -181,6 +187,7 @@ def parse_code(listing: str) -> dict[str, Code]:
                 if operand.kind == "label" and instruction.opcode != "RET":
                     instruction.target = labels[operand.name]
                     code.starts.add(instruction.target)
+            code.starts.update(labels[name] for name in instruction.table)
             if instruction.opcode in ENDS_BLOCK:
                 code.starts.add(instruction.place + 1)
         code.starts.add(0)

@@ -46,6 +46,21 @@ extern "C" __global__ void diverge(const int* turns, float* to, short* small) {
     small[i] = (short) (turns[i] * -3);
 }
 
+// So many cases that compilers jump by a table.
+extern "C" __global__ void choose(const int* which, float* to) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = i;
+    switch (which[i]) {
+        case 0: x = sqrtf(x); break;
+        case 1: x = 3 * x; break;
+        case 2: for (int k = 0; k < i; k++) x = 0.5f * x + 1; break;
+        case 3: x = __int_as_float(__float_as_int(x) ^ 3); break;
+        case 4: to[i + 100] = x; break;
+        case 5: x = x * x - 2; break;
+    }
+    to[i] = x;
+}
+
 extern "C" __global__ void chase(const int* next, int steps, int* to) {
     int place = 0;
     for (int k = 0; k < steps; k++)
@@ -197,6 +212,31 @@ def test_lanes_that_diverge_join_again(architecture: str) -> None:
     assert times == dict.fromkeys(stores, 1)
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_lanes_jump_by_a_table(architecture: str) -> None:
+    which = np.random.default_rng(2).integers(0, 7, 100).astype(np.int32)
+    memory = Memory(which, np.zeros(200, np.float32))
+    machine = Machine(launch(kernels(architecture)["choose"], memory, 2, 50, memory.pointers(0, 1)))
+    assert any(o.instruction.opcode == "BRX" for o in machine.operations)
+    machine.run()
+
+    def halved(x: float) -> float:
+        return 2 + (x - 2) / 2**x
+
+    cases = (
+        np.sqrt,
+        lambda x: 3 * x,
+        halved,
+        lambda x: (np.array([x], np.float32).view(np.int32) ^ 3).view(np.float32)[0],
+        lambda x: x,
+        lambda x: x * x - 2,
+        lambda x: x,
+    )
+    expected = [cases[case](float(i)) for i, case in enumerate(which)]
+    np.testing.assert_allclose(memory.read(1, np.float32, 200)[:100], expected, rtol=1e-6)
+    np.testing.assert_array_equal(memory.read(1, np.float32, 200)[100:] != 0, (which == 4) & (np.arange(100) > 0))
+
+
 def test_dependent_reads_take_the_latency_of_l2() -> None:
     cells = 4096
     following = ((np.arange(cells) + 32) % cells).astype(np.int32)  # another sector each
@@ -296,7 +336,7 @@ def test_slow_units_take_longer() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["IDP.4A.S8.S8 R0, R1, R2, R3", "FMUL.D2 R0, R1, R2", "BMOV.32 B0, R1", "BRX R2, 0x10"]
+    "text", ["IDP.4A.S8.S8 R0, R1, R2, R3", "FMUL.D2 R0, R1, R2", "BMOV.32 B0, R1", "JMX R2, 0x10"]
 )
 def test_unknown_instructions_raise(text: str) -> None:
     code = Code("kernel", [parse_instruction(text, 0), parse_instruction("EXIT", 1)], {0, 1, 2})
