@@ -455,6 +455,8 @@ def test_positions_that_do_not_fit(model):
     system = make_system(model, method=app.NoCutoff)
     with pytest.raises(ValueError, match=r"makeRigid: there are 3 positions"):
         mc.makeRigid(system, [[0, 1, 2]], model.x[:3])
+    with pytest.raises(TypeError, match=r"makeRigid: positions must be lengths, not a Quantity in kelvin"):
+        mc.makeRigid(system, [[0, 1, 2]], model.x * unit.kelvin)
     x = model.x.copy()
     x[2, 1] = np.nan
     with pytest.raises(ValueError, match="the position of particle 2"):

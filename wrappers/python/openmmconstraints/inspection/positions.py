@@ -43,7 +43,8 @@ def positions_of(system: mm.System, positions: Any, method: str) -> tuple[np.nda
             raise ValueError(
                 f"{method}: the State has no positions. Take one with getState(positions=True)."
             ) from error
-    if unit.is_quantity(positions) and isinstance(positions._value, np.ndarray):
+    is_array = unit.is_quantity(positions) and isinstance(positions._value, np.ndarray)
+    if is_array and positions.unit.is_compatible(unit.nanometer):  # other units are refused below
         positions = positions.value_in_unit(unit.nanometer)
     if not (isinstance(positions, np.ndarray) and positions.ndim == 2 and positions.shape[1] == 3):
         positions = np.array(to_positions(positions, method)).reshape(-1, 3)
