@@ -14,7 +14,16 @@
 from openmmconstraints import _openmm, freeenergy
 from openmmconstraints._build_info import VERSION as __version__
 from openmmconstraints.health import Health
-from openmmconstraints.helpers import Frozen, Rigid, constrain, freeze, makeRigid, moveConstraints, setTopology
+from openmmconstraints.helpers import (
+    Constrained,
+    Frozen,
+    Rigid,
+    constrain,
+    freeze,
+    makeRigid,
+    moveConstraints,
+    setTopology,
+)
 from openmmconstraints.minimization.minimize import Minimum, minimize
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
@@ -37,6 +46,7 @@ _openmm.load_plugins()
 __all__ = [
     "BlueMoonReporter",
     "ClusterInfo",
+    "Constrained",
     "ConstraintForce",
     "ConstraintForceIntegrator",
     "ConstraintIntegrator",

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Functions that change a System before a Context is created."""
 
-from openmmconstraints.helpers.force_field import constrain
+from openmmconstraints.helpers.constrain import constrain
+from openmmconstraints.helpers.constrained import Constrained
 from openmmconstraints.helpers.freeze import Frozen, freeze
 from openmmconstraints.helpers.make_rigid import Rigid, makeRigid
 from openmmconstraints.helpers.move_constraints import moveConstraints
 from openmmconstraints.helpers.topology import setTopology
 
-__all__ = ["Frozen", "Rigid", "constrain", "freeze", "makeRigid", "moveConstraints", "setTopology"]
+__all__ = ["Constrained", "Frozen", "Rigid", "constrain", "freeze", "makeRigid", "moveConstraints", "setTopology"]

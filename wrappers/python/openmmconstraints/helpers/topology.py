@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import openmm as mm
 from openmm import app
 
@@ -36,10 +38,10 @@ def setTopology(system: mm.System, topology: app.Topology) -> None:
     keep_topology(system, topology)
 
 
-def keep_topology(system: mm.System, topology: app.Topology) -> None:
+def keep_topology(system: mm.System, topology: app.Topology, bonds: Iterable[tuple[int, int]] | None = None) -> None:
     """Give names and bonds to the System's first ConstraintForce, and remove them from others."""
     names = [atom_name(atom) for atom in topology.atoms()]
-    bonds = [(bond[0].index, bond[1].index) for bond in topology.bonds()]
+    bonds = [(bond[0].index, bond[1].index) for bond in topology.bonds()] if bonds is None else list(bonds)
     forces = [ConstraintForce.cast(force) for force in system.getForces() if ConstraintForce.isinstance(force)]
     if not forces:
         forces.append(ConstraintForce())

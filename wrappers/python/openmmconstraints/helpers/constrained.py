@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""What constrain() has done at given lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from openmmconstraints.wrapper import ConstraintForce
+
+#: Atoms that a summary names.
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Constrained:
+    """What constrain() has done at given lengths; str() is a sentence."""
+
+    force: ConstraintForce | None  #: which has the constraints (the periodic one of two); None: there are none
+    bonds: int  #: how many bonds have a constraint now that had none, those of rigid water included
+    angles: int  #: how many pairs of ends of angles have one now, those of rigid water included
+    waters: int = 0  #: how many water molecules are rigid
+    waterShape: tuple[float, float] | None = None  #: O-H and H-H (nm) of waters by positions: averages of all waters
+    found: Mapping[str, int] = field(default_factory=dict)  #: "O-H": how many bonds were found at the positions
+    kept: int = 0  #: how many of the chosen bonds and angles had a constraint already
+    keptDeviation: float = 0.0  #: by how much, relative, a length that was kept differs from the new one at most
+    leftOut: int = 0  #: how many bonds have a virtual site or a massless atom, and were left out
+    ions: tuple[str, ...] = ()  #: elements for which no bonds were looked for
+    unbound: tuple[str, ...] = ()  #: names of hydrogens without a bond
+
+    def __str__(self) -> str:
+        parts = []
+        if self.found:
+            kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.found.items())
+            parts.append(f"found {_count(sum(self.found.values()), 'bond')} by distance: {kinds}")
+        parts.append(f"constrained {_count(self.bonds, 'bond')} and {_count(self.angles, 'angle')}")
+        if self.waters:
+            rigid = f"{_count(self.waters, 'water')} {'is' if self.waters == 1 else 'are'} rigid"
+            if self.waterShape:
+                rigid += ", O-H {:.5f} nm and H-H {:.5f} nm on average".format(*self.waterShape)
+            parts.append(rigid)
+        if self.kept:
+            differ = f", whose lengths differ by up to {100 * self.keptDeviation:.2g} %" if self.keptDeviation else ""
+            parts.append(f"kept {_count(self.kept, 'constraint')} that the System had{differ}")
+        if self.leftOut:
+            parts.append(f"left out {_count(self.leftOut, 'bond')} of virtual sites or massless atoms")
+        if self.ions:
+            parts.append(f"took {', '.join(self.ions)} for ions without bonds")
+        if self.unbound:
+            names = ", ".join(self.unbound[:MOST_NAMED]) + (", ..." if len(self.unbound) > MOST_NAMED else "")
+            parts.append(f"{_count(len(self.unbound), 'hydrogen')} without a bond: {names}")
+        return "; ".join(parts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Constraints at lengths that do not come from a force field."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import openmm as mm
+from openmm import app
+
+from openmmconstraints.helpers.chosen import choose
+from openmmconstraints.helpers.constrained import Constrained
+from openmmconstraints.helpers.covalent import IONS, covalent_bonds, is_hydrogen
+from openmmconstraints.helpers.force_field import Terms, Which
+from openmmconstraints.helpers.lengths import Lengths, source_of
+from openmmconstraints.helpers.move_constraints import moveConstraints
+from openmmconstraints.helpers.new_constraints import NewConstraints
+from openmmconstraints.helpers.pairs import Pair
+from openmmconstraints.helpers.topology import keep_topology
+from openmmconstraints.inspection.labels import atom_name
+from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.positions import positions_of
+
+COVALENT = ("covalent", "covalent-hydrogens")
+
+
+def hold_lengths(
+    system: mm.System,
+    topology: app.Topology,
+    bonds: str | None,
+    angles: Which,
+    rigid_water: bool,
+    lengths: Lengths,
+    positions: Any,
+) -> Constrained:
+    """Add constraints to a System at lengths that are given, and move all into a ConstraintForce."""
+    terms, listing = Terms(system, topology), Listing(system)
+    atoms, x, vectors = terms.atoms, None, None
+    if positions is not None:
+        x, vectors = positions_of(system, positions, "constrain")
+        vectors = vectors if listing.periodic_system else None
+    source = source_of(lengths, atoms, x, vectors)
+    is_covalent = bonds in COVALENT
+    known = _bonds_by_distance(atoms, listing, x, vectors) if is_covalent else list(dict.fromkeys(terms.bonds))
+    waters = (() if is_covalent else terms.waters) if rigid_water else None
+    chosen = choose(atoms, known, listing.masses, bonds, angles, waters)
+    if bonds is not None and not known and not chosen.pairs:
+        raise ValueError(_no_bonds(atoms, listing, is_covalent, x))
+    new = NewConstraints(terms, listing, chosen, source)
+    terms.replace()
+    force = moveConstraints(system, topology)
+    if is_covalent and force is not None:
+        keep_topology(system, topology, known)
+    has_bond = {i for pair in [*known, *chosen.pairs] for i in pair} if bonds is not None else set(range(len(atoms)))
+    return Constrained(
+        force=force,
+        bonds=new.bonds,
+        angles=new.angles,
+        waters=len(chosen.waters),
+        waterShape=new.shape,
+        found=_kinds(atoms, known) if is_covalent else {},
+        kept=new.kept,
+        keptDeviation=new.largest_deviation,
+        leftOut=chosen.left_out,
+        ions=tuple(sorted({a.element.symbol for a in atoms if _is_ion(a)})) if is_covalent else (),
+        unbound=tuple(atom_name(a) for a in atoms if is_hydrogen(a.element) and a.index not in has_bond),
+    )
+
+
+def _bonds_by_distance(
+    atoms: list[app.topology.Atom], listing: Listing, x: np.ndarray | None, vectors: np.ndarray | None
+) -> list[Pair]:
+    if x is None:
+        raise ValueError("constrain: to find covalent bonds takes positions=, those of all particles.")
+    is_site = listing.is_site | [atom.element is None for atom in atoms] & (listing.masses == 0)
+    return covalent_bonds(atoms, np.flatnonzero(~is_site), x, vectors)
+
+
+def _no_bonds(atoms: list[app.topology.Atom], listing: Listing, is_covalent: bool, x: np.ndarray | None) -> str:
+    if not is_covalent:
+        return (
+            'constrain: the topology has no bonds. bonds="covalent" finds them by distances, '
+            "topology.createStandardBonds() adds those of standard residues."
+        )
+    hint = ""
+    try:
+        # As many as atoms or so, if these are the positions of a structure in another unit.
+        if len(_bonds_by_distance(atoms, listing, x / 10, None)) > len(atoms) // 4:
+            hint = " At a tenth of these coordinates they would be: plain numbers are nm. Are these ångströms?"
+    except ValueError:
+        pass
+    return f"constrain: no two atoms are as close as bonded atoms are.{hint}"
+
+
+def _is_ion(atom: app.topology.Atom) -> bool:
+    return atom.element is not None and atom.element.atomic_number in IONS
+
+
+def _kinds(atoms: list[app.topology.Atom], bonds: list[Pair]) -> dict[str, int]:
+    """How many bonds of which elements: "C-H", the most frequent first."""
+    count: Counter[str] = Counter()
+    for pair in bonds:
+        elements = sorted((atoms[i].element for i in pair), key=lambda element: (is_hydrogen(element), element.symbol))
+        count["-".join(element.symbol for element in elements)] += 1
+    return dict(count.most_common())
