@@ -9,10 +9,12 @@ from pathlib import Path
 
 import matplotlib.image
 import pytest
+from openmm_series import since
 
-LONG = ("pmf", "nitrogen", "pendulum", "surfaces", "c60_gas", "dzhanibekov_flip", "hinged_domains")
+LONG = ("pmf", "nitrogen", "pendulum", "surfaces", "c60_gas", "dzhanibekov_flip", "hinged_domains", "learned_potential")
+NEEDS = {"learned_potential": [since("8.5", "PythonForce")]}
 EXAMPLES = [
-    pytest.param(path, marks=pytest.mark.long if path.stem in LONG else ())
+    pytest.param(path, marks=[*NEEDS.get(path.stem, ()), *([pytest.mark.long] if path.stem in LONG else ())])
     for path in sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 ]
 
