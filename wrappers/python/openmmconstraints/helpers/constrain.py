@@ -59,7 +59,7 @@ def constrain(
 ) -> ConstraintForce | Constrained | None:
     """Constrain bonds and angles of a System: at the lengths of its own harmonic terms, or at `lengths`.
 
-    **Without lengths** it does what `constraints=` of OpenMM's `ForceField.createSystem()` does, for a System that was
+    Without `lengths` it does what `constraints=` of OpenMM's `ForceField.createSystem()` does, for a System that was
     created without. The constraints go into a ConstraintForce, so that OpenMM does not set up its own solver for them:
     that takes seconds to hours for large coupled sets. `bonds="hydrogens"` is the set of HBonds, `bonds="all"` that of
     AllBonds, and `bonds="all", angles="hydrogens"` that of HAngles. As in HAngles, an angle is constrained by the
@@ -71,7 +71,7 @@ def constrain(
     Constraints that the System has already are kept, and move into the ConstraintForce too. Terms that are replaced
     stay in their Force, with a force constant of zero, because OpenMM's Forces cannot remove terms.
 
-    **With lengths** the System needs no harmonic terms: its potential may be machine-learned, AMOEBA, or that of beads
+    With `lengths` the System needs no harmonic terms: its potential may be machine-learned, AMOEBA, or that of beads
     (docs: Potentials without bonds). Bonds are those of the topology or, for `bonds="covalent"`, all pairs of atoms
     that are closer at the positions than 1.25 times the sum of their covalent radii; `"covalent-hydrogens"` are those
     with a hydrogen. Alkali and alkaline-earth metals are ions there, and a hydrogen with two partners is refused.
@@ -91,7 +91,7 @@ def constrain(
     positions by 2 %. Virtual sites and massless atoms are left out: call `freeze()` afterwards.
 
     >>> print(mc.constrain(system, topology, "hydrogens", lengths="positions", positions=x))  # doctest: +SKIP
-    constrained 12 bonds
+    constrained 12 bonds and 0 angles
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class Constrained:
     keptDeviation: float = 0.0  #: by how much, relative, a length that was kept differs from the new one at most
     leftOut: int = 0  #: how many bonds have a virtual site or a massless atom, and were left out
     ions: tuple[str, ...] = ()  #: elements for which no bonds were looked for
-    unbound: tuple[str, ...] = ()  #: names of hydrogens without a bond
+    unbound: tuple[str, ...] = ()  #: hydrogens without a bond, by name and index
 
     def __str__(self) -> str:
         parts = []

@@ -18,9 +18,8 @@ from openmmconstraints.helpers.force_field import Terms, Which
 from openmmconstraints.helpers.lengths import Lengths, source_of
 from openmmconstraints.helpers.move_constraints import moveConstraints
 from openmmconstraints.helpers.new_constraints import NewConstraints
-from openmmconstraints.helpers.pairs import Pair
+from openmmconstraints.helpers.pairs import Pair, describe
 from openmmconstraints.helpers.topology import keep_topology
-from openmmconstraints.inspection.labels import atom_name
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.positions import positions_of
 
@@ -49,12 +48,15 @@ def hold_lengths(
     chosen = choose(atoms, known, listing.masses, bonds, angles, waters)
     if bonds is not None and not known and not chosen.pairs:
         raise ValueError(_no_bonds(atoms, listing, is_covalent, x))
+    has_bond = {i for pair in [*known, *chosen.pairs] for i in pair}
+    unbound = [a for a in atoms if bonds is not None and is_hydrogen(a.element) and a.index not in has_bond]
+    if is_covalent and unbound and topology.getPeriodicBoxVectors() is not None and not listing.periodic_system:
+        raise ValueError(_no_box(atoms, unbound))
     new = NewConstraints(terms, listing, chosen, source)
     terms.replace()
     force = moveConstraints(system, topology)
     if is_covalent and force is not None:
         keep_topology(system, topology, known)
-    has_bond = {i for pair in [*known, *chosen.pairs] for i in pair} if bonds is not None else set(range(len(atoms)))
     return Constrained(
         force=force,
         bonds=new.bonds,
@@ -66,7 +68,7 @@ def hold_lengths(
         keptDeviation=new.largest_deviation,
         leftOut=chosen.left_out,
         ions=tuple(sorted({a.element.symbol for a in atoms if _is_ion(a)})) if is_covalent else (),
-        unbound=tuple(atom_name(a) for a in atoms if is_hydrogen(a.element) and a.index not in has_bond),
+        unbound=tuple(describe(atoms, atom.index) for atom in unbound),
     )
 
 
@@ -82,8 +84,8 @@ def _bonds_by_distance(
 def _no_bonds(atoms: list[app.topology.Atom], listing: Listing, is_covalent: bool, x: np.ndarray | None) -> str:
     if not is_covalent:
         return (
-            'constrain: the topology has no bonds. bonds="covalent" finds them by distances, '
-            "topology.createStandardBonds() adds those of standard residues."
+            "constrain: the topology has no bonds. Add them with topology.addBond(atom1, atom2), or use "
+            'bonds="covalent" or "covalent-hydrogens", which find bonds by distance.'
         )
     hint = ""
     try:
@@ -93,6 +95,14 @@ def _no_bonds(atoms: list[app.topology.Atom], listing: Listing, is_covalent: boo
     except ValueError:
         pass
     return f"constrain: no two atoms are as close as bonded atoms are.{hint}"
+
+
+def _no_box(atoms: list[app.topology.Atom], unbound: list[app.topology.Atom]) -> str:
+    return (
+        f"constrain: {len(unbound)} hydrogens have no bond, the first of which is {describe(atoms, unbound[0].index)}. "
+        "The topology has a periodic box, but no Force of the System is periodic: bonds that cross the box are not "
+        "found. Add all Forces before, or remove the topology's box."
+    )
 
 
 def _is_ion(atom: app.topology.Atom) -> bool:
