@@ -14,6 +14,8 @@
 
 namespace ConstraintPlugin {
 
+class ConstraintIntegrator;
+
 /** Report Forces that do not work with these constraints or with our integrators:
  *  - a CMMotionRemover or a barostat if an expression, such as a surface, is fixed in space: a CMMotionRemover would
  * stop the motion along the surface, and a barostat would move particles off it and accept moves by the energy of such
@@ -23,6 +25,10 @@ namespace ConstraintPlugin {
  *  - AndersenThermostat, which would sample a wrong temperature with constraints of Forces;
  *  - Drude particles, which need a heat bath of their own. */
 void checkForces(const OpenMM::System& system, const ConstraintSet& set, const ProblemReport& report);
+
+/** With multiple time steps, report Forces whose group is not listed: they would be left out. */
+void checkForceGroups(const OpenMM::System& system, const ConstraintIntegrator& integrator,
+                      const ProblemReport& report);
 
 /** Report an integrator that does not solve what a Force declares, and children of a CompoundIntegrator. */
 void checkIntegrator(const OpenMM::Integrator& integrator, const ProblemReport& report);

@@ -237,7 +237,7 @@ TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
         const ConstraintSolver solver(toConstraintSet(findSystem(name)), Method::Automatic);
         const std::vector<StageText> stages = {{"heat", {"ornsteinUhlenbeck", "noteHeat", "noteVelocityChange"}}};
         TestDevice testDevice(device.compute());
-        ConstraintProgram program(testDevice, solver, true, stages, true);
+        ConstraintProgram program(testDevice, solver, true, stages, false, true);
         ArraySizes sizes(solver, true, ConstraintProgram::usesParts(device.compute()));
         takeStages(sizes, stages, device.compute());
         const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.compute()));

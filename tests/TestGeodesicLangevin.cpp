@@ -189,7 +189,7 @@ TEST_P(Geodesic, ChangesTheNumberOfItsStepsButNotItsKindUntilReinitialized) {
 INSTANTIATE_TEST_SUITE_P(Platforms, Geodesic, testing::ValuesIn(setupsOf("GeodesicLangevin")),
                          [](const auto& info) { return nameOf(info.param); });
 
-/** getHeat() of both discretizations. */
+/** getHeat() of all discretizations. */
 class Heat : public Langevin {};
 
 TEST_P(Heat, AccountsForTheEnergy) {
@@ -229,12 +229,13 @@ TEST_P(Heat, ContinuesFromACheckpointAndForgetsAStepThatFails) {
     EXPECT_LT(std::abs(langevin(s).getHeat() - last), 1000);
 }
 
-static std::vector<ConstraintTests::Setup> bothDiscretizations() {
+static std::vector<ConstraintTests::Setup> allDiscretizations() {
     std::vector<ConstraintTests::Setup> setups = setupsOf("RattleLangevin");
-    for (const ConstraintTests::Setup& setup : setupsOf("GeodesicLangevin"))
-        setups.push_back(setup);
+    for (const char* integrator : {"GeodesicLangevin", "RattleMTSLangevin"})
+        for (const ConstraintTests::Setup& setup : setupsOf(integrator))
+            setups.push_back(setup);
     return setups;
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, Heat, testing::ValuesIn(bothDiscretizations()),
+INSTANTIATE_TEST_SUITE_P(Platforms, Heat, testing::ValuesIn(allDiscretizations()),
                          [](const auto& info) { return nameOf(info.param); });

@@ -170,14 +170,19 @@ TEST(Serialization, KeepsAForceInsideASystem) {
 
 template <class T>
 class IntegratorSerialization : public testing::Test {};
-using Integrators = testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator,
-                                   RattleNoseHooverIntegrator, ConstraintForceIntegrator>;
+using Integrators =
+    testing::Types<RattleIntegrator, ShakeIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator,
+                   RattleMTSIntegrator, RattleMTSLangevinIntegrator, ConstraintForceIntegrator>;
 TYPED_TEST_SUITE(IntegratorSerialization, Integrators);
 
 template <class T>
 static T make(double stepSize) {
     if constexpr (std::is_same_v<T, RattleLangevinIntegrator> || std::is_same_v<T, RattleNoseHooverIntegrator>)
         return T(310, 2, stepSize);
+    else if constexpr (std::is_same_v<T, RattleMTSLangevinIntegrator>)
+        return T(310, 2, stepSize, {{0, 1}});
+    else if constexpr (std::is_same_v<T, RattleMTSIntegrator>)
+        return T(stepSize, {{0, 1}});
     else
         return T(stepSize);
 }
@@ -242,6 +247,26 @@ TEST(Serialization, KeepsTemperatureFrictionSeedAndGeodesicSteps) {
     EXPECT_NE(failure<Integrator>(xml, "temperature=\"", "temperature=\"-").find("temperature"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "friction=\"", "friction=\"x").find("friction"), std::string::npos);
     EXPECT_NE(failure<Integrator>(xml, "randomSeed=", "seed=").find("randomSeed"), std::string::npos);
+}
+
+TEST(Serialization, KeepsTheGroupsOfSeveralTimeSteps) {
+    const MultipleTimeSteps::Groups groups = {{7, 2}, {0, 6}, {31, 1}};
+    const RattleMTSIntegrator integrator(0.004, groups);
+    const std::string xml = toXml<Integrator>(integrator, "Integrator");
+    const std::unique_ptr<Integrator> base = fromXml<Integrator>(xml);
+    EXPECT_EQ(dynamic_cast<RattleMTSIntegrator&>(*base).getGroups(), groups);
+    EXPECT_EQ(base->getStepSize(), 0.004);
+    EXPECT_NE(failure<Integrator>(xml, "substeps=\"6", "substeps=\"5").find("multiple of 2"), std::string::npos);
+    EXPECT_NE(failure<Integrator>(xml, "substeps=\"6", "substeps=\"x").find("substeps"), std::string::npos);
+
+    RattleMTSLangevinIntegrator langevin(1000.0 / 3, 1.0 / 7, 0.004, groups);
+    langevin.setRandomNumberSeed(-12345);
+    const std::unique_ptr<Integrator> other = fromXml<Integrator>(toXml<Integrator>(langevin, "Integrator"));
+    const auto& copy = dynamic_cast<RattleMTSLangevinIntegrator&>(*other);
+    EXPECT_EQ(copy.getGroups(), groups);
+    EXPECT_EQ(copy.getTemperature(), 1000.0 / 3); // every bit
+    EXPECT_EQ(copy.getFriction(), 1.0 / 7);
+    EXPECT_EQ(copy.getRandomNumberSeed(), -12345);
 }
 
 TEST(Serialization, KeepsTheNoseHooverChain) {

@@ -103,6 +103,7 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
         const ConstraintSet constraints = collectConstraints(system, getConstraintTolerance());
         checkSupported(constraints, throwProblem);
         checkForces(system, constraints, throwProblem);
+        checkForceGroups(system, *this, throwProblem);
         stepKernel().initialize(system, *this, constraints);
     });
     use = ContextUse::of(contextRef);

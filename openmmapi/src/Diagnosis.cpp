@@ -286,8 +286,10 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         diagnosis.joints = set.numCopies;
         diagnosis.isRankKnown = areJointsIndependent(set);
         checkAsOpenMMDoes(set, report);
-        for (const ConstraintIntegrator* one : ours)
+        for (const ConstraintIntegrator* one : ours) {
             one->checkSupported(set, report);
+            checkForceGroups(system, *one, report);
+        }
         if (!ours.empty())
             checkForces(system, set, report);
         const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, solversOf(ours), report);

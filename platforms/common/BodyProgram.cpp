@@ -66,7 +66,7 @@ string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads,
     return define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", isSplit ? "1" : "0") +
            (isSplit ? define("BODY_PART_SIZE", to_string(constraintTables.bodyPartSize)) : "") +
            define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
-           define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") +
+           define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") + define("SUMS_STAGES", sumsStages ? "1" : "0") +
            define("READS_VELOCITY_STAGE", constraintTables.readsBodies ? "1" : "0") + commonText() +
            ConstraintKernelSources::steps + rigidText() + ConstraintKernelSources::bodies;
 }

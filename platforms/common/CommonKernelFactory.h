@@ -3,8 +3,8 @@
 #ifndef CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
 #define CONSTRAINTS_COMMON_KERNEL_FACTORY_H_
 
+#include "CommonMTSSteps.h"
 #include "CommonRattleNoseHooverStep.h"
-#include "CommonSteps.h"
 #include "OpenMMSeries.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"

@@ -187,7 +187,9 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     refreshReading();
     workBefore = record->reading.work;
     heatBefore = record->reading.heat;
-    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages(), willBeCoarse);
+    program =
+        make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages(), scheme.sumsStages, willBeCoarse);
+    forcesAreKept = false; // those of slow levels were in the other one
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
     isCoarse = willBeCoarse;
@@ -377,6 +379,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     nextLaunch = step * launchesPerStep;
     bufferNow = bufferOf(step);
     program->arguments.set("bufferIndex", bufferNow);
+    program->arguments.set("changeBuffer", bufferNow);
     if (!sameBox(deviceBox(), forceBox)) {
         activity = "step " + to_string(cc.getStepCount() + 1);
         requireLengthsInBox(solver->getSet(), deviceBox(), currentTime(context));
@@ -426,11 +429,14 @@ void CommonStepKernel::returnToGiven(ContextImpl& context) {
     stateWasSet = true;
 }
 
-void CommonStepKernel::computeForces(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    const int groups = integrator.getIntegrationForceGroups();
+bool CommonStepKernel::knowsForces(ContextImpl& context, int groups) const {
     const double time = currentTime(context); // a force may depend on it
-    if (forcesAreKept && cc.getComputeForceCount() == forceCount && groups == forceGroups && time == forceTime &&
-        sameBox(deviceBox(), forceBox))
+    return forcesAreKept && cc.getComputeForceCount() == forceCount && groups == forceGroups && time == forceTime &&
+           sameBox(deviceBox(), forceBox);
+}
+
+void CommonStepKernel::computeForces(ContextImpl& context, int groups) {
+    if (knowsForces(context, groups))
         return;
     {
         const Deselection deselection(cc);
@@ -440,13 +446,13 @@ void CommonStepKernel::computeForces(ContextImpl& context, const ConstraintInteg
     mayHaveMoved = false;
     forceCount = cc.getComputeForceCount();
     forceGroups = groups;
-    forceTime = time;
+    forceTime = currentTime(context);
     forceBox = deviceBox();
 }
 
 void CommonStepKernel::computeForcesToRead(ContextImpl& context, const ConstraintIntegrator& integrator) {
     const bool hasToBeMeasured = isTouched();
-    computeForces(context, integrator);
+    computeForces(context, integrator.getIntegrationForceGroups());
     mayHaveMoved = hasToBeMeasured;
 }
 
@@ -455,11 +461,11 @@ void CommonStepKernel::launch(const string& stage) {
     hasBegun = true;
 }
 
-void CommonStepKernel::finishPositions(ContextImpl& context, const ConstraintIntegrator& integrator) {
+void CommonStepKernel::finishPositions(ContextImpl& context, double end) {
     program->launchAfterwards("checkPositions", (int) program->tables().redundant.size(), nextLaunch++);
     context.computeVirtualSites();
-    cc.setTime(cc.getTime() + integrator.getStepSize());
-    setTimeOfLaunches(cc.getTime());
+    cc.setTime(end);
+    setTimeOfLaunches(end);
     forcesAreKept = false;
 }
 

@@ -42,12 +42,20 @@ protected:
     }
 
     void launch(const std::string& stage);
-    /** Compute the forces at the present positions, unless they are known. */
-    void computeForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Compute the forces at the present positions, unless they are known. @param groups  a bit for each force group */
+    void computeForces(OpenMM::ContextImpl& context, int groups);
+    void computeForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) {
+        computeForces(context, integrator.getIntegrationForceGroups());
+    }
+    /** Whether they are known: those of the last call, at a state that has not changed since. */
+    bool knowsForces(OpenMM::ContextImpl& context, int groups) const;
     /** The same between steps: whether the next step has to measure the state does not change. */
     void computeForcesToRead(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
-    /** Check redundant constraints, advance the time and compute virtual sites. */
-    void finishPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Check redundant constraints, advance the time to the end (ps) of a position stage and compute virtual sites. */
+    void finishPositions(OpenMM::ContextImpl& context, double end);
+    void finishPositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) {
+        finishPositions(context, currentTime(context) + integrator.getStepSize());
+    }
     void checkVelocities();
 
     const Real3* positions(OpenMM::ContextImpl& context) const override;
@@ -162,7 +170,7 @@ private:
     [[noreturn]] void reportBody(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                  const Order& order, int buffer);
     double heatSince(int buffer) const;
-    std::vector<Real3> velocityChange(int buffer) const;
+    std::vector<std::vector<Real3>> velocityChanges(int buffer) const;
     Box deviceBox() const;
     bool isSinglePrecision() const {
         return !cc.getUseDoublePrecision() && !cc.getUseMixedPrecision();

@@ -203,17 +203,16 @@ double CommonStepKernel::heatSince(int buffer) const {
     return accumulate(first, first + numParticles(), 0.0) / 0x100000000;
 }
 
-/** Change of velocities in the heat bath of a step, in the System's order; empty without such a bath. */
-vector<Real3> CommonStepKernel::velocityChange(int buffer) const {
+/** Changes of velocities in the heat baths of a step, in the System's order; empty without any. */
+vector<vector<Real3>> CommonStepKernel::velocityChanges(int buffer) const {
     const vector<double> numbers = program->arguments.download("velocityChange");
-    const int n = numParticles();
-    if ((int) numbers.size() < 2 * 3 * n)
-        return {};
-    vector<Real3> result(n);
-    for (int i = 0; i < n; i++) {
-        const double* v = &numbers[3 * (buffer * n + i)];
-        result[readingFrame.order->atomIndex[i]] = {v[0], v[1], v[2]};
-    }
+    const int n = numParticles(), baths = (int) (numbers.size() / (2 * 3 * n));
+    vector<vector<Real3>> result(baths, vector<Real3>(n));
+    for (int bath = 0; bath < baths; bath++)
+        for (int i = 0; i < n; i++) {
+            const double* v = &numbers[3 * ((buffer * baths + bath) * n + i)];
+            result[bath][readingFrame.order->atomIndex[i]] = {v[0], v[1], v[2]};
+        }
     return result;
 }
 
@@ -294,7 +293,7 @@ void CommonStepKernel::refreshReading() const {
     const double ofSpread = sumUp(tables.movingRows.size());
     reading.work = workBefore + sumUp(0) + ofSpread;
     reading.heat = heatBefore + heatSince(buffer) - ofSpread;
-    reading.velocityChange = velocityChange(buffer);
+    reading.velocityChanges = velocityChanges(buffer);
 
     record->summary = SolverSummary();
     const vector<double> errors = program->arguments.download("reportErrors");

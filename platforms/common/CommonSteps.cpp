@@ -46,20 +46,20 @@ void CommonLangevinStep::initialize(const System& system, const ConstraintIntegr
 
 void CommonLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
     const RattleLangevinIntegrator& langevin = asLangevin(integrator);
-    const double exponent = langevin.getFriction() * integrator.getStepSize();
+    const double exponent = langevin.getFriction() * bathTime(integrator);
     program->arguments.set("velocityScale", std::exp(-exponent));
     program->arguments.set("velocityNoise", std::sqrt(-std::expm1(-2 * exponent) * BOLTZ * langevin.getTemperature()));
     program->arguments.set("noiseKey0", (int) noiseKey[0]);
     program->arguments.set("noiseKey1", (int) noiseKey[1]);
+    program->arguments.set("isFirstBath", 1);
 }
 
-void CommonLangevinStep::setNoiseStep() {
-    program->arguments.set("noiseStepLow", (int) (std::uint32_t) stepsTaken);
-    program->arguments.set("noiseStepHigh", (int) (std::uint32_t)(stepsTaken >> 32));
+void CommonLangevinStep::setNoiseStep(std::uint64_t draw) {
+    program->arguments.set("noiseStepLow", (int) (std::uint32_t) draw);
+    program->arguments.set("noiseStepHigh", (int) (std::uint32_t)(draw >> 32));
 }
 
-std::vector<StageText> CommonRattleLangevinStep::stages() const {
-    // Two launches rather than one: three solves in one launch need more registers than a thread has.
+StageText CommonLangevinStep::driftAndHeat() const {
     StageText drift{"driftAndHeat",
                     {"stay", "halfDrift", "keepHeat", "ornsteinUhlenbeck", "solveHeatedVelocities",
                      "addVelocityCorrection", "noteHeat", "halfDrift", "noteVelocityChange"}};
@@ -69,19 +69,24 @@ std::vector<StageText> CommonRattleLangevinStep::stages() const {
     if (solver->moves()) // the work needs it in every step; otherwise it is computed when it is read
         append({"swapVelocityChange", "solveVelocitySpread", "swapVelocityChange"});
     append({"solvePositions", "move"});
-    return {{"kick", {"keepStart", "kick", "solveVelocities", "addVelocityCorrection"}}, drift};
+    return drift;
 }
 
-void CommonRattleLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
-    CommonLangevinStep::setOwnNumbers(integrator);
-    program->arguments.set("spreadToWork", integrator.getStepSize());
+void CommonLangevinStep::launchDrift() {
+    launch("driftAndHeat");
+    program->launchAfterwards("addSpreadWork", (int) program->tables().movingRows.size(), nextLaunch++);
+}
+
+std::vector<StageText> CommonRattleLangevinStep::stages() const {
+    // Two launches rather than one: three solves in one launch need more registers than a thread has.
+    return {{"kick", {"keepStart", "kick", "solveVelocities", "addVelocityCorrection"}}, driftAndHeat()};
 }
 
 void CommonRattleLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     computeForces(context, integrator);
     setNoiseStep();
     launch("kick");
-    launch("driftAndHeat");
+    launchDrift();
     finishPositions(context, integrator);
 }
 
@@ -114,7 +119,7 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
     const auto drift = [&](const char* stage) {
         setTimeOfLaunches(start + numDrifted++ * driftTime(integrator));
         launch(stage);
-        program->arguments.set("addsUp", 1);
+        program->arguments.set("addsUp", 3);
     };
 
     program->arguments.set("addsUp", 0);

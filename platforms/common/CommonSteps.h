@@ -38,8 +38,18 @@ public:
 
 protected:
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
-    /** Use the random numbers of the present step from now on. */
-    void setNoiseStep();
+    /** Use the random numbers of a draw from now on. */
+    void setNoiseStep(std::uint64_t draw);
+    void setNoiseStep() {
+        setNoiseStep(stepsTaken);
+    }
+    /** The drift of LangevinMiddle, with the bath in its middle. */
+    StageText driftAndHeat() const;
+    void launchDrift();
+    /** How long a bath acts (ps). */
+    virtual double bathTime(const ConstraintIntegrator& integrator) const {
+        return integrator.getStepSize();
+    }
     void writeOwn(std::ostream& stream) const override {
         write(stream, noiseKey);
         write(stream, stepsTaken);
@@ -61,7 +71,6 @@ public:
 protected:
     std::vector<StageText> stages() const override;
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    void setOwnNumbers(const ConstraintIntegrator& integrator) override;
 };
 
 /** g-BAOAB (RattleLangevinIntegrator.h). */

@@ -86,17 +86,19 @@ string define(const string& name, const string& value) {
 
 void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const ComputeContext& cc) {
     sizes.hasHeatBath = anyHas(stages, "ornsteinUhlenbeck");
-    sizes.hasVelocityChange = anyHas(stages, "noteVelocityChange");
+    for (const StageText& stage : stages)
+        sizes.velocityChanges += anyHas({stage}, "noteVelocityChange") ? stage.times : 0;
+    sizes.hasSlowForces = anyHas(stages, "halfKickOfLevels");
     sizes.hasKineticEnergy = anyHas(stages, "noteKineticEnergy");
     sizes.hasAccelerations = anyHas(stages, "solveStartAccelerations");
     sizes.hasCorrections = cc.getUseMixedPrecision();
 }
 
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
-                                     const vector<StageText>& stages, bool isCoarse)
+                                     const vector<StageText>& stages, bool sumsStages, bool isCoarse)
     : arguments(device.context()), device(device), cc(device.context()),
       constraintTables(solver, smallInRegisters, availableThreadGroups()),
-      isIterative(solver.getMethod() == Method::Iterative), coarse(isCoarse) {
+      isIterative(solver.getMethod() == Method::Iterative), sumsStages(sumsStages), coarse(isCoarse) {
     addArguments(stages);
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
@@ -115,8 +117,8 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
                 customText(solver.getSet(), false) + ConstraintKernelSources::rows +
                 fillMarkers("afterwards", ConstraintKernelSources::afterwards,
                             {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
-    for (const char* name :
-         {"checkPositions", "checkVelocities", "addWork", "keepState", "keepEnd", "sumParticleEnergies"}) {
+    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "addSpreadWork", "addSlowForces",
+                             "keepState", "keepEnd", "sumParticleEnergies"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);
@@ -160,12 +162,13 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.addNumber("numGeneralClusters", t.numGeneralClusters);
     arguments.addNumber("numRedundant", (int) t.redundant.size());
     arguments.addNumber("numMoving", (int) t.movingRows.size());
-    for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations",
-                             "warmStart", "addsUp", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
+    for (const char* name :
+         {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations", "warmStart", "addsUp",
+          "isFirstBath", "changeBuffer", "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.addNumber(name, 0);
     for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
                              "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",
-                             "velocityScale", "velocityNoise", "lambdaToWork", "muToWork", "spreadToWork"})
+                             "velocityScale", "velocityNoise", "lambdaToWork", "muToWork", "forceFactor"})
         arguments.addNumber(name, 0.0);
     for (const char* name : {"boxA", "boxB", "boxC"})
         arguments.addNumber(name, Vec3());

@@ -13,6 +13,7 @@ namespace ConstraintPlugin {
 struct StageText {
     std::string name;
     std::vector<std::string> steps;
+    int times = 1; ///< that it is launched in a step, at most
 };
 
 /** Whether a step of a stage is a solve, rather than an operation on each particle. */
@@ -55,10 +56,11 @@ constexpr int noFailure = 0x7fffffff;
  *  so that kick, solve and update of a cluster are one launch. If all clusters are small, a stage is one launch. */
 class ConstraintProgram {
 public:
-    /** @param stages    for which launch() will be called
-     *  @param isCoarse  isCoarse() of the tolerance that it solves to */
+    /** @param stages      for which launch() will be called
+     *  @param sumsStages  see StepScheme
+     *  @param isCoarse    isCoarse() of the tolerance that it solves to */
     ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
-                      const std::vector<StageText>& stages, bool isCoarse);
+                      const std::vector<StageText>& stages, bool sumsStages, bool isCoarse);
     /** Launch a stage. @param number  ascending from launch to launch; see fail() in kernels/state.cc */
     void launch(const std::string& stage, int number);
     /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
@@ -158,7 +160,7 @@ private:
     Device& device;
     OpenMM::ComputeContext& cc;
     ConstraintTables constraintTables;
-    bool isIterative, coarse;
+    bool isIterative, sumsStages, coarse;
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;

@@ -188,7 +188,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"lambda", "mixed", 2 * n.rows},
            {"mu", "mixed", 2 * n.rows},
            {"work", "mixed2", 2 * n.moving}, // of multipliers, and of the contribution of a heat bath
-           {"velocityChange", "mixed", n.hasVelocityChange ? 2 * 3 * n.particles : 0},
+           {"velocityChange", "mixed", 2 * 3 * n.velocityChanges * n.particles},
+           {"slowForce", "mixed", n.hasSlowForces ? 3 * n.particles : 0},
            {"reportErrors", "mixed2", 2 * reports},
            {"reportRows", "int4", 2 * reports},
            {"redundantErrors", "mixed2", 2 * 2 * n.redundant},

@@ -35,12 +35,13 @@ struct ArraySizes {
     double customParameters = 0, customGlobals = 0, customTables = 0;
     double bodies = 0, bodyPlaces = 0, bodyParts = 0;
     double joinedBodies = 0, joinedPlaces = 0, ownedPlaces = 0, clusterBodies = 0, rowPoints = 0, pointNodes = 0;
-    bool readsEnd = false, readsBodies = false;          ///< see ConstraintTables
-    bool hasShortNumbers = true;                         ///< likewise
-    bool hasHeatBath = false, hasVelocityChange = false; ///< of the integrator's steps
-    bool hasKineticEnergy = false;                       ///< of projected velocities
-    bool hasCorrections = false;                         ///< of positions: in mixed precision
-    bool hasAccelerations = false;                       ///< an explicit constraint force
+    bool readsEnd = false, readsBodies = false;      ///< see ConstraintTables
+    bool hasShortNumbers = true;                     ///< likewise
+    double velocityChanges = 0;                      ///< in heat baths of a step
+    bool hasHeatBath = false, hasSlowForces = false; ///< of the integrator's steps
+    bool hasKineticEnergy = false;                   ///< of projected velocities
+    bool hasCorrections = false;                     ///< of positions: in mixed precision
+    bool hasAccelerations = false;                   ///< an explicit constraint force
 
     /** Counts of existing tables. */
     explicit ArraySizes(const ConstraintTables& tables);

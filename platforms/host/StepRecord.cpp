@@ -74,7 +74,7 @@ void StepRecord::addWork(const Real3* end, double dt) {
         return sum;
     };
     const auto powerAtStart = [&] { return power(reading.multipliers, reading.positions.data(), reading.time); };
-    if (!reading.velocityChange.empty()) {
+    if (!reading.velocityChanges.empty()) {
         reading.heat += dt * powerAtStart();
         complete();
         reading.heat -= dt * powerAtStart();
@@ -100,26 +100,31 @@ void StepRecord::setStepSize(double dt) {
  *  v1 before the bath and half v2 after it, so the position stage balances the centripetal term of their mean, and 1/2
  *  |v1|^2 + 1/2 |v2|^2 = |(v1 + v2)/2|^2 + 1/4 |v1 - v2|^2. */
 void StepRecord::complete() {
-    if (reading.velocityChange.empty())
+    if (reading.velocityChanges.empty())
         return;
     const WithGlobals then(solver, reading.globals);
     solver.setTime(reading.time);
-    ForceMultipliers rest;
-    const SolveReport report = solver.solveVelocitySpread(reading.positions.data(), reading.box,
-                                                          reading.velocityChange.data(), rest, 4 * maxIterations);
-    // This term is small, so a relative accuracy of 1e-3 is enough; its matrix is that of the velocity stage.
-    const bool isClose = report.outcome == Outcome::NotConverged && report.maxError < 1e-3;
-    if (report.outcome != Outcome::Converged && !isClose)
-        throwSolveError(solver.getSet(), report,
-                        {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, reading.time,
-                         stepSize, describeSolver(solver.getGraph()),
-                         isServedIteratively(solver.getGraph(), report.constraint),
-                         describeFallbacks(solver.getGraph())});
-    for (size_t k = 0; k < rest.values.size(); k++)
-        reading.multipliers.values[k] += rest.values[k];
-    for (size_t i = 0; i < rest.ofBodies.size(); i++)
-        reading.multipliers.ofBodies[i] += rest.ofBodies[i];
-    reading.velocityChange.clear();
+    const double part = 1.0 / (double) reading.velocityChanges.size();
+    ForceMultipliers completed = reading.multipliers;
+    for (const vector<Real3>& change : reading.velocityChanges) {
+        ForceMultipliers rest;
+        const SolveReport report =
+            solver.solveVelocitySpread(reading.positions.data(), reading.box, change.data(), rest, 4 * maxIterations);
+        // This term is small, so a relative accuracy of 1e-3 is enough; its matrix is that of the velocity stage.
+        const bool isClose = report.outcome == Outcome::NotConverged && report.maxError < 1e-3;
+        if (report.outcome != Outcome::Converged && !isClose)
+            throwSolveError(solver.getSet(), report,
+                            {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, reading.time,
+                             stepSize, describeSolver(solver.getGraph()),
+                             isServedIteratively(solver.getGraph(), report.constraint),
+                             describeFallbacks(solver.getGraph())});
+        for (size_t k = 0; k < rest.values.size(); k++)
+            completed.values[k] += part * rest.values[k];
+        for (size_t i = 0; i < rest.ofBodies.size(); i++)
+            completed.ofBodies[i] += part * rest.ofBodies[i];
+    }
+    reading.multipliers = std::move(completed);
+    reading.velocityChanges.clear();
 }
 
 vector<double> listedMultipliers(ConstraintSolver& solver, const ForceMultipliers& multipliers, const Real3* positions,

@@ -16,9 +16,9 @@ namespace ConstraintPlugin {
 /** Results of the last good step that users can read, as plain data. */
 struct StepReading {
     ForceMultipliers multipliers, velocityMultipliers; ///< of the position and the velocity stage
-    /** [numParticles] velocities before a heat bath in the middle of the drift minus those after it. Empty without such
-     *  a bath, and once complete() has added the contribution to the multipliers. */
-    std::vector<Real3> velocityChange;
+    /** For each innermost step [numParticles] velocities before a heat bath in the middle of the drift minus those
+     * after it. Empty without such a bath, and once complete() has added the contribution to the multipliers. */
+    std::vector<std::vector<Real3>> velocityChanges;
     std::vector<Real3> positions;    ///< at which the position stage computed gradients
     std::vector<Real3> endPositions; ///< at the last stage
     Box box;

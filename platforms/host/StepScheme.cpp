@@ -31,7 +31,7 @@ StepScheme RattleLangevin() {
     StepScheme s{};
     s.velocityLag = 0.5;
     s.kineticEnergy = StepScheme::KineticEnergy::Projected;
-    s.solvesVelocitiesFirst = true;
+    s.sumsStages = true;
     s.positionFactor = 1; // impulses over the step, with the gradients at r(t): lambda/dt belongs to the drift,
     s.velocityFactor = 1; // mu the kick
     return s;
@@ -40,10 +40,23 @@ StepScheme RattleLangevin() {
 StepScheme GeodesicLangevin() {
     StepScheme s{};
     s.constrainsVelocities = true;
-    s.solvesVelocitiesFirst = true;
+    s.sumsStages = true;
     s.positionFactor = 1; // impulses over the step, from all of its solves except those after random velocities
     s.velocityFactor = 1;
     return s;
+}
+
+StepScheme RattleMTS() {
+    StepScheme s{};
+    s.constrainsVelocities = true;
+    s.sumsStages = true;
+    s.positionFactor = 1; // impulses over the step, from all of its solves
+    s.velocityFactor = 1;
+    return s;
+}
+
+StepScheme RattleMTSLangevin() {
+    return RattleMTS();
 }
 
 StepScheme RattleNoseHoover() {
@@ -83,13 +96,13 @@ void StepScheme::toForces(const Impulses& impulses, double dt, ForceMultipliers&
     velocityMultipliers.ofBodies.resize(numPlaces);
     for (std::size_t i = 0; i < numPlaces; i++) {
         const Real3 ofPositions = perLambda * impulses.lambdaOfBodies[i], ofVelocities = perMu * impulses.muOfBodies[i];
-        multipliers.ofBodies[i] = solvesVelocitiesFirst ? ofPositions + ofVelocities : ofPositions;
-        velocityMultipliers.ofBodies[i] = solvesVelocitiesFirst ? Real3() : ofVelocities;
+        multipliers.ofBodies[i] = sumsStages ? ofPositions + ofVelocities : ofPositions;
+        velocityMultipliers.ofBodies[i] = sumsStages ? Real3() : ofVelocities;
     }
     for (std::size_t k = 0; k < count; k++) {
         const double ofPositions = impulses.lambda[k] * perLambda, ofVelocities = impulses.mu[k] * perMu;
-        multipliers.values[k] = solvesVelocitiesFirst ? ofPositions + ofVelocities : ofPositions;
-        velocityMultipliers.values[k] = solvesVelocitiesFirst ? 0 : ofVelocities;
+        multipliers.values[k] = sumsStages ? ofPositions + ofVelocities : ofPositions;
+        velocityMultipliers.values[k] = sumsStages ? 0 : ofVelocities;
     }
 }
 

@@ -26,8 +26,8 @@ struct StepScheme {
     KineticEnergy kineticEnergy;
     /** As forces, impulses of the stages are lambda * positionFactor / dt^2 and mu * velocityFactor / dt. */
     double positionFactor, velocityFactor;
-    /** Whether the velocity stage is at the start of the step, where it uses the same force as the position stage. */
-    bool solvesVelocitiesFirst;
+    /** Whether what users read are the impulses of all stages of a step together. */
+    bool sumsStages;
     /** Whether the impulse of a step is half of the force at its start and half of that at its end. */
     bool hasTwoHalves;
     /** Whether the constraint force is explicit: a step solves for the forces at its start and at its end instead of

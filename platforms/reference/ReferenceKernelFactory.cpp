@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "OpenMMSeries.h"
 #include "PoolRunner.h"
-#include "ReferenceSteps.h"
+#include "ReferenceMTSSteps.h"
 #include "openmm/KernelFactory.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/reference/ReferencePlatform.h"

@@ -18,8 +18,9 @@ void ReferenceLangevinStep::initialize(const System& system, const ConstraintInt
     noiseKey = makeNoiseKey(integrator);
 }
 
-void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v) {
-    const double exponent = asLangevin(integrator).getFriction() * integrator.getStepSize();
+void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v,
+                                              double duration, std::uint64_t draw) {
+    const double exponent = asLangevin(integrator).getFriction() * duration;
     if (exponent == 0)
         return;
     const double before = kineticEnergy(v);
@@ -29,7 +30,7 @@ void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const Constr
     const double variance = -std::expm1(-2 * exponent) * BOLTZ * asLangevin(integrator).getTemperature();
     forParticles([&](int i) {
         if (inverseMass[i] > 0)
-            v[i] = a * v[i] + std::sqrt(variance * inverseMass[i]) * normalNumbers(noiseKey, stepsTaken, i);
+            v[i] = a * v[i] + std::sqrt(variance * inverseMass[i]) * normalNumbers(noiseKey, draw, i);
     });
 
     // This projection P after the random kick makes the velocities an exact sample of the Maxwell distribution on the

@@ -17,12 +17,14 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
     solveVelocities(context, integrator, positions(context), v);
 
     // delta = dt/2 (v before and after the heat bath); then the constraint impulse is added to both
-    velocityChange.assign(v, v + numParticles());
+    velocityChanges.resize(1);
+    std::vector<Real3>& change = velocityChanges[0];
+    change.assign(v, v + numParticles());
     forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i]; });
     ornsteinUhlenbeck(context, integrator, v);
     forParticles([&](int i) {
         delta[i] += (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
-        velocityChange[i] = velocityChange[i] - v[i];
+        change[i] = change[i] - v[i];
     });
     solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());

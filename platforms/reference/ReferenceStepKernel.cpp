@@ -89,10 +89,13 @@ const Real3* ReferenceStepKernel::forces(ContextImpl& context, const ConstraintI
     return keptForces.data();
 }
 
-const Real3* ReferenceStepKernel::stepForces(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    const int groups = integrator.getIntegrationForceGroups();
+bool ReferenceStepKernel::knowsForces(ContextImpl& context, int groups) const {
     const double time = data(context).time; // a force may depend on it
-    if (groups != forceGroups || time != forceTime)
+    return (forcesKept || forcesComputed) && groups == forceGroups && time == forceTime;
+}
+
+const Real3* ReferenceStepKernel::stepForces(ContextImpl& context, int groups) {
+    if (!knowsForces(context, groups))
         forgetForces();
     if (forcesKept)
         return keptForces.data();
@@ -100,7 +103,7 @@ const Real3* ReferenceStepKernel::stepForces(ContextImpl& context, const Constra
         context.calcForcesAndEnergy(true, false, groups);
     forcesComputed = true;
     forceGroups = groups;
-    forceTime = time;
+    forceTime = data(context).time;
     return asReal3(*data(context).forces);
 }
 
@@ -156,7 +159,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         keepForces(context);
         record->noteStep(startTime, lastGood.time, lastGood.box);
         readMultipliers(integrator.getStepSize());
-        record->reading.velocityChange.swap(velocityChange);
+        record->reading.velocityChanges.swap(velocityChanges);
         record->addWork(positions(context), integrator.getStepSize());
         record->reading.heat += heatOfStep;
     }

@@ -53,8 +53,14 @@ protected:
         unchanged.positions = false;
     }
 
-    /** Forces in a step, computed only if the kept ones are stale; valid until particles move. */
-    const Real3* stepForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** Forces in a step, computed only if the kept ones are stale; valid until particles move, or others are computed.
+     *  @param groups  a bit for each force group */
+    const Real3* stepForces(OpenMM::ContextImpl& context, int groups);
+    const Real3* stepForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) {
+        return stepForces(context, integrator.getIntegrationForceGroups());
+    }
+    /** Whether stepForces() would return the forces of the last call or step. */
+    bool knowsForces(OpenMM::ContextImpl& context, int groups) const;
     /** Position stage of a step: delta in: unconstrained, out: constrained; the impulse is added to the velocity.
      *  Throws if it fails. */
     void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* delta,
@@ -73,9 +79,9 @@ protected:
         forEach(runner.get(), numParticles(), body);
     }
 
-    std::vector<Real3> delta;          ///< [numParticles] nm, displacement in this step
-    double heatOfStep = 0;             ///< kJ/mol, added by a heat bath in this step
-    std::vector<Real3> velocityChange; ///< of this step, see StepReading
+    std::vector<Real3> delta;                        ///< [numParticles] nm, displacement in this step
+    double heatOfStep = 0;                           ///< kJ/mol, added by a heat bath in this step
+    std::vector<std::vector<Real3>> velocityChanges; ///< of this step, see StepReading
 
 private:
     struct Snapshot {

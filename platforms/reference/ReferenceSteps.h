@@ -37,7 +37,12 @@ public:
 
 protected:
     /** The Ornstein-Uhlenbeck process over one step, in the tangent space. Without friction nothing happens. */
-    void ornsteinUhlenbeck(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
+    void ornsteinUhlenbeck(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity) {
+        ornsteinUhlenbeck(context, integrator, velocity, integrator.getStepSize(), stepsTaken);
+    }
+    /** The same over a duration (ps), with the random numbers of a draw. */
+    void ornsteinUhlenbeck(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity,
+                           double duration, std::uint64_t draw);
     void writeOwn(std::ostream& stream) const override {
         write(stream, noiseKey);
         write(stream, stepsTaken);

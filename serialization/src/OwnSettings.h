@@ -6,6 +6,8 @@
 #include "ConstraintIntegratorProxy.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
+#include "openmmconstraints/RattleMTSIntegrator.h"
+#include "openmmconstraints/RattleMTSLangevinIntegrator.h"
 #include "openmmconstraints/RattleNoseHooverIntegrator.h"
 
 namespace ConstraintPlugin {
@@ -44,6 +46,44 @@ struct OwnSettings<RattleNoseHooverIntegrator> {
             readProperty<double>(node, "temperature"), readProperty<double>(node, "collisionFrequency"),
             readProperty<double>(node, "stepSize"), readProperty<int>(node, "chainLength"),
             readProperty<int>(node, "numMTS"), readProperty<int>(node, "numYoshidaSuzuki"));
+    }
+};
+
+inline void writeGroups(const MultipleTimeSteps::Groups& groups, OpenMM::SerializationNode& node) {
+    OpenMM::SerializationNode& list = node.createChildNode("Groups");
+    for (const auto& [group, substeps] : groups)
+        list.createChildNode("Group").setIntProperty("group", group).setIntProperty("substeps", substeps);
+}
+
+inline MultipleTimeSteps::Groups readGroups(const OpenMM::SerializationNode& node) {
+    MultipleTimeSteps::Groups groups;
+    for (const OpenMM::SerializationNode& group : node.getChildNode("Groups").getChildren())
+        groups.emplace_back(readProperty<int>(group, "group"), readProperty<int>(group, "substeps"));
+    return groups;
+}
+
+template <>
+struct OwnSettings<RattleMTSIntegrator> {
+    static void write(const RattleMTSIntegrator& integrator, OpenMM::SerializationNode& node) {
+        writeGroups(integrator.getGroups(), node);
+    }
+    static std::unique_ptr<RattleMTSIntegrator> read(const OpenMM::SerializationNode& node) {
+        return std::make_unique<RattleMTSIntegrator>(readProperty<double>(node, "stepSize"), readGroups(node));
+    }
+};
+
+template <>
+struct OwnSettings<RattleMTSLangevinIntegrator> {
+    static void write(const RattleMTSLangevinIntegrator& integrator, OpenMM::SerializationNode& node) {
+        OwnSettings<RattleLangevinIntegrator>::write(integrator, node);
+        writeGroups(integrator.getGroups(), node);
+    }
+    static std::unique_ptr<RattleMTSLangevinIntegrator> read(const OpenMM::SerializationNode& node) {
+        auto integrator = std::make_unique<RattleMTSLangevinIntegrator>(
+            readProperty<double>(node, "temperature"), readProperty<double>(node, "friction"),
+            readProperty<double>(node, "stepSize"), readGroups(node));
+        integrator->setRandomNumberSeed(readProperty<int>(node, "randomSeed"));
+        return integrator;
     }
 };
 

@@ -461,7 +461,11 @@ TEST_P(Plugin, StepsWaitingAtTheEndOnly) {
         // state. Two geodesic steps for each half of the drift are three more; the halves of a Nose-Hoover chain take
         // three each, and the state is kept before.
         const auto launches = simulation.launchesBesidesForces(20);
-        const unsigned maxPerStep = name == "GeodesicLangevin" ? 8 : name == "RattleNoseHoover" ? 9 : 5;
+        const bool hasSubsteps = name.find("MTS") != std::string::npos; // four innermost ones
+        const unsigned maxPerStep = name == "GeodesicLangevin"   ? 8
+                                    : name == "RattleNoseHoover" ? 9
+                                    : hasSubsteps                ? 13
+                                                                 : 5;
         EXPECT_LE(launches.size(), maxPerStep * 20 + 10) << testing::PrintToString(launches);
     }
     integrator->getSolverSummary();
@@ -519,6 +523,10 @@ bool isTried(const std::string& precision, const std::string& kind, Solver solve
         return (kind == "hydrogens" || kind == "hinges") && isDirect;
     if (integrator == "GeodesicLangevin")
         return isMixed && isDirect && (kind == "hydrogens" || kind == "upToEight" || kind == "declared");
+    if (integrator == "RattleMTS")
+        return isMixed && isDirect && (kind == "hydrogens" || kind == "upToEight");
+    if (integrator == "RattleMTSLangevin")
+        return isMixed && isDirect && kind == "hydrogens";
     if (integrator == "RattleLangevin")
         return !isLong || (isMixed && isDirect);
     return isMixed && !isLong && (isSmall || integrator == "Rattle");
@@ -529,8 +537,8 @@ std::vector<Combination> combinations() {
     for (const char* precision : precisions)
         for (const Kind& kind : kinds())
             for (Solver solver : {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion})
-                for (const char* integrator :
-                     {"RattleLangevin", "GeodesicLangevin", "Rattle", "RattleNoseHoover", "Shake", "ConstraintForce"})
+                for (const char* integrator : {"RattleLangevin", "GeodesicLangevin", "Rattle", "RattleNoseHoover",
+                                               "Shake", "ConstraintForce", "RattleMTS", "RattleMTSLangevin"})
                     if (isTried(precision, kind.name, solver, integrator))
                         all.emplace_back(precision, kind.name, solver, integrator);
     return all;
@@ -543,20 +551,21 @@ std::string describe(const testing::TestParamInfo<Combination>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Precision, Builtin, testing::ValuesIn(precisions),
                          [](const auto& info) { return std::string(info.param); });
-INSTANTIATE_TEST_SUITE_P(Mixed, Launches,
-                         testing::Values(Cost{"hydrogens", "Verlet", 4, 0}, Cost{"hydrogens", "LangevinMiddle", 7, 0},
-                                         Cost{"hydrogens", "Shake", 1, 1}, Cost{"hydrogens", "Rattle", 2, 1},
-                                         Cost{"hydrogens", "RattleLangevin", 2, 1},
-                                         Cost{"hydrogens", "GeodesicLangevin", 6, 1},
-                                         Cost{"hydrogens", "RattleNoseHoover", 9, 1}, Cost{"upToEight", "Rattle", 2, 1},
-                                         Cost{"clusters", "Shake", 2, 1}, Cost{"clusters", "Rattle", 4, 1},
-                                         Cost{"clusters", "RattleLangevin", 4, 1}, Cost{"longChain", "Rattle", 2, 1},
-                                         Cost{"longestChain", "Rattle", 26, 1}, Cost{"declared", "Rattle", 7, 1},
-                                         Cost{"fullerenes", "Shake", 1, 1}, Cost{"fullerenes", "Rattle", 2, 1},
-                                         Cost{"fullerenes", "RattleLangevin", 2, 1}, Cost{"hinges", "Shake", 5, 1},
-                                         Cost{"hinges", "Rattle", 10, 1}, Cost{"hinges", "RattleLangevin", 13, 1},
-                                         Cost{"chainWithRing", "Rattle", 8, 1}),
-                         [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
+INSTANTIATE_TEST_SUITE_P(
+    Mixed, Launches,
+    testing::Values(Cost{"hydrogens", "Verlet", 4, 0}, Cost{"hydrogens", "LangevinMiddle", 7, 0},
+                    Cost{"hydrogens", "Shake", 1, 1}, Cost{"hydrogens", "Rattle", 2, 1},
+                    Cost{"hydrogens", "RattleLangevin", 2, 1}, Cost{"hydrogens", "GeodesicLangevin", 6, 1},
+                    Cost{"hydrogens", "RattleNoseHoover", 9, 1}, Cost{"hydrogens", "RattleMTS", 5 + 3, 1},
+                    Cost{"hydrogens", "RattleMTSLangevin", 9 + 3, 1}, Cost{"upToEight", "Rattle", 2, 1},
+                    Cost{"clusters", "Shake", 2, 1}, Cost{"clusters", "Rattle", 4, 1},
+                    Cost{"clusters", "RattleLangevin", 4, 1}, Cost{"longChain", "Rattle", 2, 1},
+                    Cost{"longestChain", "Rattle", 26, 1}, Cost{"declared", "Rattle", 7, 1},
+                    Cost{"fullerenes", "Shake", 1, 1}, Cost{"fullerenes", "Rattle", 2, 1},
+                    Cost{"fullerenes", "RattleLangevin", 2, 1}, Cost{"hinges", "Shake", 5, 1},
+                    Cost{"hinges", "Rattle", 10, 1}, Cost{"hinges", "RattleLangevin", 13, 1},
+                    Cost{"chainWithRing", "Rattle", 8, 1}),
+    [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
 INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 
 } // namespace

@@ -57,7 +57,7 @@ Readings after(int steps, InitialState start, const ConstraintTests::Setup& setu
                {},
                {},
                s.integrator->getSolverSummary()};
-    if (std::get<2>(setup) != "Shake")
+    if (std::get<2>(setup) != "Shake" && std::get<2>(setup).find("MTS") == std::string::npos)
         r.velocityMultipliers = s.integrator->getVelocityMultipliers();
     const State state = s.context->getState(State::Energy);
     r.energies = {state.getPotentialEnergy(), state.getKineticEnergy()};
@@ -73,6 +73,9 @@ std::vector<ConstraintTests::Setup> setups(const std::vector<Solver>& solvers, b
     int turn = 0;
     for (Solver solver : solvers)
         for (const char* integrator : integrators)
+            all.emplace_back(platforms[turn++ % 3], solver, integrator);
+    for (Solver solver : solvers)
+        for (const char* integrator : {"RattleMTS", "RattleMTSLangevin"})
             all.emplace_back(platforms[turn++ % 3], solver, integrator);
     return all;
 }

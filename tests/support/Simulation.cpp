@@ -18,9 +18,11 @@ std::string nameOf(const Setup& setup) {
 std::vector<Setup> setupsOf(const std::string& integrator) {
     // On a device, each integrator has one of the two solvers in a precision, and both solvers occur in each precision.
     // All combinations would double the time, most of which is spent on compiling kernels.
-    static const std::vector<std::string> integrators = {
-        "Rattle",           "Shake",           "RattleLangevin", "FrictionlessLangevin", "ConstraintForce",
-        "GeodesicLangevin", "RattleNoseHoover"};
+    static const std::vector<std::string> integrators = {"Rattle",           "Shake",
+                                                         "RattleLangevin",   "FrictionlessLangevin",
+                                                         "ConstraintForce",  "GeodesicLangevin",
+                                                         "RattleNoseHoover", "RattleMTS",
+                                                         "RattleMTSLangevin"};
     const auto place = std::find(integrators.begin(), integrators.end(), integrator) - integrators.begin();
     const Solver solvers[] = {ConstraintIntegrator::Iterative, ConstraintIntegrator::MatrixInversion};
     std::vector<Setup> setups;
@@ -85,6 +87,9 @@ std::vector<Setup> mostlyRattleSetups() {
     return setups;
 }
 
+/** The springs of addSprings() have the group with two substeps. */
+static const MultipleTimeSteps::Groups groupsOfMTS = {{1, 1}, {0, 2}, {2, 4}};
+
 IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tolerance) {
     IntegratorPointer integrator;
     if (std::get<2>(setup) == "Rattle")
@@ -95,9 +100,13 @@ IntegratorPointer makeIntegrator(const Setup& setup, double stepSize, double tol
         integrator = std::make_unique<ConstraintForceIntegrator>(stepSize);
     else if (std::get<2>(setup) == "RattleNoseHoover")
         integrator = std::make_unique<RattleNoseHooverIntegrator>(300, 20, stepSize);
+    else if (std::get<2>(setup) == "RattleMTS")
+        integrator = std::make_unique<RattleMTSIntegrator>(stepSize, groupsOfMTS);
     else {
         const double friction = std::get<2>(setup) == "FrictionlessLangevin" ? 0 : 5;
-        auto langevin = std::make_unique<RattleLangevinIntegrator>(300, friction, stepSize);
+        auto langevin = std::get<2>(setup) == "RattleMTSLangevin"
+                            ? std::make_unique<RattleMTSLangevinIntegrator>(300, friction, stepSize, groupsOfMTS)
+                            : std::make_unique<RattleLangevinIntegrator>(300, friction, stepSize);
         if (std::get<2>(setup) == "GeodesicLangevin")
             langevin->setNumGeodesicSteps(2);
         langevin->setRandomNumberSeed(11);

@@ -21,7 +21,7 @@ enum class Declared { InSystem, InForce };
 
 /** The parameter of platform tests: platform x solver x integrator ("Rattle", "Shake", "RattleLangevin",
  *  "FrictionlessLangevin", which draws no random numbers, "GeodesicLangevin", which is g-BAOAB with two geodesic steps,
- *  "ConstraintForce" or "RattleNoseHoover"). */
+ *  "ConstraintForce", "RattleNoseHoover", "RattleMTS" or "RattleMTSLangevin"). */
 using Setup = std::tuple<std::string, Solver, std::string>;
 std::string nameOf(const Setup& setup);
 /** Every platform with every solver and each of Rattle, Shake, RattleLangevin and ConstraintForce. */

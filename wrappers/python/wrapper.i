@@ -312,11 +312,14 @@ void _assignForce(OpenMM::Force& force, const OpenMM::Force& other) {
 %include "expressions.i"
 %include "openmmconstraints/CustomConstraintForce.h"
 %ignore diagnose; // a friend: diagnosis.i
+%ignore getMultipleTimeSteps; // for platforms
 %include "openmmconstraints/ConstraintIntegrator.h"
 %include "openmmconstraints/RattleIntegrator.h"
 %include "openmmconstraints/ShakeIntegrator.h"
 %ignore makeNoiseKey; // a friend
 %include "openmmconstraints/RattleLangevinIntegrator.h"
+%include "openmmconstraints/RattleMTSIntegrator.h"
+%include "openmmconstraints/RattleMTSLangevinIntegrator.h"
 %feature("kwargs") ConstraintPlugin::RattleNoseHooverIntegrator::RattleNoseHooverIntegrator;
 %include "openmmconstraints/RattleNoseHooverIntegrator.h"
 %feature("docstring") ConstraintPlugin::ConstraintForceIntegrator::getStabilization
@@ -332,6 +335,7 @@ complete(
     ConstraintForce,
     CustomConstraintForce,
     *ConstraintIntegrator.__subclasses__(),
+    *RattleLangevinIntegrator.__subclasses__(),
     records=(SolverSummary, ClusterInfo),
 )
 %}

@@ -19,6 +19,7 @@ namespace ConstraintPlugin {
 class ContextUse;
 class IntegrateConstraintsStepKernel;
 class KernelHold;
+class MultipleTimeSteps;
 struct ConstraintProblem;
 struct ConstraintSet;
 struct Diagnosis;
@@ -155,7 +156,7 @@ public:
      *
      *  @return [number of constraints] as getMultipliers()
      */
-    std::vector<double> getVelocityMultipliers() const;
+    virtual std::vector<double> getVelocityMultipliers() const;
     /** Work that moving constraints (with a rate, or an expression that depends on t) have done on the system since the
      *  Context was created: the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of the multipliers of
      *  both stages if there are two (RattleIntegrator: second order). If velocities are half a step behind the
@@ -209,6 +210,10 @@ public:
      *  @throws OpenMMException if the constraints cannot be solved (see above)
      */
     void step(int steps) override;
+    /** How often force groups are evaluated in a step; null: once, all together. */
+    virtual const MultipleTimeSteps* getMultipleTimeSteps() const {
+        return nullptr;
+    }
 
 protected:
     explicit ConstraintIntegrator(double stepSize);

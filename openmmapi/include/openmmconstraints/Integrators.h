@@ -6,6 +6,8 @@
 #include "openmmconstraints/ConstraintForceIntegrator.h"
 #include "openmmconstraints/RattleIntegrator.h"
 #include "openmmconstraints/RattleLangevinIntegrator.h"
+#include "openmmconstraints/RattleMTSIntegrator.h"
+#include "openmmconstraints/RattleMTSLangevinIntegrator.h"
 #include "openmmconstraints/RattleNoseHooverIntegrator.h"
 #include "openmmconstraints/ShakeIntegrator.h"
 
@@ -15,6 +17,8 @@
     DO(ShakeIntegrator)                                                                                                \
     DO(RattleLangevinIntegrator)                                                                                       \
     DO(RattleNoseHooverIntegrator)                                                                                     \
+    DO(RattleMTSIntegrator)                                                                                            \
+    DO(RattleMTSLangevinIntegrator)                                                                                    \
     DO(ConstraintForceIntegrator)
 
 /** DO(name) for each time step; an integrator may have several, and chooses by getStepKernelName(). The kernel is
@@ -25,6 +29,8 @@
     DO(RattleLangevin)                                                                                                 \
     DO(GeodesicLangevin)                                                                                               \
     DO(RattleNoseHoover)                                                                                               \
+    DO(RattleMTS)                                                                                                      \
+    DO(RattleMTSLangevin)                                                                                              \
     DO(ConstraintForce)
 
 #endif

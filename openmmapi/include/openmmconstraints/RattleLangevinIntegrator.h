@@ -103,7 +103,7 @@ public:
      *  @param numSteps  K, from 0 (default: LangevinMiddle) to 1000
      *  @throws OpenMMException if it is not in that range
      */
-    void setNumGeodesicSteps(int numSteps);
+    virtual void setNumGeodesicSteps(int numSteps);
     /** Heat that the bath has added to the system since the Context was created: the sum over steps of the kinetic
      * energy after O minus that before O, both with velocities in the tangent space; for LangevinMiddle minus the part
      * of their difference that getConstraintWork() contains. It is negative if the system lost energy. Total energy

@@ -79,8 +79,7 @@ DEVICE void addTo(GLOBAL mixed2* place, mixed term) {
     *place = plus(*place, term);
 }
 
-/** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt; the contribution
- *  of the change of velocities in a heat bath is summed separately. */
+/** Work of constraints that move: sum over steps of lambda d xi_0/dt dt, with d sigma/dt = -d xi_0/dt. */
 KERNEL void addWork($PARAMETERS$) {
     const Arguments values = $INITIALIZER$;
     const Arguments* a = &values;
@@ -90,8 +89,18 @@ KERNEL void addWork($PARAMETERS$) {
         const int row = a->movingRows[n];
         addTo(a->work + n, -a->lambdaToWork * lambdaOf(a)[row] * a->workRate[row] -
                                a->muToWork * muOf(a)[row] * a->workRate[a->numRows + row]);
-        if (a->spreadToWork > 0)
-            addTo(a->work + a->numMoving + n, -a->spreadToWork * a->projection[row] * a->workRate[row]);
+    }
+}
+
+/** The contribution of the change of velocities in a heat bath, which is summed separately. */
+KERNEL void addSpreadWork($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
+        const int row = a->movingRows[n];
+        addTo(a->work + a->numMoving + n, -a->driftTime * a->projection[row] * a->workRate[row]);
     }
 }
 
@@ -106,6 +115,18 @@ KERNEL void sumParticleEnergies($PARAMETERS$) {
         for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE)
             sum = plus(sum, a->particleEnergy[i]);
     a->energySums[GLOBAL_ID] = sum;
+}
+
+/** Add the forces of a level to those of slower ones, each times the number of innermost steps in one of its level. */
+KERNEL void addSlowForces($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
+        const mixed3 others = a->hasSlowForces ? load3(a->slowForce, i) : make_mixed3(0, 0, 0);
+        store3(a->slowForce, i, others + a->forceFactor * forceOn(a, i));
+    }
 }
 
 /** Keep the state as the start of a step, before it is projected. */

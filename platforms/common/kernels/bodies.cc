@@ -11,7 +11,8 @@
 // order.
 //
 // The host defines BODY_BLOCK_SIZE (1: single threads), BODY_IS_SPLIT, BODY_PART_SIZE, HAS_ACCELERATIONS,
-// VELOCITIES_FIRST: whether the velocity stage begins a step, and what users read are impulses of both stages; and
+// SUMS_STAGES: whether what users read are impulses of all stages of a step together; VELOCITIES_FIRST: whether a velocity
+// stage is the first; and
 // READS_VELOCITY_STAGE: whether they read those of a velocity stage that ends a step.
 
 /** What is summed over the particles of a body: moments of positions relative to the reference particle, and of what
@@ -370,7 +371,8 @@ DEVICE void apply_solvePositions(const Arguments* a, const Body* body, int place
     const mixed3 s = shapeOf(a, place);
     p->c = motionOf(body->motion, s) - p->d;
     p->d = p->d + wayToPlace(a, body, i, s);
-    noteImpulse(a, place, (a->driftTime > 0 ? 1 / a->driftTime : 0) * p->c, !VELOCITIES_FIRST);
+    noteImpulse(a, place, (a->driftTime > 0 ? 1 / a->driftTime : 0) * p->c,
+                !VELOCITIES_FIRST && !a->addsUp);
 }
 
 DEVICE void take_measurePositions(const Arguments* a, const Body* body, int place, int i, const Particle* p,
@@ -422,8 +424,8 @@ DEVICE void prepare_solveVelocities(const Arguments* a, Body* body, const BodySu
 
 DEVICE void apply_solveVelocities(const Arguments* a, const Body* body, int place, int i, Particle* p) {
     p->c = motionOf(body->motion, shapeOf(a, place)) - p->v;
-#if VELOCITIES_FIRST
-    noteImpulse(a, place, p->c, !a->addsUp);
+#if SUMS_STAGES
+    noteImpulse(a, place, p->c, VELOCITIES_FIRST && !a->addsUp);
 #else
     noteEndImpulse(a, place, p->c);
 #endif

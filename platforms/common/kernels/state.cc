@@ -195,9 +195,10 @@ DEVICE GLOBAL mixed* muOf(const Arguments* a) {
     return a->mu + a->bufferIndex * a->numRows;
 }
 
-/** Whether a stage adds its multipliers to those of earlier stages of the same kind in the step. */
+/** Whether a stage adds its multipliers to those of earlier stages of the same kind in the step: bit 0 for position
+ *  stages, bit 1 for velocity stages. */
 DEVICE bool addsUp(const Arguments* a, GLOBAL const mixed* multipliers) {
-    return a->addsUp && multipliers != a->projection;
+    return (a->addsUp & (multipliers == muOf(a) ? 2 : 1)) != 0 && multipliers != a->projection;
 }
 
 DEVICE mixed3 positionOf(const Arguments* a, int i) {

@@ -19,6 +19,15 @@ DEVICE void halfKick(const Arguments* a, int i, Particle* p) {
     p->v = p->v + (0.5f * a->dt * p->w) * forceOn(a, i);
 }
 
+/** v += h/2 F/m, with the forces F of all levels that kick now, of several time steps: those of the fastest, and the sum
+ *  of others. */
+DEVICE void halfKickOfLevels(const Arguments* a, int i, Particle* p) {
+    mixed3 force = forceOn(a, i);
+    if (a->hasSlowForces)
+        force = force + load3(a->slowForce, i);
+    p->v = p->v + (0.5f * a->driftTime * p->w) * force;
+}
+
 /** v += dt f/m */
 DEVICE void kick(const Arguments* a, int i, Particle* p) {
     p->v = p->v + (a->dt * p->w) * forceOn(a, i);
@@ -29,9 +38,9 @@ DEVICE void drift(const Arguments* a, int i, Particle* p) {
     p->d = a->driftTime * p->v;
 }
 
-/** delta += dt/2 v */
+/** delta += h/2 v */
 DEVICE void halfDrift(const Arguments* a, int i, Particle* p) {
-    p->d = p->d + (0.5f * a->dt) * p->v;
+    p->d = p->d + (0.5f * a->driftTime) * p->v;
 }
 
 DEVICE void stay(const Arguments* a, int i, Particle* p) {
@@ -88,10 +97,11 @@ DEVICE void noteKineticEnergy(const Arguments* a, int i, Particle* p) {
     p->v = make_mixed3(kept.x, kept.y, kept.z);
 }
 
-/** Subtract the kinetic energy before the bath from the heat; noteHeat() has to follow. */
+/** Subtract the kinetic energy before the bath from the heat; noteHeat() has to follow. The first bath of a step starts
+ *  with the last step's heat. */
 DEVICE void keepHeat(const Arguments* a, int i, Particle* p) {
-    a->heat[a->bufferIndex * a->numParticles + i] =
-        a->heat[(1 - a->bufferIndex) * a->numParticles + i] - kineticEnergyOf(p);
+    const int last = a->isFirstBath ? 1 - a->bufferIndex : a->bufferIndex;
+    a->heat[a->bufferIndex * a->numParticles + i] = a->heat[last * a->numParticles + i] - kineticEnergyOf(p);
 }
 
 /** v <- a v + sqrt((1-a^2) kT/m) R: the Ornstein-Uhlenbeck process over one step. */
@@ -107,14 +117,14 @@ DEVICE void noteHeat(const Arguments* a, int i, Particle* p) {
     a->heat[a->bufferIndex * a->numParticles + i] += kineticEnergyOf(p);
 }
 
-/** The place of a particle's three numbers in velocityChange, in the buffer of the present step. */
+/** The place of a particle's three numbers in velocityChange, in the buffer of the present innermost step. */
 DEVICE int changePlace(const Arguments* a, int i) {
-    return a->bufferIndex * a->numParticles + i;
+    return a->changeBuffer * a->numParticles + i;
 }
 
-/** v1 - v2, velocities before the bath minus those after it, with delta = dt/2 (v1 + v2): see StepRecord. */
+/** v1 - v2, velocities before the bath minus those after it, with delta = h/2 (v1 + v2): see StepRecord. */
 DEVICE void noteVelocityChange(const Arguments* a, int i, Particle* p) {
-    const mixed perTime = a->dt > 0 ? 2 / a->dt : 0;
+    const mixed perTime = a->driftTime > 0 ? 2 / a->driftTime : 0;
     store3(a->velocityChange, changePlace(a, i), perTime * p->d - 2 * p->v);
 }
 

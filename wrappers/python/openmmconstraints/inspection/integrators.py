@@ -6,7 +6,12 @@ from __future__ import annotations
 
 import openmm as mm
 
-from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
+from openmmconstraints.wrapper import (
+    ConstraintIntegrator,
+    RattleLangevinIntegrator,
+    RattleMTSLangevinIntegrator,
+    RattleNoseHooverIntegrator,
+)
 
 
 def current_integrator(integrator: mm.Integrator, problem: str) -> ConstraintIntegrator:
@@ -36,5 +41,5 @@ def children_of(integrator: mm.Integrator) -> list[mm.Integrator]:
 
 
 def _own_type(integrator: mm.Integrator) -> ConstraintIntegrator:
-    kinds = (RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintIntegrator)
+    kinds = (RattleMTSLangevinIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintIntegrator)
     return next(cls.cast(integrator) for cls in kinds if cls.isinstance(integrator))

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "CommonMTSSteps.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+std::vector<StageText> CommonRattleMTSStep::stages() const {
+    std::vector<StageText> stages = {
+        {"firstHalf", {"keepStart", "halfKickOfLevels", "drift", "solvePositions", "move"}},
+        {"lastHalf", {"halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
+    if (numSubsteps > 1) // the end of an innermost step and the beginning of the next
+        stages.push_back({"between",
+                          {"halfKickOfLevels", "solveVelocities", "addVelocityCorrection", "halfKickOfLevels", "drift",
+                           "solvePositions", "move"},
+                          numSubsteps - 1});
+    return stages;
+}
+
+void CommonRattleMTSStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    startStep(context, integrator);
+    for (int moment = 0; moment < numSubsteps; moment++) {
+        addUp(true, moment > 0);
+        launch(moment == 0 ? "firstHalf" : "between");
+        finishInnermost(context, integrator, moment);
+    }
+    addUp(false, true);
+    launch("lastHalf");
+    checkVelocities();
+}
+
+std::vector<StageText> CommonRattleMTSLangevinStep::stages() const {
+    StageText drift = driftAndHeat();
+    drift.times = numSubsteps;
+    std::vector<StageText> stages = {
+        {"kick", {"keepStart", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}},
+        drift,
+        {"lastKick", {"halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
+    if (numSubsteps > 1) // both kicks of a moment have one projection
+        stages.push_back({"between",
+                          {"halfKickOfLevels", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"},
+                          numSubsteps - 1});
+    return stages;
+}
+
+void CommonRattleMTSLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    startStep(context, integrator);
+    for (int moment = 0; moment < numSubsteps; moment++) {
+        addUp(false, true);
+        launch(moment == 0 ? "kick" : "between");
+        setNoiseStep(stepsTaken * numSubsteps + moment);
+        program->arguments.set("isFirstBath", moment == 0 ? 1 : 0);
+        program->arguments.set("changeBuffer", bufferNow * numSubsteps + moment);
+        addUp(true, false);
+        launchDrift();
+        finishInnermost(context, integrator, moment);
+    }
+    addUp(false, true);
+    launch("lastKick");
+    checkVelocities();
+}
+
+template <class Step>
+void CommonMTSStep<Step>::setOwnNumbers(const ConstraintIntegrator& integrator) {
+    Step::setOwnNumbers(integrator);
+    this->program->arguments.set("warmStart", 0); // multipliers are sums over several solves
+}
+
+template <class Step>
+void CommonMTSStep<Step>::startStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    start = this->cc.getTime();
+    addsUp = 0;
+    computeForcesAt(context, integrator, 0);
+}
+
+template <class Step>
+void CommonMTSStep<Step>::computeForcesAt(ContextImpl& context, const ConstraintIntegrator& integrator, int moment) {
+    const MultipleTimeSteps& steps = *integrator.getMultipleTimeSteps();
+    const auto levels = steps.levels(integrator.getIntegrationForceGroups());
+    const int fastest = levels.back().groups;
+    if (moment == 0 && this->knowsForces(context, fastest))
+        return; // and the sum of slower ones, from the end of the last step
+    this->program->arguments.set("hasSlowForces", 0);
+    for (std::size_t level = 0; level + 1 < levels.size(); level++)
+        if (steps.kicks(levels[level], moment)) {
+            this->computeForces(context, levels[level].groups);
+            this->program->arguments.set("forceFactor", (double) steps.periodOf(levels[level]));
+            this->program->launchAfterwards("addSlowForces", this->numParticles(), this->nextLaunch++);
+            this->program->arguments.set("hasSlowForces", 1);
+        }
+    this->computeForces(context, fastest);
+}
+
+template <class Step>
+void CommonMTSStep<Step>::finishInnermost(ContextImpl& context, const ConstraintIntegrator& integrator, int moment) {
+    const double dt = integrator.getStepSize();
+    const bool isLast = moment + 1 == numSubsteps;
+    this->finishPositions(context, start + (isLast ? dt : (moment + 1) * (dt / numSubsteps)));
+    computeForcesAt(context, integrator, moment + 1);
+}
+
+template <class Step>
+void CommonMTSStep<Step>::addUp(bool positions, bool velocities) {
+    this->program->arguments.set("addsUp", addsUp);
+    addsUp |= (positions ? 1 : 0) | (velocities ? 2 : 0);
+}
+
+template class CommonMTSStep<CommonStepKernel>;
+template class CommonMTSStep<CommonLangevinStep>;
+
+} // namespace ConstraintPlugin

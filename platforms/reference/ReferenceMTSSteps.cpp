@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "ReferenceMTSSteps.h"
+
+using namespace OpenMM;
+
+namespace ConstraintPlugin {
+
+void ReferenceRattleMTSStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    startStep(context, integrator);
+    Real3* v = velocities(context);
+    for (int moment = 0; moment < numSubsteps; moment++) {
+        halfKick(context);
+        forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i]; });
+        solvePositions(context, integrator, moment);
+        halfKick(context);
+        solveVelocities(context, integrator);
+    }
+}
+
+void ReferenceRattleMTSLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    startStep(context, integrator);
+    Real3* v = velocities(context);
+    velocityChanges.resize(numSubsteps);
+    halfKick(context);
+    solveVelocities(context, integrator);
+    for (int moment = 0; moment < numSubsteps; moment++) {
+        // delta = h/2 (v before and after the heat bath)
+        std::vector<Real3>& change = velocityChanges[moment];
+        change.assign(v, v + numParticles());
+        forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? 0.5 * h : 0.0) * v[i]; });
+        ornsteinUhlenbeck(context, integrator, v, h, stepsTaken * numSubsteps + moment);
+        forParticles([&](int i) {
+            delta[i] += (inverseMass[i] > 0 ? 0.5 * h : 0.0) * v[i];
+            change[i] = change[i] - v[i];
+        });
+        solvePositions(context, integrator, moment);
+        // P of both kicks at a moment, that which ends an innermost step and that which begins the next, is one
+        halfKick(context, moment + 1 < numSubsteps ? 2 : 1);
+        solveVelocities(context, integrator);
+    }
+}
+
+template <class Step>
+void ReferenceMTSStep<Step>::startStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    numSubsteps = integrator.getMultipleTimeSteps()->getNumSubsteps();
+    h = integrator.getStepSize() / numSubsteps;
+    start = this->currentTime(context);
+    this->noteGradientPositions(context);
+    this->solver->forgetImpulses();
+    impulses = this->solver->getImpulses(); // zero; mu becomes the sum over the step
+    computeForces(context, integrator, 0);
+}
+
+template <class Step>
+void ReferenceMTSStep<Step>::computeForces(ContextImpl& context, const ConstraintIntegrator& integrator, int moment) {
+    const MultipleTimeSteps& steps = *integrator.getMultipleTimeSteps();
+    const auto levels = steps.levels(integrator.getIntegrationForceGroups());
+    fastest = levels.back().groups;
+    if (moment == 0 && this->knowsForces(context, fastest))
+        return; // and the sum of slower ones, from the end of the last step
+    slow.clear();
+    for (std::size_t level = 0; level + 1 < levels.size(); level++)
+        if (steps.kicks(levels[level], moment)) {
+            const Real3* f = this->stepForces(context, levels[level].groups);
+            slow.resize(this->numParticles());
+            const double factor = steps.periodOf(levels[level]);
+            this->forParticles([&](int i) { slow[i] += factor * f[i]; });
+        }
+    this->stepForces(context, fastest);
+}
+
+template <class Step>
+void ReferenceMTSStep<Step>::halfKick(ContextImpl& context, int times) {
+    const Real3* f = this->stepForces(context, fastest); // known
+    if (!slow.empty()) {
+        all.resize(slow.size());
+        this->forParticles([&](int i) { all[i] = f[i] + slow[i]; });
+        f = all.data();
+    }
+    Real3* v = this->velocities(context);
+    this->forParticles([&](int i) { v[i] += (times * 0.5 * h * this->inverseMass[i]) * f[i]; });
+    this->requireFinite(v, "velocity");
+}
+
+template <class Step>
+void ReferenceMTSStep<Step>::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    this->solver->forgetImpulses();
+    HostStepKernel::solveVelocities(context, integrator, this->positions(context), this->velocities(context));
+    impulses.addVelocities(this->solver->getImpulses());
+}
+
+template <class Step>
+void ReferenceMTSStep<Step>::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator, int moment) {
+    this->solver->forgetImpulses();
+    HostStepKernel::solvePositions(context, integrator, this->positions(context), this->delta.data(),
+                                   this->velocities(context), h);
+    impulses.addPositions(this->solver->getImpulses(), h);
+    this->addDisplacement(context, this->delta.data());
+    context.computeVirtualSites();
+    const bool isLast = moment + 1 == numSubsteps;
+    this->setTime(context, start + (isLast ? integrator.getStepSize() : (moment + 1) * h));
+    computeForces(context, integrator, moment + 1);
+}
+
+template class ReferenceMTSStep<ReferenceStepKernel>;
+template class ReferenceMTSStep<ReferenceLangevinStep>;
+
+} // namespace ConstraintPlugin
