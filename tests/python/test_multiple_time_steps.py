@@ -135,6 +135,24 @@ def test_barostat_and_motion_remover_need_no_listing(make, water):
     assert integrator.getSolverSummary().maxError <= 1e-5
 
 
+def test_health_looks_at_the_fastest_and_the_slowest_step(make):
+    system = mm.System()
+    bond = mm.HarmonicBondForce()
+    period = 0.020  # ps
+    bond.addBond(system.addParticle(12), system.addParticle(12), 0.15, 6 * (2 * np.pi / period) ** 2)
+    system.addForce(bond)
+
+    def findings(step, substeps):
+        health = mc.Health(system, integrator=make([(1, 1), (0, substeps)], step))
+        return [finding for finding in health.findings if finding.kind == "time-step"]
+
+    assert findings(0.006, 6) == []
+    (resonance,) = findings(0.008, 8)
+    assert "every 8 fs only" in resonance.message
+    assert "at most 6.7 fs" in resonance.remedy
+    assert any("time step of 4 fs" in finding.message for finding in findings(0.004, 1))
+
+
 def test_no_geodesic_steps():
     integrator = mc.RattleMTSLangevinIntegrator(300, 1, 0.004, GROUPS)
     integrator.setNumGeodesicSteps(0)

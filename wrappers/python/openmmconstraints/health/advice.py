@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import openmm as mm
-from openmm import unit
 
 from openmmconstraints.health.checker import Start
 from openmmconstraints.health.findings import Finding, Severity
@@ -16,6 +15,7 @@ from openmmconstraints.health.vibrations import (
     STEPS_OF_INSTABILITY,
     Vibration,
 )
+from openmmconstraints.inspection.integrators import step_sizes
 
 #: For constant energy, by precision, and why.
 TOLERANCES = {
@@ -23,6 +23,9 @@ TOLERANCES = {
     "mixed": (1e-8, "positions are kept in two floats; at most one more iteration than 1e-5"),
     "double": (1e-8, "energy drifts no less at tighter ones; at most one more iteration than 1e-5"),
 }
+#: Part of a period from which on slow forces of several time steps resonate: Ma, Izaguirre, Skeel, SIAM J. Sci. Comput.
+#: 24, 1951 (2003).
+RESONANCE = 1 / 3
 #: Above it, constant-energy runs drift, and virials have errors of this size.
 LOOSE = 1e-4
 
@@ -64,7 +67,7 @@ def check_step(integrator: mm.Integrator | None, vibrations: list[Vibration], un
         findings.append(Finding("note", "time-step", message, "They may need a shorter time step."))
     if integrator is None or not vibrations:
         return findings
-    step = integrator.getStepSize().value_in_unit(unit.femtosecond)
+    step, slowest = (1000 * size for size in step_sizes(integrator))
     fastest = vibrations[0]
     values = {"step_fs": step, "period_fs": fastest.period}
     remedy = (
@@ -84,4 +87,9 @@ def check_step(integrator: mm.Integrator | None, vibrations: list[Vibration], un
                 )
             )
             break
+    if slowest > max(step, fastest.period * RESONANCE):
+        message = f"Forces that are evaluated every {slowest:.3g} fs only: {fastest} resonates with them in long runs."
+        remedy = f"Take at most {fastest.period * RESONANCE:.2g} fs for the slowest force group."
+        values = {"step_fs": slowest, "period_fs": fastest.period}
+        findings.append(Finding("warning", "time-step", message, remedy, values=values))
     return findings

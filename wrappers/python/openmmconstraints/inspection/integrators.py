@@ -9,6 +9,7 @@ import openmm as mm
 from openmmconstraints.wrapper import (
     ConstraintIntegrator,
     RattleLangevinIntegrator,
+    RattleMTSIntegrator,
     RattleMTSLangevinIntegrator,
     RattleNoseHooverIntegrator,
 )
@@ -40,6 +41,21 @@ def children_of(integrator: mm.Integrator) -> list[mm.Integrator]:
     return [integrator]
 
 
+def step_sizes(integrator: mm.Integrator) -> tuple[float, float]:
+    """Of the fastest and of the slowest forces, ps: the same unless there are several time steps."""
+    step = integrator.getStepSize()._value
+    if not isinstance(integrator, (RattleMTSIntegrator, RattleMTSLangevinIntegrator)):
+        return step, step
+    substeps = [substeps for _, substeps in integrator.getGroups()]
+    return step / max(substeps), step / min(substeps)
+
+
 def _own_type(integrator: mm.Integrator) -> ConstraintIntegrator:
-    kinds = (RattleMTSLangevinIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator, ConstraintIntegrator)
+    kinds = (
+        RattleMTSIntegrator,
+        RattleMTSLangevinIntegrator,
+        RattleLangevinIntegrator,
+        RattleNoseHooverIntegrator,
+        ConstraintIntegrator,
+    )
     return next(cls.cast(integrator) for cls in kinds if cls.isinstance(integrator))
