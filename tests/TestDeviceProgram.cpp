@@ -160,8 +160,9 @@ TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{192, 36}}));             // few: in one launch
     EXPECT_EQ(rangesOf(tablesOf({{300, 60}})), (Ranges{{64, 300}}));
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {5, 500}, {300, 60}})), (Ranges{{192, 36}, {64, 300}}));
-    // More parts than can wait for each other: they would keep others from doing so.
-    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{192, 1216}, {64, 5}}));
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{192, 1221}})); // they take turns
+    // A cluster has more parts than can wait for each other: it keeps no others from doing so.
+    EXPECT_EQ(rangesOf(tablesOf({{2, 500}, {1, 17000}, {5, 60}})), (Ranges{{192, 133}, {192, 13}}));
     EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 2)), (Ranges{{192, 2}, {64, 300}})); // factors that do not fit
     EXPECT_EQ(rangesOf(tablesOf({{20, 60}}, 2)), (Ranges{{192, 22}}));
 }

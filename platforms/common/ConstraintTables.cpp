@@ -328,7 +328,13 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
     const bool isJoined = std::any_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
                                       [&](int k) { return set.isJoined(set.constraints[k]); });
     const ThreadGroupKind group = threadGroupOf(graph, cluster, !parts.empty());
-    Server server{isJoined, group, cluster.kind == ClusterSolverKind::Iterative, 64, false, parts.size() > 1};
+    Server server{isJoined,
+                  group,
+                  cluster.kind == ClusterSolverKind::Iterative,
+                  64,
+                  false,
+                  parts.size() > 1,
+                  (int) parts.size() > available.waitingBlocks};
     if (group == ThreadGroupKind::Grid)
         server.blockSize = std::min(maxBlockSize, available.largestBlock);
     if (group == ThreadGroupKind::Part) {
@@ -373,22 +379,15 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
 /** Those that are served alike, and after them others that need less, if they are few. */
 std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std::size_t first) const {
     const Server& server = served[first].server;
-    const auto numBlocks = [&](std::size_t from, std::size_t to) {
-        std::size_t count = 0;
-        for (; from < to; from++)
-            count += std::max(served[from].parts.size(), (std::size_t) 1);
-        return (int) count;
-    };
     std::size_t last = first;
     while (last < served.size()) {
         const Server& next = served[last].server;
         std::size_t end = last;
         while (end < served.size() && !(next < served[end].server))
             end++;
-        const bool isOther =
-            next.isJoined != server.isJoined || next.group != server.group || next.isIterative != server.isIterative;
-        const bool isCrowded = server.isSplit && numBlocks(first, end) > available.waitingBlocks;
-        if (last > first && (isOther || isCrowded || (int) (end - last) >= minOwnRange))
+        const bool isOther = next.isJoined != server.isJoined || next.group != server.group ||
+                             next.isIterative != server.isIterative || next.launchesRounds != server.launchesRounds;
+        if (last > first && (isOther || (int) (end - last) >= minOwnRange))
             break;
         last = end;
     }
@@ -398,8 +397,9 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
 void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph& graph,
                                 const std::vector<Served>& served, std::size_t first, std::size_t last) {
     const Server& server = served[first].server;
-    Range range{server.group,     server.isIterative, server.isJoined,    server.isSplit,
-                server.blockSize, numGeneralClusters, numGeneralClusters, 0};
+    Range range{server.group,       server.isIterative,    server.isJoined,
+                server.isSplit,     server.launchesRounds, server.blockSize,
+                numGeneralClusters, numGeneralClusters,    0};
     for (std::size_t i = first; i < last; i++)
         range.last += std::max((int) served[i].parts.size(), 1);
     int whole = range.last; // of the next cluster that has several parts

@@ -90,9 +90,10 @@ public:
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
-        bool isJoined; ///< there are joined bodies in these clusters, and in no others
-        bool isSplit;  ///< there are parts of clusters that have several
-        int blockSize; ///< threads; of single threads, those that are launched together
+        bool isJoined;       ///< there are joined bodies in these clusters, and in no others
+        bool isSplit;        ///< there are parts of clusters that have several
+        bool launchesRounds; ///< clusters have more parts than can wait for each other
+        int blockSize;       ///< threads; of single threads, those that are launched together
         int first, last;
         int end; ///< where whole clusters end that are also there in parts
     };
@@ -205,12 +206,13 @@ private:
         ThreadGroupKind group;
         bool isIterative;
         int blockSize;
-        bool isShared; ///< the factor is in shared memory
-        bool isSplit;  ///< the cluster has several parts
+        bool isShared;       ///< the factor is in shared memory
+        bool isSplit;        ///< the cluster has several parts
+        bool launchesRounds; ///< it has more parts than can wait for each other
         bool operator<(const Server& other) const {
-            return std::tuple(isJoined, group, isIterative, !isSplit, -blockSize, isShared) <
-                   std::tuple(other.isJoined, other.group, other.isIterative, !other.isSplit, -other.blockSize,
-                              other.isShared);
+            return std::tuple(isJoined, group, isIterative, !launchesRounds, !isSplit, -blockSize, isShared) <
+                   std::tuple(other.isJoined, other.group, other.isIterative, !other.launchesRounds, !other.isSplit,
+                              -other.blockSize, other.isShared);
         }
     };
     /** A cluster, and the parts in which it is solved, if any. */

@@ -123,7 +123,10 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
     const int numParts = range.last - range.first;
     // A test of launches sets the variable.
     const bool waits =
-        !range.isSplit || (numParts <= cooperatingBlocks() && std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
+        !range.isSplit || (!range.launchesRounds && std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
+    // Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
+    // has no more parts than there are blocks, so all of the first one that is not solved yet are taken.
+    const int blocks = waits && range.isSplit ? std::min(numParts, cooperatingBlocks()) : numParts;
     for (int c = range.first; c < range.last; c++)
         clustersInParts += constraintTables.partsOfCluster[c][0] == c && constraintTables.partsOfCluster[c][2] != c;
     const OpenMM::ComputeProgram program = device.compile(checked(partText(stages, range, group, set, waits)),
@@ -133,7 +136,7 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
         arguments.bind(kernel);
         for (int round : rounds)
             launches[stage].push_back(
-                {kernel, numParts * group.blockSize, group.blockSize, range.first, range.last, round});
+                {kernel, blocks * group.blockSize, group.blockSize, range.first, range.last, round});
     };
     // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partRun.cc. The first round may
     // only measure, and the last one only decides.

@@ -272,9 +272,11 @@ const std::vector<Kind>& kinds() {
          }}, // a thread, a block of either size, parts
         {"hinges", hinges},
         {"chainWithRing", chainWithRing},
-        // A factor that needs more shared memory than CUDA gives without being asked, and one that needs too much.
+        // One in parts that are all on a device at once, and one in more parts.
         {"longChain", [] { return chainsOf({2600}); }},
-        {"longestChain", [] { return chainsOf({30000}); }},
+        {"longestChain", [] { return chainsOf({1000000}); }},
+        // All together have more parts than there are multiprocessors, each has fewer.
+        {"longChains", [] { return chainsOf(std::vector<int>(100, 300)); }},
     };
     return all;
 }
@@ -560,11 +562,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Cost{"hydrogens", "RattleMTSLangevin", 9 + 3, 1}, Cost{"upToEight", "Rattle", 2, 1},
                     Cost{"clusters", "Shake", 2, 1}, Cost{"clusters", "Rattle", 4, 1},
                     Cost{"clusters", "RattleLangevin", 4, 1}, Cost{"longChain", "Rattle", 2, 1},
-                    Cost{"longestChain", "Rattle", 26, 1}, Cost{"declared", "Rattle", 7, 1},
-                    Cost{"fullerenes", "Shake", 1, 1}, Cost{"fullerenes", "Rattle", 2, 1},
-                    Cost{"fullerenes", "RattleLangevin", 2, 1}, Cost{"hinges", "Shake", 5, 1},
-                    Cost{"hinges", "Rattle", 10, 1}, Cost{"hinges", "RattleLangevin", 13, 1},
-                    Cost{"chainWithRing", "Rattle", 8, 1}),
+                    Cost{"longestChain", "Rattle", 26, 1}, Cost{"longChains", "Rattle", 2, 1},
+                    Cost{"declared", "Rattle", 7, 1}, Cost{"fullerenes", "Shake", 1, 1},
+                    Cost{"fullerenes", "Rattle", 2, 1}, Cost{"fullerenes", "RattleLangevin", 2, 1},
+                    Cost{"hinges", "Shake", 5, 1}, Cost{"hinges", "Rattle", 10, 1},
+                    Cost{"hinges", "RattleLangevin", 13, 1}, Cost{"chainWithRing", "Rattle", 8, 1}),
     [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
 INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 

@@ -230,6 +230,42 @@ TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
     }
 }
 
+// ---- several clusters
+// ----------------------------------------------------------------------------------------------
+
+/** Bent chains, and a straight one, which is solved as a whole. */
+InitialState chains() {
+    TestSystem all = bentChain(200, 111);
+    for (const TestSystem& one :
+         {longChain(130, 1e4), bentChain(170, 130), protein(30), bentChain(90, 111), bentChain(190, 150)}) {
+        const int first = all.numParticles();
+        all.masses.insert(all.masses.end(), one.masses.begin(), one.masses.end());
+        for (const Real3& x : one.positions)
+            all.positions.push_back(x + Real3{0, 0.01 * first, 0});
+        for (const auto& bond : one.bonds)
+            all.bonds.push_back({first + bond.i, first + bond.j, bond.length});
+    }
+    return toState(all);
+}
+
+/** Blocks that wait for each other take clusters in turn, be they with words of each other or at barriers. */
+TEST_F(EmulatedPartsOf, ManyClustersTakeTurnsOnFewMultiprocessors) {
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+    for (const char* integrator : {"Rattle", "ConstraintForce"}) {
+        const ConstraintTests::Setup setup{"CUDAMixed", direct, integrator};
+        const Readings together = after(3, chains(), setup);
+        EXPECT_NE(together.summary.solver.find("6 in overlapping parts"), std::string::npos) << together.summary.solver;
+        const Variable few("FAKECUDA_MULTIPROCESSORS", "6"); // the protein has six parts
+        const auto inTurns = [&](unsigned int order) {
+            setConditions(order, 0xff);
+            return after(3, chains(), setup);
+        };
+        for (unsigned int order : {0, 7})
+            expectSame(inTurns(order), together);
+        setConditions(0, 0);
+    }
+}
+
 // ---- failures
 // ------------------------------------------------------------------------------------------------------------
 
