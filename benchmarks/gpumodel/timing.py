@@ -164,6 +164,7 @@ class Clock:
         self.barrier: dict[int, list[_Warp]] = {}
         self.alive: dict[int, int] = {}
         self.waiting_blocks: dict[int, list[int]] = {}
+        self.started: dict[int, int] = defaultdict(int)  # warps, by multiprocessor: its schedulers take them in turn
         self.end = 0.0
         self.chain = 0
         self.capacity = 0  # sectors in L1
@@ -204,7 +205,9 @@ class Clock:
             runs = self.trace.runs.get(number, [])
             if self.machine.launch.cooperative:
                 runs = without_spins(runs, number)
-            warp = _Warp(number, runs, block, multiprocessor, number % c.SCHEDULERS, issue=time)
+            scheduler = self.started[multiprocessor] % c.SCHEDULERS
+            self.started[multiprocessor] += 1
+            warp = _Warp(number, runs, block, multiprocessor, scheduler, issue=time)
             warp.place = runs[0].start if runs else 0
             self._push(warp, time)
 

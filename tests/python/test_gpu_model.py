@@ -262,6 +262,16 @@ def test_a_fence_empties_the_first_cache() -> None:
     assert times[1] - times[0] == pytest.approx(slower, rel=0.2)
 
 
+def test_warps_of_small_blocks_use_all_schedulers() -> None:
+    times = []
+    for threads in (64, 128):
+        size = 256 * H200.multiprocessors
+        memory = Memory(np.full(size, 50, np.int32), np.zeros(size, np.float32), np.zeros(size, np.int16))
+        many = launch(kernels("sm_90")["diverge"], memory, size // threads, threads, memory.pointers(0, 1, 2))
+        times.append(time_launch(many, H200).microseconds)
+    assert times[0] == pytest.approx(times[1], rel=0.02)
+
+
 @pytest.mark.parametrize("gpu", list(GPUS.values()), ids=list(GPUS))
 def test_blocks_wait_for_another(gpu: constants.Gpu) -> None:
     cells, blocks, threads = 8192, 4, 64
