@@ -371,9 +371,8 @@ def time_launch(launch: Launch, gpu: Gpu) -> Timing:
         if machine.operations[place].instruction.opcode not in ("LDS", "STS", "ATOMS")
         for of in accesses.values()
     )
-    through_l2 = sectors * 32 / (c.L2_BYTES * gpu.multiprocessors)
     return Timing(
-        c.KERNEL_START + gpu.microseconds(max(cycles, through_l2)),
+        c.KERNEL_START + gpu.microseconds(cycles),
         sum((run.end - run.start) * warps for run, warps in trace.all),
         sum((up_to[run.end] - up_to[run.start]) * warps for run, warps in trace.all),
         max((sum(run.is_barrier for run in runs) for runs in trace.runs.values()), default=0),

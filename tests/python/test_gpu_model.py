@@ -128,6 +128,14 @@ extern "C" __global__ void meet(const int* next, const int* steps, int* barrier,
     }
 }
 
+// Every lane reads a sector of its own again and again.
+extern "C" __global__ void reread(const int* next, int steps, int* to) {
+    int place = 8 * threadIdx.x;
+    for (int k = 0; k < steps; k++)
+        place = next[place];
+    to[blockIdx.x * blockDim.x + threadIdx.x] = place;
+}
+
 // Blocks work and post a word each, for which a lane of every block waits, and work again.
 extern "C" __global__ void gather(const int* next, const int* steps, volatile int* words, int* to) {
     int place = 0;
@@ -270,6 +278,15 @@ def test_warps_of_small_blocks_use_all_schedulers() -> None:
         many = launch(kernels("sm_90")["diverge"], memory, size // threads, threads, memory.pointers(0, 1, 2))
         times.append(time_launch(many, H200).microseconds)
     assert times[0] == pytest.approx(times[1], rel=0.02)
+
+
+def test_reads_from_the_first_cache_take_nothing_of_l2() -> None:
+    cells, blocks, threads = 512, 8 * H200.multiprocessors, 64
+    memory = Memory(np.arange(cells, dtype=np.int32), np.zeros(blocks * threads, np.int32))
+    parameters = memory.pointers(0) + np.array([100, 0], np.int32).tobytes() + memory.pointers(1)
+    timing = time_launch(launch(kernels("sm_90")["reread"], memory, blocks, threads, parameters), H200)
+    sectors_of_one = timing.sectors / H200.multiprocessors
+    assert timing.microseconds < H200.microseconds(sectors_of_one * 32 / constants.L2_BYTES)
 
 
 @pytest.mark.parametrize("gpu", list(GPUS.values()), ids=list(GPUS))
