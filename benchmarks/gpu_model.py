@@ -12,6 +12,10 @@ of a multiprocessor says how long that takes (gpumodel/timing.py, gpumodel/const
 follow each other as in gpumodel/timeline.py. Forces are left out. The table is also written as Markdown, beside the
 file.
 
+A system "dhfr x 45" is so many copies side by side. At most seven of them are executed, on their share of the device,
+and of blocks that do not wait for each other only those of one multiprocessor: "dhfr x 1" shows by comparison with
+"dhfr" what that changes.
+
 The model only ranks designs until it agrees with a real GPU within 30 %.
 """
 
@@ -130,7 +134,8 @@ def report(results: dict[Case, Result], gpus: Sequence[str]) -> str:
         "",
         "Numbers of a launch are those of its longest one, on the first GPU; its time is the sum over a step. "
         "Instructions are those of warps. A chain is the number of reads of global memory of which each needs the one "
-        "before.",
+        "before. Of copies (dhfr x 45) at most seven are executed, on their share of the multiprocessors, with their "
+        "share of the blocks.",
         "",
         *published_table(results),
         *totals_table(results, gpus),

@@ -7,7 +7,7 @@ Branches diverge and join within a warp as on a device: BSSY notes lanes in a ba
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,7 @@ class Launch:
     memory: np.ndarray  # bytes
     base: int  # the address of the first one
     cooperative: bool = False
+    sample: Sequence[int] | None = None  # blocks that are executed: all, unless they are given
 
 
 @dataclass
@@ -69,13 +70,14 @@ class Machine:
         kernel = launch.kernel
         self.launch, self.kernel = launch, kernel
         self.warps_of_block = (launch.threads + 31) // 32
-        self.num_warps = launch.blocks * self.warps_of_block
+        self.blocks = np.array(range(launch.blocks) if launch.sample is None else launch.sample)
+        self.num_warps = self.blocks.size * self.warps_of_block
         threads = 32 * self.num_warps
         self.memory = launch.memory
         self.base = np.int64(launch.base)
         size = kernel.static_shared + launch.dynamic_shared
         self.shared_size = (size + 1024 + 15) // 16 * 16
-        self.shared = np.zeros(launch.blocks * self.shared_size, np.uint8)
+        self.shared = np.zeros(self.blocks.size * self.shared_size, np.uint8)
         self.stack = kernel.stack
         self.local = np.zeros(threads * self.stack, np.uint8)
         self.trace = trace if trace is not None else Trace(launch.cooperative)
@@ -133,7 +135,7 @@ class Machine:
     # ---- places ----------------------------------------------------------------------------------------------------
 
     def block_of(self, threads: Array) -> Array:
-        """The blocks of threads."""
+        """The blocks of threads, by their places among those that are executed."""
         return threads // (32 * self.warps_of_block)
 
     def thread_in_block(self, threads: Array) -> Array:

@@ -201,7 +201,7 @@ for _name in ("RED", "REDG"):
 def _special(name: str) -> Getter | None:
     return {
         "SR_TID.X": lambda lanes: lanes.machine.thread_in_block(lanes.threads).astype(np.uint32),
-        "SR_CTAID.X": lambda lanes: lanes.machine.block_of(lanes.threads).astype(np.uint32),
+        "SR_CTAID.X": lambda lanes: lanes.machine.blocks[lanes.machine.block_of(lanes.threads)].astype(np.uint32),
         "SR_LANEID": lambda lanes: (lanes.threads & 31).astype(np.uint32),
         "SR_LTMASK": lambda lanes: (np.uint32(1) << (lanes.threads & 31).astype(np.uint32)) - np.uint32(1),
         "SR_EQMASK": lambda lanes: np.uint32(1) << (lanes.threads & 31).astype(np.uint32),

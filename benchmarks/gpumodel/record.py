@@ -3,7 +3,7 @@
 """Run one time step on the emulated CUDA platform, and write its launches: calls.jsonl and pages.bin of
 tests/calls/Recorder.h.
 
-    record.py SYSTEM.xml STATE.xml INTEGRATOR
+    record.py SYSTEM.xml STATE.xml INTEGRATOR COPIES
 
 The environment, which recordings.py sets, has the stand-ins for the driver and for NVRTC in LD_LIBRARY_PATH, and names
 the folder.
@@ -15,6 +15,7 @@ import ctypes
 import sys
 from pathlib import Path
 
+import numpy as np
 import openmm as mm
 
 import openmmconstraints as mc
@@ -28,20 +29,50 @@ INTEGRATORS = {
 }
 
 
+def copied(system: mm.System, copies: int) -> mm.System:
+    """A System of so many copies, with their angles: OpenMM's CCMA reads these."""
+    result = mm.XmlSerializer.clone(system)
+    masses = [system.getParticleMass(i) for i in range(system.getNumParticles())]
+    constraints = [system.getConstraintParameters(i) for i in range(system.getNumConstraints())]
+    angles = next(force for force in result.getForces() if isinstance(force, mm.HarmonicAngleForce))
+    parameters = [angles.getAngleParameters(i) for i in range(angles.getNumAngles())]
+    for copy in range(1, copies):
+        first = copy * len(masses)
+        for mass in masses:
+            result.addParticle(mass)
+        for i, j, length in constraints:
+            result.addConstraint(first + i, first + j, length)
+        for i, j, k, angle, stiffness in parameters:
+            angles.addAngle(first + i, first + j, first + k, angle, stiffness)
+    return result
+
+
+def side_by_side(state: mm.State, copies: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions and velocities of copies in a box of boxes, and its vectors."""
+    box = np.array(state.getPeriodicBoxVectors(asNumpy=True)._value)
+    number = round(copies ** (1 / 3) + 0.499)  # along each vector
+    places = np.array(list(np.ndindex(number, number, number))[:copies])
+    positions = np.array(state.getPositions(asNumpy=True)._value)
+    velocities = np.array(state.getVelocities(asNumpy=True)._value)
+    return np.concatenate([positions + place @ box for place in places]), np.tile(velocities, (copies, 1)), number * box
+
+
 def main() -> None:
     """The second step is recorded: the first one has set-ups and projections of its own."""
-    system_file, state_file, name = sys.argv[1:]
-    system = mm.XmlSerializer.deserialize(Path(system_file).read_text(encoding="utf-8"))
+    system_file, state_file, name, copies = sys.argv[1:]
+    one = mm.XmlSerializer.deserialize(Path(system_file).read_text(encoding="utf-8"))
     state = mm.XmlSerializer.deserialize(Path(state_file).read_text(encoding="utf-8"))
+    system = copied(one, int(copies))
     integrator = INTEGRATORS[name]()
     integrator.setConstraintTolerance(TOLERANCE)
     if hasattr(integrator, "setRandomNumberSeed"):
         integrator.setRandomNumberSeed(1)
     properties = {"Precision": "mixed", "DeterministicForces": "true"}
     context = mm.Context(system, integrator, mm.Platform.getPlatform("CUDA"), properties)
-    context.setPeriodicBoxVectors(*state.getPeriodicBoxVectors())
-    context.setPositions(state.getPositions())
-    context.setVelocities(state.getVelocities())
+    positions, velocities, box = side_by_side(state, int(copies))
+    context.setPeriodicBoxVectors(*box)
+    context.setPositions(positions)
+    context.setVelocities(velocities)
     driver = ctypes.CDLL("libcuda.so.1")
     integrator.step(1)
     driver.recordLaunches(1)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from . import constants as c
 from .constants import Gpu
@@ -186,7 +188,7 @@ class Clock:
         self.capacity = (self.gpu.cache_kb * 1024 - there * shared) // 32
         multiprocessors = self.gpu.multiprocessors if launch.cooperative else 1
         for m in range(min(multiprocessors, launch.blocks)):
-            blocks = list(range(m, launch.blocks, self.gpu.multiprocessors))
+            blocks = np.flatnonzero(self.machine.blocks % self.gpu.multiprocessors == m).tolist()
             self.waiting_blocks[m] = blocks[at_once:]
             for block in blocks[:at_once]:
                 self._start(block, m, 0.0)
@@ -354,9 +356,15 @@ class Clock:
             self._start(waiting.pop(0), warp.multiprocessor, time)
 
 
-def time_launch(launch: Launch, gpu: Gpu) -> Timing:
-    """Execute a launch, which changes its memory, and find its time."""
+def time_launch(launch: Launch, gpu: Gpu, samples: bool = False) -> Timing:
+    """Execute a launch, which changes its memory, and find its time.
+
+    :param samples: execute those blocks only that are timed, unless blocks wait for each other; the rest is alike
+    """
+    if samples and not launch.cooperative:
+        launch = replace(launch, sample=range(0, launch.blocks, gpu.multiprocessors))
     machine = Machine(launch)
+    share = machine.blocks.size / launch.blocks
     trace = machine.run()
     clock = Clock(machine, trace, gpu)
     cycles = clock.run()
@@ -373,9 +381,9 @@ def time_launch(launch: Launch, gpu: Gpu) -> Timing:
     )
     return Timing(
         c.KERNEL_START + gpu.microseconds(cycles),
-        sum((run.end - run.start) * warps for run, warps in trace.all),
-        sum((up_to[run.end] - up_to[run.start]) * warps for run, warps in trace.all),
+        round(sum((run.end - run.start) * warps for run, warps in trace.all) / share),
+        round(sum((up_to[run.end] - up_to[run.start]) * warps for run, warps in trace.all) / share),
         max((sum(run.is_barrier for run in runs) for runs in trace.runs.values()), default=0),
-        sectors,
+        round(sectors / share),
         clock.chain,
     )

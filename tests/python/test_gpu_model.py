@@ -18,6 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from gpumodel import constants, recording, timeline
+from gpumodel.cases import copies_of, share_of
 from gpumodel.compiler import Kernel, compile_text, disassemble, read_kernels
 from gpumodel.constants import A100, GPUS, H200
 from gpumodel.machine import Launch, Machine
@@ -287,6 +288,32 @@ def test_reads_from_the_first_cache_take_nothing_of_l2() -> None:
     timing = time_launch(launch(kernels("sm_90")["reread"], memory, blocks, threads, parameters), H200)
     sectors_of_one = timing.sectors / H200.multiprocessors
     assert timing.microseconds < H200.microseconds(sectors_of_one * 32 / constants.L2_BYTES)
+
+
+def test_a_sample_of_blocks_takes_the_time_of_all() -> None:
+    blocks, threads = 700, 64
+    size = blocks * threads
+    turns = np.random.default_rng(1).integers(0, 20, size).astype(np.int32)
+    memories = [Memory(turns, np.zeros(size, np.float32), np.zeros(size, np.int16)) for _ in range(2)]
+    timings = [
+        time_launch(launch(kernels("sm_90")["diverge"], m, blocks, threads, m.pointers(0, 1, 2)), H200, samples)
+        for m, samples in zip(memories, (False, True), strict=True)
+    ]
+    assert timings[1].microseconds == pytest.approx(timings[0].microseconds, rel=0.05)
+    assert timings[1].instructions == pytest.approx(timings[0].instructions, rel=0.05)
+    assert timings[1].sectors == pytest.approx(timings[0].sectors, rel=0.05)
+    done = memories[1].read(2, np.int16, size).reshape(blocks, threads)
+    np.testing.assert_array_equal(
+        done[:: H200.multiprocessors], -3 * turns.reshape(blocks, threads)[:: H200.multiprocessors]
+    )
+    assert not done[1 : H200.multiprocessors].any()
+
+
+def test_copies_have_their_share_of_a_device() -> None:
+    assert copies_of("dhfr") == ("dhfr", 1)
+    assert copies_of("dhfr x 45") == ("dhfr", 45)
+    assert share_of(H200, 4) == (4, 132)
+    assert share_of(H200, 45) == (7, 21)
 
 
 @pytest.mark.parametrize("gpu", list(GPUS.values()), ids=list(GPUS))
