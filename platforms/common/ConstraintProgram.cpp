@@ -103,8 +103,8 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
     if (numSmall > 0)
-        compile(cc.compileProgram(checked(smallText(stages))), "smallCluster", stages, numSmall, smallBlockSize(t), 0,
-                0);
+        compile(device.compile(checked(smallText(stages)), 0, false), "smallCluster", stages, numSmall,
+                smallBlockSize(t), 0, 0);
     for (const ConstraintTables::Range& range : t.ranges)
         if (range.group == ThreadGroupKind::Part && !range.isJoined)
             addParts(stages, range, solver.getSet());

@@ -95,7 +95,8 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             text += fillMarkers("partRun", ConstraintKernelSources::partRun,
                                 {{"STAGE", name}, {"SOLVE", solve}, {"KIND", isLocal ? "Local" : "General"}});
         }
-    // OpenMM launches no more blocks than fill a device, except for those that wait for each other.
+    // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
+    // no more than fill a device.
     const auto kernel = [&](const string& name, const string& body) {
         return arguments.kernelText(
             prefixOf(range.group) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",

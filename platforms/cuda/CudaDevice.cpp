@@ -28,7 +28,9 @@ void check(CudaContext& cu, CUresult result, const char* what) {
         throw OpenMMException(std::string("CUDA: ") + what + ": " + cu.getErrorString(result));
 }
 
-/** A kernel that is launched with dynamic shared memory, or cooperatively, which OpenMM's kernels do not support. */
+/** A kernel that is launched with dynamic shared memory, cooperatively, or with as many blocks as there is work for,
+ * which OpenMM's kernels do not support: they have six blocks for each multiprocessor at most. If four of them fit
+ * there, a third of the work is left for a second turn, in which half of the device idles. */
 class OwnKernel : public ComputeKernelImpl {
 public:
     OwnKernel(CudaContext& cu, CUfunction function, const std::string& name, std::size_t sharedBytes,
@@ -50,13 +52,13 @@ public:
         for (Argument& argument : arguments)
             pointers.push_back(argument.array != nullptr ? (void*) &argument.array->getDevicePointer()
                                                          : argument.bytes.data());
-        if (isCooperative)
-            check(cu,
-                  cuLaunchCooperativeKernel(function, threads / blockSize, 1, 1, blockSize, 1, 1,
-                                            (unsigned int) sharedBytes, cu.getCurrentStream(), pointers.data()),
-                  "a cooperative launch");
-        else
-            cu.executeKernel(function, pointers.data(), threads, blockSize, (unsigned int) sharedBytes);
+        const unsigned int blocks = (threads + blockSize - 1) / blockSize, bytes = (unsigned int) sharedBytes;
+        const CUstream stream = cu.getCurrentStream();
+        check(cu,
+              isCooperative
+                  ? cuLaunchCooperativeKernel(function, blocks, 1, 1, blockSize, 1, 1, bytes, stream, pointers.data())
+                  : cuLaunchKernel(function, blocks, 1, 1, blockSize, 1, 1, bytes, stream, pointers.data(), nullptr),
+              isCooperative ? "a cooperative launch" : "a launch");
     }
 
 protected:
@@ -140,8 +142,6 @@ int CudaDevice::cooperatingBlocks() {
 }
 
 ComputeProgram CudaDevice::compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) {
-    if (sharedBytes == 0 && !isCooperative)
-        return cu.compileProgram(text);
     return std::make_shared<OwnProgram>(cu, cu.createModule(CudaKernelSources::vectorOps + text), sharedBytes,
                                         isCooperative);
 }
