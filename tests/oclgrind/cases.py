@@ -270,6 +270,15 @@ def nose_hoover():
     return mc.RattleNoseHooverIntegrator(300, 20, DT)
 
 
+GROUPS = [(1, 1), (0, 2), (2, 4)]  # the springs are in the group with two substeps
+
+
+def langevin_mts():
+    integrator = mc.RattleMTSLangevinIntegrator(300, 5, DT, GROUPS)
+    integrator.setRandomNumberSeed(3)
+    return integrator
+
+
 def langevin(geodesic_steps: int = 1):
     integrator = mc.RattleLangevinIntegrator(300, 5, DT)
     integrator.setRandomNumberSeed(3)
@@ -283,6 +292,8 @@ SCHEMES: dict[str, Callable[[], mc.ConstraintIntegrator]] = {
     "RattleLangevin": langevin,
     "GeodesicLangevin": lambda: langevin(2),
     "NoseHoover": nose_hoover,
+    "RattleMTS": lambda: mc.RattleMTSIntegrator(DT, GROUPS),
+    "RattleMTSLangevin": langevin_mts,
     "ConstraintForce": lambda: mc.ConstraintForceIntegrator(DT),
 }
 SOLVERS = {"iterative": mc.ConstraintIntegrator.Iterative, "direct": mc.ConstraintIntegrator.MatrixInversion}
@@ -436,6 +447,7 @@ for name in (
     "local RattleLangevin",
     "thread Rattle",
     "block NoseHoover",
+    "local RattleMTSLangevin",
     "no root, block",
     "body parts Rattle",
     "joints Rattle",
