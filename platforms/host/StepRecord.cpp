@@ -39,9 +39,12 @@ void StepRecord::note(const SolveReport& report) {
 }
 
 void StepRecord::note(double error, int constraint) {
-    if (error >= summary.maxError || summary.worstConstraint < 0) {
+    // Of equal errors that of the first constraint, since the order of clusters depends on the device.
+    const int listed = listedIndex(solver.getSet(), constraint);
+    const bool isFirst = error == summary.maxError && listed >= 0 && listed < summary.worstConstraint;
+    if (error > summary.maxError || summary.worstConstraint < 0 || isFirst) {
         summary.maxError = error;
-        summary.worstConstraint = listedIndex(solver.getSet(), constraint);
+        summary.worstConstraint = listed;
     }
 }
 
