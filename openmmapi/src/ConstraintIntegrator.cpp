@@ -208,6 +208,9 @@ double ConstraintIntegrator::getConstraintWork() const {
 }
 
 vector<double> ConstraintIntegrator::getVelocityMultipliers() const {
+    if (getMultipleTimeSteps() != nullptr)
+        throw OpenMMException("getVelocityMultipliers: with multiple time steps a step has several velocity stages. "
+                              "getMultipliers() has the impulses of all stages.");
     requireContext(false);
     return reading("getVelocityMultipliers()")->getVelocityMultipliers();
 }

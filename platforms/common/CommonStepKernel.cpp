@@ -452,7 +452,7 @@ void CommonStepKernel::computeForces(ContextImpl& context, int groups) {
 
 void CommonStepKernel::computeForcesToRead(ContextImpl& context, const ConstraintIntegrator& integrator) {
     const bool hasToBeMeasured = isTouched();
-    computeForces(context, integrator.getIntegrationForceGroups());
+    computeForces(context, integrator);
     mayHaveMoved = hasToBeMeasured;
 }
 

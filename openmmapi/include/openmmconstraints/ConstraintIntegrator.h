@@ -155,8 +155,9 @@ public:
      *  the integrator has no velocity stage.
      *
      *  @return [number of constraints] as getMultipliers()
+     *  @throws OpenMMException with multiple time steps: getMultipliers() has the impulses of all stages then
      */
-    virtual std::vector<double> getVelocityMultipliers() const;
+    std::vector<double> getVelocityMultipliers() const;
     /** Work that moving constraints (with a rate, or an expression that depends on t) have done on the system since the
      *  Context was created: the sum over steps of lambda_k * d xi_k0/dt * stepSize, with the mean of the multipliers of
      *  both stages if there are two (RattleIntegrator: second order). If velocities are half a step behind the

@@ -50,11 +50,6 @@ public:
     std::vector<std::pair<int, int>> getGroups() const {
         return timeSteps.getGroups();
     }
-    /** Not defined for several time steps.
-     *
-     *  @throws OpenMMException always: getMultipliers() has the impulses of both stages
-     */
-    std::vector<double> getVelocityMultipliers() const override;
     const MultipleTimeSteps* getMultipleTimeSteps() const override {
         return &timeSteps;
     }
