@@ -10,9 +10,7 @@ namespace ConstraintPlugin {
 void ReferenceGeodesicLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     const double end = currentTime(context) + integrator.getStepSize();
     Real3* v = velocities(context);
-    noteGradientPositions(context);
-    solver->forgetImpulses();
-    impulses = solver->getImpulses(); // zero; mu becomes the sum over the step
+    startSum(context);
 
     halfKick(context, integrator, v);          // B
     geodesicDrift(context, integrator, v);     // A
@@ -35,24 +33,13 @@ void ReferenceGeodesicLangevinStep::geodesicDrift(ContextImpl& context, const Co
                                                   Real3* v) {
     const int numSteps = dynamic_cast<const RattleLangevinIntegrator&>(integrator).getNumGeodesicSteps();
     const double h = 0.5 * integrator.getStepSize() / numSteps;
-    Real3* x = positions(context);
     for (int k = 0; k < numSteps; k++) {
         // RATTLE without a force: r += h v + c, v += c/h, and projection onto the tangent space there
         forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i]; });
-        solver->forgetImpulses();
-        HostStepKernel::solvePositions(context, integrator, x, delta.data(), v, h);
-        addDisplacement(context, delta.data());
-        impulses.addPositions(solver->getImpulses(), h);
+        displace(context, integrator, v, h);
         setTime(context, currentTime(context) + h);
         returnToTangent(context, integrator, v);
     }
-}
-
-void ReferenceGeodesicLangevinStep::returnToTangent(ContextImpl& context, const ConstraintIntegrator& integrator,
-                                                    Real3* v) {
-    solver->forgetImpulses();
-    solveVelocities(context, integrator, positions(context), v);
-    impulses.addVelocities(solver->getImpulses());
 }
 
 } // namespace ConstraintPlugin

@@ -43,4 +43,15 @@ void ReferenceLangevinStep::ornsteinUhlenbeck(ContextImpl& context, const Constr
     heatOfStep += kineticEnergy(v) - before;
 }
 
+void ReferenceLangevinStep::driftThroughBath(ContextImpl& context, const ConstraintIntegrator& integrator, Real3* v,
+                                             double duration, std::uint64_t draw, std::vector<Real3>& change) {
+    change.assign(v, v + numParticles());
+    forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? 0.5 * duration : 0.0) * v[i]; });
+    ornsteinUhlenbeck(context, integrator, v, duration, draw);
+    forParticles([&](int i) {
+        delta[i] += (inverseMass[i] > 0 ? 0.5 * duration : 0.0) * v[i];
+        change[i] = change[i] - v[i];
+    });
+}
+
 } // namespace ConstraintPlugin

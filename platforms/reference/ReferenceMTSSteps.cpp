@@ -12,9 +12,9 @@ void ReferenceRattleMTSStep::takeStep(ContextImpl& context, const ConstraintInte
     for (int moment = 0; moment < numSubsteps; moment++) {
         halfKick(context);
         forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? h : 0.0) * v[i]; });
-        solvePositions(context, integrator, moment);
+        drift(context, integrator, moment);
         halfKick(context);
-        solveVelocities(context, integrator);
+        returnToTangent(context, integrator, v);
     }
 }
 
@@ -23,21 +23,13 @@ void ReferenceRattleMTSLangevinStep::takeStep(ContextImpl& context, const Constr
     Real3* v = velocities(context);
     velocityChanges.resize(numSubsteps);
     halfKick(context);
-    solveVelocities(context, integrator);
+    returnToTangent(context, integrator, v);
     for (int moment = 0; moment < numSubsteps; moment++) {
-        // delta = h/2 (v before and after the heat bath)
-        std::vector<Real3>& change = velocityChanges[moment];
-        change.assign(v, v + numParticles());
-        forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? 0.5 * h : 0.0) * v[i]; });
-        ornsteinUhlenbeck(context, integrator, v, h, stepsTaken * numSubsteps + moment);
-        forParticles([&](int i) {
-            delta[i] += (inverseMass[i] > 0 ? 0.5 * h : 0.0) * v[i];
-            change[i] = change[i] - v[i];
-        });
-        solvePositions(context, integrator, moment);
+        driftThroughBath(context, integrator, v, h, stepsTaken * numSubsteps + moment, velocityChanges[moment]);
+        drift(context, integrator, moment);
         // P of both kicks at a moment, that which ends an innermost step and that which begins the next, is one
         halfKick(context, moment + 1 < numSubsteps ? 2 : 1);
-        solveVelocities(context, integrator);
+        returnToTangent(context, integrator, v);
     }
 }
 
@@ -46,9 +38,7 @@ void ReferenceMTSStep<Step>::startStep(ContextImpl& context, const ConstraintInt
     numSubsteps = integrator.getMultipleTimeSteps()->getNumSubsteps();
     h = integrator.getStepSize() / numSubsteps;
     start = this->currentTime(context);
-    this->noteGradientPositions(context);
-    this->solver->forgetImpulses();
-    impulses = this->solver->getImpulses(); // zero; mu becomes the sum over the step
+    this->startSum(context);
     computeForces(context, integrator, 0);
 }
 
@@ -84,19 +74,8 @@ void ReferenceMTSStep<Step>::halfKick(ContextImpl& context, int times) {
 }
 
 template <class Step>
-void ReferenceMTSStep<Step>::solveVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    this->solver->forgetImpulses();
-    HostStepKernel::solveVelocities(context, integrator, this->positions(context), this->velocities(context));
-    impulses.addVelocities(this->solver->getImpulses());
-}
-
-template <class Step>
-void ReferenceMTSStep<Step>::solvePositions(ContextImpl& context, const ConstraintIntegrator& integrator, int moment) {
-    this->solver->forgetImpulses();
-    HostStepKernel::solvePositions(context, integrator, this->positions(context), this->delta.data(),
-                                   this->velocities(context), h);
-    impulses.addPositions(this->solver->getImpulses(), h);
-    this->addDisplacement(context, this->delta.data());
+void ReferenceMTSStep<Step>::drift(ContextImpl& context, const ConstraintIntegrator& integrator, int moment) {
+    this->displace(context, integrator, this->velocities(context), h);
     context.computeVirtualSites();
     const bool isLast = moment + 1 == numSubsteps;
     this->setTime(context, start + (isLast ? integrator.getStepSize() : (moment + 1) * h));

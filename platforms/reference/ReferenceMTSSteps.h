@@ -8,25 +8,20 @@
 
 namespace ConstraintPlugin {
 
-/** What both integrators with multiple time steps share: which forces kick when, and the sum of all impulses. */
+/** What both integrators with multiple time steps share: which forces kick when. */
 template <class Step>
-class ReferenceMTSStep : public Step {
+class ReferenceMTSStep : public ReferenceSummedStep<Step> {
 public:
-    using Step::Step;
+    using ReferenceSummedStep<Step>::ReferenceSummedStep;
 
 protected:
-    void readMultipliers(double dt) override {
-        this->readImpulses(impulses, dt);
-    }
     /** Begin a step: velocities, positions and time at its start. */
     void startStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** v += h/2 F/m, F the sum over the levels that kick now of their forces, each times the number of innermost steps
      * in one of theirs. @param times  the kick is done */
     void halfKick(OpenMM::ContextImpl& context, int times = 1);
-    /** v <- P[v] */
-    void solveVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Position stage of an innermost step, r += delta + c, v += c/h, and the forces at its end. */
-    void solvePositions(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int moment);
+    void drift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int moment);
 
     int numSubsteps = 1;
     double h = 0; ///< ps, of an innermost step
@@ -35,7 +30,6 @@ private:
     /** The forces that kick at a moment: after so many innermost steps. */
     void computeForces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int moment);
     double start = 0;             // ps, of the step
-    Impulses impulses;            // of all of its stages
     int fastest = 0;              // groups of this level
     std::vector<Real3> slow, all; // parts of F: of all levels but the fastest, and F
 };

@@ -18,14 +18,7 @@ void ReferenceRattleLangevinStep::takeStep(ContextImpl& context, const Constrain
 
     // delta = dt/2 (v before and after the heat bath); then the constraint impulse is added to both
     velocityChanges.resize(1);
-    std::vector<Real3>& change = velocityChanges[0];
-    change.assign(v, v + numParticles());
-    forParticles([&](int i) { delta[i] = (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i]; });
-    ornsteinUhlenbeck(context, integrator, v);
-    forParticles([&](int i) {
-        delta[i] += (inverseMass[i] > 0 ? 0.5 * dt : 0.0) * v[i];
-        change[i] = change[i] - v[i];
-    });
+    driftThroughBath(context, integrator, v, dt, stepsTaken, velocityChanges[0]);
     solvePositions(context, integrator, delta.data(), v);
     movePositions(context, integrator, delta.data());
 }

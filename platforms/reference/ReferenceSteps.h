@@ -43,6 +43,10 @@ protected:
     /** The same over a duration (ps), with the random numbers of a draw. */
     void ornsteinUhlenbeck(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity,
                            double duration, std::uint64_t draw);
+    /** LangevinMiddle's free drift over a duration, delta = duration/2 (v before and after the heat bath), and the
+     * change of velocities in the bath, see StepReading. */
+    void driftThroughBath(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity,
+                          double duration, std::uint64_t draw, std::vector<Real3>& change);
     void writeOwn(std::ostream& stream) const override {
         write(stream, noiseKey);
         write(stream, stepsTaken);
@@ -65,25 +69,53 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
 };
 
-/** g-BAOAB (RattleLangevinIntegrator.h). */
-class ReferenceGeodesicLangevinStep : public ReferenceLangevinStep {
+/** A step with several stages of a kind: the sum of the impulses of all solves except those after random velocities. */
+template <class Step>
+class ReferenceSummedStep : public Step {
 public:
-    using ReferenceLangevinStep::ReferenceLangevinStep;
+    using Step::Step;
+
+protected:
+    void readMultipliers(double dt) override {
+        this->readImpulses(impulses, dt);
+    }
+    /** Begin a sum, with gradients at the Context's positions. */
+    void startSum(OpenMM::ContextImpl& context) {
+        this->noteGradientPositions(context);
+        this->solver->forgetImpulses();
+        impulses = this->solver->getImpulses(); // zero; mu becomes the sum over the step
+    }
+    /** Position stage over h (ps) of a displacement `delta`, which is then added to the positions. */
+    void displace(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity, double h) {
+        this->solver->forgetImpulses();
+        HostStepKernel::solvePositions(context, integrator, this->positions(context), this->delta.data(), velocity, h);
+        impulses.addPositions(this->solver->getImpulses(), h);
+        this->addDisplacement(context, this->delta.data());
+    }
+    /** v <- P[v] */
+    void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity) {
+        this->solver->forgetImpulses();
+        this->solveVelocities(context, integrator, this->positions(context), velocity);
+        impulses.addVelocities(this->solver->getImpulses());
+    }
+
+private:
+    Impulses impulses; // of this step
+};
+
+/** g-BAOAB (RattleLangevinIntegrator.h). */
+class ReferenceGeodesicLangevinStep : public ReferenceSummedStep<ReferenceLangevinStep> {
+public:
+    using ReferenceSummedStep::ReferenceSummedStep;
 
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
-    /** The sum of the impulses of all solves except those after random velocities. */
-    void readMultipliers(double dt) override {
-        readImpulses(impulses, dt);
-    }
 
 private:
     /** B: v += dt/2 f(r)/m, projected onto the tangent space. */
     void halfKick(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
     /** A: free motion on the constraints over dt/2, along a geodesic. */
     void geodesicDrift(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
-    void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity);
-    Impulses impulses; // of this step
 };
 
 /** Velocity Verlet with RATTLE between two halves of a Nose-Hoover chain (RattleNoseHooverIntegrator.h). */
