@@ -161,21 +161,10 @@ def build_special(b: Builder) -> Execute:
     name, source = b.instruction.modifiers[0], b.operands[1]
     if name in ("RCP64H", "RSQ64H"):
         put, function = b.to_u32(b.operands[0]), MUFU[name[:3]]
-        if source.kind == "float":  # a constant is printed as the double that it stands for
-            constant = b.f64(source)
-        else:
-            upper = b.u32(_unsigned(source))
-        negate, absolute = source.negated, source.absolute
-
-        def number(lanes: Lanes) -> Array:
-            if source.kind == "float":
-                return np.asarray(constant(lanes))
-            x = np.asarray(upper(lanes).astype(np.uint64) << LOW).view(np.float64)
-            x = np.abs(x) if absolute else x
-            return -x if negate else x
+        number = b.f64(source) if source.kind == "float" else b.upper_half(source)
 
         def execute(lanes: Lanes) -> None:
-            value = np.asarray(function(number(lanes))).view(np.uint64)
+            value = np.asarray(function(np.asarray(number(lanes)))).view(np.uint64)
             put(lanes, (value >> LOW).astype(np.uint32))
 
         return execute
@@ -184,10 +173,6 @@ def build_special(b: Builder) -> Execute:
     if special is None:
         raise b.unknown()
     return lambda lanes: put(lanes, special(get(lanes).astype(np.float64)))
-
-
-def _unsigned(operand):
-    return operand.__class__(operand.kind, operand.number, operand.value, operand.offset, uniform=operand.uniform)
 
 
 @builds("HFMA2", "HADD2")

@@ -155,6 +155,11 @@ class Builder:
             get = lambda lanes: (low(lanes).astype(np.uint64) | high(lanes).astype(np.uint64) << LOW).view(np.float64)  # noqa: E731
         return _signed(operand, get)
 
+    def upper_half(self, operand: Operand) -> Getter:
+        """A number in double precision whose lower half is zero."""
+        raw = self._raw(operand)
+        return _signed(operand, lambda lanes: np.asarray(raw(lanes).astype(np.uint64) << LOW).view(np.float64))
+
     def predicate(self, operand: Operand) -> Getter:
         """A predicate, or that it does not hold."""
         number = operand.number
