@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import openmm as mm
 import pytest
+from held import held
 from openmm import app, unit
 from peptide import ring_in_water
 from platforms import under_test
@@ -21,16 +22,6 @@ def villin():
     waters = [residue for residue in modeller.topology.residues() if residue.name == "HOH"]
     modeller.delete(waters[20:])
     return app.ForceField("amber14-all.xml", "amber14/tip3p.xml"), modeller.topology, modeller.positions
-
-
-def _held(system):
-    """Pairs and lengths (nm), from the System and from its ConstraintForces."""
-    parameters = [system.getConstraintParameters(n) for n in range(system.getNumConstraints())]
-    for force in system.getForces():
-        if mc.ConstraintForce.isinstance(force):
-            force = mc.ConstraintForce.cast(force)
-            parameters += [force.getDistanceParameters(n) for n in range(force.getNumDistances())]
-    return {tuple(sorted(p[:2])): p[2].value_in_unit(unit.nanometer) for p in parameters}
 
 
 def _energy(system, positions):
@@ -77,7 +68,7 @@ def test_equals_openmm(model, ours, theirs, hydrogen_mass, rigid_water):
     expected = forcefield.createSystem(topology, constraints=theirs, rigidWater=rigid_water, hydrogenMass=hydrogen_mass)
     assert system.getNumConstraints() == 0
     assert force.getNumDistances() == expected.getNumConstraints()
-    assert _held(system) == pytest.approx(_held(expected), abs=1e-12)
+    assert held(system) == pytest.approx(held(expected), abs=1e-12)
     # Terms that are constraints now are there no more, and no others.
     assert _energy(system, positions) == pytest.approx(_energy(expected, positions), abs=1e-6)
 
@@ -93,7 +84,7 @@ def test_the_length_of_a_urey_bradley_term_is_not_taken():
         if own_force:
             system.addForce(springs)
         mc.constrain(system, topology, angles="hydrogens")
-        lengths.append(_held(system)[1, 2])
+        lengths.append(held(system)[1, 2])
         assert springs.getBondParameters(springs.getNumBonds() - 1)[2]._value == 0.19
     assert lengths == pytest.approx(2 * [0.11 * np.sqrt(2 + 2 / 3)], abs=1e-15)
 
@@ -112,19 +103,19 @@ def test_a_triangle_of_bonds_needs_no_angle():
             topology.addBond(atoms[i], atoms[j])
     system.addForce(bonds)
     mc.constrain(system, topology)
-    assert _held(system) == {(0, 1): 0.1, (0, 2): 0.1, (1, 2): 0.16}
+    assert held(system) == {(0, 1): 0.1, (0, 2): 0.1, (1, 2): 0.16}
 
 
 def test_what_was_held_already_stays(villin):
     forcefield, topology, _ = villin
     system = forcefield.createSystem(topology, constraints=app.HBonds)  # with rigid water, and no terms for those
-    before = _held(system)
+    before = held(system)
     mc.constrain(system, topology, bonds="all")
-    after = _held(system)
+    after = held(system)
     assert before.items() <= after.items()
     assert len(after) > len(before)
     assert mc.constrain(system, topology, bonds="all") is None  # nothing left to do
-    assert _held(system) == after
+    assert held(system) == after
 
 
 def test_water_alone(villin):
@@ -133,7 +124,7 @@ def test_water_alone(villin):
     assert mc.constrain(system, topology, bonds=None, rigidWater=False) is None
     force = mc.constrain(system, topology, bonds=None)
     assert force.getNumDistances() == 60
-    assert _held(system)[next(iter(_held(system)))] == pytest.approx(0.09572)
+    assert held(system)[next(iter(held(system)))] == pytest.approx(0.09572)
 
 
 def _ethane():

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import openmm as mm
 import pytest
+from held import held
 from openmm import app, unit
 from openmm_series import since
 from platforms import bound, under_test
@@ -47,16 +48,6 @@ def system_of(topology, periodic=None):
         force.setUsesPeriodicBoundaryConditions(True)
     system.addForce(force)
     return system
-
-
-def held(system):
-    """Pairs and lengths (nm), wherever they are."""
-    parameters = [system.getConstraintParameters(n) for n in range(system.getNumConstraints())]
-    for force in system.getForces():
-        if mc.ConstraintForce.isinstance(force):
-            force = mc.ConstraintForce.cast(force)
-            parameters += [force.getDistanceParameters(n) for n in range(force.getNumDistances())]
-    return {tuple(sorted(p[:2])): p[2].value_in_unit(unit.nanometer) for p in parameters}
 
 
 ANGLE = float(np.radians(104.52))

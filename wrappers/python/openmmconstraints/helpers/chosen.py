@@ -12,7 +12,7 @@ import numpy as np
 from openmm import app
 
 from openmmconstraints.helpers.covalent import is_hydrogen
-from openmmconstraints.helpers.pairs import Pair, Triple, pair_of
+from openmmconstraints.helpers.pairs import Pair, Triple, holds_angle, pair_of
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,11 @@ class _Graph:
         triples = [(i, oxygen, j) for oxygen, (i, j) in waters.items()]
         for centre, partners in (_partners(pairs) if which is not None else {}).items():
             triples += [
-                (i, centre, j) for i, j in combinations(sorted(partners), 2) if self._is_angle(which, i, centre, j)
+                (i, centre, j)
+                for i, j in combinations(sorted(partners), 2)
+                if holds_angle(which, self.is_hydrogen[i] + self.is_hydrogen[j], self.is_oxygen[centre])
             ]
         return [triple for triple in dict.fromkeys(triples) if (triple[0], triple[2]) not in bonded]
-
-    def _is_angle(self, which: str, i: int, centre: int, j: int) -> bool:
-        """Of "hydrogens" those that OpenMM's HAngles has."""
-        hydrogens = self.is_hydrogen[i] + self.is_hydrogen[j]
-        return which == "all" or hydrogens == 2 or (hydrogens == 1 and self.is_oxygen[centre])
 
 
 def _partners(bonds: Iterable[Pair]) -> dict[int, set[int]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.wrapper import ConstraintForce
 
 #: Atoms that a summary names.
@@ -33,25 +34,21 @@ class Constrained:
         parts = []
         if self.found:
             kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.found.items())
-            parts.append(f"found {_count(sum(self.found.values()), 'bond')} by distance: {kinds}")
-        parts.append(f"constrained {_count(self.bonds, 'bond')} and {_count(self.angles, 'angle')}")
+            parts.append(f"found {count_of(sum(self.found.values()), 'bond')} by distance: {kinds}")
+        parts.append(f"constrained {count_of(self.bonds, 'bond')} and {count_of(self.angles, 'angle')}")
         if self.waters:
-            rigid = f"{_count(self.waters, 'water')} {'is' if self.waters == 1 else 'are'} rigid"
+            rigid = f"{count_of(self.waters, 'water')} {'is' if self.waters == 1 else 'are'} rigid"
             if self.waterShape:
                 rigid += ", O-H {:.5f} nm and H-H {:.5f} nm on average".format(*self.waterShape)
             parts.append(rigid)
         if self.kept:
             differ = f", whose lengths differ by up to {100 * self.keptDeviation:.2g} %" if self.keptDeviation else ""
-            parts.append(f"kept {_count(self.kept, 'constraint')} that the System had{differ}")
+            parts.append(f"kept {count_of(self.kept, 'constraint')} that the System had{differ}")
         if self.leftOut:
-            parts.append(f"left out {_count(self.leftOut, 'bond')} of virtual sites or massless atoms")
+            parts.append(f"left out {count_of(self.leftOut, 'bond')} of virtual sites or massless atoms")
         if self.ions:
             parts.append(f"took {', '.join(self.ions)} for ions without bonds")
         if self.unbound:
             names = ", ".join(self.unbound[:MOST_NAMED]) + (", ..." if len(self.unbound) > MOST_NAMED else "")
-            parts.append(f"{_count(len(self.unbound), 'hydrogen')} without a bond: {names}")
+            parts.append(f"{count_of(len(self.unbound), 'hydrogen')} without a bond: {names}")
         return "; ".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Literal
 
 import openmm as mm
 from openmm import app, unit
 
-from openmmconstraints.helpers.pairs import Pair, describe, pair_of
+from openmmconstraints.helpers.pairs import Pair, describe, holds_angle, pair_of, third_side
 from openmmconstraints.wrapper import ConstraintForce
 
 Which = Literal["all", "hydrogens"] | None
@@ -89,7 +88,7 @@ class Terms:
             found = "no HarmonicAngleForce term" if not angles else f"several angles ({sorted(angles)} rad)"
             raise ValueError(f"constrain: {found} for the angle {describe(self.atoms, ends[0], centre, ends[1])}")
         a, b = (self.length(pair_of(end, centre)) for end in ends)
-        return math.sqrt(a * a + b * b - 2 * a * b * math.cos(angles.pop()))
+        return third_side(a, b, angles.pop())
 
     def hold(self, pair: Pair, length: float) -> None:
         if pair not in self.held:
@@ -131,9 +130,7 @@ def _chosen_bonds(terms: Terms, which: Which, rigid_water: bool) -> Iterator[Pai
 def _chosen_angles(terms: Terms, which: Which, rigid_water: bool) -> Iterator[tuple[Pair, int]]:
     for ends, centre in terms.angle_terms:
         hydrogens = sum(terms.is_hydrogen[end] for end in ends)
-        if which == "all" or (
-            which == "hydrogens" and (hydrogens == 2 or (hydrogens == 1 and terms.is_oxygen[centre]))
-        ):
+        if which is not None and holds_angle(which, hydrogens, terms.is_oxygen[centre]):
             yield ends, centre
     if rigid_water:
         yield from ((hydrogens, oxygen) for oxygen, hydrogens in terms.waters)

@@ -12,6 +12,7 @@ import numpy as np
 import openmm as mm
 from openmm import app
 
+from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.indices import indices_of
 from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS
 from openmmconstraints.inspection.listing import Listing
@@ -32,12 +33,12 @@ class Frozen:
     motionRemovers: int  #: how many CMMotionRemovers are gone
 
     def __str__(self) -> str:
-        atoms, constraints = _count(len(self.atoms), "atom"), _count(self.removed, "constraint")
+        atoms, constraints = count_of(len(self.atoms), "atom"), count_of(self.removed, "constraint")
         parts = [f"froze {atoms}"]
         if self.removed:
             parts.append(f"removed {constraints} among massless particles")
         if self.moved:
-            parts.append(f"moved {_count(self.moved, 'constraint')} to massless particles into a ConstraintForce")
+            parts.append(f"moved {count_of(self.moved, 'constraint')} to massless particles into a ConstraintForce")
         if self.motionRemovers:
             parts.append("removed the CMMotionRemover, which would remove the motion about the anchors")
         return "; ".join(parts)
@@ -163,7 +164,3 @@ def _without(
         if goes and entries is not None:
             entries[:] = [entry for i, entry in enumerate(entries) if i not in goes]
     return type(force)._fromXML(ElementTree.tostring(root, encoding="unicode"))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -13,7 +13,7 @@ from openmm import app, unit
 
 from openmmconstraints._quantities import to_number
 from openmmconstraints.helpers.covalent import radius_of, require_finite
-from openmmconstraints.helpers.pairs import Pair, Triple, describe, pair_of
+from openmmconstraints.helpers.pairs import Pair, Triple, describe, pair_of, third_side
 from openmmconstraints.inspection.bonds import minimum_image
 
 #: Elements of a bond, or of an angle with its vertex in the middle; in either order.
@@ -169,8 +169,7 @@ def require_triangle(
 
 def end_distance(angle: float, triple: Triple, length_of: Mapping[Pair, float]) -> float:
     """How far the ends of an angle (rad) are from each other."""
-    a, b = _sides(triple, length_of)
-    return math.sqrt(max(0.0, a * a + b * b - 2 * a * b * math.cos(angle)))
+    return third_side(*_sides(triple, length_of), angle)
 
 
 def _symbols_of(key: Any) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 import openmm as mm
 from openmm import app, unit
 
+from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.exclusions import exclude_within, require_excludable, zero_exceptions
 from openmmconstraints.helpers.indices import indices_of
 from openmmconstraints.helpers.terms import has_untreated_terms, internal_terms, is_treated, without_terms
@@ -41,16 +42,16 @@ class Rigid:
     untreated: tuple[str, ...] = ()  #: names of Forces that may have terms within bodies, and were left as they are
 
     def __str__(self) -> str:
-        parts = [f"made {_count(self.bodies, 'rigid body', 'rigid bodies')} of {_count(self.atoms, 'atom')}"]
+        parts = [f"made {count_of(self.bodies, 'rigid body', 'rigid bodies')} of {count_of(self.atoms, 'atom')}"]
         if self.removed:
             terms = ", ".join(f"{number:,} of {name}" for name, number in self.removed.items())
             parts.append(f"removed terms within them: {terms}")
         if self.zeroed:
-            parts.append(f"set {_count(self.zeroed, '1-4 interaction')} to zero")
+            parts.append(f"set {count_of(self.zeroed, '1-4 interaction')} to zero")
         if self.excluded:
-            parts.append(f"excluded {_count(self.excluded, 'pair')}")
+            parts.append(f"excluded {count_of(self.excluded, 'pair')}")
         if self.constraints:
-            parts.append(f"removed {_count(self.constraints, 'constraint')} with other lengths")
+            parts.append(f"removed {count_of(self.constraints, 'constraint')} with other lengths")
         if self.untreated:
             parts.append(f"left as they are, though they may act within bodies: {', '.join(self.untreated)}")
         return "; ".join(parts)
@@ -244,7 +245,3 @@ def _remove_contradictory(
     for k in reversed(goes):
         system.removeConstraint(k)
     return len(goes)
-
-
-def _count(number: int, noun: str, nouns: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
