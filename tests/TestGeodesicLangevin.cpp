@@ -47,20 +47,7 @@ TEST_P(Geodesic, KeepsToTheConstraintsAndTheirTangents) {
         parts.push_back(findSystem(name));
     Simulation s = simulate(parts, Declared::InForce, GetParam(), 0.002, 1e-9);
     langevin(s).setFriction(50);
-    const double bound = std::max(2e-8, 10 * precision.constraint);
-    for (int block = 0; block < 3; block++) {
-        s.integrator->step(10);
-        for (std::size_t i = 0; i < parts.size(); i++) {
-            SCOPED_TRACE(parts[i].name);
-            const ConstraintSet set = toConstraintSet(parts[i]);
-            const Arrays x = toArrays(partOf(parts, i, s.positions()));
-            EXPECT_TRUE(Verifier(set, parts[i].box, x).holdsLengths(x, bound));
-            EXPECT_TRUE(Verifier(set, parts[i].box, x)
-                            .holdsVelocities(toArrays(partOf(parts, i, s.velocities())), 0.002, bound));
-            EXPECT_GT(distance(toVectors(x), toVectors(parts[i].positions)), 1e-3);
-        }
-    }
-    EXPECT_TRUE(s.integrator->getSolverSummary().converged);
+    expectTangentMotion(s, parts, 10);
 }
 
 TEST_P(Geodesic, WithoutAForceFollowsGeodesicsToSecondOrderInTheirSteps) {
@@ -131,13 +118,7 @@ TEST_P(Geodesic, ReadsTheWholeCentripetalForce) {
     langevin(s).setTemperature(300);
     langevin(s).setFriction(friction);
     s.integrator->step(200);
-    std::vector<double> read;
-    for (int i = 0; i < 500; i++) {
-        s.integrator->step(5);
-        const std::vector<double> all = s.integrator->getMultipliers();
-        read.push_back(k * stretch - std::accumulate(all.begin(), all.end(), 0.0) / n);
-    }
-    expectMean(read, 2 * kT / d, 0.05);
+    expectMean(centripetalForces(s, k * stretch, 500, 5), 2 * kT / d, 0.05);
     EXPECT_EQ(s.integrator->getVelocityMultipliers(), std::vector<double>(n, 0.0));
 }
 
@@ -153,15 +134,7 @@ TEST_P(Geodesic, MovesAConstraintWithItsTargetAndCountsTheWork) {
     system->addForce(spring);
     Simulation s(std::move(system), makeIntegrator(GetParam(), dt, 1e-10), platform());
     langevin(s).setFriction(0);
-    s.context->setPositions({Vec3(), Vec3(d, 0, 0)});
-    s.integrator->step(1); // which sets the ends in motion
-    const double before = s.energy(), start = langevin(s).getConstraintWork();
-    s.integrator->step(80);
-    const Vec3 r = s.positions()[1] - s.positions()[0];
-    EXPECT_NEAR(std::sqrt(r.dot(r)), d + rate * 81 * dt, 1e-8 + precision.position);
-    const double gained = s.energy() - before;
-    EXPECT_NEAR(gained, 0.5 * k * rate * rate * dt * dt * (81 * 81 - 1), 0.01 * gained);
-    EXPECT_NEAR(s.integrator->getConstraintWork() - start, gained, 0.02 * gained);
+    expectWorkOfPull(s, d, rate, k, 80);
 }
 
 TEST_P(Geodesic, ChangesTheNumberOfItsStepsButNotItsKindUntilReinitialized) {

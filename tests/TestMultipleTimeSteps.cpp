@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // RattleMTSIntegrator and RattleMTSLangevinIntegrator.
-#include "support/CountingForce.h"
 #include "support/Langevin.h"
 #include "support/Messages.h"
+#include "support/ProbeForce.h"
 #include "support/Statistics.h"
 #include <numeric>
 #include <sstream>
@@ -125,20 +125,7 @@ TEST_P(TimeSteps, HoldTheConstraintsAndTheirTangents) {
     for (const char* name : {"water", "CH3", "methane", "chain", "ring", "anchor"})
         parts.push_back(findSystem(name));
     Simulation s = simulate(parts, Declared::InForce, GetParam(), 0.004, 1e-9);
-    const double bound = std::max(2e-8, 10 * precision.constraint);
-    for (int block = 0; block < 3; block++) {
-        s.integrator->step(5);
-        for (std::size_t i = 0; i < parts.size(); i++) {
-            SCOPED_TRACE(parts[i].name);
-            const ConstraintSet set = toConstraintSet(parts[i]);
-            const Arrays x = toArrays(partOf(parts, i, s.positions()));
-            EXPECT_TRUE(Verifier(set, parts[i].box, x).holdsLengths(x, bound));
-            EXPECT_TRUE(Verifier(set, parts[i].box, x)
-                            .holdsVelocities(toArrays(partOf(parts, i, s.velocities())), 0.004, bound));
-            EXPECT_GT(distance(toVectors(x), toVectors(parts[i].positions)), 1e-3);
-        }
-    }
-    EXPECT_TRUE(s.integrator->getSolverSummary().converged);
+    expectTangentMotion(s, parts, 5);
 }
 
 TEST_P(TimeSteps, KeepTheEnergyToSecondOrder) {
@@ -185,15 +172,19 @@ TEST_P(TimeSteps, AreTheSameOnEveryPlatform) {
 TEST_P(TimeSteps, EvaluateEachGroupAsOftenAsItHasSubsteps) {
     const Groups groups = {{3, 1}, {5, 2}, {0, 6}};
     auto system = chainSystem();
-    for (int group : {0, 3, 5})
-        system->addForce(new CountingForce(group));
     system->getForce(2).setForceGroup(0); // the soft springs
+    Probe probe;
+    std::vector<int> evaluated; // groups of each evaluation, a bit each
+    probe.atEvaluation = [&] { evaluated.push_back(probe.lastGroups); };
+    system->addForce(new ProbeForce(probe));
     Simulation s = start(std::move(system), make(0.004, groups), platform());
     const auto counts = [&] {
         std::vector<int> result;
-        for (int f = 3; f < 6; f++)
-            result.push_back(dynamic_cast<CountingForce&>(s.system->getForce(f)).takeCount());
-        return result; // in the order of the groups 0, 3, 5
+        for (int group : {0, 3, 5})
+            result.push_back((int) std::count_if(evaluated.begin(), evaluated.end(),
+                                                 [&](int bits) { return (bits >> group & 1) != 0; }));
+        evaluated.clear();
+        return result;
     };
     counts();
     s.integrator->step(1);
@@ -226,13 +217,7 @@ TEST_P(TimeSteps, ReadTheWholeCentripetalForce) {
     const int n = 120;
     Simulation s = stretchedBySlowAndFast(n, 0.004, 100);
     s.integrator->step(100);
-    std::vector<double> read;
-    for (int i = 0; i < 500; i++) {
-        s.integrator->step(3);
-        const std::vector<double> all = s.integrator->getMultipliers();
-        read.push_back(pull - std::accumulate(all.begin(), all.end(), 0.0) / n);
-    }
-    expectMean(read, 2 * kT / length, 0.05);
+    expectMean(centripetalForces(s, pull, 500, 3), 2 * kT / length, 0.05);
 }
 
 TEST_P(TimeSteps, CountTheWorkOfAPull) {
@@ -249,15 +234,7 @@ TEST_P(TimeSteps, CountTheWorkOfAPull) {
     for (Force* force : std::initializer_list<Force*>{bond, slow, fast})
         system->addForce(force);
     Simulation s(std::move(system), make(dt, {{0, 1}, {1, 2}}), platform());
-    s.context->setPositions({Vec3(), Vec3(length, 0, 0)});
-    s.integrator->step(1); // which sets the ends in motion
-    const double before = s.energy(), start = s.integrator->getConstraintWork();
-    s.integrator->step(40);
-    const Vec3 r = s.positions()[1] - s.positions()[0];
-    EXPECT_NEAR(std::sqrt(r.dot(r)), length + rate * 41 * dt, 1e-8 + precision.position);
-    const double gained = s.energy() - before;
-    EXPECT_NEAR(gained, 0.5 * stiffness * rate * rate * dt * dt * (41 * 41 - 1), 0.01 * gained);
-    EXPECT_NEAR(s.integrator->getConstraintWork() - start, gained, 0.02 * gained);
+    expectWorkOfPull(s, length, rate, stiffness, 40);
 }
 
 TEST_P(TimeSteps, ContinueFromACheckpointBitForBit) {

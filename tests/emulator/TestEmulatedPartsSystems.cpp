@@ -230,8 +230,7 @@ TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
     }
 }
 
-// ---- several clusters
-// ----------------------------------------------------------------------------------------------
+// ---- several clusters -------------------------------------------------------------------------------------------
 
 /** Bent chains, and a straight one, which is solved as a whole. */
 InitialState chains() {

@@ -5,6 +5,7 @@
 
 #include "openmm/reference/SimTKOpenMMRealType.h"
 #include "support/Simulation.h"
+#include <numeric>
 
 namespace ConstraintTests {
 
@@ -46,6 +47,48 @@ protected:
         for (double multiplier : s.integrator->getMultipliers())
             EXPECT_NEAR(multiplier, k * stretch, 1e-3);
         return s;
+    }
+    /** In three blocks of steps positions stay on the constraints, velocities tangent to them, and all parts move. */
+    void expectTangentMotion(Simulation& s, const std::vector<TestSystem>& parts, int steps) const {
+        const double bound = std::max(2e-8, 10 * precision.constraint), dt = s.integrator->getStepSize();
+        for (int block = 0; block < 3; block++) {
+            s.integrator->step(steps);
+            for (std::size_t i = 0; i < parts.size(); i++) {
+                SCOPED_TRACE(parts[i].name);
+                const ConstraintPlugin::ConstraintSet set = toConstraintSet(parts[i]);
+                const Arrays x = toArrays(partOf(parts, i, s.positions()));
+                const Verifier verifier(set, parts[i].box, x);
+                EXPECT_TRUE(verifier.holdsLengths(x, bound));
+                EXPECT_TRUE(verifier.holdsVelocities(toArrays(partOf(parts, i, s.velocities())), dt, bound));
+                EXPECT_GT(distance(toVectors(x), toVectors(parts[i].positions)), 1e-3);
+            }
+        }
+        EXPECT_TRUE(s.integrator->getSolverSummary().converged);
+    }
+    /** By how much less than the pull of its springs the bond of a dimer reads, the mean of all dimers, in samples that
+     *  are so many steps apart. */
+    std::vector<double> centripetalForces(Simulation& s, double pull, int samples, int steps) const {
+        std::vector<double> forces;
+        for (int i = 0; i < samples; i++) {
+            s.integrator->step(steps);
+            const std::vector<double> all = s.integrator->getMultipliers();
+            forces.push_back(pull - std::accumulate(all.begin(), all.end(), 0.0) / (double) all.size());
+        }
+        return forces;
+    }
+    /** The ends of springs of length d are pulled apart from rest: the work is the energy of the springs. */
+    void expectWorkOfPull(Simulation& s, double d, double rate, double k, int steps) const {
+        const double dt = s.integrator->getStepSize();
+        s.context->setPositions({OpenMM::Vec3(), OpenMM::Vec3(d, 0, 0)});
+        s.integrator->step(1); // which sets the ends in motion
+        const double before = s.energy(), start = s.integrator->getConstraintWork();
+        s.integrator->step(steps);
+        const OpenMM::Vec3 r = s.positions()[1] - s.positions()[0];
+        const int last = steps + 1;
+        EXPECT_NEAR(std::sqrt(r.dot(r)), d + rate * last * dt, 1e-8 + precision.position);
+        const double gained = s.energy() - before;
+        EXPECT_NEAR(gained, 0.5 * k * rate * rate * dt * dt * (last * last - 1), 0.01 * gained);
+        EXPECT_NEAR(s.integrator->getConstraintWork() - start, gained, 0.02 * gained);
     }
     /** Kinetic and potential energies of n harmonic oscillators with omega dt = 1, with friction and noise. */
     struct Energies {
