@@ -16,6 +16,8 @@ import openmm as mm
 import pytest
 from command import assert_one_sentence, command
 
+from openmmconstraints import _build_info
+
 
 def water_system(molecules: int = 3) -> mm.System:
     """Rigid water: three constraints in a triangle each."""
@@ -61,11 +63,38 @@ def test_info_says_what_is_installed():
     assert version("openmm-constraints") in result.stdout
     assert mm.Platform.getOpenMMVersion() in result.stdout
     for platform in ("Reference", "CPU"):
-        assert re.search(rf"{platform}.*yes\W*$", result.stdout, re.MULTILINE), result.stdout
+        assert re.search(rf"^{platform} +works$", result.stdout, re.MULTILINE), result.stdout
+
+
+def test_info_without_a_gpu_is_a_line_a_platform(monkeypatch, capsys):
+    """One says that there is no driver; libraries that cannot be loaded for that reason are not listed."""
+    from openmmconstraints.commands import info
+
+    usable = {name: platform for name, platform in info.found_platforms().items() if name != "CUDA"}
+    failures = [
+        f"Error loading library /x/{name}.so: {lacks}: cannot open shared object file: No such file or directory"
+        for name, lacks in (("libOpenMMCUDA", "libcuda.so.1"), ("libOpenMMRPMDCUDA", "libOpenMMCUDA.so"))
+    ]
+    monkeypatch.setattr(info, "found_platforms", lambda: usable)
+    monkeypatch.setattr(info, "find_versions", lambda: info.CudaVersions(None, (13, 0), "libnvrtc.so.13"))
+    monkeypatch.setattr(mm.Platform, "getPluginLoadFailures", staticmethod(lambda: failures))
+    monkeypatch.setitem(_build_info.PLATFORMS, "CUDA", None)
+    assert info.info(None, "Automatic") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "CUDA               no NVIDIA driver, NVRTC 13.0"
+    assert len(lines) == 3 + len(usable) + 1
+
+
+def test_info_lists_libraries_that_are_not_loaded_for_another_reason(monkeypatch, capsys):
+    from openmmconstraints.commands.cli import main
+
+    broken = "Error loading library /x/libOpenMMConstraintsCPU.so: undefined symbol: nothing"
+    monkeypatch.setattr(mm.Platform, "getPluginLoadFailures", staticmethod(lambda: (broken,)))
+    assert main(["info"]) == 0
+    assert broken in capsys.readouterr().out
 
 
 def test_info_says_why_a_platform_was_not_built(monkeypatch, capsys):
-    from openmmconstraints import _build_info
     from openmmconstraints.commands.cli import main
 
     monkeypatch.setitem(_build_info.PLATFORMS, "CUDA", "cuda.h was not found")
@@ -74,7 +103,6 @@ def test_info_says_why_a_platform_was_not_built(monkeypatch, capsys):
 
 
 def test_info_says_why_a_library_was_not_loaded(monkeypatch, capsys):
-    from openmmconstraints import _build_info
     from openmmconstraints.commands.cli import main
 
     monkeypatch.setitem(_build_info.PLATFORMS, "Abacus", None)

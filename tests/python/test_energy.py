@@ -38,4 +38,13 @@ def test_too_few_samples_give_no_drift():
     series.add(1.0, 1.0, 1.0)
     assert series.drift() is None
     series.add(2.0, 1.5, 1.0)
-    assert series.drift().error is None
+    assert series.drift() is None  # two samples after the jump: any line goes through them
+    series.add(3.0, 1.9, 1.0)
+    assert series.drift().error > 0
+
+
+def test_the_energy_of_a_heat_bath_belongs_to_the_conserved_one():
+    series = EnergySeries()
+    for time in range(10):
+        series.add(time, -50.0 + 3 * time, 10.0, -3 * time)
+    assert series.drift().kt_per_ns_dof == pytest.approx(0, abs=1e-9)

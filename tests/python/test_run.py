@@ -13,10 +13,12 @@ import openmm as mm
 import platforms
 import pytest
 from command import assert_one_sentence, command
+from snippets import blocks
 
 import openmmconstraints as mc
+from openmmconstraints.run.hooks import substituted
 from openmmconstraints.run.observer import Observation
-from openmmconstraints.run.substitute import Session, substituted
+from openmmconstraints.run.session import Session
 
 SYSTEM = f"""
 import sys
@@ -102,7 +104,7 @@ def test_langevin_becomes_rattle(script):
 
 @pytest.mark.platform
 def test_langevin_becomes_rattle_langevin_with_its_heat_bath(script):
-    result = command("run", script(LANGEVIN), "--integrator", "RattleLangevin")
+    result = command("run", script(LANGEVIN), "--integrator", "rattleLANGEVIN")
     assert result.returncode == 0, result.stderr
     assert "WARNING" not in result.stderr
     assert "-> RattleLangevinIntegrator" in result.stdout
@@ -240,29 +242,257 @@ def test_an_error_of_openmm_is_shown(script):
     assert re.search(r"\bsteps\W+1\d\W", result.stdout), result.stdout
 
 
+@pytest.mark.long
+def test_the_script_of_the_documentation_prints_what_is_shown(tmp_path):
+    """Numbers vary; the sentence, the rows and the text beside them are those of the page."""
+    page = (Path(__file__).parents[2] / "docs/guide/command-line.md").read_text()
+    (text,), (shown,) = blocks(page, "py"), blocks(page, "text")
+    (tmp_path / "simulate.py").write_text(text)
+    result = command("run", "simulate.py", "40", "--tolerance", "1e-8", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    sentence, *rest = shown.splitlines()
+    assert result.stderr.splitlines() == [sentence]
+    names = re.findall(r"│ (\w[^│]*?) +│", "\n".join(rest))
+    assert re.findall(r"│ (\w[^│]*?) +│", result.stdout)[::2] == names[::2]
+    for row in ("platform", "solver", "clusters"):
+        value = re.search(rf"│ {row} +│ (.*?) +│", shown)
+        assert value is not None
+        assert value[1] in result.stdout
+
+
 def test_no_step_is_said(script):
-    assert "no step was taken with RattleIntegrator" in command("run", script("print('hello')")).stdout
+    path = script("print('hello')")
+    assert "no step was taken with an integrator of openmm-constraints" in command("run", path).stdout
+    assert "no step was taken with ShakeIntegrator" in command("run", path, "--integrator", "Shake").stdout
 
 
-@pytest.mark.parametrize("name", ["VariableVerletIntegrator(0.001)", "VariableLangevinIntegrator(300, 1, 0.001)"])
-def test_variable_step_is_refused(script, name):
-    result = command("run", script(f"import openmm\nopenmm.{name}\n"))
-    assert_one_sentence(result, name.split("(")[0], "varies its step size")
+AUTOMATIC = """
+    import openmm as mm
+    from openmm import unit
+    from chain import make_context
+    integrator = {constructor}
+    context = make_context(integrator)
+    integrator.step({steps})
+    print("step size", integrator.getStepSize())
+"""
+PARTNERS = [
+    ("mm.VerletIntegrator(0.001)", "RattleIntegrator", "those of VerletIntegrator lag half a step"),
+    ("mm.LangevinMiddleIntegrator(300, 5, 0.001)", "RattleLangevinIntegrator", "as those of LangevinMiddleIntegrator"),
+    ("mm.LangevinIntegrator(300, 5, 0.001)", "RattleLangevinIntegrator", "as those of LangevinIntegrator"),
+    (
+        "mm.NoseHooverIntegrator(300, 5, 0.001)",
+        "RattleNoseHooverIntegrator",
+        "one chain acts on all degrees of freedom",
+    ),
+    (
+        "mm.MTSIntegrator(1*unit.femtosecond, [(0, 2)])",
+        "RattleMTSIntegrator",
+        "velocities are those at time t, as those",
+    ),
+    (
+        "mm.MTSLangevinIntegrator(300*unit.kelvin, 5/unit.picosecond, 1*unit.femtosecond, [(0, 2)])",
+        "RattleMTSLangevinIntegrator",
+        "the bath has other random numbers",
+    ),
+]
+
+
+@pytest.mark.platform
+@pytest.mark.parametrize(("constructor", "ours", "changes"), PARTNERS, ids=[row[1] for row in PARTNERS])
+def test_each_integrator_has_its_own_substitute_which_is_printed(script, constructor, ours, changes):
+    result = command("run", script(AUTOMATIC.format(constructor=constructor, steps=40)))
+    assert result.returncode == 0, result.stderr
+    theirs = constructor.partition("(")[0].removeprefix("mm.")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"openmm-constraints run: {theirs} -> {ours}: ")
+    assert changes in line
+    assert f"-> {ours}" in result.stdout
+    assert "step size 0.001 ps" in result.stdout
+    assert re.search(r"\bsteps\W+40\W", result.stdout)
+
+
+def test_groups_and_bath_are_those_of_the_constructor():
+    """A MTSLangevinIntegrator keeps no groups that could be asked for."""
+    with substituted(Session(None, mc.ConstraintIntegrator.Automatic)):
+        several = mm.MTSLangevinIntegrator(310, 2, 0.004, [(1, 1), (0, 4)])
+        chain = mm.NoseHooverIntegrator(290, 3, 0.002, 4, 2, 5)
+        added = mm.NoseHooverIntegrator(stepSize=0.002)
+        assert added.getNumThermostats() == 0
+        added.addThermostat(280, 7)
+    assert several.getGroups() == ((1, 1), (0, 4))
+    assert (several.getTemperature()._value, several.getFriction()._value) == (310, 2)
+    assert several.getStepSize()._value == 0.004
+    assert (chain.getTemperature()._value, chain.getCollisionFrequency()._value) == (290, 3)
+    lengths = chain.getChainLength(), chain.getNumMultiTimeSteps(), chain.getNumYoshidaSuzukiTimeSteps()
+    assert lengths == (4, 2, 5)
+    assert (added.getTemperature()._value, added.getCollisionFrequency()._value) == (280, 7)
+    assert added.getNumThermostats() == 1
+
+
+@pytest.mark.platform
+def test_a_nose_hoover_chain_has_a_conserved_energy(script):
+    """The chain's energy is part of it: the System alone takes up heat from 50 K to 300 K."""
+    path = script(
+        """
+        import openmm as mm
+        from chain import make_context
+        integrator = mm.NoseHooverIntegrator(300, 20, 0.001)
+        context = make_context(integrator)
+        context.setVelocitiesToTemperature(50, 1)
+        integrator.step(2000)
+        print("chain", integrator.computeHeatBathEnergy()._value)
+        """
+    )
+    result = command("run", path)
+    assert result.returncode == 0, result.stderr
+    chain = re.search(r"chain (\S+)", result.stdout)
+    assert chain is not None
+    assert abs(float(chain[1])) > 0.5
+    change = re.search(r"energy change \(% of kinetic\)[^+-]+([+-]\S+)", result.stdout)
+    assert change is not None, result.stdout
+    assert abs(float(change[1])) < 1, result.stdout
+
+
+def test_two_samples_give_no_drift():
+    """A line goes through any two points."""
+    from openmmconstraints.run.report import _drift
+
+    seen = Observation("VerletIntegrator", "RattleIntegrator")
+    for time in range(2):
+        seen.energies.add(time, -10.0 + time, 5.0)
+    assert _drift(seen) == ("too few samples (2)", "-")
+    seen.energies.add(2, -8.0, 5.0)
+    assert _drift(seen)[0].startswith("+")
+
+
+REFUSED = [
+    ("VariableVerletIntegrator(0.001)", "varies its step size", "Type VerletIntegrator(stepSize)"),
+    ("VariableLangevinIntegrator(300, 1, 0.001)", "varies its step size", "Type LangevinMiddleIntegrator(temperature"),
+    ("BrownianIntegrator(300, 1, 0.001)", "has no inertia", "Type LangevinMiddleIntegrator(temperature"),
+    ("CustomIntegrator(0.001)", "the steps that the script defines", "Type VerletIntegrator(stepSize) or Langevin"),
+    ("amd.AMDIntegrator(0.001, 1, 2)", "changes the forces", "type: python "),
+    ("DPDIntegrator(300, 1, 1, 0.001)", "friction between pairs", "type: python "),
+    ("QTBIntegrator(300, 1, 0.001)", "quantum thermal bath", "type: python "),
+    ("RPMDIntegrator(4, 300, 1, 0.001)", "several copies", "type: python "),
+    ("DrudeSCFIntegrator(0.001)", "Drude particles", "type: python "),
+]
+
+
+@pytest.mark.parametrize(("constructor", "reason", "remedy"), REFUSED, ids=[row[0].split("(")[0] for row in REFUSED])
+def test_any_other_integrator_is_refused_with_what_to_type(script, constructor, reason, remedy):
+    result = command("run", script(f"import openmm\nopenmm.{constructor}\n"))
+    assert_one_sentence(result, f"uses {constructor.split('(')[0].split('.')[-1]}, which", reason, remedy)
+
+
+def test_every_integrator_of_openmm_is_replaced_or_refused_for_a_reason():
+    from openmmconstraints.run.choice import REPLACED
+    from openmmconstraints.run.refused import _KEPT, _REASONS
+
+    kinds = {name for name, kind in vars(mm).items() if isinstance(kind, type) and issubclass(kind, mm.Integrator)}
+    assert kinds == {*REPLACED, *_REASONS, *_KEPT}
+
+
+def test_a_class_that_a_script_derives_is_refused_by_its_name(script):
+    path = script("import openmm\nclass Mine(openmm.CustomIntegrator): pass\nMine(0.001)\n")
+    assert_one_sentence(command("run", path), "uses Mine (a CustomIntegrator), which takes the steps")
+
+
+def test_an_integrator_from_xml_is_refused(script, tmp_path):
+    (tmp_path / "integrator.xml").write_text(mm.XmlSerializer.serialize(mm.VerletIntegrator(0.001)))
+    path = script("import openmm\nopenmm.XmlSerializer.deserialize(open('integrator.xml').read())\n")
+    result = command("run", path, cwd=tmp_path)
+    assert_one_sentence(result, "a VerletIntegrator from XML", "Type its constructor")
+
+
+@pytest.mark.parametrize(
+    ("constructor", "chosen", "words"),
+    [
+        ("MTSIntegrator(0.001, [(0, 1)])", "Rattle", ("several time steps", "Type --integrator RattleMTS,")),
+        ("VerletIntegrator(0.001)", "RattleMTS", ("no force groups", "Type --integrator Rattle,")),
+        ("VerletIntegrator(0.001)", "RattleNoseHoover", ("no temperature", "Type --integrator Rattle,")),
+    ],
+)
+def test_a_chosen_integrator_that_cannot_replace_the_scripts_is_refused(script, constructor, chosen, words):
+    result = command("run", script(f"import openmm\nopenmm.{constructor}\n"), "--integrator", chosen)
+    assert_one_sentence(result, constructor.split("(")[0], *words)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("make_context(integrator)", ("without a thermostat", "--integrator Rattle")),
+        ("integrator.addThermostat(300, 1)\n    integrator.addThermostat(300, 1)", ("second thermostat",)),
+        ("integrator.addSubsystemThermostat([0], [], 300, 1, 300, 1)", ("part of the System", "Type addThermostat(")),
+    ],
+)
+def test_a_nose_hoover_integrator_that_has_no_substitute_is_refused(script, lines, words):
+    path = script(
+        f"""
+    import openmm
+    from chain import make_context
+    integrator = openmm.NoseHooverIntegrator(0.001)
+    {lines}
+    """
+    )
+    assert_one_sentence(command("run", path), *words)
+
+
+# ---- whose words -----------------------------------------------------------------------------------------------------
+
+ECHO = "import sys\nprint('script got', sys.argv[1:])\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        (["SCRIPT", "in.pdb", "-o", "out", "--steps=5", "--solver", "Iterative"], ["in.pdb", "-o", "out", "--steps=5"]),
+        (["--solver", "Iterative", "SCRIPT", "--help", "-h"], ["--help", "-h"]),
+        (["--tolerance=1e-6", "SCRIPT", "-1", "--integrator=shake", "x"], ["-1", "x"]),
+        (["--solver", "Iterative", "--", "SCRIPT", "--solver", "mine"], ["--solver", "mine"]),
+        (["SCRIPT", "a", "--", "--solver", "mine", "--"], ["a", "--solver", "mine", "--"]),
+    ],
+)
+def test_options_that_do_not_clash_are_the_scripts(script, words, arguments):
+    path = script(ECHO)
+    result = command("run", *(path if word == "SCRIPT" else word for word in words))
+    assert result.returncode == 0, result.stderr
+    assert f"script got {arguments}" in result.stdout
+
+
+def test_an_option_that_clashes_needs_two_dashes_which_the_error_says(script):
+    path = script("import argparse\np = argparse.ArgumentParser()\np.add_argument('--tolerance')\n" + ECHO)
+    result = command("run", path, "in.pdb", "--tolerance", "1e-6")
+    assert_one_sentence(result, f"--tolerance is an option of {path}, too", f"run {path} in.pdb -- --tolerance 1e-6")
+    separated = command("run", path, "in.pdb", "--", "--tolerance", "1e-6")
+    assert "script got ['in.pdb', '--tolerance', '1e-6']" in separated.stdout
+    assert "script got ['in.pdb']" in command("run", "--tolerance", "1e-6", path, "in.pdb").stdout
+
+
+def test_a_value_that_only_the_script_could_mean_is_refused_with_two_dashes(script):
+    path = script(ECHO)
+    result = command("run", path, "--solver", "pcg")
+    assert_one_sentence(result, "invalid choice: 'pcg'", f"If it is meant for {path}", f"run {path} -- --solver pcg")
 
 
 def test_unknown_integrators_are_refused(script):
     path = script("pass")
-    assert_one_sentence(command("run", path, "--integrator", "Leapfrog"), "Leapfrog", "Rattle, Shake or RattleLangevin")
+    assert_one_sentence(
+        command("run", path, "--integrator", "Leapfrog"),
+        "Leapfrog",
+        "choose auto, Rattle, Shake,",
+        "or RattleMTSLangevin",
+    )
 
 
 def test_openmm_is_left_as_it_was():
-    names = ("VerletIntegrator", "LangevinMiddleIntegrator", "LangevinIntegrator", "VariableVerletIntegrator")
-    before = [getattr(module, name) for module in (mm, mm.openmm) for name in names]
+    replaced = []
+    for module in (mm, mm.openmm, mm.mtsintegrator, mm.amd):
+        replaced += [(module, name) for name in vars(module) if name.endswith("Integrator")]
+    before = [getattr(*place) for place in replaced]
     methods = [vars(mm.Context)["__init__"], vars(mm.LocalEnergyMinimizer)["minimize"]]
     with substituted(Session(mc.RattleIntegrator, mc.ConstraintIntegrator.Automatic)):
-        assert mm.VerletIntegrator is not before[0]
         assert issubclass(mm.VerletIntegrator, mc.RattleIntegrator)
-    assert before == [getattr(module, name) for module in (mm, mm.openmm) for name in names]
+    assert before == [getattr(*place) for place in replaced]
     assert methods == [vars(mm.Context)["__init__"], vars(mm.LocalEnergyMinimizer)["minimize"]]
 
 

@@ -13,9 +13,11 @@ from typing import NoReturn, TypeVar
 
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.versions import plugin_version
+from openmmconstraints.run.words import Words, split_words
 
 PROGRAM = "openmm-constraints"
 SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
+RUN_OPTIONS = ("--integrator", "--solver", "--tolerance")
 MAX_STEPS = 2**31 - 1  # of an integrator's step(n)
 MAX_THREADS = 4096  # beyond, the system may refuse to make them
 MAX_ROUNDS = 10**6
@@ -27,8 +29,10 @@ BENCHMARK_SETS = ("HBonds", "AllBonds", "HAngles", "AllAngles", "Rigid")
 class _Parser(argparse.ArgumentParser):
     """Prints an error as one sentence, without the whole usage."""
 
+    hint = ""  # what to type, instead of where to read
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"{self.prog}: {message}{self.hint or f' (see {self.prog} --help)'}\n")
 
     def _print_message(self, message, file=None) -> None:
         """argparse's own ignores that a file is full."""
@@ -51,7 +55,7 @@ def _positive(kind: type[int] | type[float], most: float = float("inf")) -> Call
     return convert
 
 
-def _add_parser(commands, name: str, summary: str, example: str, usage: str | None = None) -> argparse.ArgumentParser:
+def _add_parser(commands, name: str, summary: str, example: str, usage: str | None = None) -> _Parser:
     return commands.add_parser(
         name,
         help=summary,
@@ -67,14 +71,17 @@ def _add_solver(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solver", choices=SOLVERS, default="Automatic", help="constraint solver (default: Automatic)")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line. `run` leaves the script and its arguments to the caller, in their order."""
+def build_parser(run_hint: str = "") -> argparse.ArgumentParser:
+    """The whole command line. `run` gets its own options only: run/words.py takes the script's away.
+
+    :param run_hint: what an error of `run` says at its end
+    """
     parser = _Parser(
         prog=PROGRAM,
         description="Holonomic constraints for OpenMM: what is installed, a check of your system, your script with "
         "them, a demonstration, a benchmark.",
         epilog=f"examples:\n  {PROGRAM} info system.xml\n  {PROGRAM} check system.xml state.xml\n"
-        f"  {PROGRAM} run simulate.py --integrator Rattle\n"
+        f"  {PROGRAM} run simulate.py\n"
         f"  {PROGRAM} demo --output demo-output\n  {PROGRAM} benchmark --list",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -94,19 +101,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_solver(info)
     _add_check(commands)
 
-    run = _add_parser(
-        commands,
-        "run",
-        "run an OpenMM script unchanged, its integrator replaced by one of this plugin's",
-        f"{PROGRAM} run simulate.py input.pdb --integrator Shake --tolerance 1e-8\n"
-        "  (options of the script that have the same name as one of these go after '--')",
-        usage=f"{PROGRAM} run [options] SCRIPT.py [script arguments ...]",
-    )
-    run.add_argument("--integrator", default="Rattle", metavar="NAME", help="Rattle (default), Shake or RattleLangevin")
-    _add_solver(run)
-    run.add_argument(
-        "--tolerance", type=_positive(float), metavar="X", help="constraint tolerance, whatever the script sets"
-    )
+    _add_run(commands).hint = run_hint
 
     demo = _add_parser(
         commands,
@@ -131,6 +126,29 @@ def build_parser() -> argparse.ArgumentParser:
         help="whole command (default: 130)",
     )
     _add_benchmark(commands)
+    return parser
+
+
+def _add_run(commands) -> _Parser:
+    parser = _add_parser(
+        commands,
+        "run",
+        "run an OpenMM script unchanged, its integrator replaced by one of this plugin's",
+        f"{PROGRAM} run simulate.py input.pdb --tolerance 1e-8\n"
+        "  (options of the script that have the same name as one of these go after '--')",
+        usage=f"{PROGRAM} run [options] SCRIPT.py [script arguments ...]",
+    )
+    parser.add_argument(
+        "--integrator",
+        default="auto",
+        metavar="NAME",
+        help="auto (default): the one that does what the script's does; or Rattle, Shake, RattleLangevin, "
+        "RattleNoseHoover, RattleMTS, RattleMTSLangevin, in any case",
+    )
+    _add_solver(parser)
+    parser.add_argument(
+        "--tolerance", type=_positive(float), metavar="X", help="constraint tolerance, whatever the script sets"
+    )
     return parser
 
 
@@ -247,15 +265,10 @@ def _discard_output() -> None:
 
 
 def _run(words: list[str]) -> int:
-    verbatim: list[str] = []
-    if words[:1] == ["run"] and "--" in words:
-        split = words.index("--")
-        words, verbatim = words[:split], words[split + 1 :]
-    parser = build_parser()
-    options, rest = parser.parse_known_args(words)
-    if options.command != "run" and rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    return _dispatch(options, rest + verbatim)
+    if words[:1] != ["run"]:
+        return _dispatch(build_parser().parse_args(words))
+    script = split_words(words[1:], RUN_OPTIONS)
+    return _dispatch(build_parser(script.hint()).parse_args(["run", *script.own]), script)
 
 
 def _settings(kind: type[_Settings], options: argparse.Namespace) -> _Settings:
@@ -263,7 +276,7 @@ def _settings(kind: type[_Settings], options: argparse.Namespace) -> _Settings:
     return kind(**{name: getattr(options, name) for name in kind.__annotations__})
 
 
-def _dispatch(options: argparse.Namespace, script: list[str]) -> int:
+def _dispatch(options: argparse.Namespace, script: Words | None = None) -> int:
     if options.command == "info":
         from openmmconstraints.commands.info import info
 
@@ -272,14 +285,10 @@ def _dispatch(options: argparse.Namespace, script: list[str]) -> int:
         from openmmconstraints.commands import check
 
         return check.check(_settings(check.Settings, options))
-    if options.command == "run":
+    if script is not None:
         from openmmconstraints.run.command import run
 
-        if not script:
-            raise UserError("no script was given. Give the path of a Python script.")
-        if script[0].startswith("-"):
-            raise UserError(f"unknown option {script[0]} (options of the script come after its name).")
-        return run(Path(script[0]), script[1:], options.integrator, options.solver, options.tolerance)
+        return run(script, options.integrator, options.solver, options.tolerance)
     if options.command == "benchmark":
         from openmmconstraints.benchmark import command
 

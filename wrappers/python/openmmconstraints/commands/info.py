@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import openmm as mm
@@ -14,13 +15,13 @@ import openmmconstraints as mc
 from openmmconstraints import _build_info
 from openmmconstraints._openmm import describe_foreign_platforms
 from openmmconstraints.commands.files import load_xml
-from openmmconstraints.inspection.cuda import CudaVersions, find_versions
+from openmmconstraints.inspection.cuda import DRIVER, CudaVersions, find_versions
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import devices, found_platforms, supports_plugin
 from openmmconstraints.inspection.system import count_degrees_of_freedom
 from openmmconstraints.inspection.versions import openmm_version, plugin_version
 from openmmconstraints.terminal.clusters import cluster_table
-from openmmconstraints.terminal.table import make_console, make_table
+from openmmconstraints.terminal.table import make_console
 
 
 def info(system_file: Path | None, solver: str) -> int:
@@ -34,28 +35,30 @@ def info(system_file: Path | None, solver: str) -> int:
 
 
 def print_installation(console: Console) -> None:
-    """Versions, platforms, what was not built and why, what failed to load."""
-    console.print(f"openmm-constraints {plugin_version()}")
-    console.print(f"OpenMM             {openmm_version()}")
-    console.print(
-        f"built with         OpenMM {_build_info.OPENMM_VERSION}, {_build_info.COMPILER}, "
-        f"SWIG {_build_info.SWIG_VERSION}, {_build_info.BUILD_TYPE or 'no build type'}"
-    )
+    """Versions, a line for each platform, what failed to load."""
+    built = f"OpenMM {_build_info.OPENMM_VERSION}, {_build_info.COMPILER}, SWIG {_build_info.SWIG_VERSION}"
+    _print_line(console, "openmm-constraints", plugin_version())
+    _print_line(console, "OpenMM", openmm_version())
+    _print_line(console, "built with", f"{built}, {_build_info.BUILD_TYPE or 'no build type'}")
     cuda = find_versions()
-    if cuda is not None:
-        console.print(f"CUDA               {cuda.summary}")
-    console.print(_platform_table(cuda))
+    found = found_platforms()
+    for name in dict.fromkeys([*found, *_build_info.PLATFORMS]):
+        _print_line(console, name, _describe_platform(name, found.get(name), cuda))
     if cuda is not None and cuda.problem is not None:
         console.print(Text(cuda.problem, style="bold red"), soft_wrap=True)  # so that its command can be copied
     for line in describe_foreign_platforms():
         console.print(Text(line, style="bold red"))
-    failures = list(mm.Platform.getPluginLoadFailures())
+    failures = [f for f in mm.Platform.getPluginLoadFailures() if not _lacks_driver_only(f, cuda)]
     if failures:
         console.print("Libraries that OpenMM could not load:")
     for failure in failures:
-        console.print(Text(f"  {failure.strip()}", style="bold red" if _is_broken(failure) else ""))
+        console.print(Text(f"  {failure.strip()}", style="bold red" if _is_broken(failure) else ""), soft_wrap=True)
         if _is_broken(failure):
             console.print(Text("  ^ this one is a library of openmm-constraints", style="bold red"))
+
+
+def _print_line(console: Console, name: str, text: str) -> None:
+    console.print(f"{name:18} {text}", soft_wrap=True)
 
 
 def _is_broken(failure: str) -> bool:
@@ -63,47 +66,42 @@ def _is_broken(failure: str) -> bool:
     return any(f"libOpenMMConstraints{name}." in failure for name in found_platforms())
 
 
-def _platform_table(cuda: CudaVersions | None):
-    columns = ["Platform", "OpenMM has it", "Devices", "Library of this plugin", "Integrators work"]
-    table = make_table("Platforms", columns, [])
-    found = found_platforms()
-    for name in dict.fromkeys([*found, *_build_info.PLATFORMS]):
-        platform = found.get(name)
-        table.add_row(
-            name,
-            "no" if platform is None else "yes",
-            "-" if platform is None else _devices(platform),
-            _library(name, platform),
-            "yes" if platform is not None and supports_plugin(platform) and not _is_refused(name, cuda) else "no",
-        )
-    return table
+def _lacks_driver_only(failure: str, cuda: CudaVersions | None) -> bool:
+    """Whether a library is not loaded because there is no NVIDIA driver, which the platform's line says."""
+    missing = rf"({re.escape(DRIVER)}|libOpenMMCUDA\.so): cannot open shared object file"
+    return cuda is not None and cuda.driver is None and re.search(missing, failure) is not None
 
 
-def _is_refused(name: str, cuda: CudaVersions | None) -> bool:
-    """Whether the driver accepts no kernel."""
-    return name == "CUDA" and cuda is not None and cuda.problem is not None
+def _describe_platform(name: str, platform: mm.Platform | None, cuda: CudaVersions | None) -> str:
+    """Whether integrators work there, on which devices, and why not."""
+    if name != "CUDA" or cuda is None:
+        return _describe_support(name, platform)
+    refused = platform is not None and cuda.problem is not None
+    if platform is None and cuda.driver is None and _build_info.PLATFORMS.get(name) is None:
+        return cuda.summary
+    return f"{cuda.summary}: {'does not work' if refused else _describe_support(name, platform)}"
+
+
+def _describe_support(name: str, platform: mm.Platform | None) -> str:
+    if platform is not None and supports_plugin(platform):
+        found = _devices(platform)
+        return "works" if not found else f"works on {found}"
+    reason = _build_info.PLATFORMS.get(name)
+    if reason is not None:
+        return f"does not work, not built: {reason}"
+    if platform is None:
+        return f"does not work: built, not loaded: OpenMM could not load its {name} platform, or has none"
+    return f"does not work: {'built, but could not be loaded' if name in _build_info.PLATFORMS else 'has no library'}"
 
 
 def _devices(platform: mm.Platform) -> str:
     """Names of the devices, for platforms that have them."""
     if "DeviceName" not in platform.getPropertyNames():
-        return "-"
+        return ""
     try:
-        return ", ".join(device["DeviceName"] for device in devices(platform)) or "none"
+        return ", ".join(device["DeviceName"] for device in devices(platform)) or "no device"
     except mm.OpenMMException as error:  # a broken driver
-        return str(error)
-
-
-def _library(name: str, platform: mm.Platform | None) -> str:
-    """Whether the library for a platform was built and loaded."""
-    if name not in _build_info.PLATFORMS:
-        return "that of Reference" if name == "CPU" else "none"
-    reason = _build_info.PLATFORMS[name]
-    if reason is not None:
-        return f"not built: {reason}"
-    if platform is None:
-        return f"built, not loaded: OpenMM could not load its {name} platform, or has none"
-    return "loaded" if supports_plugin(platform) else "built, but could not be loaded"
+        return f"no device: {error}"
 
 
 def print_clusters(console: Console, system: mm.System, name: str, solver: str) -> None:

@@ -16,12 +16,11 @@ class Drift:
     """Slope of the total energy, by least squares."""
 
     kt_per_ns_dof: float  # kT/ns per degree of freedom, T from the mean kinetic energy
-    error: float | None  # standard error of the fit, same unit, samples taken as independent; None with two samples
+    error: float  # standard error of the fit, same unit, samples taken as independent
     percent_of_kinetic: float  # change over the sampled time, in % of the mean kinetic energy
 
     def __str__(self) -> str:
-        error = "" if self.error is None else f" ± {self.error:.0e}"
-        return f"{self.kt_per_ns_dof:+.1e}{error}"
+        return f"{self.kt_per_ns_dof:+.1e} ± {self.error:.0e}"
 
 
 @dataclass
@@ -32,23 +31,25 @@ class EnergySeries:
     time: list[float] = field(default_factory=list)  # ps
     potential: list[float] = field(default_factory=list)  # kJ/mol
     kinetic: list[float] = field(default_factory=list)  # kJ/mol
+    bath: list[float] = field(default_factory=list)  # of a heat bath, kJ/mol
     current: int = 0
 
     def start_stretch(self) -> None:
         """Begin a new stretch: the next sample does not continue the trajectory of the last one."""
         self.current += 1
 
-    def add(self, time: float, potential: float, kinetic: float) -> None:
-        """Add a sample: time (ps), energies (kJ/mol)."""
+    def add(self, time: float, potential: float, kinetic: float, bath: float = 0.0) -> None:
+        """Add a sample: time (ps), energies (kJ/mol), the last of a heat bath, with which the sum is conserved."""
         self.stretch.append(self.current)
         self.time.append(time)
         self.potential.append(potential)
         self.kinetic.append(kinetic)
+        self.bath.append(bath)
 
     @property
     def total(self) -> np.ndarray:
-        """Total energies (kJ/mol)."""
-        return np.add(self.potential, self.kinetic)
+        """Total energies (kJ/mol), with that of a heat bath."""
+        return np.add(np.add(self.potential, self.kinetic), self.bath)
 
     def mean_temperature(self, degrees_of_freedom: int) -> float | None:
         """Mean temperature (K) of the samples."""
@@ -57,8 +58,9 @@ class EnergySeries:
         return 2 * float(np.mean(self.kinetic)) / (degrees_of_freedom * BOLTZMANN)
 
     def drift(self) -> Drift | None:
-        """One slope for all stretches, each with its own offset; None where there are too few samples.
+        """One slope for all stretches, each with its own offset; None where there are too few samples for an error.
 
+        A line goes through any two samples.
         kT per degree of freedom is twice the mean kinetic energy per degree of freedom, so that their number cancels.
         """
         if not self.time:
@@ -74,10 +76,10 @@ class EnergySeries:
         freedom = len(time) - len(np.unique(stretch)) - 1
         spread = float(time @ time)
         kinetic = float(np.mean(self.kinetic))
-        if spread == 0.0 or kinetic == 0.0:
+        if spread == 0.0 or kinetic == 0.0 or freedom < 1:
             return None
         slope = float(time @ total) / spread  # kJ/mol/ps
         residual = total - slope * time
         per_ns_and_kt = 1000 / (2 * kinetic)
-        error = per_ns_and_kt * float(np.sqrt(residual @ residual / freedom / spread)) if freedom > 0 else None
+        error = per_ns_and_kt * float(np.sqrt(residual @ residual / freedom / spread))
         return Drift(slope * per_ns_and_kt, error, 100 * slope * sampled / kinetic)

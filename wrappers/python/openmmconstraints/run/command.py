@@ -12,36 +12,37 @@ from pathlib import Path
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.run.choice import find_integrator
+from openmmconstraints.run.hooks import substituted
 from openmmconstraints.run.report import print_report
-from openmmconstraints.run.substitute import Session, substituted
+from openmmconstraints.run.session import Session
+from openmmconstraints.run.words import Words
 from openmmconstraints.terminal.options import check_tolerance
 
-INTEGRATORS = ("Rattle", "Shake", "RattleLangevin")
 
+def run(words: Words, integrator: str, solver: str, tolerance: float | None) -> int:
+    """Run the script and print what was seen; returns its exit status.
 
-def run(script: Path, arguments: list[str], integrator: str, solver: str, tolerance: float | None) -> int:
-    """Run the script and print what was seen; returns its exit status."""
+    :raises UserError: if there is no such script, or if an option or an integrator of it cannot be used
+    """
+    if words.script is None:
+        raise UserError("no script was given. Give the path of a Python script.")
+    script = Path(words.script)
     if not script.is_file():
         raise UserError(f"there is no file '{script}'.")
-    base = _integrator_class(integrator)
+    words.check_clash()
+    chosen = find_integrator(integrator)
     if tolerance is not None:
-        check_tolerance(base, tolerance)
-    session = Session(base, getattr(mc.ConstraintIntegrator, solver), tolerance)
+        check_tolerance(mc.RattleIntegrator, tolerance)
+    session = Session(chosen, getattr(mc.ConstraintIntegrator, solver), tolerance, words.script)
     with substituted(session):
         try:
-            status = _run_script(script, arguments)
+            status = _run_script(script, words.arguments)
         finally:
             sys.stdout.flush()
             session.finish()
             print_report(session)
     return status
-
-
-def _integrator_class(name: str) -> type[mc.ConstraintIntegrator]:
-    if name in INTEGRATORS:
-        return getattr(mc, f"{name}Integrator")
-    offered = ", ".join(INTEGRATORS[:-1]) + f" or {INTEGRATORS[-1]}"
-    raise UserError(f"there is no integrator '{name}'; choose {offered}.")
 
 
 def _run_script(script: Path, arguments: list[str]) -> int:

@@ -18,6 +18,7 @@ from openmmconstraints.inspection.energy import EnergySeries
 CHUNK = 10  # steps between two readings of the summary
 SUMMARY_SHARE = 0.01  # of the time spent in steps
 ENERGY_SHARE = 0.02
+RARER = 8  # at least a sample whenever the number of steps has grown by 1/8: short runs have some, too
 
 
 class Throttle:
@@ -61,6 +62,7 @@ class Observation:
         self.disturbed_by: str | None = None  # a force that exchanges energy by design
         self._context: weakref.ReferenceType[mm.Context] | None = None
         self._unsampled = False
+        self._next_sample = 0  # number of steps at which one is due
         self._summary_throttle = Throttle(SUMMARY_SHARE)
         self._energy_throttle = Throttle(ENERGY_SHARE)
 
@@ -93,7 +95,7 @@ class Observation:
             done += chunk
             if self._summary_throttle.is_due(self.seconds) or done == steps:
                 self.seconds += self._summary_throttle.measure(lambda: self._read_summary(integrator, context))
-            if self._energy_throttle.is_due(self.seconds):
+            if self._energy_throttle.is_due(self.seconds) or self.steps >= self._next_sample:
                 self._energy_throttle.measure(lambda: self._read_energy(integrator, context))
 
     def finish(self, integrator: mc.ConstraintIntegrator) -> None:
@@ -131,6 +133,13 @@ class Observation:
         potential = state.getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
         kinetic = state.getKineticEnergy().value_in_unit(unit.kilojoule_per_mole)
         if math.isfinite(potential + kinetic):
-            self.energies.add(state.getTime().value_in_unit(unit.picosecond), potential, kinetic)
+            bath = integrator.computeHeatBathEnergy()._value if _has_chain(integrator) else 0.0
+            self.energies.add(state.getTime().value_in_unit(unit.picosecond), potential, kinetic, bath)
         self.degrees_of_freedom = integrator.getNumDegreesOfFreedom()
+        self._next_sample = self.steps + self.steps // RARER
         self._unsampled = False
+
+
+def _has_chain(integrator: mc.ConstraintIntegrator) -> bool:
+    """Whether its heat bath has an energy, with which that of the System is conserved."""
+    return isinstance(integrator, mc.RattleNoseHooverIntegrator)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from openmmconstraints.run.observer import CHUNK, Observation
-from openmmconstraints.run.substitute import Session
+from openmmconstraints.run.session import Session
 from openmmconstraints.terminal.table import make_console, make_table, scientific
 
 SECONDS_PER_DAY = 86400
@@ -18,14 +18,15 @@ def print_report(session: Session) -> None:
     for name in sorted(session.untouched):
         console.print(f"openmm-constraints run: {name} was not replaced.")
     if not seen:
-        console.print(f"openmm-constraints run: no step was taken with {session.base.__name__}.")
+        what = "an integrator of openmm-constraints" if session.chosen is None else session.chosen.__name__
+        console.print(f"openmm-constraints run: no step was taken with {what}.")
         return
     table = make_table(
         "openmm-constraints run",
         ["", *(f"{observation.script_name}\n-> {observation.name}" for observation in seen)],
         [],
         caption=f"Errors and iterations: of the last of every {CHUNK} steps, or of fewer where reading them is slow. "
-        "Drift: least squares, ± its standard error.",
+        "Drift: of the conserved energy, least squares, ± its standard error.",
     )
     for row in zip(*(_lines(observation) for observation in seen), strict=True):
         table.add_row(row[0][0], *(value for _, value in row))
@@ -64,5 +65,5 @@ def _drift(seen: Observation) -> tuple[str, str]:
         return f"not meaningful: {seen.disturbed_by}", "-"
     drift = seen.energies.drift()
     if drift is None:
-        return "too few samples", "-"
+        return f"too few samples ({len(seen.energies.time)})", "-"
     return str(drift), f"{drift.percent_of_kinetic:+.2g}"

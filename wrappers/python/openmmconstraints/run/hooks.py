@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""OpenMM's names, while a script runs: they lead to substitutes, and to methods that tell the session of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+
+import openmm as mm
+import openmm.app  # binds OpenMM's own names for its internal use before ours are put in place
+
+from openmmconstraints.inspection.integrators import children_of
+from openmmconstraints.run.refused import refuse_from_xml, refused_classes
+from openmmconstraints.run.session import Session
+from openmmconstraints.run.substitute import make_substitutes
+from openmmconstraints.wrapper import ConstraintIntegrator
+
+STATE_CHANGES = (
+    "setState",
+    "setPositions",
+    "setVelocities",
+    "setVelocitiesToTemperature",
+    "setPeriodicBoxVectors",
+    "setParameter",
+    "loadCheckpoint",
+    "reinitialize",
+)
+
+
+@contextmanager
+def substituted(session: Session):
+    """While it is open, OpenMM's names lead to this package's integrators."""
+    modules = [mm, mm.openmm, mm.mtsintegrator, mm.amd]
+    classes = {**make_substitutes(session), **refused_classes(session.script)}
+    hooks = _hooks(session)
+    with ExitStack() as stack:
+        for name, kind in classes.items():
+            for module in modules:
+                if name in vars(module):
+                    stack.enter_context(_replaced(module, name, kind))
+        for owner, name, value in hooks:
+            stack.enter_context(_replaced(owner, name, value))
+        yield
+
+
+@contextmanager
+def _replaced(owner: object, name: str, value: object):
+    original = vars(owner)[name]  # not getattr: a staticmethod has to come back as one
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, original)
+
+
+def _hooks(session: Session) -> list[tuple[object, str, object]]:
+    """Replacements of OpenMM's methods that notify the session of a Context's changes: (class, name, replacement)."""
+    create, add, step = mm.Context.__init__, mm.CompoundIntegrator.addIntegrator, mm.CompoundIntegrator.step
+
+    @wraps(create)
+    def created(self, *args):
+        session.finish()
+        for part in getattr(args[1], "_parts", [args[1]]) if len(args) > 1 else []:
+            if hasattr(part, "_check"):
+                part._check()
+        create(self, *args)
+        if len(args) > 1:
+            session.attach(self, args[1])
+
+    @wraps(add)
+    def added(self, integrator):
+        index = add(self, integrator)
+        self.__dict__.setdefault("_parts", []).append(integrator)
+        return index
+
+    @wraps(step)
+    def stepped(self, steps):
+        part = self.__dict__.get("_parts", [])[self.getCurrentIntegrator()]
+        if hasattr(part, "_observation"):
+            part._observation.step(lambda chunk: step(self, chunk), part, steps)
+        else:
+            step(self, steps)
+
+    def announced(original: Callable) -> Callable:
+        @wraps(original)
+        def call(self, *args, **kwargs):
+            session.start_stretch(self)
+            return original(self, *args, **kwargs)
+
+        return call
+
+    minimize, deserialize = mm.LocalEnergyMinimizer.minimize, mm.XmlSerializer.deserialize
+
+    @wraps(minimize)
+    def minimized(context, *args, **kwargs):
+        session.start_stretch(context)
+        return minimize(context, *args, **kwargs)
+
+    @wraps(deserialize)
+    def deserialized(text):
+        found = deserialize(text)
+        if isinstance(found, mm.Integrator):
+            for child in children_of(found):
+                if not ConstraintIntegrator.isinstance(child):
+                    refuse_from_xml(child)
+        return found
+
+    hooks: list[tuple[object, str, object]] = [
+        (mm.Context, name, announced(getattr(mm.Context, name))) for name in STATE_CHANGES
+    ]
+    hooks += [(mm.Context, "__init__", created), (mm.LocalEnergyMinimizer, "minimize", staticmethod(minimized))]
+    hooks += [(mm.CompoundIntegrator, "addIntegrator", added), (mm.CompoundIntegrator, "step", stepped)]
+    return [*hooks, (mm.XmlSerializer, "deserialize", staticmethod(deserialized))]

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""One run of a script: what the user chose, and what was observed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+import openmm as mm
+
+import openmmconstraints as mc
+from openmmconstraints.run.observer import Observation
+
+
+@dataclass
+class Session:
+    """One run of a script: settings of the substitutes, and what was observed of them."""
+
+    chosen: type[mc.ConstraintIntegrator] | None  # for all integrators; None: each has its own substitute
+    solver: int
+    tolerance: float | None = None
+    script: str = "script.py"
+    observed: list[tuple[Observation, mc.ConstraintIntegrator]] = field(default_factory=list)
+    untouched: set[str] = field(default_factory=set)  # kinds of integrators that ran as they are
+    _latest: mm.Context | None = None  # kept until the next one, so that its last energy can be read
+    _said: set[str] = field(default_factory=set)
+
+    def say_once(self, sentence: str) -> None:
+        """Print a sentence on stderr, unless it was printed before."""
+        if sentence not in self._said:
+            self._said.add(sentence)
+            print(f"openmm-constraints run: {sentence}", file=sys.stderr, flush=True)
+
+    def warn_once(self, sentence: str) -> None:
+        """Likewise, as a warning."""
+        self.say_once(f"WARNING: {sentence}")
+
+    def observe(self, observation: Observation, integrator: mc.ConstraintIntegrator) -> Observation:
+        """Observe a new integrator."""
+        self.observed.append((observation, integrator))
+        return observation
+
+    def attach(self, context: mm.Context, integrator: mm.Integrator) -> None:
+        """A Context was created."""
+        for part in getattr(integrator, "_parts", [integrator]):
+            if hasattr(part, "_observation"):
+                part._start(context)
+            else:
+                self.untouched.add(type(part).__name__)
+        self._latest = context
+
+    def finish(self) -> None:
+        """Take the last samples, and release the Context."""
+        for observation, integrator in self.observed:
+            observation.finish(integrator)
+        self._latest = None
+
+    def start_stretch(self, context: mm.Context) -> None:
+        """The script changed the state of this Context, so that its energy may jump."""
+        for observation, _ in self.observed:
+            if observation.belongs_to(context):
+                observation.energies.start_stretch()
