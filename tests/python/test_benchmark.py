@@ -55,6 +55,9 @@ def test_files_and_table(tmp_path):
             case = (record["system"], record["set"], record["tolerance"])
             assert (record["step_ratio"] is not None) == (case in built_in_works)
 
+    page = (folder / "benchmark.html").read_text()
+    assert page.count("data:image/png;base64,") == 2
+    assert all(case in page for case in cases)
     for name in ("ratios.png", "errors.png"):
         pixels = image.imread(folder / name)
         assert min(pixels.shape[:2]) > 300

@@ -16,8 +16,9 @@ import openmmconstraints as mc
 from openmmconstraints.benchmark.inputs import write_input
 from openmmconstraints.benchmark.measure import Case, Record, Setting
 from openmmconstraints.benchmark.model import Chosen
-from openmmconstraints.benchmark.report import CAPTION, describe, print_records, write_json
+from openmmconstraints.benchmark.report import describe, print_records, write_json
 from openmmconstraints.benchmark.systems import SYSTEMS, choose
+from openmmconstraints.benchmark.words import CAPTION
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import choose_platform
 from openmmconstraints.terminal.options import check_tolerance
@@ -70,12 +71,15 @@ def benchmark(settings: Settings) -> int:
         f"{setting.integrator} against {setting.partner} (built-in), {described['platform']} platform{properties}\n"
         f"{described['machine']}, OpenMM {described['openmm']}"
     )
+    from openmmconstraints.benchmark.page import write_page
     from openmmconstraints.benchmark.plots import plot_errors, plot_ratios
 
     plot_ratios(records, title, folder / "ratios.png")
     plot_errors(records, title, folder / "errors.png")
+    write_page(folder / "benchmark.html", described, records)
     console.print(CAPTION)
     console.print(f"wrote benchmark.json, ratios.png and errors.png to {folder.resolve()}", soft_wrap=True)
+    console.print(f"wrote {folder.resolve() / 'benchmark.html'}, a page with all of it, to send", soft_wrap=True)
     console.print(f"took {perf_counter() - begin:.0f} s")
     return 0
 

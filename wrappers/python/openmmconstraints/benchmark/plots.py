@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from openmmconstraints.benchmark.measure import Record
+from openmmconstraints.benchmark.words import cases as cases_of
+from openmmconstraints.benchmark.words import short_reason, why_no_ratio
 
 # Okabe and Ito's colours, told apart also by marker.
 STYLES = {
@@ -30,16 +32,12 @@ WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 SMALLEST_ERROR = 1e-17  # shown in the place of an exact 0, which a logarithm cannot show
 
 
-def _cases(records: Sequence[Record]) -> list[str]:
-    return list(dict.fromkeys(record.case for record in records))
-
-
 def plot_ratios(records: Sequence[Record], title: str, path: Path) -> None:
     """A panel a tolerance, a row a case: the time of the constraints over that of the built-in algorithm."""
-    cases = _cases(records)
+    cases = cases_of(records)
     tolerances = sorted({record.tolerance for record in records}, reverse=True)
     with mpl.rc_context({"font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
-        figure = Figure(figsize=(3.0 + 3.2 * len(tolerances), 1.8 + 0.42 * len(cases)), layout="constrained")
+        figure = Figure(figsize=(max(7.0, 3.0 + 3.2 * len(tolerances)), 1.8 + 0.42 * len(cases)), layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(1, len(tolerances), squeeze=False, sharex=True, sharey=True)[0]
         for axes, tolerance in zip(panels, tolerances, strict=True):
@@ -55,25 +53,35 @@ def plot_ratios(records: Sequence[Record], title: str, path: Path) -> None:
 
 
 def _draw_ratios(axes: Axes, records: Sequence[Record], cases: list[str]) -> None:
+    """Rows without any ratio say why in their place; what one solver lacks is said right of the panel."""
     axes.set_xscale("log")
     axes.axvline(1, color="black", linewidth=1)  # left of it: faster
     labels = [label for label in STYLES if label != "built-in"]
-    for record in records:
-        row = cases.index(record.case)
-        number = len(labels) - 1 if record.solver is None else labels.index(record.label)
-        place = row + 0.26 * (number - 1)
-        if record.failure is not None:
-            style: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 7, "color": FAILED, "bbox": WHITE}
-            text = f"{record.label}: {_reason(record)}"
-            axes.text(0.98, place, text, transform=axes.get_yaxis_transform(), **style)
-        if record.solver is None:
-            continue
-        colour, marker, _ = STYLES[record.label]
-        ratio = record.constraints_ratio
-        if ratio is not None and ratio.median > 0:
+    for row, case in enumerate(cases):
+        here = [record for record in records if record.case == case]
+        drawn = 0
+        lacking: list[tuple[float, str]] = []
+        for record in here:
+            if record.solver is None:
+                continue
+            place = row + 0.26 * (labels.index(record.label) - 1)
+            ratio = record.constraints_ratio
+            if ratio is None or ratio.median <= 0:
+                lacking.append((place, why_no_ratio(record, here) if ratio is None else f"{record.label}: noise"))
+                continue
+            drawn += 1
+            colour, marker, _ = STYLES[record.label]
             bars = [[ratio.median - max(ratio.low, 1e-3 * ratio.median)], [ratio.high - ratio.median]]
             bar_style: dict[str, Any] = {"fmt": marker, "color": colour, "markersize": 4.5, "elinewidth": 1.2}
             axes.errorbar([ratio.median], [place], xerr=bars, label=record.label, **bar_style)
+        transform = axes.get_yaxis_transform()
+        if not drawn:
+            reasons = "; ".join(dict.fromkeys(text for _, text in lacking)) or "not measured"
+            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "color": FAILED, "bbox": WHITE}
+            axes.text(0.5, row, reasons, transform=transform, **style)
+            continue
+        for place, text in lacking:
+            axes.text(1.01, place, text, transform=transform, ha="left", va="center", fontsize=7, color=FAILED)
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
@@ -81,16 +89,16 @@ def _draw_ratios(axes: Axes, records: Sequence[Record], cases: list[str]) -> Non
 
 def plot_errors(records: Sequence[Record], title: str, path: Path) -> None:
     """A panel a case: nanoseconds a constraint against the error reached, a point a tolerance."""
-    cases = _cases(records)
+    cases = cases_of(records)
     columns = min(4, len(cases))
     rows = math.ceil(len(cases) / columns)
     with mpl.rc_context({"font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
-        figure = Figure(figsize=(1.0 + 2.9 * columns, 1.6 + 2.3 * rows), layout="constrained")
+        figure = Figure(figsize=(max(7.0, 1.0 + 2.9 * columns), 1.6 + 2.5 * rows), layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True)
         for axes, case in zip(panels.flat, cases, strict=False):
             _draw_errors(axes, [record for record in records if record.case == case])
-            axes.set_title(case, fontsize=9)
+            axes.annotate(case, (0.5, 1), (0, 14), "axes fraction", "offset points", ha="center", fontsize=9)
         for axes in panels.flat[len(cases) :]:
             axes.set_visible(False)
         for column in range(columns):
@@ -108,30 +116,28 @@ def _draw_errors(axes: Axes, records: Sequence[Record]) -> None:
     axes.set_yscale("log")
     lost: list[str] = []
     for label, (colour, marker, line) in STYLES.items():
-        mine = [record for record in records if record.label == label]
-        lost += [f"{label}: {_reason(record)}" for record in mine if record.failure is not None]
-        points = [
-            (max(record.error, SMALLEST_ERROR), 1e3 * record.constraints_us.median / record.constraints)
-            for record in mine
-            if record.failure is None and record.constraints_us and record.error is not None
-        ]
-        points = [point for point in points if point[1] > 0]
+        points = []
+        for record in (record for record in records if record.label == label):
+            time = record.constraints_us
+            if record.failure is not None or time is None or record.error is None:
+                lost.append(f"{label}: {short_reason(record)}")
+            elif time.median <= 0:
+                lost.append(f"{label}: time less than noise")
+            else:
+                points.append((max(record.error, SMALLEST_ERROR), 1e3 * time.median / record.constraints))
         if points:
-            line_style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4.5}
+            hollow = {"markersize": 7.5, "markerfacecolor": "none"} if label == "built-in" else {"markersize": 4.5}
+            line_style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, **hollow}
             axes.plot(*zip(*points, strict=True), label=label, **line_style)
     low, high = axes.get_ylim()
     if high < 10 * low:  # at least a decade, so that small differences do not look like a slope
         middle = math.sqrt(low * high)
         axes.set_ylim(middle / math.sqrt(10), middle * math.sqrt(10))
-    for number, text in enumerate(dict.fromkeys(lost)):
-        style: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": FAILED, "bbox": WHITE}
-        axes.text(0.97, 0.97 - 0.09 * number, text, transform=axes.transAxes, **style)
-
-
-def _reason(record: Record) -> str:
-    if record.failure == "NaN":
-        return "NaN"
-    return "set-up too long" if (record.failure or "").startswith("left out") else "fails"
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+    # Above the panel, where no data are.
+    axes.set_title(", ".join(dict.fromkeys(lost)), fontsize=7, color=FAILED, pad=3)
 
 
 def _add_legend(figure: Figure, panels: Sequence[Axes]) -> None:

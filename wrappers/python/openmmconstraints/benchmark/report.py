@@ -18,36 +18,34 @@ from rich.console import Console
 
 from openmmconstraints.benchmark.measure import Record, Setting
 from openmmconstraints.benchmark.timing import Spread
+from openmmconstraints.benchmark.words import share, shares_in_words, why_no_numbers
 from openmmconstraints.demo.villin import STEP_SIZE
 from openmmconstraints.inspection.versions import openmm_version, plugin_version
 from openmmconstraints.terminal.table import make_table, scientific
 
-CAPTION = (
-    "Times: medians of the rounds; ratios: medians of each round's ratio to the built-in algorithm, with quartiles. "
-    "Set-up: of a Context without forces, and its first step. Constraints: a step without forces, less one without "
-    "constraints. Share: of that in a whole step; negative values are noise. Error: largest "
-    "|d - d0|/d0 at the end. Iterations: of the last step, the largest of all clusters."
-)
 TIMES = ["Constraints\n(µs/step)", "Ratio to built-in", "Share\n(%)", "Whole step\n(ms)", "Ratio"]
+COLUMNS = ["Tol.", "Solver", "Error", "Iter-\nations", "Set-up\n(s)", *TIMES]
 
 
 def print_records(console: Console, records: Sequence[Record]) -> None:
-    """A table of one system with one set of constraints, then failures word for word."""
+    """A table of one system with one set of constraints, shares in words, and why numbers are missing."""
     first = records[0]
     title = f"{first.case}: {first.constraints:,} constraints, {first.particles:,} particles"
-    table = make_table(title, ["Tol.", "Solver"], ["Error", "Iter-\nations", "Set-up\n(s)", *TIMES])
+    table = make_table(title, COLUMNS[:2], COLUMNS[2:])
     for column in table.columns:
         column.no_wrap = True
     for number, record in enumerate(records):
         last = number + 1 == len(records) or records[number + 1].tolerance != record.tolerance
-        table.add_row(*_row(record), end_section=last)
+        table.add_row(*row(record), end_section=last)
     console.print(table)
-    failures = {r.label: r for r in reversed(records) if r.failure not in (None, "NaN")}  # the first of each solver
-    for label, record in failures.items():
-        console.print(f"{label}, {record.tolerance:g}: {record.failure}", style="red")
+    for sentence in shares_in_words(records):
+        console.print(sentence)
+    for sentence in why_no_numbers(records):
+        console.print(sentence, style="red")
 
 
-def _row(record: Record) -> list[str]:
+def row(record: Record) -> list[str]:
+    """The cells of COLUMNS."""
     start = [f"{record.tolerance:.0e}".replace("e-0", "e-"), record.label]
     setup = "-" if record.setup_s is None else f"{record.setup_s + (record.first_step_s or 0):.2g}"
     if record.failure is not None:
@@ -60,7 +58,7 @@ def _row(record: Record) -> list[str]:
         setup,
         "-" if time is None else f"{time.median:.4g}",
         ratio(record.constraints_ratio),
-        "-" if record.share is None else f"{100 * record.share.median:.2g}",
+        share(record),
         "-" if record.step_ms is None else f"{record.step_ms.median:.4g}",
         "-" if record.step_ratio is None else f"{record.step_ratio.median:.3g}",
     ]
