@@ -65,6 +65,24 @@ def test_integration_converges_at_fourth_order():
     assert errors[0] / errors[1] > 7
 
 
+@pytest.mark.parametrize("count", [9, 12, 25, 48])
+@pytest.mark.parametrize("waves", [1, 2, 3])
+def test_the_integration_error_is_above_the_true_one_and_not_far(count, waves):
+    """A few values for a wave each, odd and even numbers of them, and of uneven spacing."""
+    x = np.linspace(-np.pi, np.pi, count)
+    x[1:-1] += 0.1 * np.diff(x)[0] * np.sin(np.arange(1, count - 1))
+    profile = made_up(x, waves * np.sin(waves * x), 0 * x).integrate()
+    exact = -np.cos(waves * x)
+    true = np.abs(profile.free_energy - (exact - exact[profile.reference]))
+    assert true.max() <= profile.integration_error.max() <= max(40 * true.max(), 1e-6)
+
+
+def test_too_few_values_have_no_integration_error():
+    profile = made_up(np.linspace(0, 1, 4), np.ones(4), 0.1 * np.ones(4)).integrate()
+    assert np.isnan(profile.integration_error).all()
+    assert len(profile.plot().collections) == 1  # the band of standard errors alone
+
+
 def test_errors_propagate():
     rng = np.random.default_rng(5)
     values, errors = np.linspace(0, 2, 9), rng.uniform(0.1, 0.3, 9)
@@ -98,15 +116,17 @@ def test_plots_and_tables(tmp_path):
     assert axes.get_ylabel() == "free energy (kJ/mol)"
     assert axes.lines[0].get_xdata()[-1] == pytest.approx(180)
     assert axes.lines[0].get_label() == "this one"
-    band = axes.collections[0].get_paths()[0].get_extents()
+    band, wider = (area.get_paths()[0].get_extents() for area in axes.collections)
     assert band.y1 == pytest.approx((pmf.free_energy + 2 * pmf.error).max())
+    assert wider.y1 == pytest.approx((pmf.free_energy + 2 * pmf.error + pmf.integration_error).max())
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["this one", "and the error of integration"]
     assert forces.plot(axes) is axes
     axes.figure.savefig(tmp_path / "pmf.png")
     assert (tmp_path / "pmf.png").stat().st_size > 5000
 
     pmf.save(tmp_path / "pmf.csv")
     assert np.loadtxt(tmp_path / "pmf.csv", delimiter=",") == pytest.approx(
-        np.column_stack([values, pmf.free_energy, pmf.error])
+        np.column_stack([values, pmf.free_energy, pmf.error, pmf.integration_error])
     )
     forces.save(tmp_path / "forces.csv")
     table = np.genfromtxt(tmp_path / "forces.csv", delimiter=",", skip_header=1, names=True)

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 # What SWIG adds to every module and class, and what is private to the package.
 GENERATED = r"""
 openmmconstraints\.wrapper\._.*
-openmmconstraints\.wrapper\.(complete|retype|SwigPyIterator)
+openmmconstraints\.wrapper\.(complete|retype|add_arrays|name_solvers|SwigPyIterator)
 openmmconstraints\.wrapper\.ConstraintIntegrator\.__init__
 .*\.(this|thisown)
 .*\.__(repr|str|reduce|getstate|setstate|swig_destroy)__

@@ -136,7 +136,7 @@ def test_temperature_is_a_quantity(system):
         lambda: mc.ConstraintForce().addDistance(0, 1),
         lambda: mc.ConstraintForce().setUsesPeriodicBoundaryConditions("yes"),
         lambda: mc.RattleIntegrator(0.001).setMaxIterations("many"),
-        lambda: mc.RattleIntegrator(0.001).setSolver("fast"),
+        lambda: mc.RattleIntegrator(0.001).setSolver(1.5),
         lambda: mc.RattleIntegrator(0.001).getClusters(3),
         lambda: mc.RattleIntegrator(),
     ],

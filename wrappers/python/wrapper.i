@@ -63,6 +63,8 @@ namespace std {
 %import(module="openmm") "swig/OpenMMSwigHeaders.i"
 
 %pythonbegin %{
+from openmmconstraints._arrays import add_arrays
+from openmmconstraints._enums import name_solvers
 from openmmconstraints._proxies import complete, retype
 %}
 
@@ -338,4 +340,11 @@ complete(
     *RattleLangevinIntegrator.__subclasses__(),
     records=(SolverSummary, ClusterInfo),
 )
+name_solvers(ConstraintIntegrator)
+for _name in ("getMultipliers", "getVelocityMultipliers", "computeMultipliers"):
+    add_arrays(ConstraintIntegrator, _name)
+add_arrays(ConstraintIntegrator, "getConstraintForces", "kilojoule_per_mole_per_nanometer")
+add_arrays(ConstraintIntegrator, "getConstraintVirial", "kilojoule_per_mole")
+add_arrays(ConstraintForce, "getMultipliers")
+add_arrays(CustomConstraintForce, "getMultipliers")
 %}

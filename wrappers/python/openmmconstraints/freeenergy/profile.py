@@ -35,6 +35,20 @@ def integration_matrix(x: np.ndarray) -> np.ndarray:
     return np.vstack([np.zeros(len(x)), np.cumsum(stretches, axis=0)])
 
 
+def coarser_difference(x: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """What an integral from x_0 to each x_j changes by [n] if only every second value is used: those with the parity
+    of j, and both ends. NaN with fewer than five values."""
+    difference = np.full(len(x), np.nan)
+    if len(x) < 5:
+        return difference
+    integral = integration_matrix(x) @ f
+    for parity in (0, 1):
+        kept = np.array(sorted({0, *range(parity, len(x), 2), len(x) - 1}))
+        mine = kept[kept % 2 == parity]
+        difference[mine] = (integral[kept] - integration_matrix(x[kept]) @ f[kept])[np.isin(kept, mine)]
+    return difference
+
+
 @dataclass(frozen=True)
 class FreeEnergyProfile:
     """A(xi) = -kT ln P(xi), P the probability density of the coordinate: the potential of mean force. For a
@@ -46,12 +60,23 @@ class FreeEnergyProfile:
     free_energy: np.ndarray  #: [n] kJ/mol, 0 at the reference
     covariance: np.ndarray  #: [n, n] (kJ/mol)^2, before anything was subtracted
     reference: int  #: the index of the value whose free energy is 0
+    coarser: np.ndarray | None = None  #: [n] kJ/mol, by which it changes with every second value, see integration_error
 
     @property
     def error(self) -> np.ndarray:
         """Standard errors [n] of the differences from the reference (kJ/mol)."""
         C, r = self.covariance, self.reference
         return np.sqrt(np.maximum(0, np.diag(C) - 2 * C[r] + C[r, r]))
+
+    @property
+    def integration_error(self) -> np.ndarray:
+        """An estimate [n] of the error that the spacing of the values leaves (kJ/mol): a third of what changes if every
+        second value is left out, the rule's for errors that fall with the square of the spacing. They fall faster once
+        values are dense, so that it errs on the large side. Statistical errors of the mean forces are part of it. NaN
+        with fewer than five values."""
+        if self.coarser is None:
+            return np.full(len(self.values), np.nan)
+        return np.abs(self.coarser - self.coarser[self.reference]) / 3
 
     def relative_to(self, index: int) -> FreeEnergyProfile:
         """The same with its zero, and the origin of its errors, at another value; -1 is the last."""
@@ -66,17 +91,18 @@ class FreeEnergyProfile:
     def plot(
         self, axes: Axes | None = None, label: str = "constrained runs, ± 2 standard errors", **style: Any
     ) -> Axes:
-        """Draw it with its error band.
+        """Draw it with a legend and two bands: two standard errors, and around these, lighter, the integration error.
 
         :param axes:  of matplotlib; None: new ones
         :param style: passed on to Axes.plot
         :return: the axes; `profile.plot().figure.savefig("pmf.png")` writes a file
         """
-        return _draw(self, self.free_energy, "free energy (kJ/mol)", axes, {"label": label, **style})
+        spacing = np.where(np.isfinite(self.integration_error), self.integration_error, 0)
+        return _draw(self, self.free_energy, "free energy (kJ/mol)", axes, {"label": label, **style}, spacing)
 
     def save(self, path: str | Path) -> None:
-        """Write value, free energy and standard error as CSV."""
-        _save(self, path, free_energy=self.free_energy, error=self.error)
+        """Write value, free energy, standard error and integration error as CSV."""
+        _save(self, path, free_energy=self.free_energy, error=self.error, integration_error=self.integration_error)
 
 
 @dataclass(frozen=True)
@@ -106,15 +132,16 @@ class MeanForceProfile:
         """The free energy, 0 at its minimum. The windows' errors are independent and propagate through the sum."""
         W = integration_matrix(self.values)
         energy, covariance = W @ self.mean_force, (W * self.error**2) @ W.T
-        profile = FreeEnergyProfile(self.coordinate, self.temperature, self.values, energy, covariance, 0)
+        coarser = coarser_difference(self.values, self.mean_force)
+        profile = FreeEnergyProfile(self.coordinate, self.temperature, self.values, energy, covariance, 0, coarser)
         return profile.relative_to(int(np.argmin(energy)))
 
     def plot(
         self, axes: Axes | None = None, label: str = "constrained runs, ± 2 standard errors", **style: Any
     ) -> Axes:
-        """Draw it with its error band; see FreeEnergyProfile.plot."""
+        """Draw it with a legend and its error band; see FreeEnergyProfile.plot."""
         name = f"mean force dA/dξ (kJ/mol/{'nm' if self.coordinate.unit_name == 'nanometer' else 'rad'})"
-        return _draw(self, self.mean_force, name, axes, {"label": label, **style})
+        return _draw(self, self.mean_force, name, axes, {"label": label, **style}, np.zeros(len(self.values)))
 
     def save(self, path: str | Path) -> None:
         """Write value, mean force, standard error, number of samples and their statistical inefficiency as CSV."""
@@ -132,8 +159,10 @@ class MeanForceProfile:
 _Profile = FreeEnergyProfile | MeanForceProfile
 
 
-def _draw(profile: _Profile, y: np.ndarray, name: str, axes: Axes | None, style: dict[str, Any]) -> Axes:
-    """A line with a band of two standard errors; angles in degrees."""
+def _draw(
+    profile: _Profile, y: np.ndarray, name: str, axes: Axes | None, style: dict[str, Any], spacing: np.ndarray
+) -> Axes:
+    """A line with a band of two standard errors, and a lighter one that adds errors by spacing; angles in degrees."""
     if axes is None:
         from matplotlib import pyplot  # takes half a second to import
 
@@ -141,9 +170,14 @@ def _draw(profile: _Profile, y: np.ndarray, name: str, axes: Axes | None, style:
     unit = {"radian": "degrees", "nanometer": "nm"}.get(profile.coordinate.unit_name, profile.coordinate.unit_name)
     x = profile.values * (180 / pi if unit == "degrees" else 1)
     (line,) = axes.plot(x, y, **{"marker": "o", "markersize": 3, **style})
-    axes.fill_between(x, y - 2 * profile.error, y + 2 * profile.error, color=line.get_color(), alpha=0.3, linewidth=0)
+    band: dict[str, Any] = {"color": line.get_color(), "linewidth": 0}
+    axes.fill_between(x, y - 2 * profile.error, y + 2 * profile.error, alpha=0.35, **band)
+    if spacing.any():
+        total = 2 * profile.error + spacing
+        axes.fill_between(x, y - total, y + total, alpha=0.15, label="and the error of integration", **band)
     axes.set_xlabel(f"{profile.coordinate.label} ({unit})")
     axes.set_ylabel(name)
+    axes.legend()
     return axes
 
 
