@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The directive `example`: a script of examples/, what it printed, its plot, its text.
+"""Scripts of examples/ on pages: `example` shows one, what it printed and its plot; `recipe` one of the cookbook and
+what it printed; `gallery` the plots of several, each with a link to its page.
 
 Scripts run when the documentation is built, once: a script that did not change since, with the same version of the
 package, does not run again. What they made is in the folder example-output beside the pages' folder.
@@ -8,6 +9,7 @@ package, does not run again. What they made is in the folder example-output besi
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,14 +25,20 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(script, folder):
-    """The script's plot and what it prints; made by running it unless that was done before."""
+    """The script's plot and what it prints. It runs beside the examples' data, unless that was done before."""
     folder.mkdir(parents=True, exist_ok=True)
     plot, printed, stamp = (folder / f"{script.stem}.{kind}" for kind in ("png", "txt", "sha256"))
     key = hashlib.sha256(script.read_bytes() + openmmconstraints.__version__.encode()).hexdigest()
     if not (stamp.exists() and stamp.read_text() == key):
         logger.info("running %s", script)
+        for data in EXAMPLES.glob("*.pdb"):
+            shutil.copy(data, folder)
         result = subprocess.run(
-            [sys.executable, script, plot], env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True
+            [sys.executable, script, plot],
+            cwd=folder,
+            env={"OPENMM_DEFAULT_PLATFORM": "CPU", **os.environ, "MPLBACKEND": "Agg"},
+            capture_output=True,
+            text=True,
         )
         if result.returncode != 0:
             raise ExtensionError(f"{script} failed:\n{result.stdout}{result.stderr}")
@@ -39,22 +47,62 @@ def run(script, folder):
     return plot, printed
 
 
-class Example(SphinxDirective):
+class Script(SphinxDirective):
+    """What the directives share."""
+
+    def result(self, name):
+        """Of the script examples/NAME.py: its plot, from the pages' folder, and what it printed, as Markdown."""
+        script = EXAMPLES / f"{name}.py"
+        self.env.note_dependency(str(script))
+        plot, printed = run(script, Path(self.env.app.outdir).parent / "example-output")
+        text = printed.read_text()
+        return f"/{os.path.relpath(plot, self.env.srcdir)}", f"It prints\n\n```text\n{text}```\n\n" if text else ""
+
+    def code(self, name):
+        """The script itself, as Markdown, without the lines on its license."""
+        path = os.path.relpath(EXAMPLES / f"{name}.py", Path(self.env.doc2path(self.env.docname)).parent)
+        caption = f"examples/{name}.py"
+        return f"```{{literalinclude}} {path}\n:language: python\n:caption: {caption}\n:lines: 3-\n```\n\n"
+
+
+class Example(Script):
     required_arguments = 1  # its name, without .py
 
     def run(self):
-        script = EXAMPLES / f"{self.arguments[0]}.py"
-        self.env.note_dependency(str(script))
-        plot, printed = run(script, Path(self.env.app.outdir).parent / "example-output")
-        source = f"/{os.path.relpath(plot, self.env.srcdir)}"
+        (name,) = self.arguments
+        plot, printed = self.result(name)
         return self.parse_text_to_nodes(
-            f"```{{image}} {source}\n:alt: what {script.name} draws\n```\n\nIt prints\n\n"
-            f"```text\n{printed.read_text()}```\n\n"
-            f"```{{literalinclude}} {os.path.relpath(script, Path(self.env.doc2path(self.env.docname)).parent)}\n"
-            f":language: python\n:caption: examples/{script.name}\n:lines: 3-\n```\n"
+            f"```{{image}} {plot}\n:alt: what {name}.py draws\n```\n\n{printed}{self.code(name)}"
         )
 
 
+class Recipe(Script):
+    required_arguments = 1
+
+    def run(self):
+        name = f"cookbook/{self.arguments[0]}"
+        _, printed = self.result(name)
+        return self.parse_text_to_nodes(self.code(name) + printed)
+
+
+class Gallery(Script):
+    """Lines "name: caption"."""
+
+    has_content = True
+
+    def run(self):
+        figures = []
+        for line in self.content:
+            name, caption = line.split(": ", 1)
+            plot, _ = self.result(name)
+            figures.append(
+                f"```{{figure}} {plot}\n:target: examples/{name}.html\n:alt: {caption}\n:figclass: gallery\n\n"
+                f"{caption}\n```\n"
+            )
+        return self.parse_text_to_nodes("\n".join(figures))
+
+
 def setup(app):
-    app.add_directive("example", Example)
+    for directive in (Example, Recipe, Gallery):
+        app.add_directive(directive.__name__.lower(), directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
