@@ -8,8 +8,10 @@
 #include "lepton/CustomFunction.h"
 #include "lepton/ExpressionTreeNode.h"
 #include "lepton/Parser.h"
+#include "openmm/CustomCentroidBondForce.h"
 #include "openmm/CustomCompoundBondForce.h"
 #include "openmm/OpenMMException.h"
+#include "openmm/internal/CustomCentroidBondForceImpl.h"
 #include "openmm/internal/CustomCompoundBondForceImpl.h"
 #include "openmm/reference/ReferenceTabulatedFunction.h"
 #include <deque>
@@ -61,7 +63,7 @@ bool hasVariable(const ParsedExpression& expression, const std::set<std::string>
 }
 
 /** Tabulated functions by name; the discrete ones' names besides. */
-Functions createFunctions(const CustomConstraintForce& force, const Box& box, std::set<std::string>& discrete) {
+Functions createFunctions(const ExpressionConstraintForce& force, const Box& box, std::set<std::string>& discrete) {
     Functions functions;
     for (int i = 0; i < force.getNumTabulatedFunctions(); i++) {
         const std::string& name = force.getTabulatedFunctionName(i);
@@ -87,6 +89,17 @@ Functions createFunctions(const CustomConstraintForce& force, const Box& box, st
     return functions;
 }
 
+/** OpenMM's own Force with the same parameters, for its parser. */
+template <class Model>
+Model withParameters(Model model, const ExpressionConstraintForce& force) {
+    model.addGlobalParameter("t", 0);
+    for (int i = 0; i < force.getNumPerConstraintParameters(); i++)
+        model.addPerBondParameter(force.getPerConstraintParameterName(i));
+    for (int i = 0; i < force.getNumGlobalParameters(); i++)
+        model.addGlobalParameter(force.getGlobalParameterName(i), 0);
+    return model;
+}
+
 /** Before OpenMM parses and optimizes it: see ExpressionChecks.h. */
 void checkExpression(const std::string& expression, std::map<std::string, Lepton::CustomFunction*> functions) {
     checkLength(expression);
@@ -100,12 +113,13 @@ void checkExpression(const std::string& expression, std::map<std::string, Lepton
 
 } // namespace
 
-LeptonCoordinate::LeptonCoordinate(const CustomConstraintForce& force)
-    : expression(force.getExpression()), numParticles(force.getNumParticlesPerConstraint()),
+LeptonCoordinate::LeptonCoordinate(const ExpressionConstraintForce& force)
+    : expression(force.getExpression()), forceName(force.getClassName()), points(force.getPoints()),
+      numParticles(points.number),
       numPerConstraint(force.getNumPerConstraintParameters()), takesImages(force.usesPeriodicBoundaryConditions()) {
     constexpr int maxParticles = 10'000;
     if (numParticles > maxParticles)
-        refuse("a constraint has " + std::to_string(numParticles) + " particles, but at most " +
+        refuse("a constraint has " + std::to_string(numParticles) + " " + points.noun + "s, but at most " +
                std::to_string(maxParticles) + " are possible");
     nameVariables(force);
     parse(force);
@@ -121,7 +135,7 @@ LeptonCoordinate::LeptonCoordinate(const CustomConstraintForce& force)
 }
 
 void LeptonCoordinate::refuse(const std::string& why) const {
-    throw OpenMMException("CustomConstraintForce \"" + expression + "\": " + why);
+    throw OpenMMException(forceName + " \"" + expression + "\": " + why);
 }
 
 std::string LeptonCoordinate::knownVariables() const {
@@ -136,7 +150,7 @@ std::string LeptonCoordinate::knownVariables() const {
     return text == coordinatesAndTime ? text + "no parameters" : text;
 }
 
-void LeptonCoordinate::nameVariables(const CustomConstraintForce& force) {
+void LeptonCoordinate::nameVariables(const ExpressionConstraintForce& force) {
     const std::vector<std::string> coordinates = coordinateNames(numParticles);
     for (const std::string& name : coordinates)
         variables.emplace(name, (int) variables.size());
@@ -145,10 +159,10 @@ void LeptonCoordinate::nameVariables(const CustomConstraintForce& force) {
     parameterPlace = timePlace + 1;
     std::set<std::string> particles;
     for (int p = 1; p <= numParticles; p++)
-        particles.insert("p" + std::to_string(p));
+        particles.insert(points.sign + std::to_string(p));
     auto add = [&](const std::string& name) {
         if (particles.count(name) > 0)
-            refuse("a parameter cannot be called " + name + ", which is a particle");
+            refuse("a parameter cannot be called " + name + ", which is a " + points.noun);
         if (variables.count(name) > 0)
             refuse(variables[name] < parameterPlace ? "a parameter cannot be called " + name + ", which is a variable"
                                                     : "two parameters are called " + name);
@@ -169,7 +183,7 @@ void LeptonCoordinate::nameVariables(const CustomConstraintForce& force) {
             refuse("two tabulated functions are called " + force.getTabulatedFunctionName(i));
 }
 
-void LeptonCoordinate::parse(const CustomConstraintForce& force) {
+void LeptonCoordinate::parse(const ExpressionConstraintForce& force) {
     std::set<std::string> discrete;
     try {
         const Functions owned = createFunctions(force, box, discrete);
@@ -178,13 +192,12 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
             functions[function.first] = function.second.get();
         checkExpression(expression, functions);
         // OpenMM's own parser for expressions in particles makes distance(p1, p2) pointdistance(x1, y1, ...).
-        CustomCompoundBondForce model(numParticles, expression);
-        model.addGlobalParameter("t", 0);
-        for (int i = 0; i < force.getNumPerConstraintParameters(); i++)
-            model.addPerBondParameter(force.getPerConstraintParameterName(i));
-        for (int i = 0; i < force.getNumGlobalParameters(); i++)
-            model.addGlobalParameter(force.getGlobalParameterName(i), 0);
-        parsed = CustomCompoundBondForceImpl::prepareExpression(model, functions);
+        if (points.sign == "g")
+            parsed = CustomCentroidBondForceImpl::prepareExpression(
+                withParameters(CustomCentroidBondForce(numParticles, expression), force), functions);
+        else
+            parsed = CustomCompoundBondForceImpl::prepareExpression(
+                withParameters(CustomCompoundBondForce(numParticles, expression), force), functions);
         for (int i = 0; i < force.getNumTabulatedFunctions(); i++) {
             const std::string& name = force.getTabulatedFunctionName(i);
             if (occurs(parsed, Operation::CUSTOM, {name}) && !PointFunction::find(name))
@@ -192,7 +205,7 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
         }
     } catch (const std::exception& error) {
         std::string why = error.what();
-        const std::string prefixes[] = {"CustomCompoundBondForce: ",
+        const std::string prefixes[] = {"CustomCompoundBondForce: ", "CustomCentroidBondForce: ",
                                         "Parse error in expression \"" + expression + "\": "};
         for (const std::string& prefix : prefixes)
             if (why.compare(0, prefix.size(), prefix) == 0)
@@ -206,7 +219,7 @@ void LeptonCoordinate::parse(const CustomConstraintForce& force) {
     }
     const std::vector<std::string> coordinates = coordinateNames(numParticles);
     if (!hasVariable(parsed, {coordinates.begin(), coordinates.end()}))
-        refuse("it depends on the position of no particle");
+        refuse("it depends on the position of no " + points.noun);
     std::vector<ParsedExpression> joint = {parsed};
     bool isConstant = true;
     const auto differentiate = [&](const std::string& name) {

@@ -6,19 +6,19 @@
 #include "CustomCoordinate.h"
 #include "JointExpression.h"
 #include "KernelText.h"
-#include "openmmconstraints/CustomConstraintForce.h"
+#include "openmmconstraints/ExpressionConstraintForce.h"
 #include <map>
 #include <memory>
 
 namespace ConstraintPlugin {
 
-/** sigma of a CustomConstraintForce, with symbolic derivatives: Lepton differentiates the expression, coordinates.cc
+/** sigma of a CustomConstraintForce, or as a function of the centroids of a CustomCentroidConstraintForce, with symbolic derivatives: Lepton differentiates the expression, coordinates.cc
  * has those of distances, angles and dihedrals, and splines those of tables. It is not thread-safe. */
 class LeptonCoordinate : public CustomCoordinate {
 public:
     /** Global parameters have their defaults until setGlobals() is called.
      *  @throws OpenMMException with the expression and what is wrong with it */
-    explicit LeptonCoordinate(const CustomConstraintForce& force);
+    explicit LeptonCoordinate(const ExpressionConstraintForce& force);
     LeptonCoordinate(const LeptonCoordinate&) = delete; // functions point to its box
     LeptonCoordinate& operator=(const LeptonCoordinate&) = delete;
 
@@ -41,6 +41,9 @@ public:
     std::string describe() const override {
         return expression;
     }
+    const std::string& getForceName() const override {
+        return forceName;
+    }
     std::string kernelText(const std::string& name) override;
     std::string curvatureKernelText(const std::string& name) override;
     std::vector<double> tableData() const override {
@@ -50,14 +53,15 @@ public:
 private:
     [[noreturn]] void refuse(const std::string& why) const;
     std::string knownVariables() const;
-    void nameVariables(const CustomConstraintForce& force);
-    void parse(const CustomConstraintForce& force);
+    void nameVariables(const ExpressionConstraintForce& force);
+    void parse(const ExpressionConstraintForce& force);
     void setValues(const Real3* x, const double* parameters, const StepState& stepState);
     const JointExpression& secondDerivative();
     std::string body(const JointExpression& derivatives, std::vector<std::string>& results) const;
 
-    std::string expression;
-    int numParticles;
+    std::string expression, forceName;
+    ExpressionConstraintForce::Points points;
+    int numParticles; // or groups: points.number
     std::size_t numPerConstraint;
     std::vector<std::string> globalNames; // of those that occur
     std::vector<int> globalPlaces;        // in `values`

@@ -175,7 +175,7 @@ public:
         double square = 0;
         for (const Real3& g : gradient)
             square += dot(g, g);
-        return std::abs(sigma) / (set.hasLengthScale(c) ? c.target : std::sqrt(square));
+        return std::abs(sigma) / set.scale(c) / (set.hasLengthScale(c) ? 1 : std::sqrt(square));
     }
 
 private:

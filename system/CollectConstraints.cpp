@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "CollectConstraints.h"
 #include "AbsorbedConstraints.h"
+#include "CentroidCoordinate.h"
 #include "CentroidDistance.h"
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
@@ -10,6 +11,7 @@
 #include "ListedCoordinates.h"
 #include "SystemChecks.h"
 #include "SystemConstraints.h"
+#include "openmmconstraints/CustomCentroidConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include <map>
 
@@ -77,11 +79,57 @@ Constraint centroidDistance(const System& system, ConstraintSet& set, const Cons
     return c;
 }
 
-/** visit(constraint, what is wrong with it) for the constraints of a Force with an expression, which share an object;
- *  their parameters go to the set. */
-template <class Visit>
-void forEachGivenBy(const CustomConstraintForce& force, int forceIndex, ConstraintSet& set, const ProblemReport& report,
-                    Visit visit) {
+/** Fills in particles, form and parameters of a constraint of a Force with an expression. */
+using ReadConstraint = std::function<Found(int index, Constraint& c, std::vector<double>& parameters)>;
+
+/** CustomConstraintForce: its constraints share an object. */
+ReadConstraint readerOf(const CustomConstraintForce& force, ConstraintSet& set,
+                        const std::shared_ptr<LeptonCoordinate>& sigma) {
+    const int form = (int) set.custom.size();
+    if (sigma != nullptr)
+        set.custom.push_back(sigma);
+    return [&force, form](int index, Constraint& c, std::vector<double>& parameters) {
+        force.getConstraintParameters(index, c.particles, parameters);
+        c.form = form;
+        return Found();
+    };
+}
+
+/** CustomCentroidConstraintForce: constraints share an object if their centroids have the same weights. Particles
+ *  without weight are left out. */
+ReadConstraint readerOf(const CustomCentroidConstraintForce& force, ConstraintSet& set,
+                        const std::shared_ptr<LeptonCoordinate>& sigma, const System& system) {
+    return [&force, &set, &system, sigma, forms = std::map<std::vector<double>, int>()](
+               int index, Constraint& c, std::vector<double>& parameters) mutable {
+        std::vector<int> groups;
+        force.getConstraintParameters(index, groups, parameters);
+        if (Found found = findGroupProblem(system, set, force, c, groups))
+            return found;
+        std::map<int, std::vector<double>> weightsOf; // of each particle, by group
+        for (std::size_t g = 0; g < groups.size(); g++)
+            for (const auto& [particle, weight] : weightsIn(set, force, groups[g])) {
+                weightsOf[particle].resize(groups.size());
+                weightsOf[particle][g] = weight;
+            }
+        std::vector<double> weights;
+        for (const auto& [particle, ofGroups] : weightsOf) {
+            c.particles.push_back(particle);
+            weights.insert(weights.end(), ofGroups.begin(), ofGroups.end());
+        }
+        const auto [form, isNew] = forms.emplace(weights, (int) set.custom.size());
+        c.form = form->second;
+        if (isNew && sigma != nullptr)
+            set.custom.push_back(std::make_shared<CentroidCoordinate>(sigma, (int) groups.size(), std::move(weights)));
+        return Found();
+    };
+}
+
+/** visit(constraint, what is wrong with it) for the constraints of a Force with an expression; their parameters go to
+ *  the set.
+ *  @param reader  sigma -> ReadConstraint */
+template <class Reader, class Visit>
+void forEachGivenBy(const ExpressionConstraintForce& force, int forceIndex, ConstraintSet& set,
+                    const ProblemReport& report, Reader reader, Visit visit) {
     std::shared_ptr<LeptonCoordinate> sigma;
     try {
         sigma = std::make_shared<LeptonCoordinate>(force);
@@ -92,32 +140,28 @@ void forEachGivenBy(const CustomConstraintForce& force, int forceIndex, Constrai
             problem.constraints.push_back((int) set.constraints.size() + i);
         report(problem);
     }
-    const int form = (int) set.custom.size();
-    if (sigma != nullptr)
-        set.custom.push_back(sigma);
+    const ReadConstraint read = reader(sigma);
     std::vector<double> parameters;
     for (int i = 0; i < force.getNumConstraints(); i++) {
         Constraint c;
-        force.getConstraintParameters(i, c.particles, parameters);
         c.periodic = force.usesPeriodicBoundaryConditions();
         c.force = forceIndex;
         c.index = i;
         c.firstParameter = (int) set.parameters.size();
-        if (sigma == nullptr) { // it was reported already
+        Found found = read(i, c, parameters);
+        if (sigma == nullptr || found) { // an expression was reported already
             c.particles.clear();
-            visit(std::move(c), Found());
+            visit(std::move(c), sigma == nullptr ? Found() : found);
             continue;
         }
         c.kind = CoordinateKind::Custom;
-        c.form = form;
-        Found found;
         if (parameters.size() != sigma->numParameters())
             found = ConstraintProblem{"parameter",
                                       {(int) set.constraints.size()},
                                       c.particles,
                                       (double) parameters.size(),
                                       (double) sigma->numParameters(),
-                                      "CustomConstraintForce \"" + force.getExpression() + "\": its constraint " +
+                                      force.getClassName() + " \"" + force.getExpression() + "\": its constraint " +
                                           std::to_string(i) + " has " + std::to_string(parameters.size()) + " of " +
                                           std::to_string(sigma->numParameters()) + " parameters",
                                       ""};
@@ -145,13 +189,15 @@ void splitLinearAngles(ConstraintSet& set) {
 
 } // namespace
 
-void forEachJoinedGroup(const Force& force, const std::function<void(const std::vector<int>&)>& visit) {
+void forEachConstrainedGroup(const Force& force, const std::function<void(const std::vector<int>&)>& visit,
+                             bool ofCentroidsToo) {
+    std::vector<int> particles, others;
+    std::vector<double> numbers;
     if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
         forEachListed(*listing, 0, [&](const Constraint& c) { visit(c.particles); });
-        std::vector<int> particles, others;
         std::vector<Vec3> positions;
         double distance;
-        for (int i = 0; i < listing->getNumCentroidDistances(); i++) {
+        for (int i = 0; ofCentroidsToo && i < listing->getNumCentroidDistances(); i++) {
             listing->getCentroidDistanceParameters(i, particles, others, distance);
             particles.insert(particles.end(), others.begin(), others.end());
             visit(particles);
@@ -161,10 +207,20 @@ void forEachJoinedGroup(const Force& force, const std::function<void(const std::
             visit(particles);
         }
     } else if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&force)) {
-        std::vector<int> particles;
-        std::vector<double> parameters;
         for (int i = 0; i < custom->getNumConstraints(); i++) {
-            custom->getConstraintParameters(i, particles, parameters);
+            custom->getConstraintParameters(i, particles, numbers);
+            visit(particles);
+        }
+    } else if (const auto* ofGroups = dynamic_cast<const CustomCentroidConstraintForce*>(&force)) {
+        std::vector<int> groups;
+        for (int i = 0; ofCentroidsToo && i < ofGroups->getNumConstraints(); i++) {
+            particles.clear();
+            ofGroups->getConstraintParameters(i, groups, numbers);
+            for (int g : groups)
+                if (g >= 0 && g < ofGroups->getNumGroups()) { // else it is refused elsewhere
+                    ofGroups->getGroupParameters(g, others, numbers);
+                    particles.insert(particles.end(), others.begin(), others.end());
+                }
             visit(particles);
         }
     }
@@ -269,7 +325,10 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
             }
         }
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
-            forEachGivenBy(*custom, f, set, report, add);
+            forEachGivenBy(*custom, f, set, report, [&](auto& sigma) { return readerOf(*custom, set, sigma); }, add);
+        if (const auto* custom = dynamic_cast<const CustomCentroidConstraintForce*>(&system.getForce(f)))
+            forEachGivenBy(
+                *custom, f, set, report, [&](auto& sigma) { return readerOf(*custom, set, sigma, system); }, add);
     }
     std::vector<CollectedBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
     absorbConstraints(set, bodies, tolerance, report); // first: lengths in a body may be rounded, and join nothing

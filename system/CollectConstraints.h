@@ -11,8 +11,10 @@
 
 namespace ConstraintPlugin {
 
-/** The particles of each constraint and rigid body of such a Force, in turn. */
-void forEachJoinedGroup(const OpenMM::Force& force, const std::function<void(const std::vector<int>&)>& visit);
+/** The particles of each constraint and rigid body of such a Force, in turn.
+ *  @param ofCentroidsToo  whether constraints of centroids are among them: their particles do not count as bonded */
+void forEachConstrainedGroup(const OpenMM::Force& force, const std::function<void(const std::vector<int>&)>& visit,
+                             bool ofCentroidsToo = true);
 
 /** Collect the constraints of a System and of all its Forces that declare some, System constraints first.
  *

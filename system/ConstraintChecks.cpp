@@ -257,6 +257,13 @@ void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& re
     set.constraints.resize(numConstraints);
 }
 
+/** A particle that is listed twice in a group, -1: none. */
+static int findTwice(std::vector<int> group) {
+    std::sort(group.begin(), group.end());
+    const auto twice = std::adjacent_find(group.begin(), group.end());
+    return twice == group.end() ? -1 : *twice;
+}
+
 Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c) {
     std::vector<int> groups[2];
     double distance;
@@ -271,17 +278,90 @@ Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, c
                                      " of the ConstraintForce with index " + std::to_string(c.force) + ": " + why,
                                  ""};
     };
-    for (std::vector<int>& group : groups) {
-        std::sort(group.begin(), group.end());
-        const auto twice = std::adjacent_find(group.begin(), group.end());
-        if (twice != group.end())
-            return problem({*twice}, describeParticle(set, *twice) + " is listed twice in a group.", *twice,
+    for (const std::vector<int>& group : groups) {
+        if (const int twice = findTwice(group); twice >= 0)
+            return problem({twice}, describeParticle(set, twice) + " is listed twice in a group.", twice,
                            ConstraintProblem::none);
         const bool hasMass = std::any_of(group.begin(), group.end(), [&](int p) {
             return p < 0 || p >= set.numParticles() || set.inverseMass[p] > 0; // indices are checked elsewhere
         });
         if (!hasMass)
             return problem(group, "a group has no particle with mass, so it has no centre of mass.", 0, 0);
+    }
+    return {};
+}
+
+std::vector<std::pair<int, double>> weightsIn(const ConstraintSet& set, const CustomCentroidConstraintForce& force,
+                                              int group) {
+    std::vector<int> particles;
+    std::vector<double> weights;
+    force.getGroupParameters(group, particles, weights);
+    const bool areMasses = weights.empty();
+    double total = 0;
+    for (std::size_t i = 0; i < particles.size(); i++) {
+        if (areMasses)
+            weights.push_back(set.inverseMass[particles[i]] > 0 ? 1 / set.inverseMass[particles[i]] : 0);
+        total += weights[i];
+    }
+    std::vector<std::pair<int, double>> result;
+    for (std::size_t i = 0; i < particles.size(); i++)
+        if (weights[i] != 0)
+            result.emplace_back(particles[i], weights[i] / total);
+    return result;
+}
+
+Found findGroupProblem(const System& system, const ConstraintSet& set, const CustomCentroidConstraintForce& force,
+                       const Constraint& c, const std::vector<int>& groups) {
+    const std::string name = "constraint " + std::to_string(c.index) + " of the " + force.getClassName() +
+                             " with index " + std::to_string(c.force) + ", " + force.getExpression() + " = 0: ";
+    const auto problem = [&](const char* kind, const std::vector<int>& particles, const std::string& why,
+                             const std::string& remedy, double value, double bound = ConstraintProblem::none) {
+        return ConstraintProblem{kind, {(int) set.constraints.size()}, particles, value, bound, name + why, remedy};
+    };
+    for (int group : groups) {
+        const std::string which = "its group " + std::to_string(group);
+        if (group < 0 || group >= force.getNumGroups())
+            return problem("particles", {},
+                           which + " does not exist: the Force has " + std::to_string(force.getNumGroups()) +
+                               " groups, and the first has index 0.",
+                           "Define it by addGroup().", group, force.getNumGroups() - 1);
+        if (std::count(groups.begin(), groups.end(), group) > 1)
+            return problem("particles", {}, which + " is listed twice.", "Give each of its groups once.", group);
+        std::vector<int> particles;
+        std::vector<double> weights;
+        force.getGroupParameters(group, particles, weights);
+        const bool areMasses = weights.empty();
+        const std::string setThem = "setGroupParameters(" + std::to_string(group) + ", particles, weights)";
+        if (particles.empty())
+            return problem("particles", {}, which + " has no particles.", setThem + ".", 0, 1);
+        if (const int twice = findTwice(particles); twice >= 0)
+            return problem("particles", {twice}, describeParticle(set, twice) + " is listed twice in " + which + ".",
+                           "List it once, with the sum of its weights: " + setThem + ".", twice);
+        double sum = 0, size = 0;
+        for (std::size_t i = 0; i < particles.size(); i++) {
+            const int p = particles[i];
+            const auto why = whyNotConstrainable(system, p);
+            const bool isSite = why && p >= 0 && p < set.numParticles();
+            const double weight = !areMasses ? weights[i] : why ? 0 : system.getParticleMass(p);
+            if (why && !(isSite && weight == 0))
+                return problem("particles", {p}, "in " + which + ", " + why->message,
+                               isSite ? "Give it the weight 0, and weights to the particles that define it."
+                                      : why->remedy,
+                               p, why->bound);
+            if (!std::isfinite(weight) || (areMasses && weight < 0))
+                return problem("parameter", {p},
+                               "in " + which + ", the " + (areMasses ? "mass" : "weight") + " of " +
+                                   describeParticle(set, p) + " is " + (areMasses ? "negative" : "infinite") +
+                                   " or not a number.",
+                               setThem + ".", weight);
+            sum += weight;
+            size += std::abs(weight);
+        }
+        if (!(std::abs(sum) > 1e-10 * size))
+            return problem("parameter", particles,
+                           which + (areMasses ? " has no particle with mass, so it has no centre of mass."
+                                              : " has weights that sum to zero, so it has no centroid."),
+                           areMasses ? "Give weights: " + setThem + "." : "Correct them: " + setThem + ".", sum, 0);
     }
     return {};
 }

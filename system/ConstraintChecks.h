@@ -7,6 +7,7 @@
 #include "ProblemReport.h"
 #include "openmm/System.h"
 #include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/CustomCentroidConstraintForce.h"
 #include <optional>
 
 namespace ConstraintPlugin {
@@ -26,6 +27,14 @@ Found findProblem(const OpenMM::System& system, const ConstraintSet& set, int co
 /** Check the groups of a centroid distance, which the set does not hold yet: both need particles with mass, each once.
  */
 Found findGroupProblem(const ConstraintSet& set, const ConstraintForce& force, const Constraint& c);
+
+/** Check the groups of a centroid expression, which the set does not hold yet. */
+Found findGroupProblem(const OpenMM::System& system, const ConstraintSet& set,
+                       const CustomCentroidConstraintForce& force, const Constraint& c, const std::vector<int>& groups);
+
+/** The particles of a valid group that have a weight, and their weights, of sum 1. */
+std::vector<std::pair<int, double>> weightsIn(const ConstraintSet& set, const CustomCentroidConstraintForce& force,
+                                              int group);
 
 /** Report and ignore dihedrals of which three consecutive particles are constrained to a line: they have no value. */
 void checkDihedrals(ConstraintSet& set, const ProblemReport& report);

@@ -34,7 +34,7 @@ ConstraintProblem outOfMemory(const char* activity, const std::string& what, boo
 std::string describeSize(const System& system) {
     long long number = system.getNumConstraints();
     for (int f = 0; f < system.getNumForces(); f++)
-        forEachJoinedGroup(system.getForce(f), [&](const std::vector<int>&) { number++; });
+        forEachConstrainedGroup(system.getForce(f), [&](const std::vector<int>&) { number++; });
     return std::to_string(number) + " constraints among " + std::to_string(system.getNumParticles()) + " particles";
 }
 

@@ -11,7 +11,7 @@
 #include "openmm/NonbondedForce.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
-#include "openmmconstraints/CustomConstraintForce.h"
+#include "openmmconstraints/ExpressionConstraintForce.h"
 #include "openmmconstraints/MultipleTimeSteps.h"
 
 using namespace OpenMM;
@@ -28,7 +28,7 @@ bool isAnyOf(const Force& force) {
 /** Whether a Force changes velocities or the box only, between steps, or is solved. */
 bool exertsNoForce(const Force& force) {
     return isAnyOf<CMMotionRemover, AndersenThermostat, MonteCarloBarostat, MonteCarloAnisotropicBarostat,
-                   MonteCarloFlexibleBarostat, MonteCarloMembraneBarostat, ConstraintForce, CustomConstraintForce>(
+                   MonteCarloFlexibleBarostat, MonteCarloMembraneBarostat, ConstraintForce, ExpressionConstraintForce>(
         force);
 }
 

@@ -15,7 +15,7 @@ public:
      *  @param periodic  whether R takes the minimum image; each group's centre is of its unwrapped positions */
     CentroidDistance(std::vector<double> weights, bool periodic) : weights(std::move(weights)), periodic(periodic) {
     }
-    const std::vector<double>& getWeights() const {
+    const std::vector<double>& getWeights() const override {
         return weights;
     }
     double evaluate(const Real3* x, const double*, const StepState& stepState, Real3* gradient) override {

@@ -159,10 +159,13 @@ struct ConstraintSet {
     bool hasLengthScale(const Constraint& c) const {
         return c.kind == CoordinateKind::Distance || (c.kind == CoordinateKind::Custom && custom[c.form]->isDistance());
     }
-    /** The divisor of a constraint's error: 1 for an angle, whose error is in radians. It is not used for expressions,
-     *  whose error is a length, |sigma|/|grad sigma|. */
+    /** The divisor of a constraint's error: 1 for an angle, whose error is in radians. That of an expression is a
+     *  length, |sigma|/|grad sigma|, which is divided besides. */
     double scale(const Constraint& c) const {
-        return hasLengthScale(c) ? c.target : c.kind == CoordinateKind::AffinePosition ? affine[c.form].length : 1.0;
+        return hasLengthScale(c)                          ? c.target
+               : c.kind == CoordinateKind::AffinePosition ? affine[c.form].length
+               : c.kind == CoordinateKind::Custom         ? 1 / custom[c.form]->errorFactor()
+                                                          : 1.0;
     }
 };
 

@@ -40,6 +40,15 @@ public:
     virtual bool isDistance() const {
         return false;
     }
+    /** Weights of particles in centroids that sigma is a function of; empty: it is a function of the particles. */
+    virtual const std::vector<double>& getWeights() const {
+        static const std::vector<double> none;
+        return none;
+    }
+    /** What multiplies |sigma|/|grad sigma|, the error of what is no distance. */
+    virtual double errorFactor() const {
+        return 1;
+    }
     /** Number of parameters of each constraint. */
     virtual std::size_t numParameters() const = 0;
 
@@ -51,6 +60,11 @@ public:
     virtual std::vector<double> getGlobals() const = 0;
     /** Its name in error messages: the expression. */
     virtual std::string describe() const = 0;
+    /** The class of the Force that declares it. */
+    virtual const std::string& getForceName() const {
+        static const std::string name = "ConstraintForce";
+        return name;
+    }
 
     /** The same functions as kernel text that is valid OpenCL C and CUDA C++; empty if they are written by hand.
      *  evaluate() as    mixed NAME(const mixed3* x, GLOBAL const mixed* parameters, GLOBAL const mixed* globals,

@@ -187,7 +187,8 @@ double Jacobian::inverseNorm(int row) const {
 }
 
 double Jacobian::inverseNorm(int row, const std::vector<Real3>& gradients) const {
-    return 1 / std::sqrt(sumSlots(row, [&](int s) { return dot(gradients[s], gradients[s]); }));
+    const double square = sumSlots(row, [&](int s) { return dot(gradients[s], gradients[s]); });
+    return specials[special[row]].custom->errorFactor() / std::sqrt(square);
 }
 
 double Jacobian::curvature(int row, const Real3* velocity, double scale) const {

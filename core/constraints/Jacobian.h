@@ -193,7 +193,7 @@ private:
     bool isFolded(int row) const;
     double evaluateSpecial(int row, const Real3* displacement);
     double evaluateSpecialAt(int row, const Real3* b, const Real3* x, Real3* gradient);
-    /** 1/|grad sigma| with respect to particles, as last evaluated. */
+    /** Of an expression: 1/|grad sigma| with respect to particles, as last evaluated, times errorFactor(). */
     double inverseNorm(int row) const;
     double inverseNorm(int row, const std::vector<Real3>& gradients) const;
     /** The velocity of an immovable particle counts as zero, whatever value it has. */

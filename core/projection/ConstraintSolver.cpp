@@ -74,11 +74,15 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
         return a.particles == b.particles && a.force == b.force && a.index == b.index &&
                a.constants.rotations == b.constants.rotations && a.isLinear == b.isLinear && a.isJoined == b.isJoined;
     };
+    auto isSameForm = [](const auto& a, const auto& b) {
+        return a->isDistance() || a->getWeights() == b->getWeights(); // weights are part of kernels
+    };
     // Masses are those of the Context, which the System's may differ from by now.
     std::vector<RigidBody> newBodies = other.bodies;
     for (RigidBody& body : newBodies)
         body = withMasses(std::move(body), set.inverseMass);
     if (set.numListed != other.numListed || set.custom.size() != other.custom.size() ||
+        !std::equal(set.custom.begin(), set.custom.end(), other.custom.begin(), isSameForm) ||
         !std::equal(set.bodies.begin(), set.bodies.end(), newBodies.begin(), newBodies.end(), isSameBody) ||
         !std::equal(set.constraints.begin(), set.constraints.end(), other.constraints.begin(), other.constraints.end(),
                     isSame))

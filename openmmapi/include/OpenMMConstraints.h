@@ -6,6 +6,7 @@
 #include "openmmconstraints/ConstraintForce.h"
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "openmmconstraints/ConstraintProblem.h"
+#include "openmmconstraints/CustomCentroidConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/Diagnosis.h"
 #include "openmmconstraints/Integrators.h"

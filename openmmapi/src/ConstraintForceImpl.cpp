@@ -32,7 +32,7 @@ Integrator& steppingIntegrator(ContextImpl& context) {
 void ConstraintForceImpl::initialize(ContextImpl& context) {
     const System& system = context.getSystem();
     bool isInRange = true;
-    forEachJoinedGroup(owner, [&](const vector<int>& group) {
+    forEachConstrainedGroup(owner, [&](const vector<int>& group) {
         declaresAny = true;
         for (int p : group)
             isInRange = isInRange && p >= 0 && p < system.getNumParticles();
@@ -78,10 +78,11 @@ vector<double> ConstraintForceImpl::getMultipliers(ContextImpl& context) const {
 
 vector<pair<int, int>> ConstraintForceImpl::getBondedParticles() const {
     vector<pair<int, int>> bonds;
-    forEachJoinedGroup(owner, [&](const vector<int>& particles) {
+    const auto chain = [&](const vector<int>& particles) {
         for (size_t s = 1; s < particles.size(); s++)
             bonds.emplace_back(particles[s - 1], particles[s]);
-    });
+    };
+    forEachConstrainedGroup(owner, chain, false); // groups may have thousands of molecules
     return bonds;
 }
 

@@ -190,7 +190,7 @@ void lookAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagno
 bool declaresAny(const System& system) {
     bool any = false;
     for (int f = 0; f < system.getNumForces(); f++)
-        forEachJoinedGroup(system.getForce(f), [&](const std::vector<int>&) { any = true; });
+        forEachConstrainedGroup(system.getForce(f), [&](const std::vector<int>&) { any = true; });
     return any;
 }
 

@@ -5,12 +5,14 @@
 
 #include "ConstraintSet.h"
 #include "openmm/common/ComputeForceInfo.h"
+#include <map>
 
 namespace ConstraintPlugin {
 
 /** Lists the particles of the constraints for OpenMM, and which constraints are equal. OpenMM then neither exchanges
  *  molecules with different constraints when it reorders atoms, nor wraps parts of a molecule separately. System
- *  constraints are not listed, because OpenMM treats them itself. */
+ *  constraints are not listed, because OpenMM treats them itself. Nor are constraints of centroids, which would join
+ *  thousands of molecules to one: their particles differ from others instead, and positions in them are unwrapped. */
 class ConstraintForceInfo : public OpenMM::ComputeForceInfo {
 public:
     explicit ConstraintForceInfo(const ConstraintSet& set) {
@@ -19,9 +21,16 @@ public:
     void take(const ConstraintSet& given) {
         set = given;
         groups.clear();
+        weightsOf.clear();
         for (std::size_t k = 0; k < set.constraints.size(); k++)
-            if (set.constraints[k].force >= 0 || (int) k >= set.numListed)
+            if (isOfCentroids(set.constraints[k]))
+                addWeights((int) k);
+            else if (set.constraints[k].force >= 0 || (int) k >= set.numListed)
                 groups.push_back((int) k);
+    }
+    bool areParticlesIdentical(int particle1, int particle2) override {
+        const auto a = weightsOf.find(particle1), b = weightsOf.find(particle2);
+        return a == weightsOf.end() || b == weightsOf.end() ? a == b : a->second == b->second;
     }
     int getNumParticleGroups() override {
         return (int) (groups.size() + set.bodies.size());
@@ -52,6 +61,19 @@ public:
     }
 
 private:
+    bool isOfCentroids(const Constraint& c) const {
+        return c.kind == CoordinateKind::Custom && !set.custom[c.form]->getWeights().empty();
+    }
+    void addWeights(int k) {
+        const Constraint& c = set.constraints[k];
+        const std::vector<double>& weights = set.custom[c.form]->getWeights();
+        const int each = (int) weights.size() / c.size();
+        for (int i = 0; i < c.size(); i++) {
+            std::vector<double>& own = weightsOf[c.particles[i]];
+            own.push_back(k);
+            own.insert(own.end(), weights.begin() + i * each, weights.begin() + (i + 1) * each);
+        }
+    }
     /** Bodies in closed form come after the constraints. */
     int bodyOf(int group) const {
         return group - (int) groups.size();
@@ -63,6 +85,7 @@ private:
     }
     ConstraintSet set;
     std::vector<int> groups; // constraints
+    std::map<int, std::vector<double>> weightsOf; // of a particle in centroids: constraint, weights, ...
 };
 
 } // namespace ConstraintPlugin

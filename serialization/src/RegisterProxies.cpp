@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintForceProxy.h"
+#include "CustomCentroidConstraintForceProxy.h"
 #include "CustomConstraintForceProxy.h"
 #include "OpenMMSeries.h"
 #include "OwnSettings.h"
 #include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/CustomCentroidConstraintForce.h"
 #include "openmmconstraints/CustomConstraintForce.h"
 #include "openmmconstraints/Integrators.h"
 #include <memory>
@@ -36,6 +38,7 @@ static void registerProxy(const std::type_info& type, std::unique_ptr<Serializat
 /** Runs when the library is loaded, after libOpenMM's own initialization, on which it depends. */
 extern "C" __attribute__((constructor)) void registerConstraintSerializationProxies() {
     registerProxy(typeid(ConstraintForce), std::make_unique<ConstraintForceProxy>());
+    registerProxy(typeid(CustomCentroidConstraintForce), std::make_unique<CustomCentroidConstraintForceProxy>());
     registerProxy(typeid(CustomConstraintForce), std::make_unique<CustomConstraintForceProxy>());
 #define REGISTER(integrator)                                                                                           \
     registerProxy(typeid(integrator), std::make_unique<ConstraintIntegratorProxy<integrator>>(#integrator));

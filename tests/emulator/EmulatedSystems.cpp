@@ -143,10 +143,17 @@ InitialState joints() {
     const std::vector<int> group1{free, first[1], first[2]}, group2{third[1], third[3]};
     const Vec3 between = centroid(group1) - centroid(group2);
     force->addCentroidDistance(group1, group2, std::sqrt(between.dot(between)));
+    auto* heights = new CustomCentroidConstraintForce(2, "y1-y2-h*h0");
+    heights->addPerConstraintParameter("h");
+    heights->addGlobalParameter("h0", 1);
+    const std::vector<int> group3{second[20], second[21], straight[1]}, group4{first[0], fourth[1], free};
+    heights->addConstraint({heights->addGroup(group3), heights->addGroup(group4)},
+                           {centroid(group3)[1] - centroid(group4)[1]});
     force->addRigidBody({addParticle(9, {0, 1, 0}), addParticle(8, {0.1, 1, 0}), addParticle(7, {0, 1.1, 0})},
                         {{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}}); // a free one
     start.system->addForce(force);
     start.system->addForce(springs);
+    start.system->addForce(heights);
     return start;
 }
 

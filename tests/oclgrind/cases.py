@@ -79,6 +79,20 @@ class Assembly:
         force.addConstraint([i, j, k], [self.between([i], [j]) + 0.5 * self.between([j], [k])])
         self.add_force(force)
 
+    def height(self, group1: Sequence[int], group2: Sequence[int]):
+        """An expression of centroids, one of them by given weights."""
+        force = mc.CustomCentroidConstraintForce(2, "(z1 - z2)^2 + 0.1*distance(g1, g2) - h")
+        force.addPerConstraintParameter("h")
+        force.addGroup(group1)
+        force.addGroup(group2, [1.0 + i for i in range(len(group2))])
+        X = self.centre(group1, [self.system.getParticleMass(p)._value for p in group1])
+        Y = self.centre(group2, [1.0 + i for i in range(len(group2))])
+        force.addConstraint([0, 1], [float((X - Y)[2] ** 2 + 0.1 * np.linalg.norm(X - Y))])
+        self.add_force(force)
+
+    def centre(self, group: Sequence[int], weights: Sequence[float]) -> np.ndarray:
+        return np.average([self.positions[p] for p in group], axis=0, weights=weights)
+
     def centroids(self, group1: Sequence[int], group2: Sequence[int]):
         self.constraints.addCentroidDistance(group1, group2, self.between(group1, group2))
 
@@ -157,6 +171,8 @@ def kinds(a: Assembly):
     a.sum_of_distances(*p[1:])
     p = a.add([1 + i for i in range(6)], 0.2 * a.random.normal(size=(6, 3)))
     a.centroids(p[:3], p[3:])
+    p = a.add([1 + i for i in range(6)], 0.2 * a.random.normal(size=(6, 3)))
+    a.height(p[:3], p[3:])
     p = a.chain(2)
     a.distance(p[0], p[2], 0.05)
     straight = [[0, 0, 0], [0.1, 0, 0], [0.25, 0, 0]]
@@ -178,6 +194,7 @@ def large(a: Assembly):
     a.dihedral(*p[8:12])
     a.sum_of_distances(*p[13:16])
     a.centroids(p[0:4], p[20:24])
+    a.height(p[5:8], p[14:18])
     a.distance(p[17], p[19], 0.05)
     straight = [[0, 0, 0], [0.1, 0, 0], [0.25, 0, 0]]
     line = a.add([12, 14, 16], straight)
@@ -228,6 +245,7 @@ def joints(a: Assembly):
     a.distance(p[2][1], free[0])
     a.angle(p[2][2], p[2][1], free[0])
     a.centroids(p[0][:2], free + p[1][1:3])
+    a.height(p[0][:2] + free, p[2][3:5])
     anchored = a.add([0, 6, 7, 8], 0.1 * a.random.normal(size=(4, 3)))
     a.constraints.addRigidBody(anchored, np.array([a.positions[i] for i in anchored]))
     a.distance(anchored[1], p[0][0])

@@ -219,6 +219,53 @@ private:
         auto* custom = addForce(new CustomConstraintForce(n, text.str()));
         custom->addPerConstraintParameter("q");
         custom->addConstraint(particles, {q});
+        checkExpression(particles, value, rate, q);
+    }
+    /** A linear function of two centroids, one by given weights and one by masses, with a small quadratic term. */
+    void centroidExpression(const std::vector<int>& a, const std::vector<int>& b, bool moves) {
+        std::vector<double> weights, masses;
+        for (std::size_t i = 0; i < a.size(); i++)
+            weights.push_back(random.uniform(0.2, 1));
+        for (int p : b)
+            masses.push_back(mixture.system->getParticleMass(p));
+        const Vec3 u = vector(1), w = vector(1);
+        const double rate = drawRate(moves, 0.1);
+        std::ostringstream text;
+        text.precision(17);
+        text << "0.2*(x1^2+y2*z1) + (" << rate << ")*t - q";
+        for (int axis = 0; axis < 3; axis++)
+            text << " + (" << u[axis] << ")*" << "xyz"[axis] << "1 + (" << w[axis] << ")*" << "xyz"[axis] << "2";
+        const auto centre = [](const Vectors& at, const std::vector<int>& group, const std::vector<double>& weights) {
+            Vec3 sum;
+            double total = 0;
+            for (std::size_t i = 0; i < group.size(); i++) {
+                sum += at[group[i]] * weights[i];
+                total += weights[i];
+            }
+            return sum / total;
+        };
+        const auto value = [=](const Vectors& at) {
+            const Vec3 first = centre(at, a, weights), second = centre(at, b, masses);
+            return 0.2 * (first[0] * first[0] + second[1] * first[2]) + u.dot(first) + w.dot(second);
+        };
+        const auto part = [](const std::vector<double>& weights) { // sum_i w_i^2 of weights of sum 1
+            double sum = 0, squares = 0;
+            for (double weight : weights) {
+                sum += weight;
+                squares += weight * weight;
+            }
+            return squares / (sum * sum);
+        };
+        const double q = value(x);
+        auto* custom = addForce(new CustomCentroidConstraintForce(2, text.str()));
+        custom->addPerConstraintParameter("q");
+        custom->addConstraint({custom->addGroup(a, weights), custom->addGroup(b)}, {q});
+        std::vector<int> all = a;
+        all.insert(all.end(), b.begin(), b.end());
+        checkExpression(all, value, rate, q, std::sqrt(std::max(part(weights), part(masses))));
+    }
+    template <class Value>
+    void checkExpression(const std::vector<int>& particles, Value value, double rate, double q, double factor = 1) {
         doNotWrap(particles);
         check("expression", particles, [=](const Vectors& at, double t) {
             Vectors moved = at;
@@ -233,7 +280,7 @@ private:
                     moved[p][axis] = at[p][axis];
                     square += slope * slope;
                 }
-            return std::abs(value(at) + rate * t - q) / std::sqrt(square);
+            return factor * std::abs(value(at) + rate * t - q) / std::sqrt(square);
         });
     }
     void doNotWrap(const std::vector<int>& particles) {
@@ -409,7 +456,11 @@ private:
             dihedral(p[0], p[1], p[2], p[3], moves);
         else if (kind == 3)
             centroids(movableOf(*open[0]), movableOf(*open[1]), moves);
-        else if (kind > 3) {
+        else if (kind == 5) {
+            std::vector<int> others = movableOf(*open[1]);
+            others.push_back(p[2]);
+            centroidExpression(movableOf(*open[0]), others, moves);
+        } else if (kind > 3) {
             std::vector<int> all;
             for (Block* block : open)
                 for (int i : movableOf(*block))

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 //
-// CustomConstraintForce: parameters without a unit of their own, and tables that change their owner.
+// Forces with an expression: parameters without a unit of their own, and tables that change their owner.
 
 %header %{
 /** A number; a Quantity stands for its value in OpenMM's units (nm, ps, kJ/mol, ...), as in OpenMM's custom forces.
@@ -15,11 +15,11 @@ static bool plainNumber(PyObject* input, double& value) {
     return PyErr_Occurred() == NULL;
 }
 
-static bool plainNumbers(PyObject* input, std::vector<double>& values) {
+static bool plainNumbers(PyObject* input, const char* name, std::vector<double>& values) {
     PyObject* stripped = Py_StripOpenMMUnits(input);
     if (stripped == NULL)
         return false;
-    PyObject* sequence = copyOfSequence(stripped, "parameters");
+    PyObject* sequence = copyOfSequence(stripped, name);
     Py_DECREF(stripped);
     if (sequence == NULL)
         return false;
@@ -37,11 +37,12 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
         SWIG_fail;
 }
 %typemap(in) const std::vector<double>& parameters (std::vector<double> values) {
-    if (!plainNumbers($input, values))
+    if (!plainNumbers($input, "$1_name", values))
         SWIG_fail;
     $1 = &values;
 }
 %typemap(freearg) const std::vector<double>& parameters "" // that of std_vector.i knows another conversion
+%apply const std::vector<double>& parameters { const std::vector<double>& weights };
 
 // The Force deletes its tables, so it can own only tables that no other object deletes.
 %typemap(in) OpenMM::TabulatedFunction* function (void* pointer = NULL, int owned = 0) {
@@ -53,52 +54,103 @@ static bool plainNumbers(PyObject* input, std::vector<double>& values) {
             "$symname: this TabulatedFunction belongs to another Force already; give each its own (copy.copy)");
     $1 = reinterpret_cast<OpenMM::TabulatedFunction*>(pointer);
 }
-%ignore ConstraintPlugin::CustomConstraintForce::getTabulatedFunction(int) const;
-%factory(OpenMM::TabulatedFunction& ConstraintPlugin::CustomConstraintForce::getTabulatedFunction,
+%ignore ConstraintPlugin::ExpressionConstraintForce::getTabulatedFunction(int) const;
+%factory(OpenMM::TabulatedFunction& ConstraintPlugin::ExpressionConstraintForce::getTabulatedFunction,
          OpenMM::Continuous1DFunction, OpenMM::Continuous2DFunction, OpenMM::Continuous3DFunction,
          OpenMM::Discrete1DFunction, OpenMM::Discrete2DFunction, OpenMM::Discrete3DFunction);
 
 // SWIG cannot write an empty vector in Python, and would omit the names of all arguments.
-%feature("compactdefaultargs") ConstraintPlugin::CustomConstraintForce::addConstraint;
-%feature("compactdefaultargs") ConstraintPlugin::CustomConstraintForce::setConstraintParameters;
-%rename(_addConstraint) ConstraintPlugin::CustomConstraintForce::addConstraint;
-%rename(_setConstraintParameters) ConstraintPlugin::CustomConstraintForce::setConstraintParameters;
-%extend ConstraintPlugin::CustomConstraintForce {
+%define %constraints_of(CLASS, POINTS, NUMBER, WHAT)
+%feature("compactdefaultargs") ConstraintPlugin::CLASS::addConstraint;
+%feature("compactdefaultargs") ConstraintPlugin::CLASS::setConstraintParameters;
+%rename(_addConstraint) ConstraintPlugin::CLASS::addConstraint;
+%rename(_setConstraintParameters) ConstraintPlugin::CLASS::setConstraintParameters;
+%extend ConstraintPlugin::CLASS {
     %pythoncode %{
-    def addConstraint(self, particles, parameters=()):
+    def addConstraint(self, POINTS, parameters=()):
         """
         Add a constraint.
 
-        :type particles: sequence of int
-        :param particles:  [getNumParticlesPerConstraint()] indices of the particles p1, p2, ...
+        :type POINTS: sequence of int
+        :param POINTS:  [NUMBER()] indices of the WHAT, ...
         :type parameters: sequence of float or Quantity
         :param parameters:  [getNumPerConstraintParameters()] values of the per-constraint parameters
         :rtype: int
         :return: the index of the constraint
         :raises: OpenMMException if one of the two has another length
         """
-        return self._addConstraint(particles, parameters)
+        return self._addConstraint(POINTS, parameters)
 
-    def setConstraintParameters(self, index, particles, parameters=()):
+    def setConstraintParameters(self, index, POINTS, parameters=()):
         """
-        Set the particles and parameters of a constraint. A Context takes notice when it is created, or by
+        Set the POINTS and parameters of a constraint. A Context takes notice when it is created, or by
         updateParametersInContext().
 
         :type index: int
         :param index:  the index of the constraint
-        :type particles: sequence of int
-        :param particles:  [getNumParticlesPerConstraint()] indices of the particles p1, p2, ...
+        :type POINTS: sequence of int
+        :param POINTS:  [NUMBER()] indices of the WHAT, ...
         :type parameters: sequence of float or Quantity
         :param parameters:  [getNumPerConstraintParameters()] values of the per-constraint parameters
         :raises: OpenMMException if there is no such constraint, or an argument has another length
         """
-        self._setConstraintParameters(index, particles, parameters)
+        self._setConstraintParameters(index, POINTS, parameters)
     %}
 }
-%feature("docstring") ConstraintPlugin::CustomConstraintForce::getConstraintParameters
-    "Get the particles and parameters of a constraint.
+%feature("docstring") ConstraintPlugin::CLASS::getConstraintParameters
+    "Get the POINTS and parameters of a constraint.
 
 :type index: int
 :param index:  the index of the constraint
-:return: (particles, parameters): indices, and plain numbers in OpenMM's units
+:return: (POINTS, parameters): indices, and plain numbers in OpenMM's units
 :raises: OpenMMException if there is no such constraint";
+%enddef
+%constraints_of(CustomConstraintForce, particles, getNumParticlesPerConstraint, particles p1)
+%constraints_of(CustomCentroidConstraintForce, groups, getNumGroupsPerConstraint, groups g1)
+
+%feature("compactdefaultargs") ConstraintPlugin::CustomCentroidConstraintForce::addGroup;
+%feature("compactdefaultargs") ConstraintPlugin::CustomCentroidConstraintForce::setGroupParameters;
+%rename(_addGroup) ConstraintPlugin::CustomCentroidConstraintForce::addGroup;
+%rename(_setGroupParameters) ConstraintPlugin::CustomCentroidConstraintForce::setGroupParameters;
+%extend ConstraintPlugin::CustomCentroidConstraintForce {
+    %pythoncode %{
+    def addGroup(self, particles, weights=()):
+        """
+        Define a group of particles.
+
+        :type particles: sequence of int
+        :param particles:  indices of its particles, each once
+        :type weights: sequence of float or Quantity
+        :param weights:  [particles] their weights in the centroid, of any scale; empty: their masses
+        :rtype: int
+        :return: the index of the group
+        :raises: OpenMMException if there is another number of weights, but not none
+        """
+        return self._addGroup(particles, weights)
+
+    def setGroupParameters(self, index, particles, weights=()):
+        """
+        Set the particles and weights of a group. It takes effect when a Context is created;
+        updateParametersInContext() raises if groups have changed.
+
+        :type index: int
+        :param index:  the index of the group
+        :type particles: sequence of int
+        :param particles:  indices of its particles, each once
+        :type weights: sequence of float or Quantity
+        :param weights:  [particles] their weights in the centroid, of any scale; empty: their masses
+        :raises: OpenMMException if there is no such group, or another number of weights, but not none
+        """
+        self._setGroupParameters(index, particles, weights)
+    %}
+}
+%feature("docstring") ConstraintPlugin::CustomCentroidConstraintForce::getGroupParameters
+    "Get the particles and weights of a group.
+
+:type index: int
+:param index:  the index of the group
+:return: (particles, weights): indices, and weights as they were given; none: their masses
+:raises: OpenMMException if there is no such group";
+%ignore ConstraintPlugin::ExpressionConstraintForce::Points;
+%ignore ConstraintPlugin::ExpressionConstraintForce::getPoints;
+%ignore ConstraintPlugin::ExpressionConstraintForce::getClassName;

@@ -223,6 +223,7 @@ Raises TypeError if it is something else.";
 %enddef
 %castable(ConstraintForce, Force)
 %castable(CustomConstraintForce, Force)
+%castable(CustomCentroidConstraintForce, Force)
 // A Force cannot remove constraints. Instead the content of another Force is moved into it, which is empty then:
 // helpers/freeze.py.
 %extend ConstraintPlugin::ConstraintForce {
@@ -232,6 +233,11 @@ Raises TypeError if it is something else.";
 }
 %extend ConstraintPlugin::CustomConstraintForce {
     void _become(ConstraintPlugin::CustomConstraintForce& other) {
+        *$self = std::move(other);
+    }
+}
+%extend ConstraintPlugin::CustomCentroidConstraintForce {
+    void _become(ConstraintPlugin::CustomCentroidConstraintForce& other) {
         *$self = std::move(other);
     }
 }
@@ -312,7 +318,9 @@ void _assignForce(OpenMM::Force& force, const OpenMM::Force& other) {
 }
 %}
 %include "expressions.i"
+%include "openmmconstraints/ExpressionConstraintForce.h"
 %include "openmmconstraints/CustomConstraintForce.h"
+%include "openmmconstraints/CustomCentroidConstraintForce.h"
 %ignore diagnose; // a friend: diagnosis.i
 %ignore getMultipleTimeSteps; // for platforms
 %include "openmmconstraints/ConstraintIntegrator.h"
@@ -336,6 +344,7 @@ void _assignForce(OpenMM::Force& force, const OpenMM::Force& other) {
 complete(
     ConstraintForce,
     CustomConstraintForce,
+    CustomCentroidConstraintForce,
     *ConstraintIntegrator.__subclasses__(),
     *RattleLangevinIntegrator.__subclasses__(),
     records=(SolverSummary, ClusterInfo),

@@ -135,8 +135,8 @@ DEVICE mixed diagonalOf(const Arguments* a, int row, GLOBAL const mixed* gradien
 
 /** Error, in units of the tolerance, of a row whose gradients are given. */
 DEVICE mixed errorOf(const Arguments* a, int row, mixed sigma, mixed time, GLOBAL const mixed* gradients) {
-    return fabs(sigma) * (KIND_OF(row) == RowKind_Expression ? 1 / sqrt(sumOfSquares(a, row, gradients))
-                                                        : inverseScaleOf(a, row, time));
+    const mixed norm = KIND_OF(row) == RowKind_Expression ? sqrt(sumOfSquares(a, row, gradients)) : 1;
+    return fabs(sigma) * inverseScaleOf(a, row, time) / norm;
 }
 
 /** grad_s q = G_s - G_(s-1) */

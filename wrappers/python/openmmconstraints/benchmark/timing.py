@@ -14,6 +14,7 @@ import numpy as np
 import openmm as mm
 
 import openmmconstraints as mc
+from openmmconstraints.inspection.listing import is_ours
 
 Item = TypeVar("Item")
 _NO_FORCES, _UNUSED_GROUP = {0}, 31
@@ -61,7 +62,7 @@ def without_forces(system: mm.System) -> mm.System:
         force = bare.getForce(i)
         if isinstance(force, mm.HarmonicAngleForce):
             force.setForceGroup(_UNUSED_GROUP)
-        elif not (mc.ConstraintForce.isinstance(force) or mc.CustomConstraintForce.isinstance(force)):
+        elif not is_ours(force):
             bare.removeForce(i)
     return bare
 

@@ -14,10 +14,16 @@ from openmm import app
 
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.indices import indices_of
-from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS
+from openmmconstraints.inspection.kinds import BODY, EXPRESSION, METHODS, expression_force
 from openmmconstraints.inspection.listing import Listing
-from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce, _moveAnchoredConstraints
+from openmmconstraints.wrapper import (
+    ConstraintForce,
+    CustomCentroidConstraintForce,
+    CustomConstraintForce,
+    _moveAnchoredConstraints,
+)
 
+_Ours = ConstraintForce | CustomConstraintForce | CustomCentroidConstraintForce
 #: The lists of a Force's XML.
 _LISTS = {**{kind: f"{name}s" for kind, name in enumerate(METHODS)}, EXPRESSION: "Constraints", BODY: "RigidBodies"}
 
@@ -79,7 +85,7 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
     TypeError
         if `atoms` holds anything but indices and atoms
     ValueError
-        if an index is out of range, a virtual site has a parent that still moves, or a distance of centres of mass
+        if an index is out of range, a virtual site has a parent that still moves, or a constraint of centres of mass
         would lose some of its particles: massless ones have no weight
     """
     chosen = indices_of(atoms, system.getNumParticles(), "freeze")
@@ -89,8 +95,8 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
     _require_still_sites(system, listing, chosen, massless)
     fixed, sizes = _count_fixed(listing, massless)
     is_gone, is_anchored = (fixed > 0) & (fixed == sizes), (fixed > 0) & (fixed < sizes)
-    _require_weights(listing, np.flatnonzero(is_anchored & (listing.kind == CENTROIDS)), chosen)
-    is_anchored &= listing.kind != CENTROIDS  # massless particles have no weight there
+    _require_weights(listing, np.flatnonzero(is_anchored & listing.by_mass), chosen)
+    is_anchored &= ~listing.by_mass  # massless particles have no weight there
     is_of_system = listing.force < 0
     lighter = [
         (force, _without(force, listing, np.flatnonzero(is_gone & (listing.force == f))))
@@ -144,18 +150,17 @@ def _require_weights(listing: Listing, distances: np.ndarray, chosen: list[int])
             )
 
 
-def _forces_of(system: mm.System, indices: np.ndarray) -> list[tuple[int, ConstraintForce | CustomConstraintForce]]:
+def _forces_of(system: mm.System, indices: np.ndarray) -> list[tuple[int, _Ours]]:
     forces = []
     for f in np.unique(indices).tolist():
         force = system.getForce(f)
-        kind = ConstraintForce if ConstraintForce.isinstance(force) else CustomConstraintForce
-        forces.append((f, kind.cast(force)))
+        forces.append((f, expression_force(force) or ConstraintForce.cast(force)))
     return forces
 
 
 def _without(
-    force: ConstraintForce | CustomConstraintForce, listing: Listing, constraints: np.ndarray
-) -> ConstraintForce | CustomConstraintForce:
+    force: _Ours, listing: Listing, constraints: np.ndarray
+) -> _Ours:
     """A copy of a Force that lacks some of its constraints: by its XML, which has all of its settings."""
     root = ElementTree.fromstring(mm.XmlSerializer.serialize(force))
     for kind, name in _LISTS.items():

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import openmm as mm
 
-from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce, _assignForce
+from openmmconstraints.inspection.listing import is_ours
+from openmmconstraints.wrapper import _assignForce
 
 #: Of each bonded Force: the list of its terms in its XML, and their particles.
 _TERMS = {
@@ -69,8 +70,7 @@ def has_untreated_terms(force: mm.Force, bodies_of: list[frozenset[int]]) -> boo
     if isinstance(force, mm.NonbondedForce):
         offsets = (force.getExceptionParameterOffset(k)[1] for k in range(force.getNumExceptionParameterOffsets()))
         return any(_is_internal(force.getExceptionParameters(k)[:2], bodies_of) for k in offsets)
-    is_ours = ConstraintForce.isinstance(force) or CustomConstraintForce.isinstance(force)
-    return not (isinstance(force, _WITHOUT_TERMS) or is_ours)
+    return not (isinstance(force, _WITHOUT_TERMS) or is_ours(force))
 
 
 def internal_terms(force: mm.Force, bodies_of: list[frozenset[int]]) -> InternalTerms:

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import openmm as mm
 from openmm import unit
 
-from openmmconstraints.wrapper import ConstraintForce
+from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce, CustomConstraintForce
 
 DISTANCE, ANGLE, DIHEDRAL, CENTROIDS, EXPRESSION, BODY = range(6)
 #: What messages call them, and how many particles one has (0: any number).
@@ -31,3 +32,32 @@ def motion_of(force: ConstraintForce, kind: int, index: int) -> tuple[unit.Quant
     """Rate and start time of a constraint: getDistanceRate(), ..."""
     name = METHODS[kind]
     return getattr(force, f"get{name}Rate")(index), getattr(force, f"get{name}StartTime")(index)
+
+
+def expression_force(force: mm.Force) -> CustomConstraintForce | CustomCentroidConstraintForce | None:
+    """A Force as what it is, if its constraints are given by an expression."""
+    for kind in (CustomConstraintForce, CustomCentroidConstraintForce):
+        if kind.isinstance(force):
+            return kind.cast(force)
+    return None
+
+
+def particles_of(force: CustomConstraintForce | CustomCentroidConstraintForce, index: int) -> list[int]:
+    """The particles of a constraint that an expression gives; those of groups each once, without those of weight 0."""
+    points = force.getConstraintParameters(index)[0]
+    if isinstance(force, CustomConstraintForce):
+        return list(points)
+    particles: dict[int, None] = {}  # in their order
+    for group in points:
+        if 0 <= group < force.getNumGroups():  # others are refused elsewhere
+            members, weights = force.getGroupParameters(group)
+            particles.update((p, None) for i, p in enumerate(members) if not weights or weights[i] != 0)
+    return list(particles)
+
+
+def by_mass(force: CustomConstraintForce | CustomCentroidConstraintForce, index: int) -> bool:
+    """Whether masses are weights in a constraint that an expression gives."""
+    if isinstance(force, CustomConstraintForce):
+        return False
+    groups = (g for g in force.getConstraintParameters(index)[0] if 0 <= g < force.getNumGroups())
+    return any(not force.getGroupParameters(g)[1] for g in groups)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import openmm as mm
 from openmm import app
 
-from openmmconstraints.inspection.kinds import METHODS, constraint_of, number_of
-from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
+from openmmconstraints.inspection.kinds import METHODS, constraint_of, expression_force, number_of, particles_of
+from openmmconstraints.wrapper import ConstraintForce
 
 MAX_NAMED = 6  # particles of a constraint
 
@@ -66,9 +66,8 @@ def constraint_particles(system: mm.System, constraint: int) -> list[int]:
                 if 0 <= index < number_of(force, kind):
                     return constraint_of(force, kind, index)[0]
                 index -= number_of(force, kind)
-        elif CustomConstraintForce.isinstance(force):
-            force = CustomConstraintForce.cast(force)
-            if 0 <= index < force.getNumConstraints():
-                return list(force.getConstraintParameters(index)[0])
-            index -= force.getNumConstraints()
+        elif custom := expression_force(force):
+            if 0 <= index < custom.getNumConstraints():
+                return particles_of(custom, index)
+            index -= custom.getNumConstraints()
     raise IndexError(f"there is no constraint {constraint}")

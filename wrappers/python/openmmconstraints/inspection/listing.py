@@ -14,16 +14,20 @@ from openmmconstraints.inspection.kinds import (
     BODY,
     DISTANCE,
     EXPRESSION,
+    CENTROIDS,
     METHODS,
     NOUNS,
     SIZES,
+    by_mass,
     constraint_of,
+    expression_force,
     motion_of,
     number_of,
+    particles_of,
 )
 from openmmconstraints.inspection.labels import particle_names
 from openmmconstraints.inspection.system import particle_masses
-from openmmconstraints.wrapper import ConstraintForce, CustomConstraintForce
+from openmmconstraints.wrapper import ConstraintForce
 
 #: Rate and start time of a constraint that does not move.
 STILL = (0.0, 0.0)
@@ -33,7 +37,7 @@ class Listing:
     """Constraints k = 0 ... K-1, then the rigid bodies, which have no multiplier. Invalid ones are listed too.
 
     kind, target (nm or rad, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System), index (in
-    its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
+    its Force), periodic, valid, by_mass (masses are weights): arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
     """
 
     def __init__(self, system: mm.System, names: Sequence[str] | None = None) -> None:
@@ -45,20 +49,26 @@ class Listing:
         self.box = np.array([vector.value_in_unit(unit.nanometer) for vector in system.getDefaultPeriodicBoxVectors()])
         self._names = particle_names(system) if names is None else names
         rows, bodies = _Rows(), _Rows()
+        weighted: list[int] = []
+        self._class_of: dict[int, str] = {}  # of Forces with an expression
         for i in range(system.getNumConstraints()):
             first, second, length = system.getConstraintParameters(i)
             rows.add(DISTANCE, (first, second), length, STILL, -1, i, self.periodic_system)
         for f, force in enumerate(system.getForces()):
             if ConstraintForce.isinstance(force):
                 _read_constraint_force(ConstraintForce.cast(force), f, rows, bodies)
-            elif CustomConstraintForce.isinstance(force):
-                custom = CustomConstraintForce.cast(force)
+            elif custom := expression_force(force):
                 for i in range(custom.getNumConstraints()):
-                    particles = custom.getConstraintParameters(i)[0]
-                    rows.add(EXPRESSION, particles, 0.0, STILL, f, i, custom.usesPeriodicBoundaryConditions())
+                    periodic = custom.usesPeriodicBoundaryConditions()
+                    rows.add(EXPRESSION, particles_of(custom, i), 0.0, STILL, f, i, periodic)
+                    if by_mass(custom, i):
+                        weighted.append(len(rows.kind) - 1)
+                self._class_of[f] = type(custom).__name__
         self.count = len(rows.kind)
         rows.extend(bodies)
         self.kind = np.array(rows.kind, dtype=np.int8)
+        self.by_mass = self.kind == CENTROIDS
+        self.by_mass[weighted] = True
         self.target = np.array(rows.target, dtype=float)
         self.rate = np.array(rows.rate, dtype=float)
         self.start_time = np.array(rows.start_time, dtype=float)
@@ -113,7 +123,7 @@ class Listing:
         if force < 0:
             what = f"System constraint {index}"
         elif kind == EXPRESSION:
-            what = f"constraint {index} of the CustomConstraintForce with index {force}"
+            what = f"constraint {index} of the {self._class_of[force]} with index {force}"
         else:
             what = f"{NOUNS[kind]} {index} of the ConstraintForce with index {force}"
         return f"{what} ({self.particles_text(self.of(k))})"
@@ -164,7 +174,7 @@ def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: 
 
 def is_ours(force: mm.Force) -> bool:
     """Whether a Force is one of this package's."""
-    return ConstraintForce.isinstance(force) or CustomConstraintForce.isinstance(force)
+    return ConstraintForce.isinstance(force) or expression_force(force) is not None
 
 
 def is_periodic(force: mm.Force) -> bool:
