@@ -76,7 +76,9 @@ steps = np.diff(HEIGHTS) * (np.array(means[1:]) + means[:-1]) / 2
 profile = np.concatenate([[0], np.cumsum(steps)]) + energy(HEIGHTS[0])
 
 deviation = np.max(np.abs(profile - energy(HEIGHTS)))
-print(f"mean forces fluctuate by {np.median(errors):.2f} kJ/mol/nm; the profile is off by at most {deviation:.2f} kJ/mol")
+print(
+    f"mean forces fluctuate by {np.median(errors):.2f} kJ/mol/nm; the profile is off by at most {deviation:.2f} kJ/mol"
+)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 fine = np.linspace(HEIGHTS[0], HEIGHTS[-1], 400)

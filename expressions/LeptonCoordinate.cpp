@@ -115,8 +115,8 @@ void checkExpression(const std::string& expression, std::map<std::string, Lepton
 
 LeptonCoordinate::LeptonCoordinate(const ExpressionConstraintForce& force)
     : expression(force.getExpression()), forceName(force.getClassName()), points(force.getPoints()),
-      numParticles(points.number),
-      numPerConstraint(force.getNumPerConstraintParameters()), takesImages(force.usesPeriodicBoundaryConditions()) {
+      numParticles(points.number), numPerConstraint(force.getNumPerConstraintParameters()),
+      takesImages(force.usesPeriodicBoundaryConditions()) {
     constexpr int maxParticles = 10'000;
     if (numParticles > maxParticles)
         refuse("a constraint has " + std::to_string(numParticles) + " " + points.noun + "s, but at most " +

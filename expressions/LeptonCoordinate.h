@@ -12,8 +12,9 @@
 
 namespace ConstraintPlugin {
 
-/** sigma of a CustomConstraintForce, or as a function of the centroids of a CustomCentroidConstraintForce, with symbolic derivatives: Lepton differentiates the expression, coordinates.cc
- * has those of distances, angles and dihedrals, and splines those of tables. It is not thread-safe. */
+/** sigma of a CustomConstraintForce, or as a function of the centroids of a CustomCentroidConstraintForce, with
+ * symbolic derivatives: Lepton differentiates the expression, coordinates.cc has those of distances, angles and
+ * dihedrals, and splines those of tables. It is not thread-safe. */
 class LeptonCoordinate : public CustomCoordinate {
 public:
     /** Global parameters have their defaults until setGlobals() is called.

@@ -325,7 +325,8 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
             }
         }
         if (const auto* custom = dynamic_cast<const CustomConstraintForce*>(&system.getForce(f)))
-            forEachGivenBy(*custom, f, set, report, [&](auto& sigma) { return readerOf(*custom, set, sigma); }, add);
+            forEachGivenBy(
+                *custom, f, set, report, [&](auto& sigma) { return readerOf(*custom, set, sigma); }, add);
         if (const auto* custom = dynamic_cast<const CustomCentroidConstraintForce*>(&system.getForce(f)))
             forEachGivenBy(
                 *custom, f, set, report, [&](auto& sigma) { return readerOf(*custom, set, sigma, system); }, add);

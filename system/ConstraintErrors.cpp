@@ -183,7 +183,8 @@ std::string describeConstraint(const ConstraintSet& set, int constraint) {
     else if (c.force < 0)
         out << "System constraint " << c.index;
     else if (isExpression(set, c))
-        out << "constraint " << c.index << " of the " << set.custom[c.form]->getForceName() << " with index " << c.force;
+        out << "constraint " << c.index << " of the " << set.custom[c.form]->getForceName() << " with index "
+            << c.force;
     else
         out << (isOfBody ? "rigid body" : nameOf(c.kind)) << " " << c.index << " of the ConstraintForce with index "
             << c.force;

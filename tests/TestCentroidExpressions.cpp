@@ -240,9 +240,9 @@ TEST_P(CentroidForces, NeverTakeImagesOfCoordinates) {
     // One group is in the next box: z1-z2 is about -3.3, not -0.3.
     const Vec3 shift(-0.4, 0.7, 3);
     const auto hold = [&](const char* expression) {
-        return run([&](System& system, const std::vector<int>* chains) {
-            system.addForce(force(expression, chains, true));
-        }, shift);
+        return run(
+            [&](System& system, const std::vector<int>* chains) { system.addForce(force(expression, chains, true)); },
+            shift);
     };
     const Vectors x = hold("z1-z2+3.3");
     double z[2] = {0, 0}, mass[2] = {0, 0};
@@ -286,18 +286,17 @@ TEST_P(CentroidForces, AreRefusedByNameWhereGroupsAreBad) {
         std::vector<int> groups;
         std::vector<std::string> expected;
     };
-    const std::vector<Bad> bad = {
-        {{}, {}, {0, 1}, {"its group 1", "no particles"}},
-        {{1, 2, 1}, {}, {0, 1}, {"particle 1", "listed twice in its group 1"}},
-        {{1, 9}, {}, {0, 1}, {"group 1", "out of range"}},
-        {{-1}, {1}, {0, 1}, {"group 1", "out of range"}},
-        {{2, 3}, {}, {0, 1}, {"group 1", "no particle with mass"}},
-        {{0, 1}, {2, -2}, {0, 1}, {"group 1", "sum to zero", "setGroupParameters(1"}},
-        {{0, 1}, {2, HUGE_VAL}, {0, 1}, {"particle 1", "infinite"}},
-        {{0, 3}, {1, 1}, {0, 1}, {"particle 3", "virtual site", "weight 0"}},
-        {{1}, {}, {0, 2}, {"its group 2 does not exist", "2 groups"}},
-        {{1}, {}, {-1, 0}, {"its group -1 does not exist"}},
-        {{1}, {}, {1, 1}, {"its group 1 is listed twice"}}};
+    const std::vector<Bad> bad = {{{}, {}, {0, 1}, {"its group 1", "no particles"}},
+                                  {{1, 2, 1}, {}, {0, 1}, {"particle 1", "listed twice in its group 1"}},
+                                  {{1, 9}, {}, {0, 1}, {"group 1", "out of range"}},
+                                  {{-1}, {1}, {0, 1}, {"group 1", "out of range"}},
+                                  {{2, 3}, {}, {0, 1}, {"group 1", "no particle with mass"}},
+                                  {{0, 1}, {2, -2}, {0, 1}, {"group 1", "sum to zero", "setGroupParameters(1"}},
+                                  {{0, 1}, {2, HUGE_VAL}, {0, 1}, {"particle 1", "infinite"}},
+                                  {{0, 3}, {1, 1}, {0, 1}, {"particle 3", "virtual site", "weight 0"}},
+                                  {{1}, {}, {0, 2}, {"its group 2 does not exist", "2 groups"}},
+                                  {{1}, {}, {-1, 0}, {"its group -1 does not exist"}},
+                                  {{1}, {}, {1, 1}, {"its group 1 is listed twice"}}};
     for (const Bad& one : bad) {
         System system;
         for (double mass : {1.0, 1.0, 0.0, 0.0})

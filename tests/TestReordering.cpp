@@ -149,5 +149,57 @@ TEST_P(Reordering, SurfacesSeeUnwrappedCoordinates) {
     }
 }
 
+TEST_P(Reordering, GroupsKeepTheirParticles) {
+    // All particles are equal, and every other one is in a group. Where a barostat scales them, nothing else acts.
+    for (bool withBarostat : {false, true}) {
+        SCOPED_TRACE(withBarostat ? "with a barostat" : "");
+        const int count = 80;
+        auto system = std::make_unique<System>();
+        auto* heights = new CustomCentroidConstraintForce(2, "z1-z2-h");
+        heights->addPerConstraintParameter("h");
+        std::vector<int> groups[2];
+        Vectors x, v;
+        Random random(9);
+        for (int i = 0; i < count; i++) {
+            system->addParticle(10);
+            x.emplace_back(random.uniform(0, edge), random.uniform(0, edge), random.uniform(0, edge));
+            v.emplace_back(i % 3 ? 7 : -7, 4, random.uniform(-6, 6));
+            if (i % 4 < 2)
+                groups[i % 4].push_back(i);
+        }
+        const auto height = [&](const Vectors& at) {
+            double sum = 0;
+            for (std::size_t i = 0; i < groups[0].size(); i++)
+                sum += at[groups[0][i]][2] - at[groups[1][i]][2];
+            return sum / (double) groups[0].size();
+        };
+        heights->addConstraint({heights->addGroup(groups[0]), heights->addGroup(groups[1], std::vector<double>(20, 3))},
+                               {height(x)});
+        system->addForce(heights);
+        addCutoff(*system);
+        if (withBarostat) {
+            auto* barostat = new MonteCarloBarostat(200, 300, 5);
+            barostat->setRandomNumberSeed(4);
+            system->addForce(barostat);
+        }
+        Simulation s(std::move(system), makeIntegrator(GetParam(), 0.001, tolerance), platform);
+        s.integrator->setMaxProjection(0.5);
+        s.context->setPositions(x);
+        s.context->setVelocities(v);
+        s.integrator->applyVelocityConstraints();
+        const double drift = s.velocities()[0][0];
+        for (int steps : {1, 219, 40, 230, 30}) {
+            s.integrator->step(steps);
+            ASSERT_NEAR(height(s.positions()), height(x), 8 * attainable(platform, tolerance, 1))
+                << s.context->getStepCount();
+        }
+        EXPECT_EQ((int) s.context->getMolecules().size(), count);
+        const double time = s.context->getState(0).getTime();
+        if (!withBarostat && std::get<2>(GetParam()) != "RattleLangevin") {
+            EXPECT_NEAR(s.positions()[0][0], x[0][0] + time * drift, 1e-9 + 1000 * precisionOf(platform).position);
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, Reordering, testing::ValuesIn(oneSetupOfEach(allSetups())),
                          [](const auto& info) { return nameOf(info.param); });

@@ -84,7 +84,7 @@ private:
                std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(), same);
     }
     ConstraintSet set;
-    std::vector<int> groups; // constraints
+    std::vector<int> groups;                      // constraints
     std::map<int, std::vector<double>> weightsOf; // of a particle in centroids: constraint, weights, ...
 };
 

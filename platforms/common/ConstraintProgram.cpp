@@ -417,8 +417,8 @@ string ConstraintProgram::customText(const ConstraintSet& set, bool hasJoints) c
                 store = "        storeCentroidGradients(gradients, " + range + ", y);\n";
                 velocity = "        findCentroidVelocities(a, " + range + ", scale, y);\n";
             }
-            evaluate += begin + displaced + "        const mixed sigma = " + name + "(x, " + common + ", y);\n" + store +
-                        "        return sigma;\n    }\n";
+            evaluate += begin + displaced + "        const mixed sigma = " + name + "(x, " + common + ", y);\n" +
+                        store + "        return sigma;\n    }\n";
             rate += begin + place + "        return " + name + "Rate(x, " + common + ");\n    }\n";
             curvature +=
                 begin + place + velocity + "        return " + name + "Curvature(x, y, " + common + ");\n    }\n";

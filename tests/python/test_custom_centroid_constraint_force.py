@@ -122,7 +122,7 @@ def test_health_names_it_and_freeze_keeps_its_weights():
     force = mc.CustomCentroidConstraintForce(2, "z1-z2-0.1")
     force.addConstraint([force.addGroup([0, 1]), force.addGroup([2, 3], [1, 1])])
     system = two_dimers(force)
-    with pytest.raises(ValueError, match="constraint 0 of the CustomCentroidConstraintForce .* lose the weight"):
+    with pytest.raises(ValueError, match=r"constraint 0 of the CustomCentroidConstraintForce .* lose the weight"):
         mc.freeze(system, [0])
     mc.freeze(system, [2])  # its weight is given
     force = mc.CustomCentroidConstraintForce.cast(system.getForce(1))

@@ -234,7 +234,9 @@ private:
         text.precision(17);
         text << "0.2*(x1^2+y2*z1) + (" << rate << ")*t - q";
         for (int axis = 0; axis < 3; axis++)
-            text << " + (" << u[axis] << ")*" << "xyz"[axis] << "1 + (" << w[axis] << ")*" << "xyz"[axis] << "2";
+            text << " + (" << u[axis] << ")*"
+                 << "xyz"[axis] << "1 + (" << w[axis] << ")*"
+                 << "xyz"[axis] << "2";
         const auto centre = [](const Vectors& at, const std::vector<int>& group, const std::vector<double>& weights) {
             Vec3 sum;
             double total = 0;

@@ -27,7 +27,8 @@ struct Mixture {
 
 /** Linear and planar sets of distances and angles, rigid bodies, molecules held by distances, chains with angles and
  *  dihedrals, angles of 180 degrees, immovable anchors; within and between them distances, angles, dihedrals, centroid
- *  distances, expressions of 1 to 12 particles and expressions of centroids, some with moving targets. Some constraints are redundant.
+ *  distances, expressions of 1 to 12 particles and expressions of centroids, some with moving targets. Some constraints
+ * are redundant.
  *  @param periodic  in a triclinic box; particles are moved to periodic images, unless a constraint of theirs has no
  *                   minimum image */
 Mixture drawMixture(unsigned seed, bool periodic);

@@ -26,8 +26,8 @@ namespace ConstraintPlugin {
  *    setUsesPeriodicBoundaryConditions(True).
  *
  *  A constraint counts as satisfied if |sigma| / sqrt(sum over its particles of |grad sigma|^2) / sqrt(N) is within the
- *  integrator's constraint tolerance (nm), where N = (sum_i w_i)^2 / sum_i w_i^2 is the effective number of particles of
- *  that of its groups where it is smallest: about the distance by which this centroid alone would have to move.
+ *  integrator's constraint tolerance (nm), where N = (sum_i w_i)^2 / sum_i w_i^2 is the effective number of particles
+ * of that of its groups where it is smallest: about the distance by which this centroid alone would have to move.
  *
  *  The multiplier lambda of a constraint is in kJ/mol per unit of sigma: the force on the centroid of group k is
  *  lambda * grad_k sigma, and each of its particles has the part w_i / sum w of it.

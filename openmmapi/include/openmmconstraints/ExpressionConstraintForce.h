@@ -172,7 +172,6 @@ public:
         periodic = yes;
     }
 
-
 protected:
     struct ConstraintInfo {
         std::vector<int> points;

@@ -13,7 +13,6 @@ from typing import TypeVar
 import numpy as np
 import openmm as mm
 
-import openmmconstraints as mc
 from openmmconstraints.inspection.listing import is_ours
 
 Item = TypeVar("Item")

@@ -158,9 +158,7 @@ def _forces_of(system: mm.System, indices: np.ndarray) -> list[tuple[int, _Ours]
     return forces
 
 
-def _without(
-    force: _Ours, listing: Listing, constraints: np.ndarray
-) -> _Ours:
+def _without(force: _Ours, listing: Listing, constraints: np.ndarray) -> _Ours:
     """A copy of a Force that lacks some of its constraints: by its XML, which has all of its settings."""
     root = ElementTree.fromstring(mm.XmlSerializer.serialize(force))
     for kind, name in _LISTS.items():

@@ -12,9 +12,9 @@ from openmm import unit
 
 from openmmconstraints.inspection.kinds import (
     BODY,
+    CENTROIDS,
     DISTANCE,
     EXPRESSION,
-    CENTROIDS,
     METHODS,
     NOUNS,
     SIZES,
@@ -37,7 +37,8 @@ class Listing:
     """Constraints k = 0 ... K-1, then the rigid bodies, which have no multiplier. Invalid ones are listed too.
 
     kind, target (nm or rad, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System), index (in
-    its Force), periodic, valid, by_mass (masses are weights): arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
+    its Force), periodic, valid, by_mass (masses are weights): arrays [K + bodies]; particles of k:
+    particle[start[k]:start[k + 1]].
     """
 
     def __init__(self, system: mm.System, names: Sequence[str] | None = None) -> None:
