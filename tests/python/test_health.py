@@ -683,4 +683,5 @@ def test_the_text_is_whole_in_a_notebook(monkeypatch):
     assert "contradictory" in text
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     assert str(health) == text
-    assert health._repr_html_() == f"<pre>{html.escape(text)}</pre>"
+    for line in text.splitlines()[-6:-1]:
+        assert html.escape(line.partition(":")[2].strip()) in health._repr_html_()

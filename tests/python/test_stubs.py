@@ -12,6 +12,7 @@ openmmconstraints\.wrapper\._.*
 openmmconstraints\.wrapper\.(complete|retype|add_arrays|name_solvers|SwigPyIterator)
 openmmconstraints\.wrapper\.ConstraintIntegrator\.__init__
 .*\.(this|thisown)
+.*\._repr_html_
 .*\.__(repr|str|reduce|getstate|setstate|swig_destroy)__
 .*\._fromXML
 """

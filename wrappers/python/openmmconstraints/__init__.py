@@ -24,6 +24,7 @@ from openmmconstraints.helpers import (
     moveConstraints,
     setTopology,
 )
+from openmmconstraints.inspection.display import add_representations
 from openmmconstraints.minimization.minimize import Minimum, minimize
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
@@ -45,6 +46,7 @@ from openmmconstraints.wrapper import (
 )
 
 _openmm.load_plugins()
+add_representations()
 
 __all__ = [
     "BlueMoonReporter",

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from openmmconstraints.benchmark.measure import Record
 from openmmconstraints.benchmark.report import COLUMNS, row
 from openmmconstraints.benchmark.words import CAPTION, cases, shares_in_words, why_no_numbers
+from openmmconstraints.inspection.html import picture, table
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 0 auto; padding: 1rem; color: #222; }
@@ -21,7 +21,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; font-size: 0.9rem; }
 th, td { padding: 0.2rem 0.7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd; }
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
-.key th { text-align: left; font-weight: 600; } .key td { text-align: left; white-space: normal; }
+.key td:first-child { font-weight: 600; } .key td { text-align: left; white-space: normal; }
 img { max-width: 100%; height: auto; }
 .note { color: #555; font-size: 0.9rem; } li { overflow-wrap: anywhere; }
 """
@@ -37,8 +37,7 @@ def write_page(path: Path, settings: dict[str, Any], records: Sequence[Record]) 
     :param settings: what was measured and where, as report.describe() says
     """
     plots = "".join(
-        f'<h2>{escape(text)}</h2><p><img alt="{escape(text)}" src="{_encode(path.parent / name)}"></p>'
-        for name, text in PLOTS
+        f"<h2>{escape(text)}</h2><p>{picture((path.parent / name).read_bytes(), text)}</p>" for name, text in PLOTS
     )
     tables = "".join(_case([record for record in records if record.case == case]) for case in cases(records))
     title = f"{settings['integrator']} of openmm-constraints against OpenMM's {settings['built_in']}"
@@ -49,11 +48,6 @@ def write_page(path: Path, settings: dict[str, Any], records: Sequence[Record]) 
         f'<p class="note">{escape(CAPTION)}</p></body></html>\n',
         encoding="utf-8",
     )
-
-
-def _encode(path: Path) -> str:
-    """A picture as the address of itself."""
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def _key(settings: dict[str, Any]) -> str:
@@ -67,15 +61,13 @@ def _key(settings: dict[str, Any]) -> str:
         "time step": f"{1000 * settings['step_size_ps']:g} fs",
         "measured": f"{settings['rounds']} rounds of {settings['seconds_of_a_measurement']:g} s, alternately",
     }
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in lines.items())
-    return f'<table class="key">{rows}</table>'
+    return f'<div class="key">{table((), lines.items())}</div>'
 
 
 def _case(records: Sequence[Record]) -> str:
     """The table of one system with one set of constraints, and what it means."""
     first = records[0]
     title = f"{first.case}: {first.constraints:,} constraints, {first.particles:,} particles"
-    head = "".join(f"<th>{escape(' '.join(name.split()))}</th>" for name in COLUMNS)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row(record))}</tr>" for record in records)
+    numbers = table([" ".join(name.split()) for name in COLUMNS], map(row, records))
     notes = "".join(f"<li>{escape(note)}</li>" for note in (*shares_in_words(records), *why_no_numbers(records)))
-    return f'<h2>{escape(title)}</h2><div class="wide"><table><tr>{head}</tr>{body}</table></div><ul>{notes}</ul>'
+    return f'<h2>{escape(title)}</h2><div class="wide">{numbers}</div><ul>{notes}</ul>'

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from io import BytesIO
 from math import pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 from openmmconstraints.freeenergy.coordinates import Coordinate
 from openmmconstraints.freeenergy.windows import Window
 from openmmconstraints.inspection.energy import BOLTZMANN
+from openmmconstraints.inspection.html import paragraph, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +51,7 @@ def coarser_difference(x: np.ndarray, f: np.ndarray) -> np.ndarray:
     return difference
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FreeEnergyProfile:
     """A(xi) = -kT ln P(xi), P the probability density of the coordinate: the potential of mean force. For a
     distance it contains the -2 kT ln r of the sphere (see radial()), for an angle -kT ln sin."""
@@ -61,6 +63,13 @@ class FreeEnergyProfile:
     covariance: np.ndarray  #: [n, n] (kJ/mol)^2, before anything was subtracted
     reference: int  #: the index of the value whose free energy is 0
     coarser: np.ndarray | None = None  #: [n] kJ/mol, by which it changes with every second value, see integration_error
+
+    def __repr__(self) -> str:
+        span = f"{np.min(self.free_energy):.3g} to {np.max(self.free_energy):.3g} kJ/mol"
+        return f"{_line(self)}, {span}, ± {np.nanmax(self.error):.2g})"
+
+    def _repr_html_(self) -> str:
+        return _to_html(self)
 
     @property
     def error(self) -> np.ndarray:
@@ -105,13 +114,19 @@ class FreeEnergyProfile:
         _save(self, path, free_energy=self.free_energy, error=self.error, integration_error=self.integration_error)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MeanForceProfile:
     """dA/dxi at a series of values of the coordinate."""
 
     coordinate: Coordinate
     temperature: float  #: K
     windows: tuple[Window, ...]  #: in the order of their values
+
+    def __repr__(self) -> str:
+        return f"{_line(self)}, ± {np.max(self.error):.2g} at most)"
+
+    def _repr_html_(self) -> str:
+        return _to_html(self)
 
     @property
     def values(self) -> np.ndarray:
@@ -179,6 +194,25 @@ def _draw(
     axes.set_ylabel(name)
     axes.legend()
     return axes
+
+
+def _line(profile: _Profile) -> str:
+    """The beginning of a representation."""
+    ends = f"{profile.values[0]:.4g} to {profile.values[-1]:.4g} {profile.coordinate.unit_name}"
+    name, count = type(profile).__name__, len(profile.values)
+    return f"{name}({profile.coordinate.label}, {count} values, {ends}, {profile.temperature:g} K"
+
+
+def _to_html(profile: _Profile) -> str:
+    """The plot, for notebooks."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # not pyplot's, which would show it a second time
+    from matplotlib.figure import Figure
+
+    figure, png = Figure(figsize=(6, 3.7), layout="constrained"), BytesIO()
+    FigureCanvasAgg(figure)
+    profile.plot(figure.subplots())
+    figure.savefig(png, dpi=100)
+    return paragraph(repr(profile)) + picture(png.getvalue(), repr(profile))
 
 
 def _save(profile: _Profile, path: str | Path, **columns: np.ndarray) -> None:

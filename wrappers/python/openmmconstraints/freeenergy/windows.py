@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -22,6 +21,7 @@ from openmmconstraints.freeenergy.coordinates import Coordinate
 from openmmconstraints.inspection.platforms import choose_platform
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
+from openmmconstraints.terminal.progress import progress_bar
 from openmmconstraints.wrapper import RattleLangevinIntegrator
 
 #: A System, its XML, or a picklable function that builds it.
@@ -136,7 +136,7 @@ def pull(
     before = coordinate.measure(source, now)
     before = values[0] if before is None else coordinate.nearest(before, values[0])
     arrivals = []
-    with _bar("pulling", len(values), progress) as advance:
+    with progress_bar("pulling", len(values), progress) as advance:
         for number, (value, run_seed) in enumerate(zip(values, make_seeds(seed, len(values)), strict=True)):
             first = number == 0 and spacing > 0
             length = steps * max(1, ceil(abs(value - before) / spacing)) if first else steps
@@ -228,7 +228,7 @@ def run_windows(
         }
         for number, (value, window_seed) in enumerate(zip(values, make_seeds(seed, len(values)), strict=True))
     ]
-    with _bar("windows", len(tasks), progress) as advance:
+    with progress_bar("windows", len(tasks), progress) as advance:
         if executor is None:
             results = []
             for task in tasks:
@@ -308,15 +308,3 @@ def _positions(simulation: app.Simulation) -> np.ndarray:
 def make_seeds(seed: int | None, count: int) -> list[int]:
     """Independent seeds; new ones every time for None. None of them is 0, for which OpenMM draws one."""
     return [int(s) % (2**31 - 1) + 1 for s in np.random.SeedSequence(seed).generate_state(count)]
-
-
-@contextmanager
-def _bar(name: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
-    """A progress bar on stderr; gives the function to call when one of `total` is done."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
-        job = progress.add_task(name, total=total)
-        yield lambda: progress.advance(job)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -218,9 +217,17 @@ class Health:
 
         return to_text(self)
 
+    def __repr__(self) -> str:
+        """One line: the verdict."""
+        from openmmconstraints.health.report import verdict
+
+        return f"Health({verdict(self)[0].rstrip('.')})"
+
     def _repr_html_(self) -> str:
         """The same report, for Jupyter."""
-        return f"<pre>{escape(str(self))}</pre>"
+        from openmmconstraints.health.html import to_html
+
+        return to_html(self)
 
 
 def _without_repeats(findings: list[Finding]) -> list[Finding]:

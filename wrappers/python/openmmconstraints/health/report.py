@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from openmmconstraints.health.advice import TOLERANCES
-from openmmconstraints.health.findings import count_severities
+from openmmconstraints.health.findings import Finding, count_severities
 from openmmconstraints.terminal.clusters import cluster_table
 from openmmconstraints.terminal.table import WIDTH_WITHOUT_TERMINAL, make_table, scientific
 
@@ -34,10 +34,10 @@ def print_report(console: Console, health: Health, name: str = "the System") -> 
         console.print(_violations_table(health))
     if health.clusters:
         console.print(cluster_table("Clusters of constraints", health.clusters))
-    for label, text in _numbers(health):
+    for label, text in numbers(health):
         console.print(Text(f"{label + ':':<21}{text}"), soft_wrap=True)
-    verdict, style = _verdict(health)
-    console.print(Text(verdict, style=style), soft_wrap=True)
+    text, style = verdict(health)
+    console.print(Text(text, style=style), soft_wrap=True)
 
 
 def to_text(health: Health) -> str:
@@ -54,20 +54,27 @@ def to_text(health: Health) -> str:
 def _findings_table(health: Health, name: str) -> Table:
     table = make_table(f"What was found in {name}", ["", "Kind"], ["How many"])
     table.add_column("What, and what to do", overflow="fold")
-    seen: Counter[tuple[str, str]] = Counter()
-    for finding in health.findings:
-        seen[finding.severity, finding.kind] += 1
-        if seen[finding.severity, finding.kind] > MAX_OF_A_KIND:
-            continue
+    shown, left_out = shown_findings(health)
+    for finding in shown:
         text = Text(finding.message)
         if finding.remedy:
             text.append(f"\n→ {finding.remedy}", style="italic")
         style = _STYLES[finding.severity]
         table.add_row(Text(finding.severity, style=style), finding.kind, f"{finding.count:,}", text)
-    left_out = sum(max(0, count - MAX_OF_A_KIND) for count in seen.values())
-    if left_out:
-        table.caption = f"{left_out} more of these kinds are not shown; Health.findings and --json have them."
+    table.caption = left_out or None
     return table
+
+
+def shown_findings(health: Health) -> tuple[list[Finding], str]:
+    """The first ones of each kind, and a sentence on others, empty where there are none."""
+    seen: Counter[tuple[str, str]] = Counter()
+    shown = []
+    for finding in health.findings:
+        seen[finding.severity, finding.kind] += 1
+        if seen[finding.severity, finding.kind] <= MAX_OF_A_KIND:
+            shown.append(finding)
+    more = sum(max(0, count - MAX_OF_A_KIND) for count in seen.values())
+    return shown, f"{more} more of these kinds are not shown; Health.findings and --json have them." if more else ""
 
 
 def _violations_table(health: Health) -> Table:
@@ -84,7 +91,8 @@ def _violations_table(health: Health) -> Table:
     return table
 
 
-def _numbers(health: Health) -> list[tuple[str, str]]:
+def numbers(health: Health) -> list[tuple[str, str]]:
+    """What is counted and recommended: (name, text)."""
     counts = health.counts
     of_these = f", {counts.virtualSites:,} of them virtual sites" if counts.virtualSites else ""
     without = counts.particles - counts.massive
@@ -134,7 +142,8 @@ def _joints(counts: Counts) -> str:
     return f" ({counts.joinedBodies:,} joined{joints if counts.joints else ''})"
 
 
-def _verdict(health: Health) -> tuple[str, str]:
+def verdict(health: Health) -> tuple[str, str]:
+    """The last line, and its colour."""
     counts = count_severities(health.findings)
     listed = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for word, n in counts.items() if n)
     if counts["error"]:
