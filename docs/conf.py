@@ -15,7 +15,7 @@ copyright = "2026, the openmm-constraints developers"
 version = release = openmmconstraints.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # myst_parser, and notebooks
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
@@ -33,6 +33,10 @@ highlight_language = "none"
 
 myst_enable_extensions = ["deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300  # s, a cell
+nb_merge_streams = True
 
 autoclass_content = "both"
 autodoc_member_order = "bysource"

@@ -120,6 +120,9 @@ def test_plots_and_tables(tmp_path):
     assert band.y1 == pytest.approx((pmf.free_energy + 2 * pmf.error).max())
     assert wider.y1 == pytest.approx((pmf.free_energy + 2 * pmf.error + pmf.integration_error).max())
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["this one", "and the error of integration"]
+    legend = axes.get_legend().get_window_extent(axes.figure.canvas.get_renderer())
+    points = axes.transData.transform(np.vstack([area.get_paths()[0].vertices for area in axes.collections]))
+    assert not any(legend.contains(*point) for point in points)
     assert forces.plot(axes) is axes
     axes.figure.savefig(tmp_path / "pmf.png")
     assert (tmp_path / "pmf.png").stat().st_size > 5000

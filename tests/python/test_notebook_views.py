@@ -114,7 +114,7 @@ def make_profile():
 
 def test_profiles_are_one_line():
     forces = make_profile()
-    assert repr(forces).startswith("MeanForceProfile(dihedral 0-1-2-3, 13 values, -3.142 to 3.142 radian, 400 K, ± 0.1")
+    assert repr(forces).startswith("MeanForceProfile(dihedral 0-1-2-3, 13 values, -180 to 180 degrees, 400 K, ± 0.1")
     assert re.fullmatch(r"FreeEnergyProfile\(.*, 0 to 2(\.0\d)? kJ/mol, ± 0\.\d+\)", repr(forces.integrate()))
 
 

@@ -182,8 +182,7 @@ def _draw(
         from matplotlib import pyplot  # takes half a second to import
 
         axes = pyplot.subplots(layout="constrained")[1]
-    unit = {"radian": "degrees", "nanometer": "nm"}.get(profile.coordinate.unit_name, profile.coordinate.unit_name)
-    x = profile.values * (180 / pi if unit == "degrees" else 1)
+    x, unit = _shown_values(profile)
     (line,) = axes.plot(x, y, **{"marker": "o", "markersize": 3, **style})
     band: dict[str, Any] = {"color": line.get_color(), "linewidth": 0}
     axes.fill_between(x, y - 2 * profile.error, y + 2 * profile.error, alpha=0.35, **band)
@@ -192,13 +191,22 @@ def _draw(
         axes.fill_between(x, y - total, y + total, alpha=0.15, label="and the error of integration", **band)
     axes.set_xlabel(f"{profile.coordinate.label} ({unit})")
     axes.set_ylabel(name)
-    axes.legend()
+    axes.margins(y=0.18)  # room for the legend
+    axes.legend(loc="upper center", ncols=2, fontsize="small")
     return axes
+
+
+def _shown_values(profile: _Profile) -> tuple[np.ndarray, str]:
+    """Those of the coordinate, and their unit: angles in degrees."""
+    name = profile.coordinate.unit_name
+    unit = {"radian": "degrees", "nanometer": "nm"}.get(name, name)
+    return profile.values * (180 / pi if unit == "degrees" else 1), unit
 
 
 def _line(profile: _Profile) -> str:
     """The beginning of a representation."""
-    ends = f"{profile.values[0]:.4g} to {profile.values[-1]:.4g} {profile.coordinate.unit_name}"
+    values, unit = _shown_values(profile)
+    ends = f"{values[0]:.4g} to {values[-1]:.4g} {unit}"
     name, count = type(profile).__name__, len(profile.values)
     return f"{name}({profile.coordinate.label}, {count} values, {ends}, {profile.temperature:g} K"
 

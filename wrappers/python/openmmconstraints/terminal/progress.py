@@ -73,8 +73,10 @@ def _in_log(name: str, total: int) -> Callable[[], None]:
         nonlocal said
         before = count.done * LINES // total
         count.done += 1
-        if count.done * LINES // total > before or monotonic() - said > SECONDS:
-            said = monotonic()
+        now = monotonic()
+        is_due = now - said > SECONDS or (count.done * LINES // total > before and now - said >= 1)
+        if is_due or count.done == total:
+            said = now
             print(count, file=sys.stderr, flush=True)
 
     return advance
