@@ -93,6 +93,26 @@ def test_arrays_have_the_numbers_of_the_lists_and_their_unit(stretched):
     assert np.array_equal(own, integrator.getMultipliers(asNumpy=True))
 
 
+@pytest.mark.parametrize("kind", [mc.CustomConstraintForce, mc.CustomCentroidConstraintForce])
+def test_multipliers_of_expressions_are_arrays_too(kind):
+    system = mm.System()
+    for _ in range(2):
+        system.addParticle(10)
+    force = kind(2, "distance(p1, p2) - 0.1" if kind is mc.CustomConstraintForce else "distance(g1, g2) - 0.1")
+    if kind is mc.CustomCentroidConstraintForce:
+        for particle in range(2):
+            force.addGroup([particle])
+    force.addConstraint([0, 1])
+    system.addForce(force)
+    integrator = mc.RattleIntegrator(0.001)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions([[0.0, 0, 0], [0.1, 0, 0]])
+    context.setVelocities([[0.0, 0, 0], [0, 1, 0]])
+    integrator.step(1)
+    (multiplier,) = force.getMultipliers(context, asNumpy=True)
+    assert multiplier == force.getMultipliers(context)[0] != 0
+
+
 def test_free_energies_need_no_import_of_their_own():
     code = "import openmmconstraints as mc; print(mc.freeenergy.Dihedral(0, 1, 2, 3), 'freeenergy' in dir(mc))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -40,10 +40,19 @@ def make_custom() -> mc.CustomConstraintForce:
     return force
 
 
+def make_centroids() -> mc.CustomCentroidConstraintForce:
+    force = mc.CustomCentroidConstraintForce(2, "distance(g1, g2) - 0.4")
+    for group in ([0, 1], [2, 3]):
+        force.addGroup(group)
+    force.addConstraint([0, 1])
+    return force
+
+
 LINES = [
     (make_force(), "ConstraintForce(15 distances, 1 angle, 1 centroid distance, 1 rigid body, periodic)"),
     (mc.ConstraintForce(), "ConstraintForce(no constraints)"),
     (make_custom(), "CustomConstraintForce('x1^2 - r*(1<2)', 12 constraints)"),
+    (make_centroids(), "CustomCentroidConstraintForce('distance(g1, g2) - 0.4', 1 constraint)"),
     (mc.RattleIntegrator(0.001), "RattleIntegrator(0.001 ps, tolerance 1e-05, solver Automatic)"),
     (mc.ShakeIntegrator(0.0005), "ShakeIntegrator(0.0005 ps, tolerance 1e-05, solver Automatic)"),
     (
@@ -158,6 +167,7 @@ def test_an_expression_is_escaped():
     assert "r*(1&lt;2)" in page
     assert Tags(page).rows[:2] == [["index", "particles", "r"], ["0", "0", "0.25"]]
     assert ["…", "2 more"] in Tags(page).rows
+    assert Tags(make_centroids()._repr_html_()).rows == [["index", "groups"], ["0", "0-1"]]
 
 
 def test_a_summary_and_a_health_are_tables():

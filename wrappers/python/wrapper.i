@@ -355,5 +355,5 @@ for _name in ("getMultipliers", "getVelocityMultipliers", "computeMultipliers"):
 add_arrays(ConstraintIntegrator, "getConstraintForces", "kilojoule_per_mole_per_nanometer")
 add_arrays(ConstraintIntegrator, "getConstraintVirial", "kilojoule_per_mole")
 add_arrays(ConstraintForce, "getMultipliers")
-add_arrays(CustomConstraintForce, "getMultipliers")
+add_arrays(ExpressionConstraintForce, "getMultipliers")
 %}

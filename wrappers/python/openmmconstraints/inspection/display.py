@@ -6,7 +6,13 @@ from __future__ import annotations
 
 from openmmconstraints.inspection.html import paragraph, table
 from openmmconstraints.inspection.kinds import METHODS, NOUNS, motion_of, number_of
-from openmmconstraints.wrapper import ConstraintForce, ConstraintIntegrator, CustomConstraintForce, SolverSummary
+from openmmconstraints.wrapper import (
+    ConstraintForce,
+    ConstraintIntegrator,
+    CustomCentroidConstraintForce,
+    CustomConstraintForce,
+    SolverSummary,
+)
 
 MOST_ROWS = 10
 _ALWAYS = ("converged", "iterations", "maxError", "tolerance")
@@ -17,6 +23,7 @@ def add_representations() -> None:
     for cls, line, page in (
         (ConstraintForce, _force_line, _force_html),
         (CustomConstraintForce, _custom_line, _custom_html),
+        (CustomCentroidConstraintForce, _custom_line, _custom_html),
         (SolverSummary, _summary_line, _summary_html),
     ):
         cls.__repr__, cls._repr_html_ = line, page
@@ -77,11 +84,12 @@ def _custom_html(self) -> str:
     number = self.getNumConstraints()
     rows: list[tuple[object, ...]] = []
     for index in range(min(number, MOST_ROWS)):
-        particles, parameters = self.getConstraintParameters(index)
-        rows.append((index, _particles(particles), *(f"{value:g}" for value in parameters)))
+        points, parameters = self.getConstraintParameters(index)
+        rows.append((index, _particles(points), *(f"{value:g}" for value in parameters)))
     if number > MOST_ROWS:
         rows.append(("…", f"{number - MOST_ROWS:,} more", *[""] * len(names)))
-    return paragraph(repr(self)) + table(("index", "particles", *names), rows)
+    points = "particles" if isinstance(self, CustomConstraintForce) else "groups"
+    return paragraph(repr(self)) + table(("index", points, *names), rows)
 
 
 def _integrator_line(self) -> str:
