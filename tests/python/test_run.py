@@ -376,6 +376,7 @@ REFUSED = [
     ("RPMDIntegrator(4, 300, 1, 0.001)", "several copies", "type: python "),
     ("DrudeSCFIntegrator(0.001)", "Drude particles", "type: python "),
 ]
+REFUSED = [row for row in REFUSED if hasattr(mm, row[0].split("(")[0].split(".")[0])]  # of this series of OpenMM
 
 
 @pytest.mark.parametrize(("constructor", "reason", "remedy"), REFUSED, ids=[row[0].split("(")[0] for row in REFUSED])
@@ -389,7 +390,7 @@ def test_every_integrator_of_openmm_is_replaced_or_refused_for_a_reason():
     from openmmconstraints.run.refused import _KEPT, _REASONS
 
     kinds = {name for name, kind in vars(mm).items() if isinstance(kind, type) and issubclass(kind, mm.Integrator)}
-    assert kinds == {*REPLACED, *_REASONS, *_KEPT}
+    assert kinds <= {*REPLACED, *_REASONS, *_KEPT}  # not every series of OpenMM has all
 
 
 def test_a_class_that_a_script_derives_is_refused_by_its_name(script):

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from openmmconstraints.inspection.html import paragraph, table
 from openmmconstraints.inspection.kinds import METHODS, NOUNS, motion_of, number_of
 from openmmconstraints.wrapper import (
@@ -20,18 +22,18 @@ _ALWAYS = ("converged", "iterations", "maxError", "tolerance")
 
 def add_representations() -> None:
     """Give the compiled classes their representations. Derived ones inherit none, since SWIG gives each its own."""
-    for cls, line, page in (
+    views: tuple[tuple[Any, ...], ...] = (
         (ConstraintForce, _force_line, _force_html),
         (CustomConstraintForce, _custom_line, _custom_html),
         (CustomCentroidConstraintForce, _custom_line, _custom_html),
         (SolverSummary, _summary_line, _summary_html),
-    ):
+    )
+    for cls, line, page in views:
         cls.__repr__, cls._repr_html_ = line, page
-    kinds: list[type] = [ConstraintIntegrator]
+    kinds: list[Any] = [ConstraintIntegrator]
     while kinds:
-        cls = kinds.pop()
-        cls.__repr__ = _integrator_line
-        kinds += cls.__subclasses__()
+        kinds[-1].__repr__ = _integrator_line
+        kinds += kinds.pop().__subclasses__()
 
 
 def _counted(number: int, noun: str) -> str:

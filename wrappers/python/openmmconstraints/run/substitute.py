@@ -79,7 +79,7 @@ class Substitute:
     def _make_arguments(self) -> list[object]:
         """The arguments of this package's constructor. Zero friction turns a heat bath off."""
         given, base = self._arguments, self._base
-        arguments = [_in_md_units(given[self._replaced.step_size])]
+        arguments: list[object] = [_in_md_units(given[self._replaced.step_size])]
         if issubclass(base, (mc.RattleLangevinIntegrator, mc.RattleNoseHooverIntegrator)):
             coupling = self._replaced.coupling
             bath = [0.0, 0.0] if coupling is None else [_in_md_units(given[key]) for key in ("temperature", coupling)]
