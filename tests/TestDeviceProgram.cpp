@@ -115,8 +115,11 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
             }
 }
 
+constexpr long long largeSharedMemory = 227 << 10, smallSharedMemory = 16 << 10; // bytes for a block
+
 /** Chains of so many bonds; the atoms of a star are bound to one, whose factor is full. */
-ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds, int numStars = 0) {
+ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds, int numStars = 0,
+                          long long sharedMemory = largeSharedMemory, int waitingBlocks = 132) {
     OpenMM::System system;
     auto* force = new ConstraintForce();
     const auto add = [&](int bonds, bool isStar) {
@@ -135,8 +138,8 @@ ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds
     system.addForce(force);
     ConstraintTables::ThreadGroups available;
     available.hasBlocks = available.hasParts = true;
-    available.waitingBlocks = 132;
-    available.sharedNumbers = [](int blockSize) { return (49152 - 32 * blockSize) / 4; };
+    available.waitingBlocks = waitingBlocks;
+    available.sharedNumbers = [=](int blockSize) { return (sharedMemory - 32 * blockSize) / 4; };
     return ConstraintTables(ConstraintSolver(collectConstraints(system, 1e-4), Method::Automatic), true, available);
 }
 
@@ -154,17 +157,60 @@ std::vector<std::pair<int, int>> rangesOf(const ConstraintTables& tables) {
     return ranges;
 }
 
-TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
-    using Ranges = std::vector<std::pair<int, int>>;
-    EXPECT_EQ(rangesOf(tablesOf({{300, 60}, {1, 2000}})), (Ranges{{192, 16}, {64, 300}})); // a protein among lipids
-    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{192, 36}}));             // few: in one launch
-    EXPECT_EQ(rangesOf(tablesOf({{300, 60}})), (Ranges{{64, 300}}));
-    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {5, 500}, {300, 60}})), (Ranges{{192, 36}, {64, 300}}));
+using Ranges = std::vector<std::pair<int, int>>;
+
+TEST(Ranges, AreOneOfAllPartsThatStayInSharedMemory) {
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{192, 36}}));
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{192, 1221}})); // they take turns
     // A cluster has more parts than can wait for each other: it keeps no others from doing so.
     EXPECT_EQ(rangesOf(tablesOf({{2, 500}, {1, 17000}, {5, 60}})), (Ranges{{192, 133}, {192, 13}}));
-    EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 2)), (Ranges{{192, 2}, {64, 300}})); // factors that do not fit
-    EXPECT_EQ(rangesOf(tablesOf({{20, 60}}, 2)), (Ranges{{192, 22}}));
+    EXPECT_EQ(rangesOf(tablesOf({{20, 60}}, 2)), (Ranges{{64, 20}, {192, 2}})); // factors that do not fit
+}
+
+TEST(Ranges, HaveBundlesWhereBlocksTakeFewerTurnsThen) {
+    EXPECT_EQ(rangesOf(tablesOf({{132, 60}})), (Ranges{{64, 132}}));
+    EXPECT_EQ(rangesOf(tablesOf({{133, 60}})), (Ranges{{128, 67}}));
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}})), (Ranges{{192, 100}}));
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}, {1, 2000}})), (Ranges{{192, 116}})); // a protein among lipids
+    EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {5, 500}, {300, 60}})), (Ranges{{256, 111}}));
+    // One block at a time, or nobody knows how many: no turn is saved.
+    EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 0, largeSharedMemory, 1)), (Ranges{{64, 300}}));
+}
+
+/** Bundles have the rows of all clusters, each once, and the largest clusters come first. */
+TEST(Ranges, HaveAllClustersInBundles) {
+    const ConstraintTables tables = tablesOf({{150, 40}, {40, 100}, {1, 1000}});
+    ASSERT_EQ(tables.ranges.size(), 1u);
+    const ConstraintTables::Range& range = tables.ranges[0];
+    std::vector<int> own;
+    int clusters = 0, lastRows = 1 << 30, numBundles = 0;
+    for (int c = range.first; c < range.last; c++) {
+        for (int row = tables.rowStart[c]; row < tables.rowStart[c + 1]; row++)
+            if (tables.rowOwner[row] == row)
+                own.push_back(tables.constraintOf[row]);
+        const bool isSplit = tables.partsOfCluster[c][2] != c;
+        clusters += isSplit ? 0 : tables.bundled[c];
+        EXPECT_TRUE(!isSplit || numBundles == 0) << "parts of the protein come first";
+        numBundles += !isSplit;
+        const int rowsOfLargest = isSplit ? 1 << 29 : tables.numRowsOf(c) % 100 == 0 ? 100 : 40;
+        EXPECT_LE(rowsOfLargest, lastRows);
+        lastRows = rowsOfLargest;
+    }
+    EXPECT_EQ(clusters, 190);
+    EXPECT_LT(numBundles, 132 - 8);
+    std::sort(own.begin(), own.end());
+    EXPECT_EQ((int) own.size(), 150 * 40 + 40 * 100 + 1000);
+    EXPECT_EQ(std::unique(own.begin(), own.end()), own.end());
+}
+
+/** Parts for which the shared memory is too small leave room for others on a multiprocessor. */
+TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
+    const auto ranges = [](const std::vector<std::pair<int, int>>& countsAndBonds) {
+        return rangesOf(tablesOf(countsAndBonds, 0, smallSharedMemory));
+    };
+    EXPECT_EQ(ranges({{300, 60}, {1, 2000}}), (Ranges{{192, 16}, {64, 300}})); // a protein among lipids
+    EXPECT_EQ(ranges({{1, 2000}, {20, 60}}), (Ranges{{192, 36}}));             // few: in one launch
+    EXPECT_EQ(ranges({{1, 2000}, {5, 500}, {300, 60}}), (Ranges{{192, 36}, {64, 300}}));
 }
 
 TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {

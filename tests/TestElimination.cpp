@@ -103,17 +103,11 @@ static Neighbours hexagons(int columns, int rows, bool isTube) {
 }
 
 /** Everything a factor promises, by brute force on a dense pattern in the factor's own order. */
-static void expectBruteForceFactor(const Neighbours& neighbours, const std::string& what) {
-    SCOPED_TRACE(what);
+static void expectBruteForce(const SymbolicFactor& factor, const Neighbours& neighbours) {
     const int n = (int) neighbours.size();
-    SymbolicFactor factor;
-    FillCount fill;
-    ASSERT_TRUE(eliminate(neighbours, factor, fill));
     const FillCount counted = countFill(neighbours, factor.order);
-    for (const FillCount& each : {fill, counted}) {
-        EXPECT_EQ(each.entries, (double) factor.entryRow.size());
-        EXPECT_EQ(each.updates, (double) factor.numUpdates);
-    }
+    EXPECT_EQ(counted.entries, (double) factor.entryRow.size());
+    EXPECT_EQ(counted.updates, (double) factor.numUpdates);
     std::vector<int> sorted = factor.order, position(n);
     std::sort(sorted.begin(), sorted.end());
     for (int i = 0; i < n; i++)
@@ -156,6 +150,16 @@ static void expectBruteForceFactor(const Neighbours& neighbours, const std::stri
     }
     EXPECT_EQ(factor.updateTarget, expectedTargets);
     EXPECT_EQ(factor.numLevels, n == 0 ? 0 : *std::max_element(factor.level.begin(), factor.level.end()) + 1);
+}
+
+static void expectBruteForceFactor(const Neighbours& neighbours, const std::string& what) {
+    SCOPED_TRACE(what);
+    SymbolicFactor factor;
+    FillCount fill;
+    ASSERT_TRUE(eliminate(neighbours, factor, fill));
+    EXPECT_EQ(fill.entries, (double) factor.entryRow.size());
+    EXPECT_EQ(fill.updates, (double) factor.numUpdates);
+    expectBruteForce(factor, neighbours);
 }
 
 TEST(Elimination, EqualsBruteForceFillOfTheSameOrder) {
@@ -234,6 +238,25 @@ TEST(Elimination, SameGraphSameFactor) {
     ASSERT_TRUE(eliminate(randomGraph(200, 300, 3), second));
     EXPECT_EQ(first.order, second.order);
     EXPECT_EQ(first.updateTarget, second.updateTarget);
+}
+
+TEST(Elimination, FactorsSideBySideAreTheFactorOfAll) {
+    const std::vector<Neighbours> graphs{path(57), complete(12), path(1), randomGraph(60, 70, 3), ringOf(40)};
+    Neighbours all;
+    std::vector<SymbolicFactor> factors(graphs.size());
+    std::vector<const SymbolicFactor*> pointers;
+    for (std::size_t i = 0; i < graphs.size(); i++) {
+        ASSERT_TRUE(eliminate(graphs[i], factors[i]));
+        pointers.push_back(&factors[i]);
+        const int first = (int) all.size();
+        for (std::vector<int> others : graphs[i]) {
+            for (int& other : others)
+                other += first;
+            all.push_back(others);
+        }
+    }
+    expectBruteForce(sideBySide(pointers), all);
+    expectBruteForce(sideBySide({}), {});
 }
 
 TEST(Elimination, StopsWhereTheFillExceedsTheLimits) {

@@ -194,4 +194,25 @@ bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& 
     return isFound;
 }
 
+SymbolicFactor sideBySide(const std::vector<const SymbolicFactor*>& factors) {
+    SymbolicFactor all;
+    all.columnStart = {0};
+    for (const SymbolicFactor* factor : factors) {
+        const int firstRow = all.size(), firstEntry = (int) all.entryRow.size();
+        const auto append = [](std::vector<int>& to, const std::vector<int>& from, int shift,
+                               std::ptrdiff_t first = 0) {
+            std::transform(from.begin() + first, from.end(), std::back_inserter(to), [&](int i) { return i + shift; });
+        };
+        append(all.order, factor->order, firstRow);
+        append(all.columnStart, factor->columnStart, firstEntry, 1);
+        append(all.entryRow, factor->entryRow, firstRow);
+        append(all.level, factor->level, 0);
+        append(all.updateTarget, factor->updateTarget, firstEntry);
+        all.numLevels = std::max(all.numLevels, factor->numLevels);
+        all.numUpdates += factor->numUpdates;
+        all.isDissected = all.isDissected || factor->isDissected;
+    }
+    return all;
+}
+
 } // namespace ConstraintPlugin

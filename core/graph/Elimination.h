@@ -53,6 +53,10 @@ bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& 
 bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor,
                const EliminationLimits& limits = {});
 
+/** The factor of matrices that are not coupled to each other: rows and entries of each follow those of the one before,
+ *  and columns of a level of all of them are eliminated at once. */
+SymbolicFactor sideBySide(const std::vector<const SymbolicFactor*>& factors);
+
 } // namespace ConstraintPlugin
 
 #endif

@@ -100,8 +100,8 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const Comput
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages, bool sumsStages, bool isCoarse)
     : arguments(device.context()), device(device), cc(device.context()),
-      constraintTables(solver, smallInRegisters, availableThreadGroups()),
-      isIterative(solver.getMethod() == Method::Iterative), sumsStages(sumsStages), coarse(isCoarse) {
+      isIterative(solver.getMethod() == Method::Iterative), sumsStages(sumsStages), coarse(isCoarse),
+      constraintTables(solver, smallInRegisters, availableThreadGroups()) {
     addArguments(stages);
     const ConstraintTables& t = constraintTables;
     const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
@@ -260,6 +260,8 @@ ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const 
     available.largestBlock = device.largestBlock();
     available.waitingBlocks = cooperatingBlocks();
     available.sharedNumbers = [this](int blockSize) { return sharedNumbers(blockSize); };
+    available.mixedBytes = mixedIsDouble() ? 8 : 4;
+    available.numberBytes = numberIsDouble() ? 8 : 4;
     if (std::getenv("OPENMM_CONSTRAINTS_GRID") != nullptr)
         available.gridCost = 0; // for a test of small systems
     return available;
@@ -277,7 +279,7 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
         if (numbers <= sharedNumbers(group.blockSize)) {
             group.factorNumbers = std::max(group.factorNumbers, (int) numbers);
-            group.sharedFactors++;
+            group.sharedFactors += t.bundled[c];
         }
     }
     group.sharedFloats = group.factorNumbers;

@@ -159,8 +159,8 @@ private:
 
     Device& device;
     OpenMM::ComputeContext& cc;
-    ConstraintTables constraintTables;
     bool isIterative, sumsStages, coarse;
+    ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;

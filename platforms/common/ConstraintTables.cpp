@@ -324,7 +324,8 @@ ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, co
 }
 
 ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, const ConstraintGraph& graph,
-                                                    const Cluster& cluster, const std::vector<Part>& parts) const {
+                                                    const Cluster& cluster, const std::vector<Part>& parts,
+                                                    const std::vector<PartCounts>& counts) const {
     const bool isJoined = std::any_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
                                       [&](int k) { return set.isJoined(set.constraints[k]); });
     const ThreadGroupKind group = threadGroupOf(graph, cluster, !parts.empty());
@@ -334,7 +335,8 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
                   64,
                   false,
                   parts.size() > 1,
-                  (int) parts.size() > available.waitingBlocks};
+                  (int) parts.size() > available.waitingBlocks,
+                  false};
     if (group == ThreadGroupKind::Grid)
         server.blockSize = std::min(maxBlockSize, available.largestBlock);
     if (group == ThreadGroupKind::Part) {
@@ -343,8 +345,12 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
             rows = std::max(rows, part.factor.size() + (int) part.ring.size());
             numbers = std::max(numbers, 2 * (part.factor.size() + (int) part.factor.entryRow.size()));
         }
-        server.blockSize = std::min(std::min(64 * ((rows + 63) / 64), 256), available.largestBlock);
+        server.blockSize = blockSizeOfPart(rows);
         server.isShared = numbers <= available.sharedNumbers(server.blockSize);
+        PartCounts largest;
+        for (const PartCounts& each : counts)
+            largest.include(each);
+        server.isLocal = !counts.empty() && fitsShared(largest, server.blockSize);
     }
     if (group == ThreadGroupKind::Block) {
         server.blockSize = std::min(blockSizeFor(cluster.size()), available.largestBlock);
@@ -359,8 +365,9 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
     std::vector<Served> served;
     for (const Cluster& cluster : graph.clusters) {
         std::vector<Part> parts = partsFor(graph, cluster, available.hasParts);
-        const Server server = serverOf(set, graph, cluster, parts);
-        served.push_back({server, &cluster, std::move(parts)});
+        std::vector<PartCounts> counts = countsOf(set, graph, cluster, parts);
+        const Server server = serverOf(set, graph, cluster, parts, counts);
+        served.push_back({server, {&cluster}, std::move(parts), std::move(counts)});
     }
     std::stable_sort(served.begin(), served.end(),
                      [](const Served& a, const Served& b) { return a.server < b.server; });
@@ -372,11 +379,16 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
         rowOwner.push_back(row);
         rowWhole.push_back(row);
     }
-    for (std::size_t first = 0, last = 0; first < served.size(); first = last)
-        addRange(set, graph, served, first, last = endOfRange(served, first));
+    for (std::size_t first = 0, last = 0; first < served.size(); first = last) {
+        last = endOfRange(served, first);
+        std::vector<Served> ofRange(std::make_move_iterator(served.begin() + (std::ptrdiff_t) first),
+                                    std::make_move_iterator(served.begin() + (std::ptrdiff_t) last));
+        addRange(set, graph, ofRange[0].server.isLocal ? inBundles(std::move(ofRange)) : ofRange);
+    }
 }
 
-/** Those that are served alike, and after them others that need less, if they are few. */
+/** Those that are served alike, and after them others that need less, if they are few. Parts that stay in shared memory
+ *  fill a multiprocessor each, whatever they need. */
 std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std::size_t first) const {
     const Server& server = served[first].server;
     std::size_t last = first;
@@ -386,8 +398,9 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
         while (end < served.size() && !(next < served[end].server))
             end++;
         const bool isOther = next.isJoined != server.isJoined || next.group != server.group ||
-                             next.isIterative != server.isIterative || next.launchesRounds != server.launchesRounds;
-        if (last > first && (isOther || (int) (end - last) >= minOwnRange))
+                             next.isIterative != server.isIterative || next.launchesRounds != server.launchesRounds ||
+                             next.isLocal != server.isLocal;
+        if (last > first && (isOther || (!server.isLocal && (int) (end - last) >= minOwnRange)))
             break;
         last = end;
     }
@@ -395,76 +408,87 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
 }
 
 void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph& graph,
-                                const std::vector<Served>& served, std::size_t first, std::size_t last) {
-    const Server& server = served[first].server;
+                                const std::vector<Served>& served) {
+    const Server& server = served[0].server;
     Range range{server.group,       server.isIterative,    server.isJoined,
                 server.isSplit,     server.launchesRounds, server.blockSize,
                 numGeneralClusters, numGeneralClusters,    0};
-    for (std::size_t i = first; i < last; i++)
-        range.last += std::max((int) served[i].parts.size(), 1);
-    int whole = range.last; // of the next cluster that has several parts
-    for (std::size_t i = first; i < last; i++) {
-        const Served& one = served[i];
-        if (one.parts.size() > 1)
-            addParts(set, graph, *one.cluster, one.parts, whole++);
-        else
-            addWhole(set, graph, *one.cluster, !one.parts.empty(), false);
+    for (const Served& one : served) {
+        range.last += std::max((int) one.parts.size(), 1);
+        range.blockSize = std::max(range.blockSize, one.server.blockSize);
     }
-    for (std::size_t i = first, part = (std::size_t) range.first; i < last; i++) {
-        const std::size_t end = part + std::max(served[i].parts.size(), (std::size_t) 1);
-        if (served[i].parts.size() > 1) {
+    int whole = range.last; // of the next cluster that has several parts
+    for (const Served& one : served)
+        if (one.parts.size() > 1)
+            addParts(set, graph, *one.clusters[0], one.parts, whole++);
+        else
+            addWhole(set, graph, one.clusters, !one.parts.empty(), false);
+    std::size_t part = (std::size_t) range.first;
+    for (const Served& one : served) {
+        const std::size_t end = part + std::max(one.parts.size(), (std::size_t) 1);
+        if (one.parts.size() > 1) {
             for (int row = rowStart[part]; row < rowStart[end]; row++)
                 rowWhole[row] += numRows;
-            addWhole(set, graph, *served[i].cluster, true, true);
+            addWhole(set, graph, one.clusters, true, true);
         }
         part = end;
     }
     range.end = numGeneralClusters;
     ranges.push_back(range);
-    addPartTables(range);
+    addPartTables(range, served);
 }
 
 /** @param isPart  its kernel takes it for a part  @param isCopy  it is also there in parts */
-void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                                bool isPart, bool isCopy) {
+void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph& graph,
+                                const std::vector<const Cluster*>& clusters, bool isPart, bool isCopy) {
     const int first = numRows;
-    for (int row = cluster.begin; row < cluster.end; row++) {
-        rowOwner.push_back((int) rowOwner.size());
-        rowWhole.push_back((int) rowWhole.size());
-        addRow(set, graph.rows[row], true, !isCopy);
+    std::vector<const SymbolicFactor*> factors;
+    std::vector<Coupling> couplings;
+    int firstEntry = 0;
+    for (const Cluster* cluster : clusters) {
+        const int slotShift = (int) slotParticle.size() - graph.slotStart[cluster->begin];
+        for (int row = cluster->begin; row < cluster->end; row++) {
+            rowOwner.push_back((int) rowOwner.size());
+            rowWhole.push_back((int) rowWhole.size());
+            addRow(set, graph.rows[row], true, !isCopy);
+        }
+        if (cluster->kind == ClusterSolverKind::Iterative)
+            continue;
+        factors.push_back(&graph.factors[cluster->factor]);
+        for (int i = cluster->couplingBegin; i < cluster->couplingEnd; i++) {
+            Coupling c = graph.couplings[i];
+            c.slotRow += slotShift;
+            c.slotColumn += slotShift;
+            c.entry += firstEntry;
+            couplings.push_back(c);
+        }
+        firstEntry += (int) factors.back()->entryRow.size();
     }
     numRows = (int) rowOwner.size();
     solvedEnd.push_back(numRows);
     addParticles(first, numRows, numRows, isPart);
     ownsNode.resize(clusterParticle.size(), 1);
     rowIsLeaf.resize(numRows);
-    if (cluster.kind == ClusterSolverKind::Iterative)
+    if (factors.empty())
         addColours(first, numRows);
-    else {
-        std::vector<Coupling> couplings(graph.couplings.begin() + cluster.couplingBegin,
-                                        graph.couplings.begin() + cluster.couplingEnd);
-        const int slotShift = slotStart[first] - graph.slotStart[cluster.begin];
-        for (Coupling& c : couplings) {
-            c.slotRow += slotShift;
-            c.slotColumn += slotShift;
-        }
-        addFactor(graph.factors[cluster.factor], std::move(couplings), first);
-    }
+    else
+        addFactor(factors.size() == 1 ? *factors[0] : sideBySide(factors), std::move(couplings), first);
     partsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
     addClusterBodies(first, numRows);
     if (isPart)
         addPlaces(first, numRows);
     bodyPlace.resize(clusterBody.size(), -1);
     placeBodies.resize(clusterParticle.size(), -1);
-    endCluster();
+    endCluster((int) clusters.size());
 }
 
-/** Close the lists of a cluster or part whose rows were added. */
-void ConstraintTables::endCluster() {
+/** Close the lists of clusters or a part whose rows were added. */
+void ConstraintTables::endCluster(int numTogether) {
     rowStart.push_back(numRows);
     entryStart.push_back((int) couplingStart.size() - 1);
     levelStart.push_back((int) levelTargetStart.size() - 1);
     colourStart.push_back((int) colourRowStart.size() - 1);
+    bundled.push_back(numTogether);
     numGeneralClusters++;
 }
 
@@ -584,8 +608,8 @@ void ConstraintTables::releaseRows() {
             slotRow, slotNode, rowOwner, rowWhole, ownsNode, partTables, slotWeight, slotInverseMass, rowKind, rowForm,
             rowPeriodic, rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart,
             couplingSlots, rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace,
-            placeBodies, isJoinedRow, customParameters, customTables, placeOf, rowPoints, pointNodes, points,
-            clusterBody);
+            placeBodies, isJoinedRow, partCounts, customParameters, customTables, placeOf, rowPoints, pointNodes,
+            points, clusterBody);
 }
 
 void ConstraintTables::addColours(int firstRow, int lastRow) {

@@ -39,7 +39,8 @@ enum class ThreadGroupKind { Thread, Block, Grid, Part };
  *  clusters have them. All others are `general`, in ranges by their ThreadGroupKind. A part of a large cluster counts
  * as a cluster here: it has rows of its own, copies of those that other parts own among them, first those that it
  * solves, then its ring, whose multipliers it reads. A cluster of several parts is there as a whole, too, at the end of
- * a range: it is solved so where parts do not converge soon. Rows of small clusters come first, then those of general
+ * a range: it is solved so where parts do not converge soon. Clusters of one part may be a bundle: side by side, they
+ * count as one cluster. Rows of small clusters come first, then those of general
  * clusters, then redundant ones, which are checked. Free rigid bodies have no rows. Joined ones are two nodes each in
  * those of constraints that join them (ConstraintSet::nodesOf()): a node is a particle, or numParticles + 2 b is the
  * origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b of BodyTables). A row has a slot for
@@ -56,6 +57,7 @@ public:
         /** Numbers in the largest factor and right-hand side that fit into the shared memory of a block of this size.
          */
         std::function<long long(int blockSize)> sharedNumbers = [](int) { return 0; };
+        int mixedBytes = 8, numberBytes = 8; ///< of the numbers of a part: PartLayout::bytes()
         /** Updates of a factorization that one block does in the time that all blocks take to wait for each other. */
         long long gridCost = 4000;
     };
@@ -86,7 +88,8 @@ public:
     std::vector<double> smallNumbers; ///< by type: lengths, then w_kl for l = k ..., k = 0 ...
 
     /** General clusters first ... last-1, which one kernel solves. Those of thread blocks are in ranges by the size of
-     *  the blocks, largest first, and by whether factors fit into shared memory. */
+     *  the blocks, largest first, and by whether factors fit into shared memory. Parts that stay in shared memory are
+     * in one range, those of the largest clusters first. */
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
@@ -105,6 +108,8 @@ public:
         int first; ///< in partTables
     };
     std::map<int, PartTable> layouts;
+    std::vector<PartCounts> partCounts; ///< [general clusters] of such parts
+    std::vector<int> bundled;           ///< [general clusters] how many clusters are side by side in it
     std::vector<int> partTables;
     std::vector<int> rowStart, particleStart; ///< [general clusters + 1]
     std::vector<int> solvedEnd;               ///< [general clusters] where the rows end that it solves
@@ -209,24 +214,43 @@ private:
         bool isShared;       ///< the factor is in shared memory
         bool isSplit;        ///< the cluster has several parts
         bool launchesRounds; ///< it has more parts than can wait for each other
+        bool isLocal;        ///< parts stay in shared memory
         bool operator<(const Server& other) const {
-            return std::tuple(isJoined, group, isIterative, !launchesRounds, !isSplit, -blockSize, isShared) <
-                   std::tuple(other.isJoined, other.group, other.isIterative, !other.launchesRounds, !other.isSplit,
-                              -other.blockSize, other.isShared);
+            return order() < other.order();
+        }
+
+    private:
+        std::tuple<bool, ThreadGroupKind, bool, bool, bool, bool, int, bool> order() const {
+            return {isJoined, group, isIterative, !launchesRounds, !isLocal, !isSplit, -blockSize, isShared};
         }
     };
-    /** A cluster, and the parts in which it is solved, if any. */
+    /** Clusters, and the parts in which they are solved, if any: only those of one part may be several. */
     struct Served {
         Server server;
-        const Cluster* cluster;
+        std::vector<const Cluster*> clusters;
         std::vector<Part> parts;
+        std::vector<PartCounts> counts; ///< of parts that stay in shared memory
+        int numRows() const {
+            return clusters[0]->size();
+        }
+    };
+    /** How clusters of one part are put into bundles. */
+    struct Bundling {
+        std::vector<std::size_t> ends; ///< of bundles, among the clusters
+        PartCounts largest;            ///< the most of all parts, others' too
+        long long blocks = 0;          ///< parts
     };
     ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts) const;
     Server serverOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                    const std::vector<Part>& parts) const;
+                    const std::vector<Part>& parts, const std::vector<PartCounts>& counts) const;
     std::size_t endOfRange(const std::vector<Served>& served, std::size_t first) const;
-    void addRange(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<Served>& served,
-                  std::size_t first, std::size_t last);
+    std::vector<PartCounts> countsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                                     const std::vector<Part>& parts) const;
+    bool fitsShared(const PartCounts& counts, int blockSize) const;
+    std::vector<Served> inBundles(std::vector<Served> served) const;
+    Bundling bundlingOf(const std::vector<Served>& served, std::size_t firstWhole, int mostRows) const;
+    int blockSizeOfPart(int rows) const;
+    void addRange(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<Served>& served);
     bool smallInRegisters;
     ThreadGroups available;
     std::vector<int> placeOf; // temporary array of addParticles()
@@ -240,15 +264,15 @@ private:
     int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
     void addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn = true);
-    void addPartTables(const Range& range);
+    void addPartTables(const Range& range, const std::vector<Served>& served);
     void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
     void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
-    void addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, bool isPart,
-                  bool isCopy);
+    void addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<const Cluster*>& clusters,
+                  bool isPart, bool isCopy);
     void addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
                   const std::vector<Part>& parts, int whole);
-    void endCluster();
+    void endCluster(int numTogether);
     void addParticles(int firstRow, int solvedEnd, int lastRow, bool isPart);
     void addClusterBodies(int firstRow, int lastRow);
     void addPlaces(int firstRow, int lastRow);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 namespace ConstraintPlugin {
 
@@ -86,7 +87,7 @@ void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph&
         rowIsLeaf.resize(numRows);
         addFactor(parts[p].factor, std::move(couplings), first);
         partsOfCluster.push_back({firstPart, firstPart + (int) parts.size(), whole, 0});
-        endCluster();
+        endCluster(1);
     }
 }
 
@@ -114,18 +115,112 @@ void ConstraintTables::addPlaces(int firstRow, int lastRow) {
         placeOf[clusterParticle[i]] = -1;
 }
 
-/** If all rows of a range are distances, and no two share both particles. */
-void ConstraintTables::addPartTables(const Range& range) {
-    const auto first = rowKind.begin() + rowStart[range.first], last = rowKind.begin() + rowStart[range.end];
-    if (range.group != ThreadGroupKind::Part || range.isJoined ||
-        !std::all_of(first, last, [](int kind) { return kind == (int) RowKind::Distance; }))
+/** Counts of parts, if all rows of a cluster are distances, and no two share both particles; otherwise none. */
+std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, const ConstraintGraph& graph,
+                                                   const Cluster& cluster, const std::vector<Part>& parts) const {
+    const auto first = graph.rows.begin() + cluster.begin, last = graph.rows.begin() + cluster.end;
+    if (parts.empty() || !std::all_of(first, last, [&](int k) {
+            return set.constraints[k].kind == CoordinateKind::Distance && !set.isJoined(set.constraints[k]);
+        }))
+        return {};
+    std::set<std::pair<int, int>> coupled;
+    for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
+        if (!coupled.emplace(graph.couplings[i].row, graph.couplings[i].column).second)
+            return {};
+    if (parts.size() == 1)
+        return {PartCounts(set, {first, last}, graph.factors[cluster.factor])};
+    std::vector<PartCounts> counts;
+    for (const Part& part : parts) {
+        std::vector<int> constraints;
+        for (const std::vector<int>* rows : {&part.solved, &part.ring})
+            for (int r : *rows)
+                constraints.push_back(first[r]);
+        counts.emplace_back(set, constraints, part.factor);
+    }
+    return counts;
+}
+
+int ConstraintTables::blockSizeOfPart(int rows) const {
+    return std::min(std::min(64 * ((rows + 63) / 64), 256), available.largestBlock);
+}
+
+/** Whether parts with at most so much stay in shared memory. */
+bool ConstraintTables::fitsShared(const PartCounts& counts, int blockSize) const {
+    const PartLayout layout(counts);
+    return layout.fits() && layout.bytes(available.mixedBytes, available.numberBytes) <=
+                                (long long) sizeof(float) * available.sharedNumbers(blockSize);
+}
+
+/** @param firstWhole  the first cluster of one part  @param mostRows  of a bundle of more than one cluster */
+ConstraintTables::Bundling ConstraintTables::bundlingOf(const std::vector<Served>& served, std::size_t firstWhole,
+                                                        int mostRows) const {
+    Bundling bundling;
+    for (std::size_t i = 0; i < firstWhole; i++)
+        for (const PartCounts& counts : served[i].counts) {
+            bundling.largest.include(counts);
+            bundling.blocks++;
+        }
+    PartCounts sum;
+    for (std::size_t i = firstWhole; i < served.size(); i++) {
+        const PartCounts& next = served[i].counts[0];
+        if (bundling.ends.empty() || sum.rows + next.rows > mostRows) {
+            sum = next;
+            bundling.ends.push_back(i + 1);
+        } else {
+            sum.add(next);
+            bundling.ends.back() = i + 1;
+        }
+        bundling.largest.include(sum);
+    }
+    bundling.blocks += (long long) bundling.ends.size();
+    return bundling;
+}
+
+/** Put clusters of one part into bundles where blocks take fewer turns then. A block takes little longer for a bundle
+ * than for one of its clusters, whose levels it goes through at the same time. */
+std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Served> served) const {
+    const auto whole =
+        std::find_if(served.begin(), served.end(), [](const Served& one) { return !one.server.isSplit; });
+    const auto firstWhole = (std::size_t)(whole - served.begin());
+    std::stable_sort(whole, served.end(),
+                     [](const Served& a, const Served& b) { return a.numRows() > b.numRows(); }); // largest first
+    constexpr int step = 64, mostRows = 512;
+    const Bundling alone = bundlingOf(served, firstWhole, 0);
+    const auto tablesOf = [](const Bundling& b) { return b.blocks * PartLayout(b.largest).tableInts(); };
+    const auto turnsOf = [&](const Bundling& b) { return (b.blocks - 1) / available.waitingBlocks; };
+    Bundling best = alone;
+    // Without blocks that wait for each other nothing says how many there are at once.
+    for (int rows = step; rows <= mostRows && available.waitingBlocks > 1; rows += step) {
+        Bundling next = bundlingOf(served, firstWhole, rows);
+        if (turnsOf(next) < turnsOf(best) && tablesOf(next) <= tablesOf(alone) &&
+            fitsShared(next.largest, blockSizeOfPart(next.largest.rows)))
+            best = std::move(next);
+    }
+    std::vector<Served> result(std::make_move_iterator(served.begin()), std::make_move_iterator(whole));
+    std::size_t i = firstWhole;
+    for (std::size_t end : best.ends) {
+        result.push_back(std::move(served[i]));
+        Served& bundle = result.back();
+        for (i++; i < end; i++) {
+            bundle.clusters.push_back(served[i].clusters[0]);
+            bundle.counts[0].add(served[i].counts[0]);
+        }
+        bundle.server.blockSize = blockSizeOfPart(bundle.counts[0].rows);
+    }
+    return result;
+}
+
+/** Tables of parts that stay in shared memory. */
+void ConstraintTables::addPartTables(const Range& range, const std::vector<Served>& served) {
+    if (!served[0].server.isLocal)
         return;
-    for (int e = entryStart[range.first]; e < entryStart[range.last]; e++)
-        if (couplingStart[e + 1] - couplingStart[e] > 1)
-            return;
     PartCounts counts;
-    for (int c = range.first; c < range.last; c++)
-        counts.include(countsOf(*this, c));
+    partCounts.resize(range.first);
+    for (const Served& one : served) {
+        partCounts.insert(partCounts.end(), one.counts.begin(), one.counts.end());
+        for (const PartCounts& each : one.counts)
+            counts.include(each);
+    }
     const PartLayout layout(counts);
     if (!layout.fits())
         return;

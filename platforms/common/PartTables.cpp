@@ -24,11 +24,45 @@ int roundUpToFour(int n) {
 
 } // namespace
 
+PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor)
+    : rows((int) constraints.size()), solved(factor.size()), entries((int) factor.entryRow.size()),
+      levels(factor.numLevels) {
+    std::map<int, int> rowsOf; // of particles that are displaced; 0 of others
+    for (int k = 0; k < rows; k++)
+        for (int p : set.constraints[constraints[k]].particles) {
+            const bool isPlace = set.inverseMass[p] > 0 && (k < solved || rowsOf[p] > 0);
+            rowsOf[p] += isPlace ? 1 : 0;
+        }
+    for (const auto& [particle, count] : rowsOf) {
+        (count > 0 ? places : others)++;
+        rowsOfPlace = std::max(rowsOfPlace, count);
+    }
+    // As ConstraintTables::addFactor(): targets of the columns of a level, each with its updates.
+    std::map<std::pair<int, int>, int> updates;
+    const int* target = factor.updateTarget.data();
+    for (int k = 0; k < solved; k++)
+        for (int a = factor.columnStart[k]; a < factor.columnStart[k + 1]; a++) {
+            updates[{factor.level[k], ~factor.entryRow[a]}]++;
+            for (int b = a + 1; b < factor.columnStart[k + 1]; b++)
+                updates[{factor.level[k], *target++}]++;
+        }
+    for (const auto& [levelAndTarget, count] : updates)
+        records += recordsFor(count);
+}
+
 void PartCounts::include(const PartCounts& other) {
     for (int PartCounts::*count :
          {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others, &PartCounts::entries,
           &PartCounts::records, &PartCounts::levels, &PartCounts::rowsOfPlace})
         this->*count = std::max(this->*count, other.*count);
+}
+
+void PartCounts::add(const PartCounts& other) {
+    for (int PartCounts::*count : {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others,
+                                   &PartCounts::entries, &PartCounts::records})
+        this->*count += other.*count;
+    levels = std::max(levels, other.levels);
+    rowsOfPlace = std::max(rowsOfPlace, other.rowsOfPlace);
 }
 
 PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
@@ -110,31 +144,8 @@ std::string PartLayout::definitions() const {
     return text;
 }
 
-PartCounts countsOf(const ConstraintTables& t, int c) {
-    PartCounts n;
-    n.rows = t.rowStart[c + 1] - t.rowStart[c];
-    n.solved = t.solvedEnd[c] - t.rowStart[c];
-    n.places = t.particleStart[c + 1] - t.particleStart[c];
-    n.entries = t.entryStart[c + 1] - t.entryStart[c];
-    n.levels = t.levelStart[c + 1] - t.levelStart[c];
-    const int firstTarget = t.levelTargetStart[t.levelStart[c]], lastTarget = t.levelTargetStart[t.levelStart[c + 1]];
-    for (int i = firstTarget; i < lastTarget; i++)
-        n.records += recordsFor(t.updateStart[i + 1] - t.updateStart[i]);
-    for (int i = t.particleStart[c]; i < t.particleStart[c + 1]; i++)
-        n.rowsOfPlace = std::max(n.rowsOfPlace, t.particleSlotStart[i + 1] - t.particleSlotStart[i]);
-    // Particles that are not displaced.
-    std::vector<int> others;
-    for (int row = t.rowStart[c]; row < t.rowStart[c + 1]; row++)
-        for (int s = t.slotStart[row]; s < t.slotStart[row + 1]; s++)
-            if (t.slotNode[s] < t.numNodes())
-                others.push_back(t.slotParticle[s]);
-    std::sort(others.begin(), others.end());
-    n.others = int(std::unique(others.begin(), others.end()) - others.begin());
-    return n;
-}
-
 std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
-    const PartCounts counts = countsOf(t, c);
+    const PartCounts& counts = t.partCounts[c];
     std::vector<int> result(tableInts(), 0);
     const auto put = [&](const std::vector<Array>& arrays, const char* name, int index, int value) {
         const int begin =

@@ -3,6 +3,8 @@
 #ifndef OPENMM_CONSTRAINTS_PART_TABLES_H_
 #define OPENMM_CONSTRAINTS_PART_TABLES_H_
 
+#include "ConstraintSet.h"
+#include "Elimination.h"
 #include <string>
 #include <vector>
 
@@ -12,13 +14,20 @@ class ConstraintTables;
 
 /** How many of everything a part of a cluster has, or at most the parts of a range. */
 struct PartCounts {
+    PartCounts() = default;
+    /** Of a part that has distances only.
+     *  @param constraints  that it solves, then its ring  @param factor  of those that it solves */
+    PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor);
     int rows = 0;   ///< solved ones, and the ring
     int solved = 0; ///< rows
     int places = 0; ///< particles that are displaced
     int others = 0; ///< particles of the ring alone
     int entries = 0, records = 0, levels = 0;
     int rowsOfPlace = 0; ///< the most that a particle is in
+    /** The most of both. */
     void include(const PartCounts& other);
+    /** Both side by side. */
+    void add(const PartCounts& other);
 };
 
 /** What a thread block keeps in its shared memory of a part that has distances only (kernels/partDistances.cc):
@@ -51,9 +60,6 @@ private:
     std::vector<Array> numbers4, mixeds, floats4, numbers, floats, ints, shorts;
     int numNumbers4 = 0, numMixeds = 0, numFloats4 = 0, numNumbers = 0, numFloats = 0, numInts = 0, numShorts = 0;
 };
-
-/** Counts of a part in existing tables. */
-PartCounts countsOf(const ConstraintTables& tables, int part);
 
 } // namespace ConstraintPlugin
 

@@ -76,9 +76,12 @@ DEVICE GLOBAL const int* tableOf(const Arguments* a, int c) {
     return a->partTables + FIRST_TABLE + (c - a->firstOfRange) * PART_TABLE_INTS;
 }
 
+/** Of the tables so many vectors are read at once; what is left, as of bundles, would not fit into registers. */
+#define READ_AHEAD (TURNS_OF(PART_TABLE_INTS / 4) < 8 ? TURNS_OF(PART_TABLE_INTS / 4) : 8)
+
 /** What a thread reads of its rows, and of the tables of its part. */
 typedef struct {
-    int4 tables[TURNS_OF(PART_TABLE_INTS / 4)];
+    int4 tables[READ_AHEAD];
     int isPeriodic[TURNS_OF(PART_ROWS)];
     mixed rate[TURNS_OF(PART_ROWS)], target[TURNS_OF(PART_ROWS)], total[TURNS_OF(PART_ROWS)];
 } Reading;
@@ -87,7 +90,9 @@ typedef struct {
 DEVICE void readTables(const Arguments* a, int c, mixed time, Reading* reading) {
     GLOBAL const int4* from = (GLOBAL const int4*) tableOf(a, c);
 #pragma unroll
-    EACH_LOCAL(k, PART_TABLE_INTS / 4, PART_TABLE_INTS / 4) reading->tables[turn] = from[k];
+    for (int turn = 0; turn < READ_AHEAD; turn++)
+        if (THREAD_IN_GROUP + turn * BLOCK_SIZE < PART_TABLE_INTS / 4)
+            reading->tables[turn] = from[THREAD_IN_GROUP + turn * BLOCK_SIZE];
     const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow;
 #pragma unroll
     EACH_LOCAL(k, numRows, PART_ROWS) {
@@ -102,7 +107,13 @@ DEVICE void keepTables(const Arguments* a, int c, const Reading* reading SHARED_
     const LocalPart part = localPart(shared);
     LOCAL_ARG int4* to = (LOCAL_ARG int4*) part.i;
 #pragma unroll
-    EACH_LOCAL(k, PART_TABLE_INTS / 4, PART_TABLE_INTS / 4) to[k] = reading->tables[turn];
+    for (int turn = 0; turn < READ_AHEAD; turn++)
+        if (THREAD_IN_GROUP + turn * BLOCK_SIZE < PART_TABLE_INTS / 4)
+            to[THREAD_IN_GROUP + turn * BLOCK_SIZE] = reading->tables[turn];
+    GLOBAL const int4* from = (GLOBAL const int4*) tableOf(a, c);
+#pragma unroll 4
+    for (int k = THREAD_IN_GROUP + READ_AHEAD * BLOCK_SIZE; k < PART_TABLE_INTS / 4; k += BLOCK_SIZE)
+        to[k] = from[k];
     const int firstRow = a->rowStart[c], numRows = a->rowStart[c + 1] - firstRow, numSolved = a->solvedEnd[c] - firstRow;
 #pragma unroll
     EACH_LOCAL(k, numRows, PART_ROWS) {

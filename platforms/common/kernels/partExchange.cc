@@ -124,6 +124,9 @@ DEVICE void decideLocal(const Arguments* a, const PartSolve* solve, PartState* s
     state->isOver = isSolved || state->isHandedOver;
 }
 
+/** Whether the cluster has one part only, which then needs no words. */
+#define IS_ALONE(state) (!IS_SPLIT || (WAITS && (state)->lastPart - (state)->firstPart == 1))
+
 /** Take the changes of a round, and what all parts found in it.
  *  @param hasChanges  whether there are any, or errors were measured only */
 DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, PartState* state SHARED_PARAMETER) {
@@ -135,7 +138,8 @@ DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, PartSta
     EACH_LOCAL_ROW(k) if (hasChanges && !(WAITS && IS_OWN_LOCAL(k)))
         part.f[AT_CHANGE + k] = BITS_FLOAT(receive(changes + part.i[AT_OWNER + k], stamp));
     // The last threads have no rows.
-    for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart; other += BLOCK_SIZE) {
+    for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart && !IS_ALONE(state);
+         other += BLOCK_SIZE) {
         GLOBAL const mm_long* found = foundBy(a, other, round);
         mm_long largest = wordAt(found + FOUND_LARGEST), rowOfLargest = wordAt(found + FOUND_ROW);
         largest = waitFor(found + FOUND_LARGEST, stamp, largest);
@@ -150,7 +154,7 @@ DEVICE void receiveRound(const Arguments* a, int round, bool hasChanges, PartSta
     }
 #endif
     THREAD_GROUP_SYNC
-    if (!IS_SPLIT && THREAD_IN_GROUP == BLOCK_SIZE - 1) {
+    if (IS_ALONE(state) && THREAD_IN_GROUP == BLOCK_SIZE - 1) {
         state->foundKey = shared.notes[NOTE_LARGEST + (round & 1)];
         state->foundRow = shared.notes[NOTE_ROW + (round & 1)];
     }
@@ -191,18 +195,18 @@ DEVICE void postRound(const Arguments* a, int c, int round, bool isCorrected, Wo
     EACH_SOLVED_ROW(k) if (IS_OWN_LOCAL(k)) {
         const float change = isCorrected ? part.f[AT_RIGHT_SIDE + k] * part.f[AT_PIVOT + k] : 0;
         part.f[AT_CHANGE + k] = change;
-        if (IS_SPLIT)
+        if (!IS_ALONE(state))
             post(changes + k, stamp << 2, FLOAT_BITS(change));
     }
     const int key = shared.notes[NOTE_ERROR + parity], kind = shared.notes[NOTE_KIND + parity];
     if (THREAD_IN_GROUP == 0) {
-        if (IS_SPLIT)
+        if (!IS_ALONE(state))
             post(found + FOUND_LARGEST, (stamp << 2) | kind, key);
         // for the next round
         shared.notes[NOTE_ERROR + 1 - parity] = shared.notes[NOTE_KIND + 1 - parity] = 0;
         shared.notes[NOTE_LARGEST + 1 - parity] = shared.notes[NOTE_KINDS + 1 - parity] = 0;
         shared.notes[NOTE_ROW + 1 - parity] = NO_ROW;
-        if (!IS_SPLIT) {
+        if (IS_ALONE(state)) {
             shared.notes[NOTE_LARGEST + parity] = key;
             shared.notes[NOTE_KINDS + parity] = kind;
         }
@@ -226,7 +230,8 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     for (int once = 0; once < (round > 0); once++) {
         receiveRound(a, round - 1, iterations > 0, state SHARED_ARGUMENT);
         decideLocal(a, solve, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
-                    shared.notes[NOTE_KINDS + 1 - (round & 1)], IS_SPLIT ? 0.5f : 0.1f); // parts gain less
+                    shared.notes[NOTE_KINDS + 1 - (round & 1)],
+                    state->lastPart - state->firstPart > 1 ? 0.5f : 0.1f); // parts gain less
     }
 #if WAITS
     if (state->isOver && THREAD_IN_GROUP == 0 && state->firstPart == c)
