@@ -29,7 +29,7 @@ LEAST, MOST = 1e-9, 1e6  # absolute values of positions, velocities and forces t
 class Case:
     """What is timed."""
 
-    system: str  # or "dhfr x 4": so many copies side by side, of whose blocks some are executed
+    system: str  # or "dhfr x 4": so many copies side by side, of whose blocks some are executed; or as mixture_of()
     constraints: str
     integrator: str
     gpu: str
@@ -81,24 +81,38 @@ def share_of(gpu: Gpu, copies: int) -> tuple[int, int]:
     return sample, round(gpu.multiprocessors * sample / copies)
 
 
+def mixture_of(system: str) -> tuple[list[tuple[str, int]], int]:
+    """Molecules side by side and their numbers, and the part of the device that they are executed on.
+
+    "villin + polyethylene:44 x 75 / 4" stands for four times as many molecules on the whole device.
+    """
+    molecules, _, share = system.partition(" / ")
+    return [copies_of(molecule) for molecule in molecules.split(" + ")], int(share or 1)
+
+
+def stem_of(folder: Path, name: str, constraints: str) -> Path:
+    """The input's files, without what they end with."""
+    return folder / f"{name.replace(':', '_')}-{constraints}"
+
+
 def write_inputs(folder: Path, systems: list[str], constraints: list[str]) -> None:
     """Systems with the positions and velocities of a run at 300 K; see openmmconstraints/benchmark/inputs.py."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = dict.fromkeys(copies_of(system)[0] for system in systems)
-    wanted = [(s, c) for s in names for c in constraints if not (folder / f"{s}-{c}.0.state.xml").exists()]
+    names = dict.fromkeys(name for system in systems for name, _ in mixture_of(system)[0])
+    wanted = [(s, c) for s in names for c in constraints if not Path(f"{stem_of(folder, s, c)}.0.state.xml").exists()]
     for system, one in wanted:
         command = [sys.executable, "-m", "openmmconstraints", "benchmark", "--write-input", str(folder)]
         subprocess.run([*command, "--systems", system, "--constraints", one], check=True, stdout=subprocess.DEVNULL)
 
 
-def record(case: Case, copies: int, multiprocessors: int, build: Path, work: Path) -> Path:
-    """Record a step of so many copies on the emulator, which has so many multiprocessors; returns the folder.
+def record(case: Case, molecules: list[tuple[str, int]], multiprocessors: int, build: Path, work: Path) -> Path:
+    """Record a step of so many of each on the emulator, which has so many multiprocessors; returns the folder.
 
     :raises SystemExit: if the stand-ins are not built
     """
     gpu = GPUS[case.gpu]
-    name = copies_of(case.system)[0]
-    folder = work / "recorded" / f"{case.system.replace(' ', '')}-{case.constraints}-{case.integrator}-{case.gpu}"
+    label = case.system.replace(" ", "").replace("/", "on")
+    folder = work / "recorded" / f"{label}-{case.constraints}-{case.integrator}-{case.gpu}"
     cache = work / f"kernels-{gpu.architecture}"
     for each in (folder, cache):
         each.mkdir(parents=True, exist_ok=True)
@@ -114,9 +128,10 @@ def record(case: Case, copies: int, multiprocessors: int, build: Path, work: Pat
         "EMULATOR_FLAGS": "-O1",
         **dict.fromkeys(("EMULATOR_CACHE", "OPENMM_CACHE_DIR", "TMPDIR"), str(cache)),
     }
-    stem = work / "inputs" / f"{name}-{case.constraints}"
-    script = Path(__file__).with_name("record.py")
-    command = [sys.executable, str(script), f"{stem}.system.xml", f"{stem}.0.state.xml", case.integrator, str(copies)]
+    command = [sys.executable, str(Path(__file__).with_name("record.py")), case.integrator]
+    for name, copies in molecules:
+        stem = stem_of(work / "inputs", name, case.constraints)
+        command += [f"{stem}.system.xml", f"{stem}.0.state.xml", str(copies)]
     subprocess.run(command, check=True, env=environment)
     return folder
 
@@ -144,16 +159,21 @@ def compare(result: Result, mine: np.ndarray, recorded: recording.Recorded, samp
 
 def run(case: Case, build: Path, work: Path) -> Result:
     """Record, execute and time a step."""
-    copies, multiprocessors = share_of(GPUS[case.gpu], copies_of(case.system)[1])
+    molecules, divisor = mixture_of(case.system)
+    multiprocessors = GPUS[case.gpu].multiprocessors // divisor
+    samples = len(molecules) == 1 and " x " in case.system
+    if samples:
+        name, copies = molecules[0]
+        copies, multiprocessors = share_of(GPUS[case.gpu], copies)
+        molecules = [(name, copies)]
     gpu = replace(GPUS[case.gpu], multiprocessors=multiprocessors)
-    samples = " x " in case.system
     cubins = work / "cubins"
     cubins.mkdir(parents=True, exist_ok=True)
     kernels: dict[Path, dict[str, Kernel]] = {}
     rows: dict[tuple, Row] = {}
     events: list[timeline.Event] = []
     result = Result(case, 0.0, 0, 0)
-    for call in recording.read(record(case, copies, multiprocessors, build, work)):
+    for call in recording.read(record(case, molecules, multiprocessors, build, work)):
         if isinstance(call, str):
             events.append(timeline.Event(call.split()[0]))
             continue

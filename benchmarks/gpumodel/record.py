@@ -3,7 +3,7 @@
 """Run one time step on the emulated CUDA platform, and write its launches: calls.jsonl and pages.bin of
 tests/calls/Recorder.h.
 
-    record.py SYSTEM.xml STATE.xml INTEGRATOR COPIES
+    record.py INTEGRATOR SYSTEM.xml STATE.xml COPIES [SYSTEM.xml STATE.xml COPIES ...]
 
 The environment, which recordings.py sets, has the stand-ins for the driver and for NVRTC in LD_LIBRARY_PATH, and names
 the folder.
@@ -29,47 +29,58 @@ INTEGRATORS = {
 }
 
 
-def copied(system: mm.System, copies: int) -> mm.System:
-    """A System of so many copies, with their angles: OpenMM's CCMA reads these."""
-    result = mm.XmlSerializer.clone(system)
-    masses = [system.getParticleMass(i) for i in range(system.getNumParticles())]
-    constraints = [system.getConstraintParameters(i) for i in range(system.getNumConstraints())]
-    angles = next(force for force in result.getForces() if isinstance(force, mm.HarmonicAngleForce))
-    parameters = [angles.getAngleParameters(i) for i in range(angles.getNumAngles())]
-    for copy in range(1, copies):
-        first = copy * len(masses)
-        for mass in masses:
-            result.addParticle(mass)
-        for i, j, length in constraints:
+def angles_of(system: mm.System) -> mm.HarmonicAngleForce:
+    """The Force."""
+    return next(force for force in system.getForces() if isinstance(force, mm.HarmonicAngleForce))
+
+
+def joined(systems: list[mm.System]) -> mm.System:
+    """All one after the other, with their angles: OpenMM's CCMA reads these."""
+    result = mm.XmlSerializer.clone(systems[0])
+    angles = angles_of(result)
+    for system in systems[1:]:
+        first = result.getNumParticles()
+        for i in range(system.getNumParticles()):
+            result.addParticle(system.getParticleMass(i))
+        for n in range(system.getNumConstraints()):
+            i, j, length = system.getConstraintParameters(n)
             result.addConstraint(first + i, first + j, length)
-        for i, j, k, angle, stiffness in parameters:
+        added = angles_of(system)
+        for n in range(added.getNumAngles()):
+            i, j, k, angle, stiffness = added.getAngleParameters(n)
             angles.addAngle(first + i, first + j, first + k, angle, stiffness)
     return result
 
 
-def side_by_side(state: mm.State, copies: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Positions and velocities of copies in a box of boxes, and its vectors."""
-    box = np.array(state.getPeriodicBoxVectors(asNumpy=True)._value)
-    number = round(copies ** (1 / 3) + 0.499)  # along each vector
-    places = np.array(list(np.ndindex(number, number, number))[:copies])
-    positions = np.array(state.getPositions(asNumpy=True)._value)
-    velocities = np.array(state.getVelocities(asNumpy=True)._value)
-    return np.concatenate([positions + place @ box for place in places]), np.tile(velocities, (copies, 1)), number * box
+def side_by_side(states: list[mm.State]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions and velocities in a box of the first one's boxes, and its vectors."""
+    box = np.array(states[0].getPeriodicBoxVectors(asNumpy=True)._value)
+    number = round(len(states) ** (1 / 3) + 0.499)  # along each vector
+    places = np.array(list(np.ndindex(number, number, number))[: len(states)])
+    positions = [
+        np.array(state.getPositions(asNumpy=True)._value) + place @ box
+        for state, place in zip(states, places, strict=True)
+    ]
+    velocities = [np.array(state.getVelocities(asNumpy=True)._value) for state in states]
+    return np.concatenate(positions), np.concatenate(velocities), number * box
 
 
 def main() -> None:
     """The second step is recorded: the first one has set-ups and projections of its own."""
-    system_file, state_file, name, copies = sys.argv[1:]
-    one = mm.XmlSerializer.deserialize(Path(system_file).read_text(encoding="utf-8"))
-    state = mm.XmlSerializer.deserialize(Path(state_file).read_text(encoding="utf-8"))
-    system = copied(one, int(copies))
+    name, *molecules = sys.argv[1:]
+    systems, states = [], []
+    for n in range(0, len(molecules), 3):
+        system, state = (mm.XmlSerializer.deserialize(Path(file).read_text("utf-8")) for file in molecules[n : n + 2])
+        systems += [system] * int(molecules[n + 2])
+        states += [state] * int(molecules[n + 2])
+    system = joined(systems)
     integrator = INTEGRATORS[name]()
     integrator.setConstraintTolerance(TOLERANCE)
     if hasattr(integrator, "setRandomNumberSeed"):
         integrator.setRandomNumberSeed(1)
     properties = {"Precision": "mixed", "DeterministicForces": "true"}
     context = mm.Context(system, integrator, mm.Platform.getPlatform("CUDA"), properties)
-    positions, velocities, box = side_by_side(state, int(copies))
+    positions, velocities, box = side_by_side(states)
     context.setPeriodicBoxVectors(*box)
     context.setPositions(positions)
     context.setVelocities(velocities)

@@ -18,7 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from gpumodel import constants, recording, timeline
-from gpumodel.cases import copies_of, share_of
+from gpumodel.cases import copies_of, mixture_of, share_of
 from gpumodel.compiler import Kernel, compile_text, disassemble, read_kernels
 from gpumodel.constants import A100, GPUS, H200
 from gpumodel.machine import Launch, Machine
@@ -314,6 +314,12 @@ def test_copies_have_their_share_of_a_device() -> None:
     assert copies_of("dhfr x 45") == ("dhfr", 45)
     assert share_of(H200, 4) == (4, 132)
     assert share_of(H200, 45) == (7, 21)
+
+
+def test_mixtures_may_have_a_part_of_a_device() -> None:
+    assert mixture_of("dhfr x 45") == ([("dhfr", 45)], 1)
+    assert mixture_of("villin / 4") == ([("villin", 1)], 4)
+    assert mixture_of("villin + polyethylene:44 x 75 / 4") == ([("villin", 1), ("polyethylene:44", 75)], 4)
 
 
 @pytest.mark.parametrize("gpu", list(GPUS.values()), ids=list(GPUS))
