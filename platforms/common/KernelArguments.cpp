@@ -250,7 +250,13 @@ std::string KernelArguments::definition() const {
     std::string text = "typedef struct {\n";
     for (const Item& item : items)
         text += "    " + item.type + " " + item.name + ";\n";
-    return text + "} Arguments;\n";
+    text += "} Arguments;\n";
+    text += "DEVICE Arguments readAgain(const Arguments* a) {\n    Arguments again = *a;\n";
+    for (const Item& item : items)
+        if (item.placeInPool >= 0)
+            text += "    again." + item.name + " = (" + item.type + ") (a->" + item.pool + " + a->intPool[" +
+                    std::to_string(item.placeInPool) + "]);\n";
+    return text + "    return again;\n}\n";
 }
 
 std::string KernelArguments::parameters() const {

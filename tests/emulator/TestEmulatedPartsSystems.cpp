@@ -232,11 +232,9 @@ TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
 
 // ---- several clusters -------------------------------------------------------------------------------------------
 
-/** Bent chains, and a straight one, which is solved as a whole. */
-InitialState chains() {
-    TestSystem all = bentChain(200, 111);
-    for (const TestSystem& one :
-         {longChain(130, 1e4), bentChain(170, 130), protein(30), bentChain(90, 111), bentChain(190, 150)}) {
+InitialState sideBySide(const std::vector<TestSystem>& systems) {
+    TestSystem all;
+    for (const TestSystem& one : systems) {
         const int first = all.numParticles();
         all.masses.insert(all.masses.end(), one.masses.begin(), one.masses.end());
         for (const Real3& x : one.positions)
@@ -245,6 +243,40 @@ InitialState chains() {
             all.bonds.push_back({first + bond.i, first + bond.j, bond.length});
     }
     return toState(all);
+}
+
+/** Bent chains, and a straight one, which is solved as a whole. */
+InitialState chains() {
+    return sideBySide({bentChain(200, 111), longChain(130, 1e4), bentChain(170, 130), protein(30), bentChain(90, 111),
+                       bentChain(190, 150)});
+}
+
+/** A protein in parts among chains of many lengths, of which one is straight, so that parts do not converge soon. */
+InitialState lipids() {
+    std::vector<TestSystem> some{protein(30), longChain(40, 1e4)};
+    for (int n = 9; n <= 64; n += 5)
+        some.push_back(bentChain(n, 111 + n % 3));
+    return sideBySide(some);
+}
+
+/** More chains than there are blocks: some are side by side in one. */
+TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockComputeWhatReferenceDoes) {
+    const Variable few("FAKECUDA_MULTIPROCESSORS", "8"); // the protein has four parts
+    for (const char* platform : {"CUDAMixed", "CUDASingle", "CUDADouble"}) {
+        const ConstraintTests::Setup setup{platform, direct, "Rattle"};
+        const Readings found = after(3, lipids(), setup);
+        EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+        expectClose(found, after(3, lipids(), {"Reference", direct, "Rattle"}), platform);
+        const auto underConditions = [&](unsigned int order) {
+            setConditions(order, 0xff);
+            return after(3, lipids(), setup);
+        };
+        for (unsigned int order : {0, 7})
+            expectSame(underConditions(order), found);
+        setConditions(0, 0);
+        const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+        expectSame(after(3, lipids(), setup), found);
+    }
 }
 
 /** Blocks that wait for each other take clusters in turn, be they with words of each other or at barriers. */
@@ -412,6 +444,32 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
             EXPECT_EQ(found.step, expected.step) << one.name;
             EXPECT_LT(distance(found.after, onReference.after), 1e-7) << one.name;
         }
+    }
+}
+
+/** What fails is named, be it in the protein or in one of the clusters of a block. */
+TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockFailByName) {
+    const Variable few("FAKECUDA_MULTIPROCESSORS", "8");
+    const int numParticles = lipids().system->getNumParticles();
+    for (int failing : {5, numParticles / 2, numParticles - 30, numParticles - 1}) {
+        const auto message = [&] {
+            InitialState start = lipids();
+            auto* force = new CustomExternalForce("1e-9*sqrt(limit - x)");
+            force->addGlobalParameter("limit", 1000);
+            force->addParticle(failing);
+            start.system->addForce(force);
+            Simulation s = simulationOf(std::move(start), "CUDAMixed", 0.002, 1e-8);
+            s.integrator->step(2);
+            s.context->setParameter("limit", -1000);
+            const std::string found = messageOf([&] { s.integrator->step(1); });
+            s.context->setParameter("limit", 1000);
+            EXPECT_EQ(messageOf([&] { s.integrator->step(2); }), "");
+            return withoutSolver(found);
+        };
+        const std::string found = message();
+        expectAll(found, {"could not be solved in step"});
+        const Variable none("OPENMM_CONSTRAINTS_PARTS", "0");
+        EXPECT_EQ(found, message());
     }
 }
 

@@ -76,8 +76,8 @@ DEVICE GLOBAL const int* tableOf(const Arguments* a, int c) {
     return a->partTables + FIRST_TABLE + (c - a->firstOfRange) * PART_TABLE_INTS;
 }
 
-/** Of the tables so many vectors are read at once; what is left, as of bundles, would not fit into registers. */
-#define READ_AHEAD (TURNS_OF(PART_TABLE_INTS / 4) < 8 ? TURNS_OF(PART_TABLE_INTS / 4) : 8)
+/** Of the tables so many vectors are read at once. All of a bundle's would not fit into registers. */
+#define READ_AHEAD (TURNS_OF(PART_TABLE_INTS / 4) <= 8 ? TURNS_OF(PART_TABLE_INTS / 4) : 2)
 
 /** What a thread reads of its rows, and of the tables of its part. */
 typedef struct {

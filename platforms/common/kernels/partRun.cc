@@ -36,14 +36,19 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
 #endif
 #if IS_SPLIT || IS_$KIND$_LOCAL
     for (int once = 0; once < state.isHandedOver; once++) {
-        const int4 parts = a->partsOfCluster[c];
-        solve_$STAGE$(a, parts.z, parts.x == c SHARED_ARGUMENT);
+#if IS_$KIND$_LOCAL // otherwise what the whole cluster needs would take registers from the rounds
+        const Arguments values = readAgain(a), *again = &values;
+#else
+        const Arguments* again = a;
+#endif
+        const int4 parts = again->partsOfCluster[c];
+        solve_$STAGE$(again, parts.z, parts.x == c SHARED_ARGUMENT);
 #if IS_$KIND$_LOCAL
         for (int first = 0; first < (parts.x == c); first++) // the whole cluster took its shared memory
-            begin_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+            begin_$STAGE$_$KIND$(again, c, &solve, &state SHARED_ARGUMENT);
 #endif
         WAIT_FOR_PARTS(c)
-        adopt_$STAGE$_$KIND$(a, c, &solve, true SHARED_ARGUMENT);
+        adopt_$STAGE$_$KIND$(again, c, &solve, true SHARED_ARGUMENT);
     }
 #endif
     finish_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
