@@ -21,8 +21,8 @@ void CommonRattleNoseHooverStep::initialize(const System& system, const Constrai
 }
 
 std::vector<StageText> CommonRattleNoseHooverStep::stages() const {
-    // The state is kept before velocities are scaled.
-    return {{"firstHalf", {"halfKick", "drift", "solvePositions", "move"}},
+    // The state is kept where kinetic energies are summed up, before velocities are scaled.
+    return {{"firstHalf", {"scaleByBath", "halfKick", "drift", "solvePositions", "move"}},
             {"secondHalf", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
 }
 
@@ -32,7 +32,6 @@ void CommonRattleNoseHooverStep::setOwnNumbers(const ConstraintIntegrator& integ
 
 void CommonRattleNoseHooverStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     computeForces(context, integrator); // first, because it may throw
-    keepState();
     propagateHeatBath(integrator, true);
     CommonRattleStep::takeStep(context, integrator);
     propagateHeatBath(integrator, false);
@@ -40,8 +39,10 @@ void CommonRattleNoseHooverStep::takeStep(ContextImpl& context, const Constraint
 
 void CommonRattleNoseHooverStep::propagateHeatBath(const ConstraintIntegrator& integrator, bool isFirstHalf) {
     const int anyParticle = codeOfParticle(0, program->tables().numClusters());
-    chainOnDevice->propagate(bath, 0.5 * integrator.getStepSize(), isFirstHalf, bufferNow,
-                             program->arguments["failure"], nextLaunch++, anyParticle);
+    KernelArguments& arrays = program->arguments;
+    sumForBath(isFirstHalf);
+    chainOnDevice->propagate(bath, 0.5 * integrator.getStepSize(), isFirstHalf, bufferNow, arrays["bathSums"],
+                             arrays["bathFactor"], arrays["failure"], nextLaunch++, anyParticle);
 }
 
 ThermostatChain CommonRattleNoseHooverStep::getChain() const {

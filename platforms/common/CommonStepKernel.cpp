@@ -469,8 +469,9 @@ void CommonStepKernel::finishPositions(ContextImpl& context, double end) {
     forcesAreKept = false;
 }
 
-void CommonStepKernel::keepState() {
-    program->launchAfterwards("keepState", numParticles(), nextLaunch++);
+void CommonStepKernel::sumForBath(bool isFirstHalf) {
+    program->arguments.set("isFirstBath", isFirstHalf ? 1 : 0);
+    program->launchAfterwards("sumForBath", numBathSums, nextLaunch);
     hasBegun = true;
 }
 

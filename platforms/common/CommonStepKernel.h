@@ -77,8 +77,9 @@ protected:
     void setTimeOfLaunches(double time) {
         program->arguments.set("time", time - referenceTime);
     }
-    /** Store the state as the start of the present step, for steps that change it before their first stage. */
-    void keepState();
+    /** Sum up the kinetic energy for a heat bath, and before its first half store the state as the start of the present
+     *  step. */
+    void sumForBath(bool isFirstHalf);
     /** The number of the next launch: a failure is recorded with it, and stops launches with higher numbers. */
     int nextLaunch = 0;
     /** Index (0 or 1) of the buffer that the present step writes, and of the one that the last good step wrote. */

@@ -92,6 +92,7 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const Comput
     for (const StageText& stage : stages)
         sizes.velocityChanges += anyHas({stage}, "noteVelocityChange") ? stage.times : 0;
     sizes.hasSlowForces = anyHas(stages, "halfKickOfLevels");
+    sizes.hasThermostat = anyHas(stages, "scaleByBath");
     sizes.hasKineticEnergy = anyHas(stages, "noteKineticEnergy");
     sizes.hasAccelerations = anyHas(stages, "solveStartAccelerations");
     sizes.hasCorrections = cc.getUseMixedPrecision();
@@ -121,7 +122,7 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
                 fillMarkers("afterwards", ConstraintKernelSources::afterwards,
                             {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
     for (const char* name : {"checkPositions", "checkVelocities", "addWork", "addSpreadWork", "addSlowForces",
-                             "keepState", "keepEnd", "sumParticleEnergies"}) {
+                             "keepState", "sumForBath", "keepEnd", "sumParticleEnergies"}) {
         Launch& launch = afterwards[name];
         launch.kernel = program->createKernel(name);
         arguments.bind(launch.kernel);
@@ -186,10 +187,11 @@ string ConstraintProgram::commonText() const {
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
            define("NOISE_PART", number("0", "0.5")) + define("FIRST_SWEEPS", "10") +
            define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
-           define("NO_FAILURE", to_string(noFailure)) + arguments.definition() + ConstraintKernelSources::kinds +
-           ConstraintKernelSources::failureCodes + ConstraintKernelSources::numbers +
-           ConstraintKernelSources::stepState + ConstraintKernelSources::coordinates +
-           ConstraintKernelSources::functions + ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
+           define("NUM_BATH_SUMS", to_string(numBathSums)) + define("NO_FAILURE", to_string(noFailure)) +
+           arguments.definition() + ConstraintKernelSources::kinds + ConstraintKernelSources::failureCodes +
+           ConstraintKernelSources::numbers + ConstraintKernelSources::stepState +
+           ConstraintKernelSources::coordinates + ConstraintKernelSources::functions +
+           ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
 }
 
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {

@@ -194,6 +194,8 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"reportRows", "int4", 2 * reports},
            {"redundantErrors", "mixed2", 2 * 2 * n.redundant},
            {"energySums", "mixed2", n.hasKineticEnergy ? 1.0 * numEnergySums : 0},
+           {"bathSums", "mixed", n.hasThermostat ? 1.0 * numBathSums : 0},
+           {"bathFactor", "mixed", n.hasThermostat ? 1.0 : 0},
            {"failure", "int", 2},
            {"bodyShape", "mixed4", n.bodyPlaces, &T::bodyShape},                     // or its mirror image
            {"bodyImpulse", "mixed", (n.readsBodies ? 2 : 1) * 2 * 3 * n.bodyPlaces}, // of the stages

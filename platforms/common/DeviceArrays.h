@@ -16,6 +16,9 @@ constexpr int maxGridSize = 512;
 /** Parts of the sum of kinetic energies, a thread each. */
 constexpr int numEnergySums = 1024;
 
+/** Sums of kinetic energies for a Nose-Hoover chain. */
+constexpr int numBathSums = 2048;
+
 /** Numbers of a part of a body (PART_NUMBERS in kernels/bodies.cc), at most. */
 constexpr int mostPartNumbers = 40;
 
@@ -39,6 +42,7 @@ struct ArraySizes {
     bool hasShortNumbers = true;                     ///< likewise
     double velocityChanges = 0;                      ///< in heat baths of a step
     bool hasHeatBath = false, hasSlowForces = false; ///< of the integrator's steps
+    bool hasThermostat = false;                      ///< a Nose-Hoover chain
     bool hasKineticEnergy = false;                   ///< of projected velocities
     bool hasCorrections = false;                     ///< of positions: in mixed precision
     bool hasAccelerations = false;                   ///< an explicit constraint force

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "DeviceHeatBath.h"
 #include "ConstraintKernelSources.h"
+#include "DeviceArrays.h"
 
 using namespace OpenMM;
 
@@ -9,7 +10,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-constexpr int numSums = 2048, blockSize = 64, longestProduct = 7;
+constexpr int blockSize = 64, longestProduct = 7;
 
 bool mixedIsDouble(const ComputeContext& cc) {
     return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();
@@ -43,20 +44,17 @@ void setArguments(const ComputeContext& cc, const ComputeKernel& kernel, Values&
 DeviceHeatBath::DeviceHeatBath(ComputeContext& cc, int chainLength) : cc(cc), length(chainLength) {
     const int size = mixedIsDouble(cc) ? sizeof(double) : sizeof(float);
     chain.initialize(cc, 4 * length, size, "thermostatChain");
-    sums.initialize(cc, numSums, size, "kineticEnergySums");
-    factor.initialize(cc, 1, size, "velocityFactor");
     weights.initialize(cc, longestProduct, size, "yoshidaSuzukiWeights");
     setChain(ThermostatChain(length));
     const ComputeProgram program = cc.compileProgram(
-        "#define NUM_SUMS " + std::to_string(numSums) + "\n#define BLOCK_SIZE " + std::to_string(blockSize) + "\n" +
-        ConstraintKernelSources::thermostatChain + ConstraintKernelSources::heatBath);
+        "#define NUM_BATH_SUMS " + std::to_string(numBathSums) + "\n#define BLOCK_SIZE " + std::to_string(blockSize) +
+        "\n" + ConstraintKernelSources::thermostatChain + ConstraintKernelSources::heatBath);
     const auto create = [&](const char* name, int numArguments) {
         ComputeKernel kernel = program->createKernel(name);
         for (int i = 0; i < numArguments; i++)
             kernel->addArg();
         return kernel;
     };
-    sum = create("sumKineticEnergy", 5);
     propagateChain = create("propagateHeatBath", 16);
     scale = create("scaleVelocities", 5);
 }
@@ -87,22 +85,24 @@ void DeviceHeatBath::setChain(const ThermostatChain& newChain) {
     upload(cc, chain, values);
 }
 
-void DeviceHeatBath::propagate(const HeatBath& bath, double time, bool isFirstHalf, int buffer, ComputeArray& failure,
-                               int launch, int failureCode) {
-    if (bath.degreesOfFreedom == 0)
+void DeviceHeatBath::propagate(const HeatBath& bath, double time, bool isFirstHalf, int buffer, ComputeArray& sums,
+                               ComputeArray& factor, ComputeArray& failure, int launch, int failureCode) {
+    if (bath.degreesOfFreedom == 0) {
+        upload(cc, factor, {1.0});
         return;
+    }
     if (weightsOnDevice != bath.weights) {
         upload(cc, weights, bath.weights);
         weightsOnDevice = bath.weights;
     }
     const int numParticles = cc.getNumAtoms();
-    setArguments(cc, sum, cc.getVelm(), sums, numParticles, failure, launch);
     setArguments(cc, propagateChain, sums, chain, factor, weights, (int) bath.weights.size(), bath.numSubsteps, length,
                  buffer, (int) isFirstHalf, (double) bath.degreesOfFreedom, bath.kT, bath.frequency, time, failure,
                  launch, failureCode);
-    setArguments(cc, scale, cc.getVelm(), factor, numParticles, failure, launch + 1);
-    sum->execute(numSums, blockSize);
     propagateChain->execute(blockSize, blockSize);
+    if (isFirstHalf)
+        return;
+    setArguments(cc, scale, cc.getVelm(), factor, numParticles, failure, launch + 1);
     scale->execute(numParticles, blockSize);
 }
 

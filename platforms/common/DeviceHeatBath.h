@@ -17,18 +17,20 @@ public:
     ThermostatChain getChain(int buffer) const;
     void setChain(const ThermostatChain& chain);
     /** Propagate the chain over a time (ps), and scale the Context's velocities.
-     *  @param isFirstHalf  whether the chain is read from the buffer of the previous step
+     *  @param isFirstHalf  whether the chain is read from the buffer of the previous step, and velocities are left for
+     *                      the stage that follows to scale
      *  @param buffer       of the present step
+     *  @param sums         [numBathSums] of twice the kinetic energy;  @param factor  [1] of velocities, the result
      *  @param failure      [2] where failures are recorded, as fail() in kernels/state.cc does
      *  @param launch       number of this launch;  @param failureCode  to record if velocities would not be finite */
-    void propagate(const HeatBath& bath, double time, bool isFirstHalf, int buffer, OpenMM::ComputeArray& failure,
-                   int launch, int failureCode);
+    void propagate(const HeatBath& bath, double time, bool isFirstHalf, int buffer, OpenMM::ComputeArray& sums,
+                   OpenMM::ComputeArray& factor, OpenMM::ComputeArray& failure, int launch, int failureCode);
 
 private:
     OpenMM::ComputeContext& cc;
     int length;
-    OpenMM::ComputeArray chain, sums, factor, weights; // mixed
-    OpenMM::ComputeKernel sum, propagateChain, scale;
+    OpenMM::ComputeArray chain, weights; // mixed
+    OpenMM::ComputeKernel propagateChain, scale;
     std::vector<double> weightsOnDevice;
 };
 

@@ -139,6 +139,26 @@ KERNEL void keepState($PARAMETERS$) {
         keepStart(a, i, 0);
 }
 
+/** Sum up twice the kinetic energy for a heat bath (heatBath.cc), and before its first half keep the state as the start of
+ *  a step. The order of sums does not depend on the number of threads. */
+KERNEL void sumForBath($PARAMETERS$) {
+    const Arguments values = $INITIALIZER$;
+    const Arguments* a = &values;
+    if (hasFailed(a))
+        return;
+    for (int n = GLOBAL_ID; n < NUM_BATH_SUMS; n += GLOBAL_SIZE) {
+        mixed sum = 0;
+        for (int i = n; i < a->numParticles; i += NUM_BATH_SUMS) {
+            if (a->isFirstBath)
+                keepStart(a, i, 0);
+            const mixed4 v = a->velm[i];
+            if (v.w > 0)
+                sum = sum + (v.x * v.x + v.y * v.y + v.z * v.z) / v.w;
+        }
+        a->bathSums[n] = sum;
+    }
+}
+
 /** Keep the positions after the last step of a run. */
 KERNEL void keepEnd($PARAMETERS$) {
     const Arguments values = $INITIALIZER$;

@@ -1,26 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// A Nose-Hoover chain on a device: the kinetic energy, then the chain itself, then all velocities by one factor. The
-// order of sums does not depend on the number of threads.
-
-/** Twice the kinetic energy, as NUM_SUMS sums. */
-KERNEL void sumKineticEnergy(GLOBAL const mixed4* velm, GLOBAL mixed* sums, int numParticles, GLOBAL const int* failure,
-                             int launch) {
-    if (failure[0] < launch)
-        return;
-    for (int n = GLOBAL_ID; n < NUM_SUMS; n += GLOBAL_SIZE) {
-        mixed sum = 0;
-        for (int i = n; i < numParticles; i += NUM_SUMS) {
-            const mixed4 v = velm[i];
-            if (v.w > 0)
-                sum = sum + (v.x * v.x + v.y * v.y + v.z * v.z) / v.w;
-        }
-        sums[n] = sum;
-    }
-}
+// A Nose-Hoover chain on a device, once sumForBath() of afterwards.cc has summed up the kinetic energy: the chain itself, then
+// all velocities by one factor, unless the stage that follows does that (scaleByBath() of steps.cc).
 
 /** One block. The chain has two buffers, which steps write alternately, so that a failed step does not overwrite the
  *  last good one.
+ *  @param sums         [NUM_BATH_SUMS] of twice the kinetic energy
  *  @param chain        [2][2 length] positions and velocities of each buffer
  *  @param isFirstHalf  whether to read the chain from the buffer of the previous step
  *  @param factor       [1] of the velocities */
@@ -31,7 +16,7 @@ KERNEL void propagateHeatBath(GLOBAL const mixed* sums, GLOBAL mixed* chain, GLO
     LOCAL mixed sum[BLOCK_SIZE];
     const bool isOver = failure[0] < launch;
     mixed own = 0;
-    for (int n = LOCAL_ID; n < NUM_SUMS; n += BLOCK_SIZE)
+    for (int n = LOCAL_ID; n < NUM_BATH_SUMS; n += BLOCK_SIZE)
         own = own + sums[n];
     sum[LOCAL_ID] = own;
     SYNC_THREADS

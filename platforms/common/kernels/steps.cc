@@ -14,6 +14,11 @@ DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
     a->startVelm[i] = a->velm[i];
 }
 
+/** v *= the factor by which the first half of a heat bath changes velocities (heatBath.cc). */
+DEVICE void scaleByBath(const Arguments* a, int i, Particle* p) {
+    p->v = a->bathFactor[0] * p->v;
+}
+
 /** v += dt/2 f/m */
 DEVICE void halfKick(const Arguments* a, int i, Particle* p) {
     p->v = p->v + (0.5f * a->dt * p->w) * forceOn(a, i);
