@@ -51,11 +51,29 @@ namespace Emulator {
 
 namespace {
 
-constexpr std::size_t stackSize = 256 * 1024, guardSize = 4096;
+constexpr std::size_t stackSize = 256 * 1024, stacksTogether = 64, guardSize = 4096;
 constexpr unsigned withoutOrder = 1; // of what happens before and after a switch
 
 void *hostPlace = nullptr, *hostSanitized = nullptr;
 void** running = nullptr; // place of the fiber that runs
+
+/** Stacks are cut from mappings of many: with one each, and guards between them, the blocks of a large device would
+ * exceed the mappings that Linux allows a process. */
+char* newStack() {
+    static char* next = nullptr;
+    static std::size_t left = 0;
+    if (left == 0) {
+        next = (char*) mmap(nullptr, stacksTogether * stackSize, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (next == MAP_FAILED || mprotect(next, guardSize, PROT_NONE) != 0)
+            throw std::bad_alloc();
+        left = stacksTogether;
+    }
+    char* const stack = next;
+    next += stackSize;
+    left--;
+    return stack + guardSize;
+}
 
 void switchTo(void* sanitized) {
     if (__tsan_switch_to_fiber != nullptr)
@@ -64,21 +82,17 @@ void switchTo(void* sanitized) {
 
 } // namespace
 
-Fiber::Fiber()
-    : memory((char*) mmap(nullptr, stackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                          0)) {
-    if (memory == MAP_FAILED || mprotect(memory, guardSize, PROT_NONE) != 0)
-        throw std::bad_alloc();
+Fiber::Fiber() : memory(newStack()) {
     if (__tsan_create_fiber != nullptr)
         sanitized = __tsan_create_fiber(0);
 }
 
-Fiber::~Fiber() {
-    munmap(memory, stackSize);
+bool Fiber::hasOverflowed() const {
+    return *(volatile long*) memory != 0;
 }
 
 void Fiber::start(void (*function)()) {
-    void** top = (void**) (memory + stackSize);
+    void** top = (void**) (memory + stackSize - guardSize);
     *--top = nullptr; // a call leaves the stack so, 8 bytes from a multiple of 16
     *--top = (void*) function;
     for (int i = 0; i < 6; i++)

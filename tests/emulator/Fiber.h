@@ -5,18 +5,19 @@
 
 namespace Emulator {
 
-/** A stack on which a function runs until it gives up its turn. ThreadSanitizer, where it is loaded, takes fibers for
- *  threads, between which a switch orders nothing. */
+/** A stack on which a function runs until it gives up its turn. It is kept as long as the process. ThreadSanitizer,
+ * where it is loaded, takes fibers for threads, between which a switch orders nothing. */
 class Fiber {
 public:
     Fiber();
-    ~Fiber();
     Fiber(const Fiber&) = delete;
     Fiber& operator=(const Fiber&) = delete;
     /** Begin anew: the next turn calls function(), which must not return. */
     void start(void (*function)());
     /** Run until it calls leave(). */
     void resume();
+    /** Whether the lowest word of the stack was written: what lies below may be another fiber's. */
+    bool hasOverflowed() const;
     /** Return from resume(), in the fiber. */
     static void leave();
 

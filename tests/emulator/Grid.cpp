@@ -225,6 +225,8 @@ void runBlocks(Blocks::iterator first, Blocks::iterator last) {
             if (thread->state != State::Ready)
                 idle = 0;
             if (thread->state == State::Ended) {
+                if (thread->fiber.hasOverflowed() && problem.empty())
+                    problem = "a thread needs more stack than the emulator has";
                 ended++;
                 thread->block->all.ended++;
                 warpOf(*thread).ended++;

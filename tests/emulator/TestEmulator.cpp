@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // The emulator itself: kernels of a few lines, right and wrong ones.
+#include "support/Variable.h"
 #include <cstring>
 #include <cuda.h>
 #include <dlfcn.h>
@@ -140,6 +141,21 @@ TEST(Emulator, RunsAllBlocksOfACooperativeLaunchAtOnce) {
     EXPECT_EQ(Kernel(text).launch(100, 64, true).result, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     // One after the other, the first would wait for ever.
     EXPECT_EQ(Kernel(text).launch(3, 64, false).result, CUDA_ERROR_LAUNCH_FAILED);
+}
+
+/** As on a large device: more threads than Linux allows mappings, with a guard at each stack. */
+TEST(Emulator, HasStacksForAllThreadsOfALargeDevice) {
+    const ConstraintTests::Variable multiprocessors("FAKECUDA_MULTIPROCESSORS", "140");
+    const Kernel::Outcome outcome =
+        Kernel(begin + "atomicAdd(numbers, 1); __syncthreads(); }\n").launch(140, 256, true);
+    EXPECT_EQ(outcome.result, CUDA_SUCCESS);
+    EXPECT_EQ(outcome.numbers[0], 140 * 256 - 1);
+}
+
+TEST(Emulator, NamesAThreadWhoseStackOverflows) {
+    expectFailure("if (threadIdx.x == 5) { volatile char much[256 * 1024 - 4096];\n"
+                  "for (int i = 0; i < (int) sizeof(much); i++) much[i] = 1; } }\n",
+                  "a thread needs more stack than the emulator has");
 }
 
 TEST(Emulator, NamesTheLineWhereThreadsWaitForOthersThatEnded) {
