@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <set>
 
 namespace ConstraintPlugin {
 
@@ -123,10 +122,12 @@ std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, con
             return set.constraints[k].kind == CoordinateKind::Distance && !set.isJoined(set.constraints[k]);
         }))
         return {};
-    std::set<std::pair<int, int>> coupled;
+    std::vector<int> coupled; // entries of the factor
     for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
-        if (!coupled.emplace(graph.couplings[i].row, graph.couplings[i].column).second)
-            return {};
+        coupled.push_back(graph.couplings[i].entry);
+    std::sort(coupled.begin(), coupled.end());
+    if (std::adjacent_find(coupled.begin(), coupled.end()) != coupled.end())
+        return {};
     if (parts.size() == 1)
         return {PartCounts(set, {first, last}, graph.factors[cluster.factor])};
     std::vector<PartCounts> counts;

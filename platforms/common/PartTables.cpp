@@ -27,27 +27,35 @@ int roundUpToFour(int n) {
 PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor)
     : rows((int) constraints.size()), solved(factor.size()), entries((int) factor.entryRow.size()),
       levels(factor.numLevels) {
-    std::map<int, int> rowsOf; // of particles that are displaced; 0 of others
+    std::vector<int> all, displaced; // particles
     for (int k = 0; k < rows; k++)
         for (int p : set.constraints[constraints[k]].particles) {
-            const bool isPlace = set.inverseMass[p] > 0 && (k < solved || rowsOf[p] > 0);
-            rowsOf[p] += isPlace ? 1 : 0;
+            all.push_back(p);
+            if (k < solved && set.inverseMass[p] > 0)
+                displaced.push_back(p);
         }
-    for (const auto& [particle, count] : rowsOf) {
-        (count > 0 ? places : others)++;
-        rowsOfPlace = std::max(rowsOfPlace, count);
+    std::sort(all.begin(), all.end());
+    std::sort(displaced.begin(), displaced.end());
+    for (auto first = all.begin(), last = first; first < all.end(); first = last) {
+        last = std::upper_bound(first, all.end(), *first);
+        const bool isPlace = std::binary_search(displaced.begin(), displaced.end(), *first);
+        (isPlace ? places : others)++;
+        rowsOfPlace = std::max(rowsOfPlace, isPlace ? int(last - first) : 0);
     }
     // As ConstraintTables::addFactor(): targets of the columns of a level, each with its updates.
-    std::map<std::pair<int, int>, int> updates;
+    std::vector<std::pair<int, int>> updates;
     const int* target = factor.updateTarget.data();
     for (int k = 0; k < solved; k++)
         for (int a = factor.columnStart[k]; a < factor.columnStart[k + 1]; a++) {
-            updates[{factor.level[k], ~factor.entryRow[a]}]++;
+            updates.emplace_back(factor.level[k], ~factor.entryRow[a]);
             for (int b = a + 1; b < factor.columnStart[k + 1]; b++)
-                updates[{factor.level[k], *target++}]++;
+                updates.emplace_back(factor.level[k], *target++);
         }
-    for (const auto& [levelAndTarget, count] : updates)
-        records += recordsFor(count);
+    std::sort(updates.begin(), updates.end());
+    for (auto first = updates.begin(), last = first; first < updates.end(); first = last) {
+        last = std::upper_bound(first, updates.end(), *first);
+        records += recordsFor(int(last - first));
+    }
 }
 
 void PartCounts::include(const PartCounts& other) {
