@@ -24,9 +24,12 @@
 DEVICE void findCentroids(const Arguments* a, int first, int size, int groups, GLOBAL const mixed* weights,
                           bool isDisplaced, StepState stepState, mixed3* x) {
     for (int g = 0; g < groups; g++) {
-        SUM_OVER_GROUP(sum, unwrappedPosition(a, first + s, stepState) +
-                                (isDisplaced ? displacementOf(a, first + s) : make_mixed3(0, 0, 0)))
+        SUM_OVER_GROUP(sum, unwrappedPosition(a, first + s, stepState))
         x[g] = sum;
+        if (isDisplaced) {
+            SUM_OVER_GROUP(displacement, displacementOf(a, first + s))
+            x[g] = x[g] + displacement;
+        }
     }
 }
 
