@@ -54,7 +54,7 @@ constraint.addGlobalParameter("h", HEIGHTS[0])
 constraint.addConstraint([constraint.addGroup(molecule), constraint.addGroup(membrane)])
 system.addForce(constraint)
 
-integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 5 / u.picosecond, 4 * u.femtosecond)
+integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 1 / u.picosecond, 4 * u.femtosecond)
 integrator.setRandomNumberSeed(1)
 integrator.setMaxProjection(0.2)  # nm: each height is 0.1 nm above the one before
 context = mm.Context(system, integrator, mm.Platform.getPlatformByName("Reference"))
@@ -64,10 +64,10 @@ context.setVelocitiesToTemperature(300 * u.kelvin, 1)
 means, errors = [], []
 for height in HEIGHTS:
     context.setParameter("h", height)
-    integrator.step(100)
+    integrator.step(250)
     forces = []
-    for _ in range(200):
-        integrator.step(5)
+    for _ in range(300):
+        integrator.step(10)
         forces.append(constraint.getMultipliers(context)[0])
     blocks = np.mean(np.reshape(forces, (10, -1)), axis=1)
     means.append(np.mean(forces))

@@ -14,7 +14,7 @@ from openmm import app
 
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.indices import indices_of
-from openmmconstraints.inspection.kinds import BODY, EXPRESSION, METHODS, expression_force
+from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS, expression_force
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import (
     ConstraintForce,
@@ -95,8 +95,10 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
     _require_still_sites(system, listing, chosen, massless)
     fixed, sizes = _count_fixed(listing, massless)
     is_gone, is_anchored = (fixed > 0) & (fixed == sizes), (fixed > 0) & (fixed < sizes)
-    _require_weights(listing, np.flatnonzero(is_anchored & listing.by_mass), chosen)
-    is_anchored &= ~listing.by_mass  # massless particles have no weight there
+    of_centroids = np.flatnonzero(is_anchored & np.isin(listing.kind, (CENTROIDS, EXPRESSION)))
+    _require_weights(listing, of_centroids, chosen)
+    for k in of_centroids.tolist():  # massless particles may have no weight there
+        is_anchored[k] = any(massless[p] for p in set(listing.of(k)) - listing.by_mass(k))
     is_of_system = listing.force < 0
     lighter = [
         (force, _without(force, listing, np.flatnonzero(is_gone & (listing.force == f))))
@@ -142,7 +144,7 @@ def _count_fixed(listing: Listing, massless: np.ndarray) -> tuple[np.ndarray, np
 def _require_weights(listing: Listing, distances: np.ndarray, chosen: list[int]) -> None:
     newly = {p for p in chosen if listing.masses[p] != 0}
     for k in distances.tolist():
-        lost = sorted(newly.intersection(listing.of(k)))
+        lost = sorted(newly & listing.by_mass(k))
         if lost:
             raise ValueError(
                 f"freeze: {listing.describe(k)} would lose the weight of {listing.particles_text(lost)}: without mass "

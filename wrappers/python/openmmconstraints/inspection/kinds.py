@@ -55,9 +55,10 @@ def particles_of(force: CustomConstraintForce | CustomCentroidConstraintForce, i
     return list(particles)
 
 
-def by_mass(force: CustomConstraintForce | CustomCentroidConstraintForce, index: int) -> bool:
-    """Whether masses are weights in a constraint that an expression gives."""
+def weighted_by_mass(force: CustomConstraintForce | CustomCentroidConstraintForce, index: int) -> frozenset[int]:
+    """Particles whose masses are their weights in a constraint that an expression gives."""
     if isinstance(force, CustomConstraintForce):
-        return False
+        return frozenset()
     groups = (g for g in force.getConstraintParameters(index)[0] if 0 <= g < force.getNumGroups())
-    return any(not force.getGroupParameters(g)[1] for g in groups)
+    members = [force.getGroupParameters(g) for g in groups]
+    return frozenset(p for particles, weights in members if not weights for p in particles)

@@ -18,12 +18,12 @@ from openmmconstraints.inspection.kinds import (
     METHODS,
     NOUNS,
     SIZES,
-    by_mass,
     constraint_of,
     expression_force,
     motion_of,
     number_of,
     particles_of,
+    weighted_by_mass,
 )
 from openmmconstraints.inspection.labels import particle_names
 from openmmconstraints.inspection.system import particle_masses
@@ -37,8 +37,7 @@ class Listing:
     """Constraints k = 0 ... K-1, then the rigid bodies, which have no multiplier. Invalid ones are listed too.
 
     kind, target (nm or rad, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System), index (in
-    its Force), periodic, valid, by_mass (masses are weights): arrays [K + bodies]; particles of k:
-    particle[start[k]:start[k + 1]].
+    its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
     """
 
     def __init__(self, system: mm.System, names: Sequence[str] | None = None) -> None:
@@ -50,7 +49,7 @@ class Listing:
         self.box = np.array([vector.value_in_unit(unit.nanometer) for vector in system.getDefaultPeriodicBoxVectors()])
         self._names = particle_names(system) if names is None else names
         rows, bodies = _Rows(), _Rows()
-        weighted: list[int] = []
+        self._by_mass: dict[int, frozenset[int]] = {}
         self._class_of: dict[int, str] = {}  # of Forces with an expression
         for i in range(system.getNumConstraints()):
             first, second, length = system.getConstraintParameters(i)
@@ -62,14 +61,12 @@ class Listing:
                 for i in range(custom.getNumConstraints()):
                     periodic = custom.usesPeriodicBoundaryConditions()
                     rows.add(EXPRESSION, particles_of(custom, i), 0.0, STILL, f, i, periodic)
-                    if by_mass(custom, i):
-                        weighted.append(len(rows.kind) - 1)
+                    if by_mass := weighted_by_mass(custom, i):
+                        self._by_mass[len(rows.kind) - 1] = by_mass
                 self._class_of[f] = type(custom).__name__
         self.count = len(rows.kind)
         rows.extend(bodies)
         self.kind = np.array(rows.kind, dtype=np.int8)
-        self.by_mass = self.kind == CENTROIDS
-        self.by_mass[weighted] = True
         self.target = np.array(rows.target, dtype=float)
         self.rate = np.array(rows.rate, dtype=float)
         self.start_time = np.array(rows.start_time, dtype=float)
@@ -95,6 +92,10 @@ class Listing:
     def of(self, k: int) -> tuple[int, ...]:
         """Particles of a constraint."""
         return tuple(self.particle[self.start[k] : self.start[k + 1]].tolist())
+
+    def by_mass(self, k: int) -> frozenset[int]:
+        """Particles of a constraint that count in a centroid by their masses."""
+        return frozenset(self.of(k)) if self.kind[k] == CENTROIDS else self._by_mass.get(k, frozenset())
 
     def of_kind(self, kind: int) -> tuple[np.ndarray, np.ndarray]:
         """Indices [n] of the valid constraints of a kind, and their particles [n, SIZES[kind]]."""
