@@ -194,6 +194,8 @@ TEST_P(Reordering, GroupsKeepTheirParticles) {
                 << s.context->getStepCount();
         }
         EXPECT_EQ((int) s.context->getMolecules().size(), count);
+        const double force = s.integrator->getMultipliers()[0] / 20;
+        EXPECT_NEAR(s.integrator->getConstraintForces()[groups[0][7]][2], force, 1e-5 * std::abs(force) + 1e-9);
         const double time = s.context->getState(0).getTime();
         if (!withBarostat && std::get<2>(GetParam()) != "RattleLangevin") {
             EXPECT_NEAR(s.positions()[0][0], x[0][0] + time * drift, 1e-9 + 1000 * precisionOf(platform).position);

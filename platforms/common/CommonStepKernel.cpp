@@ -117,6 +117,10 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
                 bodyPlaces[constraints.bodies[b].particles[i]].push_back({(int) b, (int) place});
     constraintsByFirstParticle.resize(system.getNumParticles());
     for (size_t k = 0; k < constraints.constraints.size(); k++) {
+        if (ConstraintForceInfo::isOfCentroids(constraints, constraints.constraints[k])) {
+            placeByFirstParticle.push_back(-1); // its particles are exchanged among each other only
+            continue;
+        }
         auto& list = constraintsByFirstParticle[constraints.constraints[k].particles[0]];
         placeByFirstParticle.push_back((int) list.size());
         list.push_back((int) k);
@@ -250,10 +254,14 @@ void CommonStepKernel::takeOrder(int step) {
     auto order = make_shared<Order>();
     order->atomIndex = cc.getAtomIndex();
     order->cells = cc.getPosCellOffsets();
-    if (!solver->getSet().custom.empty())
-        program->arguments["cellOffsets"].uploadSubArray(order->cells.data(), 0, numParticles(), false);
+    uploadCells(order->cells);
     frames.push_back({step, order, deviceBox()});
     orderHasChanged = false;
+}
+
+void CommonStepKernel::uploadCells(const vector<mm_int4>& cells) {
+    if (!solver->getSet().custom.empty())
+        program->arguments["cellOffsets"].uploadSubArray(cells.data(), 0, numParticles(), false);
 }
 
 const CommonStepKernel::Frame& CommonStepKernel::frameOf(int step) const {
@@ -265,7 +273,7 @@ const CommonStepKernel::Frame& CommonStepKernel::frameOf(int step) const {
 
 int CommonStepKernel::constraintOf(int row, int firstParticle) const {
     const int k = program->tables().constraintOf[row];
-    return constraintsByFirstParticle[firstParticle][placeByFirstParticle[k]];
+    return placeByFirstParticle[k] < 0 ? k : constraintsByFirstParticle[firstParticle][placeByFirstParticle[k]];
 }
 
 int CommonStepKernel::constraintOf(int row, const Order& order) const {
@@ -494,6 +502,7 @@ bool CommonStepKernel::endStep() {
         // Atoms were wrapped in single precision.
         orderHasChanged = false;
         setStepState();
+        uploadCells(cc.getPosCellOffsets());
         program->launch("projectPositions", noFailure);
         orderHasChanged = true;
     }

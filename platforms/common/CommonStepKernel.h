@@ -132,6 +132,8 @@ private:
     void setNumbers(const ConstraintIntegrator& integrator);
     void setStepState();
     void takeOrder(int step);
+    /** For expressions, which see unwrapped positions. The copy need not be complete when this returns. */
+    void uploadCells(const std::vector<OpenMM::mm_int4>& cells);
     const Frame& frameOf(int step) const;
     /** Index (0 or 1) of the buffer that a step writes. */
     int bufferOf(int step) const {
@@ -187,7 +189,7 @@ private:
     /** The place of a particle in the molecule that is where a place of a body on the device was at the beginning. */
     BodyPlace placeIn(const Order& order, int number, int place) const;
     std::vector<std::vector<BodyPlace>> bodyPlaces; // by particle with mass, in all bodies that share it
-    std::vector<int> placeByFirstParticle;          // [constraints]
+    std::vector<int> placeByFirstParticle;          // [constraints], -1: of centroids
     int revision = -1;
     bool smallInRegisters = true, isCoarse = false, projectsVelocitiesAlways = false;
 

@@ -23,7 +23,7 @@ public:
         groups.clear();
         weightsOf.clear();
         for (std::size_t k = 0; k < set.constraints.size(); k++)
-            if (isOfCentroids(set.constraints[k]))
+            if (isOfCentroids(set, set.constraints[k]))
                 addWeights((int) k);
             else if (set.constraints[k].force >= 0 || (int) k >= set.numListed)
                 groups.push_back((int) k);
@@ -60,10 +60,12 @@ public:
                           set.parameters.begin() + b.firstParameter);
     }
 
-private:
-    bool isOfCentroids(const Constraint& c) const {
+    /** Whether a constraint is a function of centroids. */
+    static bool isOfCentroids(const ConstraintSet& set, const Constraint& c) {
         return c.kind == CoordinateKind::Custom && !set.custom[c.form]->getWeights().empty();
     }
+
+private:
     void addWeights(int k) {
         const Constraint& c = set.constraints[k];
         const std::vector<double>& weights = set.custom[c.form]->getWeights();
