@@ -184,7 +184,6 @@ void LeptonCoordinate::nameVariables(const ExpressionConstraintForce& force) {
 }
 
 void LeptonCoordinate::parse(const ExpressionConstraintForce& force) {
-    std::set<std::string> discrete;
     try {
         const Functions owned = createFunctions(force, box, discrete);
         std::map<std::string, Lepton::CustomFunction*> functions;
@@ -222,13 +221,6 @@ void LeptonCoordinate::parse(const ExpressionConstraintForce& force) {
         refuse("it depends on the position of no " + points.noun);
     std::vector<ParsedExpression> joint = {parsed};
     bool isConstant = true;
-    const auto differentiate = [&](const std::string& name) {
-        try {
-            return simplified(parsed.differentiate(name));
-        } catch (const OpenMMException& error) {
-            refuse("in its derivative with respect to " + name + ", " + error.what());
-        }
-    };
     for (const std::string& name : coordinates) {
         joint.push_back(differentiate(name));
         isConstant = isConstant && isZero(joint.back().getRootNode());
@@ -239,18 +231,29 @@ void LeptonCoordinate::parse(const ExpressionConstraintForce& force) {
     const ParsedExpression inTime = differentiate("t");
     joint.push_back(inTime);
     for (const ParsedExpression& derivative : joint)
-        visit(derivative.getRootNode(), [&](const Operation& operation) {
-            const auto* function = dynamic_cast<const Operation::Custom*>(&operation);
-            if (function == nullptr || discrete.count(function->getName()) == 0)
-                return;
-            for (int order : function->getDerivOrder())
-                if (order > 0)
-                    refuse("the discrete function " + function->getName() +
-                           " has no derivative; its arguments may depend on parameters only");
-        });
+        refuseDiscrete(derivative, "; its arguments may depend on parameters only");
     joint.pop_back();
     sigmaAndGradient = std::make_unique<JointExpression>(joint, variables);
     rate = std::make_unique<JointExpression>(std::vector<ParsedExpression>{inTime}, variables);
+}
+
+ParsedExpression LeptonCoordinate::differentiate(const std::string& name) const {
+    try {
+        return simplified(parsed.differentiate(name));
+    } catch (const OpenMMException& error) {
+        refuse("in its derivative with respect to " + name + ", " + error.what());
+    }
+}
+
+void LeptonCoordinate::refuseDiscrete(const ParsedExpression& derivative, const char* remedy) const {
+    visit(derivative.getRootNode(), [&](const Operation& operation) {
+        const auto* function = dynamic_cast<const Operation::Custom*>(&operation);
+        if (function == nullptr || discrete.count(function->getName()) == 0)
+            return;
+        for (int order : function->getDerivOrder())
+            if (order > 0)
+                refuse("the discrete function " + function->getName() + " has no derivative" + remedy);
+    });
 }
 
 void LeptonCoordinate::setValues(const Real3* x, const double* parameters, const StepState& stepState) {
@@ -278,6 +281,22 @@ double LeptonCoordinate::timeDerivative(const Real3* x, const double* parameters
     double result;
     rate->evaluate(values.data(), &result);
     return result;
+}
+
+std::vector<double> LeptonCoordinate::globalDerivatives(const Real3* x, const double* parameters,
+                                                        const StepState& stepState) {
+    if (byGlobals == nullptr) { // few ask for it
+        std::vector<ParsedExpression> derivatives;
+        for (const std::string& name : globalNames) {
+            derivatives.push_back(differentiate(name));
+            refuseDiscrete(derivatives.back(), (", so neither has the free energy with respect to " + name).c_str());
+        }
+        byGlobals = std::make_unique<JointExpression>(derivatives, variables);
+    }
+    setValues(x, parameters, stepState);
+    std::vector<double> derivatives(globalNames.size());
+    byGlobals->evaluate(values.data(), derivatives.data());
+    return derivatives;
 }
 
 const JointExpression& LeptonCoordinate::secondDerivative() {

@@ -9,6 +9,7 @@
 #include "openmmconstraints/ExpressionConstraintForce.h"
 #include <map>
 #include <memory>
+#include <set>
 
 namespace ConstraintPlugin {
 
@@ -39,6 +40,9 @@ public:
     }
     bool setGlobals(const std::vector<double>& values) override;
     std::vector<double> getGlobals() const override;
+    /** @throws OpenMMException if sigma depends on one by a discrete function, which has no derivative */
+    std::vector<double> globalDerivatives(const Real3* x, const double* parameters,
+                                          const StepState& stepState) override;
     std::string describe() const override {
         return expression;
     }
@@ -56,6 +60,8 @@ private:
     std::string knownVariables() const;
     void nameVariables(const ExpressionConstraintForce& force);
     void parse(const ExpressionConstraintForce& force);
+    Lepton::ParsedExpression differentiate(const std::string& name) const;
+    void refuseDiscrete(const Lepton::ParsedExpression& derivative, const char* remedy) const;
     void setValues(const Real3* x, const double* parameters, const StepState& stepState);
     const JointExpression& secondDerivative();
     std::string body(const JointExpression& derivatives, std::vector<std::string>& results) const;
@@ -75,8 +81,9 @@ private:
     Box box; // for functions that use minimum images
 
     Lepton::ParsedExpression parsed;
-    KernelTables tables; // those that the expression uses
-    std::unique_ptr<JointExpression> sigmaAndGradient, rate, second;
+    KernelTables tables;            // those that the expression uses
+    std::set<std::string> discrete; // functions
+    std::unique_ptr<JointExpression> sigmaAndGradient, rate, second, byGlobals;
     std::vector<double> results;
 };
 

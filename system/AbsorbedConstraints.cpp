@@ -100,14 +100,23 @@ InShape measure(const Constraint& c, const CollectedBody& body, const std::vecto
     return result;
 }
 
+/** A constraint in a body whose value changes: in time, or with a Context parameter. */
+Found findChange(const ConstraintSet& set, int k, const CollectedBody& body, const char* has) {
+    const Constraint& c = set.constraints[k];
+    const std::string by = set.isMoving(c)           ? "in time"
+                           : set.dependsOnGlobals(c) ? "with the Context parameter \"" + set.parameterOf(c) + "\""
+                                                     : "";
+    if (by.empty())
+        return {};
+    return problemWith(set, k, "moving", "changes " + by + ", but " + nameOf(body) + has, removeIt, c.rate, 0);
+}
+
 /** What contradicts the shape. @param[out] deviation  by ConstraintSet::scale() */
 Found checkListed(const ConstraintSet& set, int k, const CollectedBody& body, const std::vector<int>& places,
                   double tolerance, double& deviation) {
     const Constraint& c = set.constraints[k];
-    if (c.rate != 0)
-        return problemWith(set, k, "moving",
-                           "changes in time, but all its particles are in " + nameOf(body) + ", which keeps its shape.",
-                           removeIt, c.rate, 0);
+    if (Found found = findChange(set, k, body, ", which keeps its shape, has all its particles."))
+        return found;
     const double part = body.force < 0 ? std::max(tolerance, flatnessBound) / 2 : largestShift;
     const InShape shape = measure(c, body, places, part);
     if (shape.isOnALine)
@@ -205,15 +214,8 @@ private:
 
 Found checkCustom(const ConstraintSet& set, int k, const CollectedBody& body, InBody& inside, double tolerance) {
     const Constraint& c = set.constraints[k];
-    if (set.isMoving(c))
-        return problemWith(set, k, "moving",
-                           "changes in time, but " + nameOf(body) + " holds it: it has all its particles with mass.",
-                           removeIt, c.rate, 0);
-    if (set.dependsOnGlobals(c))
-        return problemWith(set, k, "moving",
-                           "changes with the Context parameter \"" + set.custom[c.form]->getGlobalNames()[0] +
-                               "\", but " + nameOf(body) + " holds it: it has all its particles with mass.",
-                           removeIt);
+    if (Found found = findChange(set, k, body, " holds it: it has all its particles with mass."))
+        return found;
     const double sigma = inside.sigmaInShape(), error = inside.error(sigma);
     if (error <= tolerance)
         return {};

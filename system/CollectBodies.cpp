@@ -49,7 +49,7 @@ bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, dou
                      const ProblemReport& report) {
     std::vector<char> mayReplace;
     for (const Constraint& c : set.constraints)
-        mayReplace.push_back(c.rate == 0 && !set.isIgnored(c));
+        mayReplace.push_back(c.isFixed() && !set.isIgnored(c));
     std::vector<int> braced;
     const std::vector<RigidSet> found = findRigidSets(set, tolerance, mayReplace, &braced);
     for (int k : braced)

@@ -21,7 +21,7 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** visit(constraint) for the distances, angles and dihedrals of a Force in turn. */
+/** visit(constraint, its interpolation) for the distances, angles and dihedrals of a Force in turn. */
 template <class Visit>
 void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
     ListedCoordinates::forEachKind(force, [&](CoordinateKind kind, const auto& coordinates) {
@@ -36,7 +36,7 @@ void forEachListed(const ConstraintForce& force, int forceIndex, Visit visit) {
             c.index = (int) i;
             c.rate = given.motion.rate;
             c.startTime = given.motion.startTime;
-            visit(std::move(c));
+            visit(std::move(c), given.interpolation);
         }
     });
 }
@@ -175,7 +175,7 @@ void forEachGivenBy(const ExpressionConstraintForce& force, int forceIndex, Cons
 void splitLinearAngles(ConstraintSet& set) {
     for (int k = 0; k < set.numListed; k++) {
         Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Angle || c.isAbsorbed || !isLinearAngle(c.target))
+        if (c.kind != CoordinateKind::Angle || c.isAbsorbed || !c.isFixed() || !isLinearAngle(c.target))
             continue;
         c.kind = CoordinateKind::LinearAngle;
         c.target = 0;
@@ -194,7 +194,7 @@ void forEachConstrainedGroup(const Force& force, const std::function<void(const 
     std::vector<int> particles, others;
     std::vector<double> numbers;
     if (const auto* listing = dynamic_cast<const ConstraintForce*>(&force)) {
-        forEachListed(*listing, 0, [&](const Constraint& c) { visit(c.particles); });
+        forEachListed(*listing, 0, [&](const Constraint& c, const auto&) { visit(c.particles); });
         std::vector<Vec3> positions;
         double distance;
         for (int i = 0; ofCentroidsToo && i < listing->getNumCentroidDistances(); i++) {
@@ -276,7 +276,59 @@ static void checkBonds(const System& system, const ProblemReport& report) {
     }
 }
 
-ConstraintSet collectConstraints(const System& system, double tolerance, const ProblemReport& report) {
+/** Interpolates targets of a Force's constraints with Context parameters. */
+class Interpolations {
+public:
+    Interpolations(ConstraintSet& set, const ConstraintForce& force, const ParameterValues* values,
+                   const ProblemReport& report)
+        : set(set), force(force), values(values), report(report) {
+    }
+    /** @param target1  the target where the parameter, "" for none, is 1 */
+    void apply(Constraint& c, const std::string& parameter, double target1) {
+        if (parameter.empty())
+            return;
+        c.parameter = indexOf(parameter);
+        c.target0 = c.target;
+        c.target1 = target1;
+        c.target = c.target0 + set.globals[c.parameter].value * (target1 - c.target0);
+    }
+
+private:
+    int indexOf(const std::string& name) {
+        std::vector<GlobalParameter>& globals = set.globals;
+        const auto known =
+            std::find_if(globals.begin(), globals.end(), [&](const GlobalParameter& p) { return p.name == name; });
+        if (known != globals.end())
+            return (int) (known - globals.begin());
+        globals.push_back({name, valueOf(name)});
+        return (int) globals.size() - 1;
+    }
+    double valueOf(const std::string& name) const {
+        if (values != nullptr) {
+            if (const auto found = values->find(name); found != values->end())
+                return found->second;
+            report({"parameter",
+                    {},
+                    {},
+                    ConstraintProblem::none,
+                    ConstraintProblem::none,
+                    "This Context has no parameter \"" + name +
+                        "\", with which a ConstraintForce interpolates: it was created before.",
+                    "call context.reinitialize(True)."});
+        }
+        for (int i = 0; i < force.getNumGlobalParameters(); i++)
+            if (force.getGlobalParameterName(i) == name)
+                return force.getGlobalParameterDefaultValue(i);
+        return 0;
+    }
+    ConstraintSet& set;
+    const ConstraintForce& force;
+    const ParameterValues* values;
+    const ProblemReport& report;
+};
+
+ConstraintSet collectConstraints(const System& system, double tolerance, const ProblemReport& report,
+                                 const ParameterValues* parameters) {
     ConstraintSet set;
     set.names = findNames(system, report);
     checkBonds(system, report);
@@ -317,9 +369,18 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     for (int f = 0; f < system.getNumForces(); f++) {
         const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
         if (force != nullptr && force != moved) {
-            forEachListed(*force, f, add);
+            Interpolations interpolations(set, *force, parameters, report);
+            forEachListed(*force, f, [&](Constraint&& c, const ListedCoordinates::Interpolation& given) {
+                if (given.parameter >= 0)
+                    interpolations.apply(c, force->getGlobalParameterName(given.parameter), given.value1);
+                add(std::move(c));
+            });
             for (int i = 0; i < force->getNumCentroidDistances(); i++) {
                 Constraint c = centroidDistance(system, set, *force, f, i);
+                std::string parameter;
+                double distance1;
+                force->getCentroidDistanceInterpolation(i, parameter, distance1);
+                interpolations.apply(c, parameter, distance1);
                 Found found = findGroupProblem(set, *force, c);
                 add(std::move(c), std::move(found));
             }

@@ -8,6 +8,8 @@
 #include "openmm/Force.h"
 #include "openmm/System.h"
 #include <functional>
+#include <map>
+#include <string>
 
 namespace ConstraintPlugin {
 
@@ -16,15 +18,20 @@ namespace ConstraintPlugin {
 void forEachConstrainedGroup(const OpenMM::Force& force, const std::function<void(const std::vector<int>&)>& visit,
                              bool ofCentroidsToo = true);
 
+/** Values of Context parameters by name. */
+using ParameterValues = std::map<std::string, double>;
+
 /** Collect the constraints of a System and of all its Forces that declare some, System constraints first.
  *
  *  @param tolerance  relative; two lengths given for the same particles may differ by no more
  *  @param report     gets each constraint that has an index out of range, the same particle twice, a virtual site, a
  *                    length that is not positive, a length that the periodic box cannot hold, or lengths that
  *                    contradict each other. If it does not throw, the constraint stays in the set, without particles
+ *  @param parameters  of the Context, for targets that interpolate; null: the Forces' defaults
  */
 ConstraintSet collectConstraints(const OpenMM::System& system, double tolerance,
-                                 const ProblemReport& report = throwProblem);
+                                 const ProblemReport& report = throwProblem,
+                                 const ParameterValues* parameters = nullptr);
 
 } // namespace ConstraintPlugin
 

@@ -3,6 +3,7 @@
 #include "ConstraintChecks.h"
 #include "ConstraintErrors.h"
 #include "Contradictions.h"
+#include "MovingTargets.h"
 #include "SystemChecks.h"
 #include <map>
 #include <set>
@@ -37,6 +38,20 @@ Found findTargetProblem(const ConstraintSet& set, int k) {
     if (!std::isfinite(c.startTime)) {
         why << "the start time " << c.startTime << " ps of its rate is not a number.";
         return problem(c.startTime);
+    }
+    if (c.parameter >= 0) {
+        const GlobalParameter& p = set.globals[c.parameter];
+        if (!std::isfinite(p.value)) {
+            why << "the Context parameter \"" << p.name << "\", with which it changes, is " << p.value << ".";
+            return problem(p.value);
+        }
+        for (double end : {c.target0, c.target1})
+            if (!std::isfinite(end)) {
+                why << "the value " << end << " between which and another the Context parameter \"" << p.name
+                    << "\" interpolates is not a number.";
+                return problem(end);
+            }
+        return findTargetOutOfRange(set, k, c.startTime);
     }
     if (set.hasLengthScale(c) && (!(c.target > 0) || std::isinf(c.target))) {
         why << "the distance " << c.target << " nm is not a positive number.";
@@ -117,7 +132,7 @@ void addLengthsOfBodies(ConstraintSet& set) {
     std::vector<char> isEnd(set.bodies.empty() ? 0 : set.numParticles());
     std::vector<int> numBodies(isEnd.size());
     for (const Constraint& c : set.constraints)
-        if (!isEnd.empty() && c.kind == CoordinateKind::Distance && c.rate == 0 && !set.isIgnored(c))
+        if (!isEnd.empty() && c.kind == CoordinateKind::Distance && c.isFixed() && !set.isIgnored(c))
             isEnd[c.particles[0]] = isEnd[c.particles[1]] = 1;
     for (const RigidBody& body : set.bodies)
         for (int p : body.particles)
@@ -186,9 +201,10 @@ Found findProblem(const System& system, const ConstraintSet& set, int k, const B
                                    "", value);
     if (set.hasLengthScale(c) && c.force >= 0 && c.periodic && c.target > box.halfWidth()) {
         std::ostringstream why;
-        why << "the distance " << c.target << " nm exceeds half the shortest width of the periodic box ("
-            << box.halfWidth() << " nm), so the minimum image cannot represent it.";
-        return problemWith(set, k, "box", why.str(), useLargerBox, c.target, box.halfWidth());
+        why << "the distance " << c.target << " nm" << describeInterpolation(set, k)
+            << " exceeds half the shortest width of the periodic box (" << box.halfWidth()
+            << " nm), so the minimum image cannot represent it.";
+        return problemWith(set, k, "box", why.str(), remedyForLength(set, k, useLargerBox), c.target, box.halfWidth());
     }
     return {};
 }

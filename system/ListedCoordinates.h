@@ -11,6 +11,7 @@ namespace ConstraintPlugin {
 /** The distances, angles and dihedrals of a ConstraintForce, for code that treats them alike. */
 struct ListedCoordinates {
     using Coordinate = ConstraintForce::Coordinate;
+    using Interpolation = ConstraintForce::Interpolation;
 
     /** visit(kind, coordinates) for each kind in turn. */
     template <class Force, class Visit>

@@ -25,8 +25,10 @@ double distanceToEnd(const Constraint& c, double time) {
 
 bool isInRange(const Constraint& c, double time) {
     const double target = c.targetAt(time);
-    return std::isfinite(target) &&
-           (rangeOf(c) == Range::FullTurn || (target > 0 && (rangeOf(c) != Range::HalfTurn || target < M_PI)));
+    // Between two values, 0 and pi are met within their rounding errors.
+    const double rounding = c.parameter < 0 ? 0 : 1e-14 * (std::abs(c.target0) + std::abs(c.target1));
+    const bool isBelowPi = rangeOf(c) != Range::HalfTurn || target < M_PI - rounding;
+    return std::isfinite(target) && (rangeOf(c) == Range::FullTurn || (target > rounding && isBelowPi));
 }
 
 } // namespace
@@ -38,9 +40,10 @@ void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time) 
             c.targetAt(time) > box.halfWidth())
             throwProblem(problemOf(set, "box", {k},
                                    describeConstraint(set, k) + ": its distance " + std::to_string(c.targetAt(time)) +
-                                       " nm exceeds half the shortest width of the periodic box, " +
+                                       " nm" + describeInterpolation(set, k) +
+                                       " exceeds half the shortest width of the periodic box, " +
                                        std::to_string(box.halfWidth()) + " nm.",
-                                   "Use a larger box.", c.targetAt(time), box.halfWidth()));
+                                   remedyForLength(set, k, "Use a larger box."), c.targetAt(time), box.halfWidth()));
     }
     for (int b = 0; b < (int) set.bodies.size(); b++)
         if (const RigidBody& body = set.bodies[b]; body.periodic && body.radius > box.halfWidth())
@@ -51,13 +54,20 @@ void requireLengthsInBox(const ConstraintSet& set, const Box& box, double time) 
                                        "Use a larger box.", body.radius, box.halfWidth()));
 }
 
+std::optional<ConstraintProblem> findTargetOutOfRange(const ConstraintSet& set, int k, double time) {
+    const Constraint& c = set.constraints[k];
+    if (isInRange(c, time))
+        return {};
+    const double target = c.targetAt(time);
+    return problemOf(set, "moving", {k}, describeMotion(set, k, time) + ".", remedyForMotion(set, k), target,
+                     rangeOf(c) == Range::HalfTurn && target > 0 ? M_PI : 0);
+}
+
 void requireTargetsInRange(const ConstraintSet& set, const Box& box, double time) {
     for (int k = 0; k < set.numListed; k++)
-        if (const Constraint& c = set.constraints[k]; c.rate != 0 && !isInRange(c, time)) {
-            const double target = c.targetAt(time);
-            throwProblem(problemOf(set, "moving", {k}, describeMotion(set, k, time) + ".", remedyForMotion(set, k),
-                                   target, rangeOf(c) == Range::HalfTurn && target > 0 ? M_PI : 0));
-        }
+        if (!set.constraints[k].isFixed())
+            if (auto problem = findTargetOutOfRange(set, k, time))
+                throwProblem(std::move(*problem));
     requireLengthsInBox(set, box, time);
 }
 
@@ -85,20 +95,54 @@ std::string describeMotion(const ConstraintSet& set, int constraint, double time
     const std::string unit = unitOf(c.kind);
     std::ostringstream out;
     out.precision(9); // of times of microseconds, in steps of femtoseconds
-    out << describeConstraint(set, constraint) << " would be " << c.targetAt(time) << " " << unit << " at " << time
-        << " ps: it is " << c.target << " " << unit << " at its startTime, " << c.startTime << " ps, and changes by "
-        << c.rate << " " << unit << "/ps. It has to "
+    out << describeConstraint(set, constraint) << " would be " << c.targetAt(time) << " " << unit;
+    if (c.rate != 0)
+        out << " at " << time << " ps: it is " << c.target << " " << unit << " at its startTime, " << c.startTime
+            << " ps, and changes by " << c.rate << " " << unit << "/ps";
+    out << describeInterpolation(set, constraint) << ". It has to "
         << (rangeOf(c) == Range::FullTurn   ? "be a number"
             : rangeOf(c) == Range::HalfTurn ? "stay between 0 and pi"
                                             : "stay positive");
     return out.str();
 }
 
+std::string describeInterpolation(const ConstraintSet& set, int constraint) {
+    const Constraint& c = set.constraints[constraint];
+    if (c.parameter < 0)
+        return "";
+    const std::string unit = unitOf(c.kind);
+    std::ostringstream out;
+    out << " with the Context parameter \"" << set.globals[c.parameter].name << "\" at "
+        << set.globals[c.parameter].value << " (" << c.target0 << " " << unit << " at 0, " << c.target1 << " " << unit
+        << " at 1)";
+    return out.str();
+}
+
+/** "set<Name>Rate(0, " */
+static std::string callOf(const Constraint& c, const char* what) {
+    const std::string name = c.kind == CoordinateKind::Custom ? "CentroidDistance" : traitsOf(c.kind).method;
+    return "set" + name + what + "(" + std::to_string(c.index) + ", ";
+}
+
+/** "call context.setParameter("lambda", value) with another value, or setDistanceInterpolation(0, "lambda", ...) ..."
+ */
+static std::string remedyForInterpolation(const ConstraintSet& set, const Constraint& c) {
+    const std::string name = "\"" + set.globals[c.parameter].name + "\"";
+    return "call context.setParameter(" + name + ", value) with another value, or " + callOf(c, "Interpolation") +
+           name + ", value at 1) with another one and updateParametersInContext(context).";
+}
+
+std::string remedyForLength(const ConstraintSet& set, int constraint, const std::string& ofAny) {
+    const Constraint& c = set.constraints[constraint];
+    return c.parameter < 0 ? ofAny : ofAny + " Or " + remedyForInterpolation(set, c);
+}
+
 std::string remedyForMotion(const ConstraintSet& set, int constraint) {
     const Constraint& c = set.constraints[constraint];
-    const std::string name = c.kind == CoordinateKind::Custom ? "CentroidDistance" : traitsOf(c.kind).method;
-    return "take fewer steps, or call set" + name + "Rate(" + std::to_string(c.index) +
-           ", rate, startTime) with others and updateParametersInContext(context).";
+    if (c.rate == 0 && c.parameter >= 0)
+        return remedyForInterpolation(set, c);
+    return "take fewer steps, or call " + callOf(c, "Rate") +
+           "rate, startTime) with others and updateParametersInContext(context).";
 }
 
 } // namespace ConstraintPlugin

@@ -12,6 +12,8 @@
 #include "openmm/MonteCarloMembraneBarostat.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/VerletIntegrator.h"
+#include "openmmconstraints/ConstraintForce.h"
+#include "openmmconstraints/ExpressionConstraintForce.h"
 #include "openmmconstraints/Integrators.h"
 #include <algorithm>
 #include <array>
@@ -344,6 +346,22 @@ std::optional<ConstraintProblem> whyNotConstrainable(const System& system, int p
     problem.kind = "particles";
     problem.value = particle;
     return problem;
+}
+
+template <class ForceWithParameters>
+static void addParameterNames(const Force& force, std::vector<std::string>& names) {
+    const auto* ours = dynamic_cast<const ForceWithParameters*>(&force);
+    for (int i = 0; ours != nullptr && i < ours->getNumGlobalParameters(); i++)
+        names.push_back(ours->getGlobalParameterName(i));
+}
+
+std::vector<std::string> declaredParameters(const System& system) {
+    std::vector<std::string> names;
+    for (int f = 0; f < system.getNumForces(); f++) {
+        addParameterNames<ConstraintForce>(system.getForce(f), names);
+        addParameterNames<ExpressionConstraintForce>(system.getForce(f), names);
+    }
+    return names;
 }
 
 const char* const useLargerBox =

@@ -43,6 +43,9 @@ Box defaultBox(const OpenMM::System& system);
  * a sentence that begins with the constraint. */
 std::optional<ConstraintProblem> whyNotConstrainable(const OpenMM::System& system, int particle);
 
+/** Names of the Context parameters that Forces with constraints declare. */
+std::vector<std::string> declaredParameters(const OpenMM::System& system);
+
 /** @throws OpenMMException where there is not one position for each particle */
 void requirePositions(const OpenMM::System& system, const std::vector<OpenMM::Vec3>& positions);
 

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Constraints that move in time: they are where they should be, and the work that they do is the energy that comes in.
-#include "coordinates.h"
+#include "support/BentChain.h"
 #include "support/Messages.h"
-#include "support/Simulation.h"
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -11,20 +10,6 @@ using namespace ConstraintTests;
 using namespace OpenMM;
 
 namespace {
-
-const Vectors bentChain = {{0, 0, 0}, {0.15, 0, 0}, {0.2, 0.14, 0}, {0.33, 0.16, 0.09}};
-
-/** @param kind  of the constraint that moves; Custom: a distance of centroids */
-double valueOf(CoordinateKind kind, const Vectors& x) {
-    if (kind == CoordinateKind::Custom) {
-        const Vec3 d = (x[0] * 12 + x[1] * 14) / 26 - (x[2] + x[3] * 16) / 17;
-        return std::sqrt(d.dot(d));
-    }
-    Real3 b[3], G[3];
-    for (int s = 0; s < 3; s++)
-        b[s] = {x[s][0] - x[s + 1][0], x[s][1] - x[s + 1][1], x[s][2] - x[s + 1][2]};
-    return coordinate(kind, b, G);
-}
 
 /** A bent chain of four particles held by springs, with a constraint that moves. */
 struct Pulled {
@@ -36,43 +21,20 @@ struct Pulled {
 
     Pulled(CoordinateKind kind, double rate, const Setup& setup, double stepSize, double time = 0, double startTime = 0)
         : kind(kind), rate(rate) {
-        auto system = std::make_unique<System>();
-        auto* bonds = new HarmonicBondForce();
-        auto* angles = new HarmonicAngleForce();
-        for (double mass : {12.0, 14.0, 1.0, 16.0})
-            system->addParticle(mass);
-        for (int i = 0; i < 3; i++)
-            bonds->addBond(i, i + 1, 0.15, 20000);
-        for (int i = 0; i < 2; i++)
-            angles->addAngle(i, i + 1, i + 2, 1.9, 300);
-        auto* torsions = new PeriodicTorsionForce();
-        torsions->addTorsion(0, 1, 2, 3, 1, 0.5, 40);
+        std::unique_ptr<System> system = makeBentChain();
         const double target = value(positions) - rate * (time - startTime);
-        switch (kind) {
-        case CoordinateKind::Distance:
-            constraints->addDistance(0, 1, target, rate, startTime);
-            break;
-        case CoordinateKind::Angle:
-            constraints->addAngle(0, 1, 2, target, rate, startTime);
-            break;
-        case CoordinateKind::Dihedral:
-            constraints->addDihedral(0, 1, 2, 3, target, rate, startTime);
-            break;
-        default:
-            constraints->addCentroidDistance({0, 1}, {2, 3}, target, rate, startTime);
-        }
+        constrainBentChain(*constraints, kind, target, rate, startTime);
         constraints->addDistance(1, 2, std::sqrt(0.05 * 0.05 + 0.14 * 0.14)); // another that does not move
-        for (Force* force : std::initializer_list<Force*>{bonds, angles, torsions, constraints})
-            system->addForce(force);
+        system->addForce(constraints);
         simulation =
             std::make_unique<Simulation>(std::move(system), makeIntegrator(setup, stepSize, 1e-12), std::get<0>(setup));
         simulation->context->setTime(time);
         simulation->context->setPositions(positions);
-        simulation->context->setVelocities({{0.3, 0.1, 0}, {-0.1, 0.2, 0.1}, {0.5, -0.4, 0.3}, {0, 0.1, -0.2}});
+        simulation->context->setVelocities(bentChainVelocities);
         simulation->integrator->applyVelocityConstraints();
     }
     double value(const Vectors& x) const {
-        return valueOf(kind, x);
+        return valueInBentChain(kind, x);
     }
     double rateOf(const Vectors& x, const Vectors& v) const {
         Vectors up(4), down(4);
@@ -207,7 +169,7 @@ TEST_P(MovingConstraints, StopByNameInTheStepThatWouldLeaveTheirRange) {
                           Case{CoordinateKind::Custom, 0, 2.5, "centroid distance 0", "setCentroidDistanceRate(0"},
                           Case{CoordinateKind::Angle, M_PI, 4.9, "angle 0", "setAngleRate(0"},
                           Case{CoordinateKind::Angle, 0, 4.9, "angle 0", "setAngleRate(0"}}) {
-        const double start = valueOf(c.kind, bentChain), rate = (c.limit - start) / (0.001 * c.steps);
+        const double start = valueInBentChain(c.kind, bentChain), rate = (c.limit - start) / (0.001 * c.steps);
         Pulled pulled(c.kind, rate, setup, 0.001, now, now);
         Simulation& s = *pulled.simulation;
         // All in one call, and beyond: nothing else stops it before.
@@ -238,7 +200,7 @@ TEST_P(MovingConstraints, NameTheEndOfTheirRangeThatTheyNearInSmallSteps) {
                           Case{CoordinateKind::Custom, 0, 0.03, "centroid distance 0", "setCentroidDistanceRate(0"},
                           Case{CoordinateKind::Angle, M_PI, 0.3, "angle 0", "setAngleRate(0"},
                           Case{CoordinateKind::Angle, 0, 0.3, "angle 0", "setAngleRate(0"}}) {
-        const double start = valueOf(c.kind, bentChain), rate = (c.limit - start) / (0.001 * (steps + 0.5));
+        const double start = valueInBentChain(c.kind, bentChain), rate = (c.limit - start) / (0.001 * (steps + 0.5));
         Pulled pulled(c.kind, rate, setup, 0.001, now, now);
         Simulation& s = *pulled.simulation;
         for (int call = 0; call < 2; call++) {

@@ -14,7 +14,19 @@ from dataclasses import asdict
 from pathlib import Path
 
 from openmmconstraints.inspection.versions import openmm_version, plugin_version
-from validation import bodies, drift, equipartition, joints, kinetic, surface, temperature, time_step, trimer, volume
+from validation import (
+    bodies,
+    drift,
+    equipartition,
+    interpolation,
+    joints,
+    kinetic,
+    surface,
+    temperature,
+    time_step,
+    trimer,
+    volume,
+)
 from validation.checks import SIGNIFICANCE, Check
 from validation.dynamics import PROGRESS
 
@@ -29,6 +41,7 @@ EXPERIMENTS = {
     "drift": drift,
     "bodies": bodies,
     "joints": joints,
+    "interpolation": interpolation,
 }
 FULL_MINUTES = 20.0  # the default of --time-budget: what all experiments take at size 1, on one core of 2026
 

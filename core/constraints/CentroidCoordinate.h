@@ -73,6 +73,10 @@ public:
     std::vector<double> getGlobals() const override {
         return ofCentroids->getGlobals();
     }
+    std::vector<double> globalDerivatives(const Real3* x, const double* parameters,
+                                          const StepState& stepState) override {
+        return ofCentroids->globalDerivatives(takeCentroids(x, places), parameters, stepState);
+    }
     std::string describe() const override {
         return ofCentroids->describe();
     }

@@ -28,12 +28,13 @@ inline double wrapResidual(CoordinateKind kind, double difference) {
     return traitsOf(kind).range == Range::FullTurn ? std::remainder(difference, turn) : difference;
 }
 
-/** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. An invalid constraint stays in the list
- * without particles and is ignored. */
+/** One constraint sigma(r, t) = q(r) - target - rate (t - startTime) = 0. Where a Context parameter p interpolates, the
+ * target is target0 + p (target1 - target0). An invalid constraint stays in the list without particles and is ignored.
+ */
 struct Constraint {
     CoordinateKind kind = CoordinateKind::Distance;
     std::vector<int> particles;
-    double target = 0;     ///< nm or rad, at startTime; 0 for LinearAngle, AffinePosition and Custom
+    double target = 0;     ///< nm or rad, at startTime, now; 0 for LinearAngle, AffinePosition and expressions
     bool periodic = false; ///< bond vectors take the minimum image
     int force = -1;        ///< index of its Force in the System, -1: the System itself
     int index = 0;         ///< its index there; for a rigid body's constraints: the body's, -1 if it is recognized
@@ -47,12 +48,18 @@ struct Constraint {
     bool isBraced = false;    ///< of a set that is flat within rounding, but that others brace: it is no body
     std::vector<int> nodes{}; ///< what it moves, if bodies are among that; else empty: its particles
     std::array<int, 2> joint = {-1, -1}; ///< bodies whose copies of a particle it holds together; else -1
+    int parameter = -1;                  ///< index into ConstraintSet::globals of p; -1: none interpolates
+    double target0 = 0, target1 = 0;     ///< nm or rad, targets where p is 0 and where it is 1
 
     int size() const {
         return (int) particles.size();
     }
     double targetAt(double time) const {
         return target + rate * (time - startTime);
+    }
+    /** Whether its target stays as it is: neither the time nor a Context parameter changes it. */
+    bool isFixed() const {
+        return rate == 0 && parameter < 0;
     }
 };
 
@@ -72,6 +79,12 @@ struct RecognizedBody {
     int body = -1; ///< index into ConstraintSet::bodies
 };
 
+/** A Context parameter that targets depend on, and its present value. */
+struct GlobalParameter {
+    std::string name;
+    double value;
+};
+
 /** Every constraint of a System, as plain data: first the numListed constraints that users declared (those of the
  * System, then those of each Force, in System order), then the constraints of rigid bodies and second components of
  * bends. */
@@ -82,6 +95,7 @@ struct ConstraintSet {
     std::vector<AffineForm> affine;
     std::vector<std::shared_ptr<CustomCoordinate>> custom;
     std::vector<double> parameters;                        ///< of all Custom constraints
+    std::vector<GlobalParameter> globals;                  ///< of targets; those of expressions are in `custom`
     std::shared_ptr<const std::vector<std::string>> names; ///< by particle, "" or missing: no name. null: no names
     double fitDeviation = 0;      ///< largest change of a target to that of a recognized shape, relative to scale()
     int fittedConstraint = -1;    ///< the constraint with that change; -1: no target was changed
@@ -151,9 +165,21 @@ struct ConstraintSet {
     bool isMoving(const Constraint& c) const {
         return c.rate != 0 || (c.kind == CoordinateKind::Custom && custom[c.form]->dependsOnTime());
     }
-    /** Whether a constraint's expression depends on a Context parameter. */
+    /** The first Context parameter that a constraint's target or expression depends on; "" if there is none. */
+    std::string parameterOf(const Constraint& c) const {
+        if (c.parameter >= 0)
+            return globals[c.parameter].name;
+        const bool hasAny = c.kind == CoordinateKind::Custom && !custom[c.form]->getGlobalNames().empty();
+        return hasAny ? custom[c.form]->getGlobalNames()[0] : "";
+    }
     bool dependsOnGlobals(const Constraint& c) const {
-        return c.kind == CoordinateKind::Custom && !custom[c.form]->getGlobalNames().empty();
+        return !parameterOf(c).empty();
+    }
+    /** Set the targets to the present values of `globals`. */
+    void interpolateTargets() {
+        for (Constraint& c : constraints)
+            if (c.parameter >= 0)
+                c.target = c.target0 + globals[c.parameter].value * (c.target1 - c.target0);
     }
     /** Whether a constraint is a distance, of particles or of centroids: its error is relative to its target. */
     bool hasLengthScale(const Constraint& c) const {

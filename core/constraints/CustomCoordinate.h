@@ -58,6 +58,11 @@ public:
     virtual bool setGlobals(const std::vector<double>& values) = 0;
     /** Their present values. */
     virtual std::vector<double> getGlobals() const = 0;
+    /** d sigma/dp of these parameters at fixed positions, in the order of getGlobalNames(). */
+    virtual std::vector<double> globalDerivatives(const Real3* /*x*/, const double* /*parameters*/,
+                                                  const StepState& /*stepState*/) {
+        return {};
+    }
     /** Its name in error messages: the expression. */
     virtual std::string describe() const = 0;
     /** The class of the Force that declares it. */

@@ -30,6 +30,8 @@ Jacobian::Jacobian(const ConstraintSet& set, const std::vector<int>& rows) : num
         largest = std::max(largest, c.particles.size());
         if (set.isMoving(c))
             movingRows.push_back({row, c.target, c.rate, c.startTime});
+        if (c.parameter >= 0)
+            interpolatedRows.push_back({row, k});
         if (isListed(c.kind))
             continue;
         special.resize(rows.size());
@@ -141,6 +143,19 @@ void Jacobian::setTime(double time) {
         target[moving.row] = moving.target + moving.rate * (time - moving.startTime);
         if (isDistance(moving.row))
             inverseScale[moving.row] = 1 / target[moving.row];
+    }
+}
+
+void Jacobian::takeTargets(const ConstraintSet& set) {
+    if (joined != nullptr)
+        joined->onParticles.takeTargets(set);
+    for (const auto& [row, constraint] : interpolatedRows) {
+        target[row] = set.constraints[constraint].target;
+        if (isDistance(row))
+            inverseScale[row] = 1 / target[row];
+        for (MovingRow& moving : movingRows)
+            if (moving.row == row)
+                moving.target = target[row];
     }
 }
 

@@ -42,6 +42,8 @@ public:
     int setStart(const Real3* positions, const Box& box, double time, const std::vector<RowRange>& ranges);
     /** Evaluate moving constraints at another time (ps) than that of the start, e.g. at the end of the step. */
     void setTime(double time);
+    /** Use the targets that constraints with a Context parameter have by now, from the next setStart() on. */
+    void takeTargets(const ConstraintSet& set);
     /** Set the axis of an AffinePosition row, before setStart(). */
     void setDirection(int row, const Real3& axis) {
         specials[special[row]].direction = axis;
@@ -179,6 +181,9 @@ private:
         int row;
         double target, rate, startTime;
     };
+    struct InterpolatedRow {
+        int row, constraint;
+    };
     bool isSpecial(int row) const {
         return !isListed(kind[row]) || isJoined(row);
     }
@@ -262,6 +267,7 @@ private:
     std::vector<int> joinedRow; // [numRows] number among these; -1: none
     int numParticles;
     std::vector<MovingRow> movingRows;
+    std::vector<InterpolatedRow> interpolatedRows;
     CustomCoordinate::StepState stepState; // of what is evaluated
     std::vector<Real3> bondBuffer, gradientBuffer;
 };

@@ -23,7 +23,7 @@ constexpr int minSharedRows = 4000;
 
 /** Between free particles. */
 bool isFixedDistance(const Constraint& c) {
-    return c.kind == CoordinateKind::Distance && c.rate == 0 && c.nodes.empty();
+    return c.kind == CoordinateKind::Distance && c.isFixed() && c.nodes.empty();
 }
 
 std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<char>& movable) {

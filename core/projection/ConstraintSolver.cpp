@@ -97,6 +97,7 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     bodies.takeShapes();
     set.custom = other.custom;
     set.parameters = other.parameters;
+    set.globals = other.globals;
     set.recognized = other.recognized;
     set.fitDeviation = other.fitDeviation;
     set.fittedConstraint = other.fittedConstraint;
@@ -128,6 +129,8 @@ std::vector<std::string> ConstraintSolver::getGlobalNames() const {
     std::vector<std::string> names;
     for (const auto& custom : set.custom)
         names.insert(names.end(), custom->getGlobalNames().begin(), custom->getGlobalNames().end());
+    for (const GlobalParameter& global : set.globals)
+        names.push_back(global.name);
     return names;
 }
 
@@ -136,20 +139,31 @@ std::vector<double> ConstraintSolver::getGlobals() const {
     for (const auto& custom : set.custom)
         for (double value : custom->getGlobals())
             values.push_back(value);
+    for (const GlobalParameter& global : set.globals)
+        values.push_back(global.value);
     return values;
 }
 
 bool ConstraintSolver::setGlobals(const std::vector<double>& values) {
-    bool changed = false;
+    bool changed = false, targetsChanged = false;
     auto next = values.begin();
     for (const auto& custom : set.custom) {
         const auto last = next + custom->getGlobalNames().size();
         changed = custom->setGlobals({next, last}) || changed;
         next = last;
     }
-    if (changed)
+    for (GlobalParameter& global : set.globals) {
+        targetsChanged = targetsChanged || global.value != *next;
+        global.value = *next++;
+    }
+    if (targetsChanged) {
+        set.interpolateTargets();
+        jacobian->takeTargets(set);
+        checks->takeTargets(set);
+    }
+    if (changed || targetsChanged)
         startPositions.clear();
-    return changed;
+    return changed || targetsChanged;
 }
 
 void ConstraintSolver::rebuild() {

@@ -63,12 +63,12 @@ public:
     double getTime() const {
         return time;
     }
-    /** Set the Context parameters that expressions depend on. @param valueOf  (name) -> value
+    /** Set the Context parameters that expressions and targets depend on. @param valueOf  (name) -> value
      *  @return whether any changed */
     bool setGlobals(const std::function<double(const std::string&)>& valueOf);
     /** The same with the result of getGlobals(). */
     bool setGlobals(const std::vector<double>& values);
-    /** Their names and present values, those of each expression in turn. */
+    /** Their names and present values, those of each expression in turn, then those of targets. */
     std::vector<std::string> getGlobalNames() const;
     std::vector<double> getGlobals() const;
 

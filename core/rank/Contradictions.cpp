@@ -20,7 +20,7 @@ public:
         const auto forEachEnd = [&](auto visit) {
             for (int k = 0; k < (int) set.constraints.size(); k++) {
                 const Constraint& c = set.constraints[k];
-                if (c.kind != CoordinateKind::Distance || c.rate != 0 || set.isIgnored(c))
+                if (c.kind != CoordinateKind::Distance || !c.isFixed() || set.isIgnored(c))
                     continue;
                 visit(c.particles[0], End{c.particles[1], k});
                 visit(c.particles[1], End{c.particles[0], k});
@@ -151,7 +151,7 @@ std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set) {
     Shortcut shortcut(set, edges);
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
-        if (c.kind != CoordinateKind::Distance || c.isAbsorbed || c.rate != 0 || !set.isMovable(c))
+        if (c.kind != CoordinateKind::Distance || c.isAbsorbed || !c.isFixed() || !set.isMovable(c))
             continue;
         std::vector<int> ring = shortcut.find(k);
         if (ring.empty())

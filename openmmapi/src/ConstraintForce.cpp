@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "openmmconstraints/ConstraintForce.h"
 #include "ConstraintForceImpl.h"
+#include "openmm/OpenMMException.h"
 #include "openmm/internal/AssertionUtilities.h"
+#include <map>
 
 using namespace OpenMM;
 
@@ -19,6 +21,55 @@ auto& at(List& list, int index) {
 
 } // namespace
 
+int ConstraintForce::addGlobalParameter(const std::string& name, double defaultValue) {
+    checkNewName(name, "addGlobalParameter");
+    globalParameters.push_back({name, defaultValue});
+    return getNumGlobalParameters() - 1;
+}
+
+const std::string& ConstraintForce::getGlobalParameterName(int index) const {
+    return at(globalParameters, index).name;
+}
+
+void ConstraintForce::setGlobalParameterName(int index, const std::string& name) {
+    if (at(globalParameters, index).name != name)
+        checkNewName(name, "setGlobalParameterName");
+    globalParameters[index].name = name;
+}
+
+double ConstraintForce::getGlobalParameterDefaultValue(int index) const {
+    return at(globalParameters, index).defaultValue;
+}
+
+void ConstraintForce::setGlobalParameterDefaultValue(int index, double defaultValue) {
+    at(globalParameters, index).defaultValue = defaultValue;
+}
+
+void ConstraintForce::checkNewName(const std::string& name, const char* method) const {
+    if (name.empty())
+        throw OpenMMException(std::string(method) + ": a Context parameter needs a name.");
+    for (const GlobalParameter& parameter : globalParameters)
+        if (parameter.name == name)
+            throw OpenMMException(std::string(method) + ": this ConstraintForce has a Context parameter \"" + name +
+                                  "\" already. Use that one, or another name.");
+}
+
+ConstraintForce::Interpolation ConstraintForce::interpolationWith(const std::string& parameter, double value1,
+                                                                  const char* method) const {
+    if (parameter.empty())
+        return {};
+    for (int i = 0; i < getNumGlobalParameters(); i++)
+        if (globalParameters[i].name == parameter)
+            return {i, value1};
+    throw OpenMMException(std::string(method) + ": this ConstraintForce has no Context parameter \"" + parameter +
+                          "\". Call addGlobalParameter(\"" + parameter + "\", defaultValue) first.");
+}
+
+void ConstraintForce::readInterpolation(const Interpolation& given, std::string& parameter, double& value1) const {
+    parameter = given.parameter < 0 ? "" : globalParameters[given.parameter].name;
+    value1 = given.value1;
+}
+
 int ConstraintForce::addDistance(int particle1, int particle2, double distance, double rate, double startTime) {
     distances.push_back({{particle1, particle2}, distance, {rate, startTime}});
     return getNumDistances() - 1;
@@ -33,7 +84,7 @@ void ConstraintForce::getDistanceParameters(int index, int& particle1, int& part
 
 void ConstraintForce::setDistanceParameters(int index, int particle1, int particle2, double distance) {
     Coordinate& c = at(distances, index);
-    c = {{particle1, particle2}, distance, c.motion};
+    c = {{particle1, particle2}, distance, c.motion, c.interpolation};
 }
 
 double ConstraintForce::getDistanceRate(int index) const {
@@ -46,6 +97,14 @@ double ConstraintForce::getDistanceStartTime(int index) const {
 
 void ConstraintForce::setDistanceRate(int index, double rate, double startTime) {
     at(distances, index).motion = {rate, startTime};
+}
+
+void ConstraintForce::getDistanceInterpolation(int index, std::string& parameter, double& distance1) const {
+    readInterpolation(at(distances, index).interpolation, parameter, distance1);
+}
+
+void ConstraintForce::setDistanceInterpolation(int index, const std::string& parameter, double distance1) {
+    at(distances, index).interpolation = interpolationWith(parameter, distance1, "setDistanceInterpolation");
 }
 
 int ConstraintForce::addAngle(int particle1, int particle2, int particle3, double angle, double rate,
@@ -65,7 +124,7 @@ void ConstraintForce::getAngleParameters(int index, int& particle1, int& particl
 
 void ConstraintForce::setAngleParameters(int index, int particle1, int particle2, int particle3, double angle) {
     Coordinate& c = at(angles, index);
-    c = {{particle1, particle2, particle3}, angle, c.motion};
+    c = {{particle1, particle2, particle3}, angle, c.motion, c.interpolation};
 }
 
 double ConstraintForce::getAngleRate(int index) const {
@@ -78,6 +137,14 @@ double ConstraintForce::getAngleStartTime(int index) const {
 
 void ConstraintForce::setAngleRate(int index, double rate, double startTime) {
     at(angles, index).motion = {rate, startTime};
+}
+
+void ConstraintForce::getAngleInterpolation(int index, std::string& parameter, double& angle1) const {
+    readInterpolation(at(angles, index).interpolation, parameter, angle1);
+}
+
+void ConstraintForce::setAngleInterpolation(int index, const std::string& parameter, double angle1) {
+    at(angles, index).interpolation = interpolationWith(parameter, angle1, "setAngleInterpolation");
 }
 
 int ConstraintForce::addDihedral(int particle1, int particle2, int particle3, int particle4, double angle, double rate,
@@ -99,7 +166,7 @@ void ConstraintForce::getDihedralParameters(int index, int& particle1, int& part
 void ConstraintForce::setDihedralParameters(int index, int particle1, int particle2, int particle3, int particle4,
                                             double angle) {
     Coordinate& c = at(dihedrals, index);
-    c = {{particle1, particle2, particle3, particle4}, angle, c.motion};
+    c = {{particle1, particle2, particle3, particle4}, angle, c.motion, c.interpolation};
 }
 
 double ConstraintForce::getDihedralRate(int index) const {
@@ -112,6 +179,14 @@ double ConstraintForce::getDihedralStartTime(int index) const {
 
 void ConstraintForce::setDihedralRate(int index, double rate, double startTime) {
     at(dihedrals, index).motion = {rate, startTime};
+}
+
+void ConstraintForce::getDihedralInterpolation(int index, std::string& parameter, double& angle1) const {
+    readInterpolation(at(dihedrals, index).interpolation, parameter, angle1);
+}
+
+void ConstraintForce::setDihedralInterpolation(int index, const std::string& parameter, double angle1) {
+    at(dihedrals, index).interpolation = interpolationWith(parameter, angle1, "setDihedralInterpolation");
 }
 
 int ConstraintForce::addCentroidDistance(const std::vector<int>& particles1, const std::vector<int>& particles2,
@@ -131,7 +206,7 @@ void ConstraintForce::getCentroidDistanceParameters(int index, std::vector<int>&
 void ConstraintForce::setCentroidDistanceParameters(int index, const std::vector<int>& particles1,
                                                     const std::vector<int>& particles2, double distance) {
     CentroidDistance& c = at(centroidDistances, index);
-    c = {particles1, particles2, distance, c.motion};
+    c = {particles1, particles2, distance, c.motion, c.interpolation};
 }
 
 double ConstraintForce::getCentroidDistanceRate(int index) const {
@@ -144,6 +219,15 @@ double ConstraintForce::getCentroidDistanceStartTime(int index) const {
 
 void ConstraintForce::setCentroidDistanceRate(int index, double rate, double startTime) {
     at(centroidDistances, index).motion = {rate, startTime};
+}
+
+void ConstraintForce::getCentroidDistanceInterpolation(int index, std::string& parameter, double& distance1) const {
+    readInterpolation(at(centroidDistances, index).interpolation, parameter, distance1);
+}
+
+void ConstraintForce::setCentroidDistanceInterpolation(int index, const std::string& parameter, double distance1) {
+    at(centroidDistances, index).interpolation =
+        interpolationWith(parameter, distance1, "setCentroidDistanceInterpolation");
 }
 
 int ConstraintForce::addRigidBody(const std::vector<int>& particles, const std::vector<Vec3>& positions) {
@@ -172,7 +256,10 @@ void ConstraintForce::updateParametersInContext(Context& context) {
 }
 
 ForceImpl* ConstraintForce::createImpl() const {
-    return new ConstraintForceImpl(*this);
+    std::map<std::string, double> defaults;
+    for (const GlobalParameter& parameter : globalParameters)
+        defaults[parameter.name] = parameter.defaultValue;
+    return new ConstraintForceImpl(*this, std::move(defaults));
 }
 
 } // namespace ConstraintPlugin

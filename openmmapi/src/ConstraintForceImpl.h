@@ -15,7 +15,7 @@ namespace ConstraintPlugin {
 class ConstraintForceImpl : public OpenMM::ForceImpl {
 public:
     /** @param owner              a Force that declares constraints
-     *  @param defaultParameters  Context parameters that its expressions depend on */
+     *  @param defaultParameters  Context parameters that its constraints may depend on */
     explicit ConstraintForceImpl(const OpenMM::Force& owner, std::map<std::string, double> defaultParameters = {})
         : owner(owner), defaultParameters(std::move(defaultParameters)) {
     }

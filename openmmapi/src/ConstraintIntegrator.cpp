@@ -115,7 +115,8 @@ void ConstraintIntegrator::initialize(ContextImpl& contextRef) {
 
 void ConstraintIntegrator::updateConstraints() {
     work("updateParametersInContext()", [&](IntegrateConstraintsStepKernel& kernel) {
-        const ConstraintSet constraints = collectConstraints(context->getSystem(), getConstraintTolerance());
+        const ConstraintSet constraints =
+            collectConstraints(context->getSystem(), getConstraintTolerance(), throwProblem, &context->getParameters());
         checkSupported(constraints, throwProblem);
         kernel.setTargets(constraints);
     });
@@ -233,6 +234,17 @@ vector<double> ConstraintIntegrator::computeMultipliers() {
     requireContext(true);
     return work("computeMultipliers()",
                 [&](IntegrateConstraintsStepKernel& kernel) { return kernel.computeMultipliers(*context, *this); });
+}
+
+map<string, double> ConstraintIntegrator::computeParameterDerivatives() {
+    requireContext(true);
+    map<string, double> derivatives =
+        work("computeParameterDerivatives()", [&](IntegrateConstraintsStepKernel& kernel) {
+            return kernel.computeParameterDerivatives(*context, *this);
+        });
+    for (const string& name : declaredParameters(context->getSystem()))
+        derivatives.emplace(name, 0.0); // no constraint depends on it
+    return derivatives;
 }
 
 void ConstraintIntegrator::computeBlueMoon(const vector<int>& constraints, vector<double>& multipliers,

@@ -221,6 +221,8 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     if (solver->getGlobals() != globalsOnDevice) {
         globalsOnDevice = solver->getGlobals();
         numbers.upload("customGlobals", globalsOnDevice);
+        if (!solver->getSet().globals.empty())
+            uploadTargets();
     }
     // Impulses are over dt, or over dt/2 if the step has two halves.
     const double factor = scheme.isExplicit ? 0.5 * dt : scheme.hasTwoHalves ? 0.5 / dt : 1 / dt;
@@ -231,6 +233,10 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
         numbers.set("muToWork", 0.0);
     }
     setOwnNumbers(integrator);
+}
+
+void CommonStepKernel::uploadTargets() {
+    program->arguments.upload("rowTarget", program->tables().targetsAt(solver->getSet(), referenceTime));
 }
 
 void CommonStepKernel::setStepState() {
@@ -244,7 +250,7 @@ void CommonStepKernel::setStepState() {
     const double reference = solver->moves() ? 8 * floor(cc.getTime() / 8) : 0;
     if (reference != referenceTime) {
         referenceTime = reference;
-        program->arguments.upload("rowTarget", program->tables().targetsAt(solver->getSet(), reference));
+        uploadTargets();
         program->arguments.set("referenceTime", reference);
     }
     setTimeOfLaunches(cc.getTime());

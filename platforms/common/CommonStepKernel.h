@@ -130,6 +130,8 @@ private:
     bool hasProgramFor(const ConstraintIntegrator& integrator) const;
     void prepareProgram(const ConstraintIntegrator& integrator, int step);
     void setNumbers(const ConstraintIntegrator& integrator);
+    /** Targets of constraints at the reference time and the present values of Context parameters. */
+    void uploadTargets();
     void setStepState();
     void takeOrder(int step);
     /** For expressions, which see unwrapped positions. The copy need not be complete when this returns. */

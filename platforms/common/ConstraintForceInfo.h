@@ -44,8 +44,8 @@ public:
             return b1 >= 0 && b2 >= 0 && areEqual(set.bodies[b1], set.bodies[b2]);
         const Constraint &a = set.constraints[groups[group1]], &b = set.constraints[groups[group2]];
         if (a.kind != b.kind || a.size() != b.size() || a.target != b.target || a.rate != b.rate ||
-            a.startTime != b.startTime || a.periodic != b.periodic || a.force != b.force ||
-            a.isAbsorbed != b.isAbsorbed)
+            a.startTime != b.startTime || a.parameter != b.parameter || a.target0 != b.target0 ||
+            a.target1 != b.target1 || a.periodic != b.periodic || a.force != b.force || a.isAbsorbed != b.isAbsorbed)
             return false;
         if (a.kind == CoordinateKind::AffinePosition) {
             const AffineForm &f = set.affine[a.form], &g = set.affine[b.form];

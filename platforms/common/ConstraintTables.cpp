@@ -127,10 +127,10 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     addPointSlots();
     customParameters = set.parameters;
     for (const auto& custom : set.custom) {
-        const std::vector<double> table = custom->tableData(), globals = custom->getGlobals();
+        const std::vector<double> table = custom->tableData();
         customTables.insert(customTables.end(), table.begin(), table.end());
-        customGlobals.insert(customGlobals.end(), globals.begin(), globals.end());
     }
+    customGlobals = solver.getGlobals();
 }
 
 bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
@@ -138,7 +138,7 @@ bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& 
         return false;
     std::vector<int> constraints(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
     for (int k : constraints)
-        if (set.constraints[k].kind != CoordinateKind::Distance || set.isMoving(set.constraints[k]) ||
+        if (set.constraints[k].kind != CoordinateKind::Distance || !set.constraints[k].isFixed() ||
             set.isJoined(set.constraints[k]))
             return false;
     return (int) particlesOf(set, constraints).size() <= cluster.size() + 1;

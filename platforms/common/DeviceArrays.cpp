@@ -7,13 +7,14 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Numbers of all expressions of a set: their tables and Context parameters. */
+/** Numbers of all expressions of a set: their tables and Context parameters, and those of targets. */
 void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
     sizes.customParameters = (double) set.parameters.size();
     for (const auto& custom : set.custom) {
         sizes.customGlobals += (double) custom->getGlobalNames().size();
         sizes.customTables += (double) custom->tableData().size();
     }
+    sizes.customGlobals += (double) set.globals.size();
 }
 
 /** Upper bounds. */

@@ -172,6 +172,7 @@ void HostStepKernel::requireProjected(ContextImpl& context, const ConstraintInte
         return;
     const WithGlobals present(*solver, now);
     const ConstraintSet& set = solver->getSet();
+    requireTargetsInRange(set, box(context), currentTime(context)); // errors are relative to lengths
     vector<int> dependent;
     for (size_t k = 0; k < set.constraints.size(); k++)
         if (set.dependsOnGlobals(set.constraints[k]))

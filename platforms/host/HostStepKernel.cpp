@@ -7,6 +7,7 @@
 #include "HeldPairs.h"
 #include "MirrorImages.h"
 #include "MovingTargets.h"
+#include "ParameterDerivatives.h"
 #include "StateErrors.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
@@ -237,6 +238,12 @@ vector<double> HostStepKernel::computeMultipliers(ContextImpl& context, const Co
     solveAccelerations(context, integrator, x, v.data(), a.data(), multipliers);
     record->summary = ofLastStep;
     return listedMultipliers(*solver, multipliers, x, box(context), integrator.getMaxIterations());
+}
+
+map<string, double> HostStepKernel::computeParameterDerivatives(ContextImpl& context,
+                                                                const ConstraintIntegrator& integrator) {
+    const vector<double> multipliers = computeMultipliers(context, integrator);
+    return parameterDerivatives(solver->getSet(), multipliers, positions(context), box(context), currentTime(context));
 }
 
 void HostStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintIntegrator& integrator,

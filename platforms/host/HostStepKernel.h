@@ -56,6 +56,8 @@ public:
     void getConstraintForces(std::vector<OpenMM::Vec3>& forces, std::vector<OpenMM::Vec3>& virial) const override;
     std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
                                            const ConstraintIntegrator& integrator) override;
+    std::map<std::string, double> computeParameterDerivatives(OpenMM::ContextImpl& context,
+                                                              const ConstraintIntegrator& integrator) override;
     void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                          const std::vector<int>& coordinates, std::vector<double>& multipliers,
                          std::vector<double>& corrections, double& logZ) override;

@@ -24,6 +24,12 @@ ConstraintProblem unresolvedPosition(const ConstraintSet& set, const Projection&
 
 namespace {
 
+/** " nm" after an error of a constraint, or what else it is measured in. */
+const char* unitOfError(const ConstraintSet& set, int constraint) {
+    const Constraint& c = set.constraints[constraint];
+    return set.hasLengthScale(c) ? " of its length" : isAngular(c.kind) ? " rad" : " nm";
+}
+
 /** "is 0.31 nm, not 0.1 nm", "is 118 degrees from its value". */
 std::string describeError(const ConstraintSet& set, const SolveReport& report, double time) {
     std::ostringstream out;
@@ -165,11 +171,13 @@ ConstraintProblem offParameter(const ConstraintSet& set, const SolveReport& repo
             break;
         }
     out << ". " << describeConstraint(set, report.constraint) << " has an error of " << report.maxError
-        << " nm, so energies and forces here are not those of the constrained system.";
+        << unitOfError(set, report.constraint)
+        << ", so energies and forces here are not those of the constrained system.";
     return problemOf(
         set, "off-parameter", {report.constraint}, out.str(),
         "call integrator.applyConstraints() after context.setParameter(). Exchanges of states between values of such "
-        "a parameter cannot make this call: exchange temperatures or parameters of other Forces instead.",
+        "a parameter cannot make this call: run each value by itself and integrate computeParameterDerivatives(), or "
+        "exchange temperatures or parameters of other Forces.",
         report.maxError, bound);
 }
 

@@ -12,10 +12,21 @@ using namespace OpenMM;
 namespace ConstraintPlugin {
 
 // Properties that a Force does not use are not written, so that earlier releases can read the file.
-static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4;
+static const int Oldest = 2, VersionWithNames = 3, VersionWithStartTimes = 4, VersionWithParameters = 5;
 
 static double readStartTime(const SerializationNode& node) {
     return node.hasProperty("startTime") ? readProperty<double>(node, "startTime") : 0;
+}
+
+static void writeInterpolation(SerializationNode& node, const std::string& parameter, double value1) {
+    node.setStringProperty("parameter", parameter).setDoubleProperty("valueAt1", value1);
+}
+
+/** set(parameter, value at 1) if a constraint interpolates. */
+template <class Set>
+static void readInterpolation(const SerializationNode& node, Set set) {
+    if (node.hasProperty("parameter"))
+        set(node.getStringProperty("parameter"), readProperty<double>(node, "valueAt1"));
 }
 
 // <Distances><Distance p1="0" p2="1" d="0.1" rate="0"/></Distances>; of angles, the value is "a".
@@ -77,6 +88,9 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
                 child.setIntProperty(particleName(p), c.particles[p]);
             child.setDoubleProperty(valueName(kind), c.value);
             writeMotion(child, c.motion.rate, c.motion.startTime);
+            if (c.interpolation.parameter >= 0)
+                writeInterpolation(child, force.getGlobalParameterName(c.interpolation.parameter),
+                                   c.interpolation.value1);
         }
     });
     SerializationNode& centroidDistances = node.createChildNode("CentroidDistances");
@@ -87,6 +101,10 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         SerializationNode& child = centroidDistances.createChildNode("CentroidDistance");
         child.setDoubleProperty("d", distance);
         writeMotion(child, force.getCentroidDistanceRate(i), force.getCentroidDistanceStartTime(i));
+        std::string parameter;
+        force.getCentroidDistanceInterpolation(i, parameter, distance);
+        if (!parameter.empty())
+            writeInterpolation(child, parameter, distance);
         for (int g : {0, 1})
             for (int p : groups[g])
                 child.createChildNode("Particle").setIntProperty("group", g + 1).setIntProperty("p", p);
@@ -105,15 +123,31 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
                 .setDoubleProperty("y", x[1])
                 .setDoubleProperty("z", x[2]);
     }
-    node.setIntProperty("version", hasStartTimes ? VersionWithStartTimes : hasNames ? VersionWithNames : Oldest);
+    if (force.getNumGlobalParameters() > 0) {
+        SerializationNode& globals = node.createChildNode("GlobalParameters");
+        for (int i = 0; i < force.getNumGlobalParameters(); i++)
+            globals.createChildNode("Parameter")
+                .setStringProperty("name", force.getGlobalParameterName(i))
+                .setDoubleProperty("default", force.getGlobalParameterDefaultValue(i));
+    }
+    node.setIntProperty("version", force.getNumGlobalParameters() > 0 ? VersionWithParameters
+                                   : hasStartTimes                    ? VersionWithStartTimes
+                                   : hasNames                         ? VersionWithNames
+                                                                      : Oldest);
 }
 
 void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
-    const int version = requireVersion(node, "ConstraintForce", Oldest, VersionWithStartTimes);
+    const int version = requireVersion(node, "ConstraintForce", Oldest, VersionWithParameters);
     auto force = std::make_unique<ConstraintForce>();
     force->setForceGroup(readProperty<int>(node, "forceGroup"));
     force->setName(node.getStringProperty("name"));
     force->setUsesPeriodicBoundaryConditions(readProperty<bool>(node, "usesPeriodic"));
+    const auto& children = node.getChildren();
+    for (const SerializationNode& child : children)
+        if (child.getName() == "GlobalParameters")
+            for (const SerializationNode& parameter : child.getChildren())
+                force->addGlobalParameter(parameter.getStringProperty("name"),
+                                          readProperty<double>(parameter, "default"));
     ListedCoordinates::forEachKind(*force, [&](CoordinateKind kind, auto& coordinates) {
         for (const SerializationNode& child : node.getChildNode(listName(kind)).getChildren()) {
             ListedCoordinates::Coordinate c{{},
@@ -122,14 +156,26 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
             for (int p = 0; p < traitsOf(kind).numParticles; p++)
                 c.particles[p] = readProperty<int>(child, particleName(p));
             coordinates.push_back(c);
+            readInterpolation(child, [&](const std::string& parameter, double value1) {
+                const int index = (int) coordinates.size() - 1;
+                if (kind == CoordinateKind::Distance)
+                    force->setDistanceInterpolation(index, parameter, value1);
+                else if (kind == CoordinateKind::Angle)
+                    force->setAngleInterpolation(index, parameter, value1);
+                else
+                    force->setDihedralInterpolation(index, parameter, value1);
+            });
         }
     });
     for (const SerializationNode& child : node.getChildNode("CentroidDistances").getChildren()) {
         std::vector<int> groups[2];
         for (const SerializationNode& particle : child.getChildren())
             groups[readProperty<int>(particle, "group") == 1 ? 0 : 1].push_back(readProperty<int>(particle, "p"));
-        force->addCentroidDistance(groups[0], groups[1], readProperty<double>(child, "d"),
-                                   readProperty<double>(child, "rate"), readStartTime(child));
+        const int index = force->addCentroidDistance(groups[0], groups[1], readProperty<double>(child, "d"),
+                                                     readProperty<double>(child, "rate"), readStartTime(child));
+        readInterpolation(child, [&](const std::string& parameter, double value1) {
+            force->setCentroidDistanceInterpolation(index, parameter, value1);
+        });
     }
     for (const SerializationNode& body : node.getChildNode("RigidBodies").getChildren()) {
         std::vector<int> particles;
@@ -142,7 +188,6 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
                                        readProperty<double>(child, "z"));
         force->addRigidBody(particles, positions);
     }
-    const auto& children = node.getChildren();
     if (version == VersionWithNames ||
         std::any_of(children.begin(), children.end(),
                     [](const SerializationNode& child) { return child.getName() == "ParticleNames"; }))

@@ -13,19 +13,26 @@ import openmmconstraints as mc
 
 TEMPERATURES = [{"temperature": t * unit.kelvin} for t in (300, 310, 320)]
 LENGTHS = [{"length": length} for length in (0.100, 0.105)]
-REFUSED = r'(?s)"length" is .*CustomConstraintForce.*particles 0 and 1.*integrator\.applyConstraints\(\)'
+REFUSED = (
+    r'(?s)"length" is .*ConstraintForce.*particles 0 and 1.*integrator\.applyConstraints\(\).*run each value by itself'
+)
+#: Whether a target interpolates with the parameter, or an expression has it.
+LENGTH_OF = pytest.mark.parametrize("interpolates", [False, True], ids=["expression", "interpolated"])
 
 
-def make_simulation(*forces):
+def make_simulation(*forces, interpolates=False):
     """A bent chain of three atoms; the length of its first bond is a Context parameter, the second one is fixed."""
     system, topology = mm.System(), app.Topology()
     residue = topology.addResidue("CHA", topology.addChain())
     for i in range(3):
         system.addParticle(12)
         topology.addAtom(f"C{i}", app.element.carbon, residue)
-    first = mc.CustomConstraintForce(2, "distance(p1,p2) - length")
+    first = mc.ConstraintForce() if interpolates else mc.CustomConstraintForce(2, "distance(p1,p2) - length")
     first.addGlobalParameter("length", 0.1)
-    first.addConstraint([0, 1])
+    if interpolates:
+        first.setDistanceInterpolation(first.addDistance(0, 1, 0), "length", 1)
+    else:
+        first.addConstraint([0, 1])
     second = mc.ConstraintForce()
     second.addDistance(1, 2, 0.1)
     angles = mm.HarmonicAngleForce()
@@ -41,25 +48,27 @@ def make_simulation(*forces):
 
 @since("8.6", "ReplicaExchangeSampler")
 @pytest.mark.platform
-def test_replica_exchange():
+@LENGTH_OF
+def test_replica_exchange(interpolates):
     from openmm.app.replicaexchangesampler import ReplicaExchangeSampler
 
-    sampler = ReplicaExchangeSampler(TEMPERATURES, make_simulation(), 5)
+    sampler = ReplicaExchangeSampler(TEMPERATURES, make_simulation(interpolates=interpolates), 5)
     sampler.simulate(4)
     assert sampler.currentIteration == 4
     with pytest.raises(mm.OpenMMException, match=REFUSED):
-        ReplicaExchangeSampler(LENGTHS, make_simulation(), 5).simulate(1)
+        ReplicaExchangeSampler(LENGTHS, make_simulation(interpolates=interpolates), 5).simulate(1)
 
 
 @since("8.6", "ExpandedEnsembleSampler")
 @pytest.mark.platform
-def test_an_expanded_ensemble():
+@LENGTH_OF
+def test_an_expanded_ensemble(interpolates):
     from openmm.app.expandedensemblesampler import ExpandedEnsembleSampler
 
-    sampler = ExpandedEnsembleSampler(TEMPERATURES, make_simulation(), 5)
+    sampler = ExpandedEnsembleSampler(TEMPERATURES, make_simulation(interpolates=interpolates), 5)
     sampler.step(40)
     assert sampler.currentIteration == 8
-    sampler = ExpandedEnsembleSampler(LENGTHS, make_simulation(), 5)
+    sampler = ExpandedEnsembleSampler(LENGTHS, make_simulation(interpolates=interpolates), 5)
     with pytest.raises(mm.OpenMMException, match=REFUSED):
         sampler.step(5)
 

@@ -34,15 +34,15 @@ static bool numberInUnit(PyObject* input, const char* unit, const char* method, 
     return PyErr_Occurred() == NULL;
 }
 
-/** The same of an angle, which as a plain number has to be one that may be meant in radians. */
-static bool angleInRadians(PyObject* input, const char* method, double& value) {
-    if (!numberInUnit(input, "radian", method, "angle", value))
+/** The same of an angle, which as a plain number has to be one that may be meant in radians.
+ *  @param isAnyTurn  whether it may exceed pi, up to a full turn in either direction */
+static bool angleInRadians(PyObject* input, const char* method, const char* argument, bool isAnyTurn, double& value) {
+    if (!numberInUnit(input, "radian", method, argument, value))
         return false;
     if (fabs(value) <= 3.14)
         return true;
     PyObject* function = quantityFunction("require_radians");
-    const int isDihedral = strstr(method, "Dihedral") != NULL;
-    PyObject* result = function == NULL ? NULL : PyObject_CallFunction(function, "Osi", input, method, isDihedral);
+    PyObject* result = function == NULL ? NULL : PyObject_CallFunction(function, "Osi", input, method, (int) isAnyTurn);
     Py_XDECREF(function);
     Py_XDECREF(result);
     return result != NULL;

@@ -144,6 +144,7 @@ private:
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeSystemTemperature)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeMultipliers)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeBlueMoon)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::computeParameterDerivatives)
 
 // ---- units -----------------------------------------------------------------------------------------------------
 
@@ -154,8 +155,32 @@ private:
 %quantity_argument(distance, nanometer)
 %quantity_argument(angle, radian)
 %typemap(in) double angle {
-    if (!angleInRadians($input, "$symname", $1))
+    if (!angleInRadians($input, "$symname", "angle", strstr("$symname", "Dihedral") != NULL, $1))
         SWIG_fail;
+}
+%quantity_argument(distance1, nanometer)
+%quantity_argument(angle1, radian)
+%typemap(in) double angle1 {
+    if (!angleInRadians($input, "$symname", "angle1", true, $1))
+        SWIG_fail;
+}
+%typemap(in, numinputs=0) std::string& parameter (std::string value) {
+    $1 = &value;
+}
+%typemap(argout) std::string& parameter {
+    %append_output(PyUnicode_DecodeUTF8($1->data(), (Py_ssize_t) $1->size(), "replace"));
+}
+%typemap(out) std::map<std::string, double> {
+    const std::map<std::string, double>& entries = $1;
+    $result = PyDict_New();
+    for (const auto& entry : entries) {
+        PyObject* value = PyFloat_FromDouble(entry.second);
+        if (value == NULL || PyDict_SetItemString($result, entry.first.c_str(), value) != 0) {
+            Py_XDECREF(value);
+            SWIG_fail;
+        }
+        Py_DECREF(value);
+    }
 }
 %quantity_argument(tolerance, dimensionless)
 %quantity_argument(temperature, kelvin)
@@ -186,6 +211,10 @@ private:
 // argument.
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addDistance;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::setDistanceRate;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setDistanceInterpolation;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setAngleInterpolation;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setDihedralInterpolation;
+%feature("kwargs") ConstraintPlugin::ConstraintForce::setCentroidDistanceInterpolation;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addAngle;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::setAngleRate;
 %feature("kwargs") ConstraintPlugin::ConstraintForce::addDihedral;
@@ -286,6 +315,19 @@ CONSTRAINT_INTEGRATORS(CASTABLE)
 :param index:  the index of the constraint
 :return: (particles1, particles2, distance): two lists of indices and a Quantity (nm)
 :raises: OpenMMException if there is no such constraint";
+%define %interpolation_docstring(NAME, WHAT, UNIT)
+%feature("docstring") ConstraintPlugin::ConstraintForce::get##NAME##Interpolation
+    "The Context parameter that interpolates WHAT.
+
+:type index: int
+:param index:  the index of the constraint
+:return: (parameter, value): its name, empty if there is none, and the value where it is 1 as a Quantity (UNIT)
+:raises: OpenMMException if there is no such constraint";
+%enddef
+%interpolation_docstring(Distance, a distance, nm)
+%interpolation_docstring(Angle, an angle, rad)
+%interpolation_docstring(Dihedral, a dihedral, rad)
+%interpolation_docstring(CentroidDistance, a distance between centres of mass, nm)
 %feature("docstring") ConstraintPlugin::ConstraintForce::getRigidBodyParameters
     "Get a rigid body.
 
@@ -302,6 +344,7 @@ run; BlueMoonReporter does that. Other constraints (rigid bonds) are accounted f
 :param constraints:  in the order of getMultipliers(), of the constraints that hold xi_k
 :return: (multipliers, corrections, logZ): lambda_k and G_k of each, ln(|Z|/|Z_rest|)
 :raises: OpenMMException if there is no such constraint, if one depends on others, or if any constraint moves";
+%include "expressions.i" // before the Forces that have parameters
 %include "openmmconstraints/ConstraintForce.h"
 %rename(_moveConstraints) ConstraintPlugin::moveConstraints; // helpers/move_constraints.py
 %rename(_moveAnchoredConstraints) ConstraintPlugin::moveAnchoredConstraints; // helpers/freeze.py
@@ -317,7 +360,6 @@ void _assignForce(OpenMM::Force& force, const OpenMM::Force& other) {
         throw OpenMMException("a Force of this class cannot be assigned");
 }
 %}
-%include "expressions.i"
 %include "openmmconstraints/ExpressionConstraintForce.h"
 %include "openmmconstraints/CustomConstraintForce.h"
 %include "openmmconstraints/CustomCentroidConstraintForce.h"

@@ -26,6 +26,48 @@ namespace ConstraintPlugin {
 class ConstraintForce : public OpenMM::Force {
 public:
     ConstraintForce() = default;
+    /** Number of Context parameters. */
+    int getNumGlobalParameters() const {
+        return (int) globalParameters.size();
+    }
+    /** Add a parameter of the Context, with which constraints may interpolate (setDistanceInterpolation(), ...).
+     *  Context.setParameter() changes it at any time, and the next step or applyConstraints() moves the particles.
+     *  Until then, energies and forces throw.
+     *
+     *  @param name          its name in the Context
+     *  @param defaultValue  its value in a new Context
+     *  @return the index of the parameter
+     *  @throws OpenMMException if the Force has a parameter of this name, or the name is empty
+     */
+    int addGlobalParameter(const std::string& name, double defaultValue);
+    /** Get the name of a Context parameter.
+     *
+     *  @param index  the index of the parameter
+     *  @return its name in the Context
+     *  @throws OpenMMException if there is no such parameter
+     */
+    const std::string& getGlobalParameterName(int index) const;
+    /** Set the name of a Context parameter. What interpolates with it still does.
+     *
+     *  @param index  the index of the parameter
+     *  @param name   its name in the Context
+     *  @throws OpenMMException if there is no such parameter, another one has this name, or the name is empty
+     */
+    void setGlobalParameterName(int index, const std::string& name);
+    /** Get the default value of a Context parameter.
+     *
+     *  @param index  the index of the parameter
+     *  @return its value in a new Context
+     *  @throws OpenMMException if there is no such parameter
+     */
+    double getGlobalParameterDefaultValue(int index) const;
+    /** Set the default value of a Context parameter.
+     *
+     *  @param index         the index of the parameter
+     *  @param defaultValue  its value in a new Context
+     *  @throws OpenMMException if there is no such parameter
+     */
+    void setGlobalParameterDefaultValue(int index, double defaultValue);
     /** Number of distance constraints. */
     int getNumDistances() const {
         return (int) distances.size();
@@ -83,6 +125,26 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setDistanceRate(int index, double rate, double startTime = 0);
+    /** The Context parameter that interpolates a distance.
+     *
+     *  @param index           the index of the constraint
+     *  @param[out] parameter  its name; "" if there is none
+     *  @param[out] distance1  the value where the parameter is 1 (nm); 0 if there is none
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getDistanceInterpolation(int index, std::string& parameter, double& distance1) const;
+    /** Let a distance depend on a Context parameter p: it is distance + p * (distance1 - distance), plus the change by
+     * its rate. Numbers are taken as they are given. It takes effect when a Context is created, or by
+     *  updateParametersInContext(). ConstraintIntegrator::computeParameterDerivatives() returns the derivative of the
+     *  free energy.
+     *
+     *  @param index      the index of the constraint
+     *  @param parameter  the name of a parameter that addGlobalParameter() has added; "" for none
+     *  @param distance1 the value where p is 1 (nm). At the present p the length has to be positive,
+     *                   and with periodic boundary conditions at most half the shortest width of the box
+     *  @throws OpenMMException if there is no such constraint or parameter
+     */
+    void setDistanceInterpolation(int index, const std::string& parameter, double distance1);
     /** Number of angle constraints. */
     int getNumAngles() const {
         return (int) angles.size();
@@ -144,6 +206,26 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setAngleRate(int index, double rate, double startTime = 0);
+    /** The Context parameter that interpolates an angle.
+     *
+     *  @param index           the index of the constraint
+     *  @param[out] parameter  its name; "" if there is none
+     *  @param[out] angle1     the value where the parameter is 1 (rad); 0 if there is none
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getAngleInterpolation(int index, std::string& parameter, double& angle1) const;
+    /** Let an angle depend on a Context parameter p: it is angle + p * (angle1 - angle), plus the change by its
+     *  rate. Numbers are taken as they are given. It takes effect when a Context is created, or by
+     *  updateParametersInContext(). ConstraintIntegrator::computeParameterDerivatives() returns the derivative of the
+     *  free energy.
+     *
+     *  @param index      the index of the constraint
+     *  @param parameter  the name of a parameter that addGlobalParameter() has added; "" for none
+     *  @param angle1    the value where p is 1 (rad). At the present p the angle has to lie between 0
+     *                   and pi
+     *  @throws OpenMMException if there is no such constraint or parameter
+     */
+    void setAngleInterpolation(int index, const std::string& parameter, double angle1);
     /** Number of dihedral constraints. */
     int getNumDihedrals() const {
         return (int) dihedrals.size();
@@ -210,6 +292,25 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setDihedralRate(int index, double rate, double startTime = 0);
+    /** The Context parameter that interpolates a dihedral.
+     *
+     *  @param index           the index of the constraint
+     *  @param[out] parameter  its name; "" if there is none
+     *  @param[out] angle1     the value where the parameter is 1 (rad); 0 if there is none
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getDihedralInterpolation(int index, std::string& parameter, double& angle1) const;
+    /** Let a dihedral depend on a Context parameter p: it is angle + p * (angle1 - angle), plus the change by its
+     *  rate. Numbers are taken as they are given. It takes effect when a Context is created, or by
+     *  updateParametersInContext(). ConstraintIntegrator::computeParameterDerivatives() returns the derivative of the
+     *  free energy.
+     *
+     *  @param index      the index of the constraint
+     *  @param parameter  the name of a parameter that addGlobalParameter() has added; "" for none
+     *  @param angle1    the value where p is 1 (rad). From 170 to 190 degrees it turns by 20 degrees
+     *  @throws OpenMMException if there is no such constraint or parameter
+     */
+    void setDihedralInterpolation(int index, const std::string& parameter, double angle1);
     /** Number of constrained distances between centres of mass. */
     int getNumCentroidDistances() const {
         return (int) centroidDistances.size();
@@ -273,6 +374,26 @@ public:
      *  @throws OpenMMException if there is no such constraint
      */
     void setCentroidDistanceRate(int index, double rate, double startTime = 0);
+    /** The Context parameter that interpolates a distance between centres of mass.
+     *
+     *  @param index           the index of the constraint
+     *  @param[out] parameter  its name; "" if there is none
+     *  @param[out] distance1  the value where the parameter is 1 (nm); 0 if there is none
+     *  @throws OpenMMException if there is no such constraint
+     */
+    void getCentroidDistanceInterpolation(int index, std::string& parameter, double& distance1) const;
+    /** Let a distance between centres of mass depend on a Context parameter p: it is distance + p * (distance1 -
+     * distance), plus the change by its rate. Numbers are taken as they are given. It takes effect when a Context is
+     * created, or by updateParametersInContext(). ConstraintIntegrator::computeParameterDerivatives() returns the
+     * derivative of the free energy.
+     *
+     *  @param index      the index of the constraint
+     *  @param parameter  the name of a parameter that addGlobalParameter() has added; "" for none
+     *  @param distance1 the value where p is 1 (nm). At the present p the length has to be positive,
+     *                   and with periodic boundary conditions at most half the shortest width of the box
+     *  @throws OpenMMException if there is no such constraint or parameter
+     */
+    void setCentroidDistanceInterpolation(int index, const std::string& parameter, double distance1);
     /** Number of rigid bodies. */
     int getNumRigidBodies() const {
         return (int) bodies.size();
@@ -397,22 +518,38 @@ private:
     struct Motion {
         double rate, startTime;
     };
+    /** value + p (value1 - value), p a global parameter */
+    struct Interpolation {
+        int parameter = -1; // index into globalParameters; -1: none
+        double value1 = 0;
+    };
+    struct GlobalParameter {
+        std::string name;
+        double defaultValue;
+    };
     /** A distance, an angle or a dihedral, of its first two, three or four particles. */
     struct Coordinate {
         std::array<int, 4> particles;
         double value; // nm or rad
         Motion motion;
+        Interpolation interpolation = {};
     };
     friend struct ListedCoordinates;
     struct CentroidDistance {
         std::vector<int> particles1, particles2;
         double distance;
         Motion motion;
+        Interpolation interpolation = {};
     };
     struct Body {
         std::vector<int> particles;
         std::vector<OpenMM::Vec3> positions;
     };
+    void checkNewName(const std::string& name, const char* method) const;
+    Interpolation interpolationWith(const std::string& parameter, double value1, const char* method) const;
+    void readInterpolation(const Interpolation& given, std::string& parameter, double& value1) const;
+
+    std::vector<GlobalParameter> globalParameters;
     std::vector<Coordinate> distances, angles, dihedrals;
     std::vector<CentroidDistance> centroidDistances;
     std::vector<Body> bodies;

@@ -10,6 +10,7 @@
 #include "openmm/Vec3.h"
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -185,6 +186,19 @@ public:
      *  @return [number of constraints] as getMultipliers()
      */
     std::vector<double> computeMultipliers();
+    /** The constraints' part of the derivative of the free energy with respect to each Context parameter p that
+     *  constraints depend on, at the present state: sum_k lambda_k dxi0_k/dp - sum_k lambda_k d sigma_k/dp, where xi0_k
+     *  is the target of a distance, an angle or a dihedral, sigma_k an expression, and lambda_k as in
+     *  computeMultipliers(). Its average over a run at constant p, plus that of the potential energy's derivative
+     *  (openmm.State.getEnergyParameterDerivatives()), is dA/dp. There is no metric term: p changes the Hamiltonian of
+     *  the constrained system.
+     *  Source: Straatsma, Zacharias, McCammon, Chem. Phys. Lett. 196, 297 (1992), doi 10.1016/0009-2614(92)85971-C.
+     *
+     *  @return kJ/mol per unit of p, by the name of each parameter of Forces with constraints
+     *  @throws OpenMMException if the positions have not been projected since a parameter was set, or an expression has
+     *          no derivative: a discrete function of p
+     */
+    std::map<std::string, double> computeParameterDerivatives();
     /** Terms of the blue moon ensemble at the present state. For constraints that hold reaction coordinates xi_k fixed,
      * the derivative of the free energy is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a
      *  constrained run, as openmmconstraints.BlueMoonReporter does. Other constraints (rigid bonds) are accounted for.

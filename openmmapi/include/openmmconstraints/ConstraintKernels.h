@@ -52,6 +52,9 @@ public:
     /** Multipliers [listed constraints] at the present state. */
     virtual std::vector<double> computeMultipliers(OpenMM::ContextImpl& context,
                                                    const ConstraintIntegrator& integrator) = 0;
+    /** See ConstraintIntegrator::computeParameterDerivatives. @return of parameters that constraints depend on */
+    virtual std::map<std::string, double> computeParameterDerivatives(OpenMM::ContextImpl& context,
+                                                                      const ConstraintIntegrator& integrator) = 0;
     /** See ConstraintIntegrator::computeBlueMoon. */
     virtual void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                                  const std::vector<int>& coordinates, std::vector<double>& multipliers,

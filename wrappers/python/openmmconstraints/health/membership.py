@@ -118,3 +118,11 @@ def _moving(listing: Listing) -> Iterator[Finding]:
         k = int(moving[0])
         message = f"{listing.describe(k)} moves by {listing.rate[k]:.3g} per ps, from {listing.start_time[k]:g} ps on."
         yield _finding(listing, "note", "moving", moving, message, "")
+    interpolated = np.array([k for k in listing.parameter if listing.valid[k]], dtype=int)
+    if len(interpolated):
+        k = int(interpolated[0])
+        message = (
+            f'{listing.describe(k)} changes with the Context parameter "{listing.parameter[k]}"; at its default it is '
+            f"{listing.target[k]:.4g} {'nm' if listing.kind[k] in (DISTANCE, CENTROIDS) else 'rad'}."
+        )
+        yield _finding(listing, "note", "interpolated", interpolated, message, "")

@@ -33,10 +33,11 @@ class NewConstraints:
         self.largest_deviation = 0.0
         self.shape: tuple[float, float] | None = None
         which, particles = listing.of_kind(DISTANCE)
-        self.moving = {pair_of(*p) for k, p in zip(which, particles.tolist(), strict=True) if listing.rate[k] != 0}
+        is_changing = listing.is_changing
+        self.moving = {pair_of(*p) for k, p in zip(which, particles.tolist(), strict=True) if is_changing[k]}
         which, particles = listing.of_kind(ANGLE)
         self.held_angles = {
-            (pair_of(p[0], p[2]), p[1]): math.inf if listing.rate[k] != 0 else float(listing.target[k])
+            (pair_of(p[0], p[2]), p[1]): math.inf if is_changing[k] else float(listing.target[k])
             for k, p in zip(which, particles.tolist(), strict=True)
         }
         lengths = dict(zip(chosen.pairs, source.bonds(chosen.pairs), strict=True))

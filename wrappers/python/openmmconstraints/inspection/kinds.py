@@ -62,3 +62,15 @@ def weighted_by_mass(force: CustomConstraintForce | CustomCentroidConstraintForc
     groups = (g for g in force.getConstraintParameters(index)[0] if 0 <= g < force.getNumGroups())
     members = [force.getGroupParameters(g) for g in groups]
     return frozenset(p for particles, weights in members if not weights for p in particles)
+
+
+def interpolation_of(force: ConstraintForce, kind: int, index: int) -> tuple[str, unit.Quantity]:
+    """Context parameter ("": none) and target where it is 1 of a constraint: getDistanceInterpolation(), ..."""
+    parameter, target1 = getattr(force, f"get{METHODS[kind]}Interpolation")(index)
+    return parameter, target1
+
+
+def default_of(force: ConstraintForce, parameter: str) -> float:
+    """The default value of a Context parameter of a Force."""
+    names = [force.getGlobalParameterName(i) for i in range(force.getNumGlobalParameters())]
+    return force.getGlobalParameterDefaultValue(names.index(parameter))

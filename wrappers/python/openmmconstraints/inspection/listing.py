@@ -19,7 +19,9 @@ from openmmconstraints.inspection.kinds import (
     NOUNS,
     SIZES,
     constraint_of,
+    default_of,
     expression_force,
+    interpolation_of,
     motion_of,
     number_of,
     particles_of,
@@ -37,7 +39,8 @@ class Listing:
     """Constraints k = 0 ... K-1, then the rigid bodies, which have no multiplier. Invalid ones are listed too.
 
     kind, target (nm or rad, 0 where there is none) at start_time (ps), rate (per ps), force (-1: the System), index (in
-    its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]].
+    its Force), periodic, valid: arrays [K + bodies]; particles of k: particle[start[k]:start[k + 1]]. parameter: by k,
+    the Context parameter that interpolates its target, which is that of the parameter's default.
     """
 
     def __init__(self, system: mm.System, names: Sequence[str] | None = None) -> None:
@@ -70,6 +73,7 @@ class Listing:
         self.target = np.array(rows.target, dtype=float)
         self.rate = np.array(rows.rate, dtype=float)
         self.start_time = np.array(rows.start_time, dtype=float)
+        self.parameter = rows.parameter
         self.force = np.array(rows.force, dtype=np.int64)
         self.index = np.array(rows.index, dtype=np.int64)
         self.start = np.concatenate([[0], np.cumsum(rows.size)]).astype(np.int64)
@@ -78,6 +82,13 @@ class Listing:
         self.half_width = 0.5 * float(np.min(np.diagonal(self.box)))
         too_long = (self.force < 0) & (self.target > self.half_width)  # has no minimum image and is taken without
         self.periodic = np.array(rows.periodic, dtype=bool) & ~too_long
+
+    @property
+    def is_changing(self) -> np.ndarray:
+        """[K + bodies]: targets that change in time or with a Context parameter."""
+        changing = self.rate != 0
+        changing[list(self.parameter)] = True
+        return changing
 
     @property
     def is_ignored(self) -> np.ndarray:
@@ -142,6 +153,7 @@ class _Rows:
         self.force: list[int] = []
         self.index: list[int] = []
         self.periodic: list[bool] = []
+        self.parameter: dict[int, str] = {}
 
     def add(self, kind, particles, target, motion, force, index, periodic) -> None:
         self.kind.append(kind)
@@ -157,7 +169,8 @@ class _Rows:
 
     def extend(self, others: _Rows) -> None:
         for name, values in vars(others).items():
-            getattr(self, name).extend(values)
+            if isinstance(values, list):
+                getattr(self, name).extend(values)
 
 
 def _number(value) -> float:
@@ -169,7 +182,12 @@ def _read_constraint_force(force: ConstraintForce, f: int, rows: _Rows, bodies: 
     periodic = force.usesPeriodicBoundaryConditions()
     for kind in range(len(METHODS)):
         for i in range(number_of(force, kind)):
-            rows.add(kind, *constraint_of(force, kind, i), motion_of(force, kind, i), f, i, periodic)
+            particles, target = constraint_of(force, kind, i)
+            parameter, target1 = interpolation_of(force, kind, i)
+            if parameter:
+                rows.parameter[len(rows.kind)] = parameter
+                target += default_of(force, parameter) * (target1 - target)
+            rows.add(kind, particles, target, motion_of(force, kind, i), f, i, periodic)
     for i in range(force.getNumRigidBodies()):
         bodies.add(BODY, force.getRigidBodyParameters(i)[0], 0.0, STILL, f, i, periodic)
 
