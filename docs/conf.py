@@ -51,4 +51,5 @@ html_title = f"openmm-constraints {version}"
 html_static_path = ["static"]
 html_css_files = ["style.css"]
 html_show_sourcelink = False
+html_show_search_summary = False  # a page that was opened from a file may not fetch others to quote them
 html_copy_source = False

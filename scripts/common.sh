@@ -9,6 +9,7 @@
 #   setup tests      # also an OpenCL device (PoCL serves), GoogleTest, Google Benchmark and Eigen; builds the C++ tests
 #                    # and benchmarks in build/
 #   setup oclgrind   # also oclgrind
+#   setup_machine browser        # only Chromium, besides a compiler and Python
 #   install_requirements docs    # an extra of pyproject.toml that neither needs
 #   "$venv/bin/openmm-constraints" ...
 #
@@ -100,6 +101,10 @@ find_missing() {
     fi
     has_compiler || need "a C++17 compiler" "g++"
     case ${1:-} in
+    browser)
+        command -v chromium >/dev/null || command -v chromium-browser >/dev/null || need "Chromium" "chromium"
+        return 0
+        ;;
     tests | oclgrind)
         [ "$1" = tests ] || command -v oclgrind >/dev/null || need "oclgrind, a simulated OpenCL device" "oclgrind"
         ;;
@@ -185,7 +190,7 @@ elif len(sys.argv) > 2:
     print(*extras[sys.argv[2]], sep="\n")
 else:
     print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
-          *(r for name, extra in extras.items() if name not in ("benchmark", "docs", "gpu") for r in extra), sep="\n")
+          *(r for name, extra in extras.items() if name not in ("benchmark", "browser", "docs", "gpu") for r in extra), sep="\n")
 PY
 }
 

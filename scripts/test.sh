@@ -7,7 +7,8 @@
 #
 #   bash scripts/test.sh           # what every change has to pass: ten minutes at most, all set-up included
 #   bash scripts/test.sh --full    # what that leaves out: OpenCL in all precisions, CUDA's other architecture, long
-#                                  # tests, and a sample of the tests with sanitizers, on the emulator and under oclgrind
+#                                  # tests, a sample of the tests with sanitizers, on the emulator and under oclgrind, and
+#                                  # the documentation in a browser
 #   bash scripts/test.sh --list    # the names of what only --full runs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -49,6 +50,7 @@ quick)
     done
     check "A sample of the C++ tests, with sanitizers" bash scripts/check.sh --only sample
     check "Some kernels under oclgrind" bash scripts/check.sh --only oclgrind-sample
+    check "Documentation, in a browser" bash scripts/docs.sh
     ;;
 --list)
     GTEST_LIST_TESTS=1 "${ctest[@]}" --label-regex full --exclude-regex 'nvrtc|emulator.threads' --verbose |

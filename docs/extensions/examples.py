@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from sphinx.errors import ExtensionError
@@ -24,13 +25,14 @@ logger = logging.getLogger(__name__)
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(script, folder):
-    """The script's plot and what it prints. It runs beside the examples' data, unless that was done before."""
-    folder.mkdir(parents=True, exist_ok=True)
+def run(script, app):
+    """The script's plot and what it prints; made by running it beside the data, unless that was done before."""
+    folder = Path(app.outdir).parent / "example-output" / script.relative_to(EXAMPLES).with_suffix("")
     plot, printed, stamp = (folder / f"{script.stem}.{kind}" for kind in ("png", "txt", "sha256"))
     key = hashlib.sha256(script.read_bytes() + openmmconstraints.__version__.encode()).hexdigest()
     if not (stamp.exists() and stamp.read_text() == key):
         logger.info("running %s", script)
+        folder.mkdir(parents=True, exist_ok=True)
         for data in EXAMPLES.glob("*.pdb"):
             shutil.copy(data, folder)
         result = subprocess.run(
@@ -47,6 +49,12 @@ def run(script, folder):
     return plot, printed
 
 
+def run_all(app):
+    """All scripts, as many at once as there are processors; the directives then find what they made."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda script: run(script, app), EXAMPLES.rglob("*.py")))
+
+
 class Script(SphinxDirective):
     """What the directives share."""
 
@@ -54,7 +62,7 @@ class Script(SphinxDirective):
         """Of the script examples/NAME.py: its plot, from the pages' folder, and what it printed, as Markdown."""
         script = EXAMPLES / f"{name}.py"
         self.env.note_dependency(str(script))
-        plot, printed = run(script, Path(self.env.app.outdir).parent / "example-output")
+        plot, printed = run(script, self.env.app)
         text = printed.read_text()
         return f"/{os.path.relpath(plot, self.env.srcdir)}", f"It prints\n\n```text\n{text}```\n\n" if text else ""
 
@@ -103,6 +111,7 @@ class Gallery(Script):
 
 
 def setup(app):
+    app.connect("builder-inited", run_all)
     for directive in (Example, Recipe, Gallery):
         app.add_directive(directive.__name__.lower(), directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
