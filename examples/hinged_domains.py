@@ -137,6 +137,7 @@ share.plot(
     linewidth=2,
     label="without water,\nexp(−U/kT)",
 )
-share.set(xlabel="probability density (1/degree)", ylim=(-3.5, 3.5), title="its distribution")
+low, high = min(-3.5, opening.min() - 0.5), max(3.5, opening.max() + 0.5)
+share.set(xlabel="probability density (1/degree)", ylim=(low, high + 1), title="its distribution")
 share.legend(loc="upper right")
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "hinged_domains.png", dpi=120)

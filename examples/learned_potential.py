@@ -70,13 +70,13 @@ same = np.exp(np.interp(np.log(held[step_sizes == 2][0]), np.log(free[:-1]), np.
 print(f"with bonds to hydrogen held, 2 fs are as good as {same:.1f} fs without")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-for step_size, is_held, colour, label in (
-    (2, False, "#D55E00", "2 fs, all bonds vibrate"),
-    (2, True, "#0072B2", "2 fs, bonds to hydrogen held"),
-    (0.5, False, "#009E73", "0.5 fs, all bonds vibrate"),
+for step_size, is_held, style, label in (
+    (2, False, {"color": "#E69F00", "linewidth": 0.8}, "2 fs, all bonds vibrate"),
+    (2, True, {"color": "#0072B2", "linewidth": 1.6}, "2 fs, bonds to hydrogen held"),
+    (0.5, False, {"color": "black", "linewidth": 0.8, "linestyle": "--"}, "0.5 fs, all bonds vibrate"),
 ):
     times, energies = run(step_size, is_held, 0.5)
-    left.plot(times, energies, color=colour, label=label, linewidth=0.9)
+    left.plot(times, energies, label=label, **style)
 left.set(xlabel="time (ps)", ylabel="total energy - its mean (kJ/mol)", ylim=(-6, 10))
 left.legend()
 right.loglog(step_sizes, free, "o-", color="#D55E00", label="all bonds vibrate")

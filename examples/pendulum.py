@@ -64,15 +64,15 @@ def exact(times: np.ndarray) -> np.ndarray:
 
 
 figure, (path, error) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-for step_size, colour in ((0.002, "#E69F00"), (0.001, "#56B4E9"), (0.0005, "#0072B2")):
+for step_size, colour, line in ((0.002, "#E69F00", "-"), (0.001, "#56B4E9", "--"), (0.0005, "#0072B2", ":")):
     times, positions = simulate(step_size)
     deviation = np.linalg.norm(positions - exact(times), axis=1)
     print(f"step {1000 * step_size:4.1f} fs: largest deviation from the exact path {deviation.max():.2e} nm")
-    error.semilogy(times[1:], deviation[1:], color=colour, label=f"{1000 * step_size:g} fs")
+    error.semilogy(times[1:], deviation[1:], line, color=colour, linewidth=2, label=f"{1000 * step_size:g} fs")
 path.plot(*exact(np.linspace(0, duration, 1000))[:, :2].T, color="0.6", linewidth=3, label="exact")
 path.plot(*positions[:, :2].T, ".", color="#0072B2", markersize=4, label="RattleIntegrator, 0.5 fs")
 path.set(xlabel="x (nm)", ylabel="y (nm)", aspect="equal", title="spherical pendulum from above")
-path.legend(loc="center", fontsize="small")
+path.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2, fontsize="small")
 error.set(xlabel="time (ps)", ylabel="deviation from the exact path (nm)", title="second order in the time step")
 error.legend(title="time step")
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "pendulum.png", dpi=120)

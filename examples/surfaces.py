@@ -8,11 +8,13 @@ python examples/surfaces.py [plot.png]
 """
 
 import sys
+from itertools import permutations, product
 
 import matplotlib.pyplot as plt
 import numpy as np
 import openmm as mm
 import openmm.unit as u
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 import openmmconstraints as mc
 
@@ -55,14 +57,47 @@ def slide(expression: str, parameters: dict[str, float], start) -> tuple[np.ndar
     return np.array(path), np.max(np.abs(np.array(energies) - energies[0]))
 
 
-figure = plt.figure(figsize=(13, 7))
-figure.subplots_adjust(left=0.01, right=0.95, bottom=0.06, top=0.9, wspace=0.25, hspace=0.2)
+def triangles(expression: str, parameters: dict[str, float], path: np.ndarray, cells: int = 24) -> np.ndarray:
+    """The surface around a path, by marching tetrahedra: where sigma changes its sign along an edge of a cell."""
+    half = np.ptp(path, axis=0).max() / 2 + 0.1
+    lines = [
+        np.linspace(middle - half, middle + half, cells + 1) for middle in (path.min(axis=0) + path.max(axis=0)) / 2
+    ]
+    points = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1)
+    python = expression.replace("^", "**")
+    names = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, **parameters}
+    sigma = eval(python, names, dict(zip(("x1", "y1", "z1"), np.moveaxis(points, -1, 0), strict=True)))
+    found = []
+    for order in permutations(range(3)):  # six tetrahedra fill a cell: each walks along its axes in another order
+        steps = [np.sum(np.eye(3, dtype=int)[list(order[:n])], axis=0) for n in range(4)]
+        corner = [tuple(slice(k, k + cells) for k in step) for step in steps]
+        x = np.stack([points[c] for c in corner], axis=-2).reshape(-1, 4, 3)
+        s = np.stack([sigma[c] for c in corner], axis=-1).reshape(-1, 4)
+        for signs in product((False, True), repeat=4):
+            inside = [n for n in range(4) if signs[n]]
+            outside = [n for n in range(4) if not signs[n]]
+            edges = [(i, o) for i in inside for o in outside]
+            here = np.all((s < 0) == signs, axis=1)
+            cut = [
+                x[here, i] + (s[here, i] / (s[here, i] - s[here, o]))[:, None] * (x[here, o] - x[here, i])
+                for i, o in edges
+            ]
+            found += [np.stack([cut[n] for n in three], axis=1) for three in ((0, 1, 2), (1, 2, 3))[: len(cut) - 2]]
+    return np.concatenate([part for part in found if len(part)])
+
+
+figure = plt.figure(figsize=(13, 8))
+figure.subplots_adjust(left=0.01, right=0.95, bottom=0.06, top=0.9, wspace=0.25, hspace=0.35)
 for i, (name, (expression, parameters, start)) in enumerate(SURFACES.items()):
     path, deviation = slide(expression, parameters, start)
     print(f"{name:10s} {expression:68s} energy within {deviation:.0e} kJ/mol")
     axes = figure.add_subplot(2, 4, i + 1, projection="3d")
-    axes.plot(*path.T, color="#0072B2", linewidth=0.6)
-    axes.plot(*path[0], "o", color="#D55E00", markersize=4)
+    axes.add_collection3d(
+        Poly3DCollection(triangles(expression, parameters, path), facecolor="0.75", alpha=0.35, edgecolor="none")
+    )
+    axes.plot(*path.T, color="#0072B2", linewidth=0.8)
+    axes.plot(*path[0], "o", color="#D55E00", markersize=5)
+    axes.set_aspect("equal")
     axes.set(xlabel="x (nm)", ylabel="y (nm)", zlabel="z (nm)", title=name)
     axes.locator_params(nbins=4)
     axes.tick_params(labelsize=7)

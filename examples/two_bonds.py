@@ -58,17 +58,17 @@ rattle = mc.RattleIntegrator(step_size)
 rattle.setConstraintTolerance(1e-10)
 
 figure, (error, energy) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-for label, integrator, colour in (
-    ("explicit, no feedback", drifting, "#D55E00"),
-    ("explicit, α = β = 0.1/Δt", stabilized, "#E69F00"),
-    ("RATTLE, tolerance 1e-10", rattle, "#0072B2"),
+for label, integrator, colour, line in (
+    ("explicit, no feedback", drifting, "#D55E00", "--"),
+    ("explicit, α = β = 0.1/Δt", stabilized, "#E69F00", ":"),
+    ("RATTLE, tolerance 1e-10", rattle, "#0072B2", "-"),
 ):
     times, errors, energies = run(integrator)
     print(f"{label:26s} largest bond error {errors.max():.1e}, energy within {np.abs(energies).max():.1e} kJ/mol")
-    error.semilogy(times, errors, color=colour, label=label, linewidth=0.9)
-    energy.plot(times, energies, color=colour, label=label, linewidth=0.9)
+    error.semilogy(times, errors, line, color=colour, label=label, linewidth=1.2)
+    energy.plot(times, energies, line, color=colour, linewidth=1.2)
 error.set(xlabel="time (ps)", ylabel="largest relative error of a bond")
-error.legend(loc="center right")
 energy.set(xlabel="time (ps)", ylabel="energy - its value at the start (kJ/mol)")
+figure.legend(loc="outside lower center", ncols=3)
 figure.suptitle(f"two rigid bonds, {1000 * step_size:g} fs")
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "two_bonds.png", dpi=120)
