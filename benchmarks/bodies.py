@@ -29,7 +29,7 @@ from scale import in_fresh_process, memory
 import openmmconstraints as mc
 from openmmconstraints.benchmark.report import machine_names
 from openmmconstraints.benchmark.timing import Spread, in_turn, run_steps
-from openmmconstraints.demo.villin import Villin, build_villin, equilibrate
+from openmmconstraints.benchmark.villin import Villin, build_villin, equilibrate
 from openmmconstraints.terminal.table import make_console, make_table
 
 STEP_SIZE = 0.001  # ps

@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.progress import track
 
 import openmmconstraints as mc
+from openmmconstraints.benchmark.candidates import Candidate, make_context
 from openmmconstraints.benchmark.generated import polyethylene
 from openmmconstraints.benchmark.start import thermalize
-from openmmconstraints.demo.comparison import Candidate, make_context
-from openmmconstraints.demo.villin import STEP_SIZE
+from openmmconstraints.benchmark.villin import STEP_SIZE
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.energy import EnergySeries
 from openmmconstraints.terminal.table import make_console, make_table

@@ -27,14 +27,14 @@ from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.calls import Calls, count_calls
+from openmmconstraints.benchmark.candidates import PARTNERS, Candidate
 from openmmconstraints.benchmark.force_fields import Biomolecule
 from openmmconstraints.benchmark.report import machine_names
 from openmmconstraints.benchmark.runner import Runner
 from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.benchmark.systems import SYSTEMS
 from openmmconstraints.benchmark.timing import Spread, in_turn
-from openmmconstraints.demo.comparison import PARTNERS, Candidate
-from openmmconstraints.demo.villin import StartState
+from openmmconstraints.benchmark.villin import StartState
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import choose_platform

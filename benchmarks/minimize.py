@@ -22,7 +22,7 @@ import openmm as mm
 from openmm import unit
 
 import openmmconstraints as mc
-from openmmconstraints.demo.villin import build_villin
+from openmmconstraints.benchmark.villin import build_villin
 from openmmconstraints.terminal.table import make_console, make_table
 
 FORCE = unit.kilojoule_per_mole / unit.nanometer

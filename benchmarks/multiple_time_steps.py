@@ -20,7 +20,7 @@ import openmm as mm
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.timing import Spread, in_turn, run_steps
-from openmmconstraints.demo.villin import build_villin, equilibrate
+from openmmconstraints.benchmark.villin import build_villin, equilibrate
 from openmmconstraints.terminal.table import make_console, make_table
 
 FAST_STEP = 0.002  # ps

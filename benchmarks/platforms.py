@@ -26,10 +26,10 @@ import openmm as mm
 from rich.progress import track
 
 from openmmconstraints.benchmark.calls import count_calls
+from openmmconstraints.benchmark.candidates import PARTNERS, Candidate
 from openmmconstraints.benchmark.runner import Runner
 from openmmconstraints.benchmark.timing import ignore_forces, in_turn, without_forces
-from openmmconstraints.demo.comparison import PARTNERS, Candidate
-from openmmconstraints.demo.villin import STEP_SIZE, StartState, build_villin, equilibrate
+from openmmconstraints.benchmark.villin import STEP_SIZE, StartState, build_villin, equilibrate
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.platforms import choose_platform
 from openmmconstraints.inspection.versions import openmm_version, plugin_version

@@ -20,9 +20,9 @@ import openmm as mm
 from openmm import app, unit
 
 import openmmconstraints as mc
+from openmmconstraints.benchmark.candidates import PARTNERS
 from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, run_steps, without_forces
-from openmmconstraints.demo.comparison import PARTNERS
-from openmmconstraints.demo.villin import build_villin, equilibrate
+from openmmconstraints.benchmark.villin import build_villin, equilibrate
 from openmmconstraints.terminal.table import make_console, make_table
 
 STEP_SIZE = 0.002  # ps

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from benchmarks.drift import INTERVAL, sample
 
-from openmmconstraints.demo.comparison import Candidate
-from openmmconstraints.demo.villin import STEP_SIZE
+from openmmconstraints.benchmark.candidates import Candidate
+from openmmconstraints.benchmark.villin import STEP_SIZE
 from openmmconstraints.inspection.energy import EnergySeries
 from validation.checks import BATCHES, Check, Estimate, compare
 from validation.plots import Panels

@@ -20,8 +20,8 @@ ORDER = (
     "freeenergy",
     "health",
     "__init__.py",  # what `import openmmconstraints` loads ends here
-    "demo",
     "benchmark",
+    "demo",
     "run",
     "commands",
     "__main__.py",

@@ -218,7 +218,7 @@ def test_inside_a_compound_integrator():
 
 @pytest.mark.long
 def test_protein_in_water_with_a_clash():
-    from openmmconstraints.demo.villin import build_villin
+    from openmmconstraints.benchmark.villin import build_villin
 
     villin = build_villin("AllBonds")
     mc.moveConstraints(villin.system)

@@ -21,7 +21,7 @@ import openmmconstraints as mc
 from openmmconstraints.benchmark.measure import Case
 from openmmconstraints.benchmark.start import TOLERANCE, accelerations
 from openmmconstraints.benchmark.timing import without_forces
-from openmmconstraints.demo.villin import STEP_SIZE
+from openmmconstraints.benchmark.villin import STEP_SIZE
 
 FRAMES = 4
 

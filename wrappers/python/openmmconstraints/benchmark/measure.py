@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 import openmm as mm
 
 import openmmconstraints as mc
+from openmmconstraints.benchmark.candidates import PARTNERS, Candidate
 from openmmconstraints.benchmark.model import Chosen
 from openmmconstraints.benchmark.runner import MAX_FREE_STEPS, Runner
 from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, without_forces
-from openmmconstraints.demo.comparison import PARTNERS, Candidate
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 

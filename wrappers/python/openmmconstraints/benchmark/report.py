@@ -18,8 +18,8 @@ from rich.console import Console
 
 from openmmconstraints.benchmark.measure import Record, Setting
 from openmmconstraints.benchmark.timing import Spread
+from openmmconstraints.benchmark.villin import STEP_SIZE
 from openmmconstraints.benchmark.words import share, shares_in_words, why_no_numbers
-from openmmconstraints.demo.villin import STEP_SIZE
 from openmmconstraints.inspection.versions import openmm_version, plugin_version
 from openmmconstraints.terminal.table import make_table, scientific
 

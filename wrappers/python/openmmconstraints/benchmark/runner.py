@@ -10,9 +10,9 @@ from time import perf_counter
 
 import openmm as mm
 
+from openmmconstraints.benchmark.candidates import make_context, set_state
 from openmmconstraints.benchmark.timing import run_steps
-from openmmconstraints.demo.comparison import make_context, set_state
-from openmmconstraints.demo.villin import StartState
+from openmmconstraints.benchmark.villin import StartState
 
 MAX_FREE_STEPS = 5  # without forces, then from the start again: without forces angles change, on which CCMA relies
 

@@ -13,7 +13,7 @@ from openmm import unit
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.model import Model
-from openmmconstraints.demo.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+from openmmconstraints.benchmark.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
 from openmmconstraints.inspection.system import particle_masses
 
 TOLERANCE = 1e-13

@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import openmmconstraints as mc
-from openmmconstraints.demo.comparison import CANDIDATES, Outcome, compare, make_context
+from openmmconstraints.benchmark.candidates import make_context
+from openmmconstraints.benchmark.villin import MINIMIZER_ITERATIONS, STEP_SIZE, Villin, build_villin, equilibrate
+from openmmconstraints.demo.comparison import CANDIDATES, Outcome, compare
 from openmmconstraints.demo.results import print_results, write_results, write_samples
-from openmmconstraints.demo.villin import MINIMIZER_ITERATIONS, STEP_SIZE, Villin, build_villin, equilibrate
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import choose_platform

@@ -11,40 +11,10 @@ from time import perf_counter
 import openmm as mm
 from openmm import unit
 
-import openmmconstraints as mc
-from openmmconstraints.demo.villin import FRICTION, SEED, STEP_SIZE, TEMPERATURE, StartState
+from openmmconstraints.benchmark.candidates import Candidate
+from openmmconstraints.benchmark.villin import STEP_SIZE
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.energy import EnergySeries
-
-#: An integrator of this package -> OpenMM's own for the same.
-PARTNERS = {"Shake": "Verlet", "Rattle": "Verlet", "RattleLangevin": "LangevinMiddle"}
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An integrator to compare."""
-
-    integrator: str
-    solver: str | None  # None: OpenMM's own
-
-    @property
-    def label(self) -> str:
-        """For tables and legends."""
-        return f"{self.integrator} {self.solver}" if self.solver else f"{self.integrator} (built-in)"
-
-    def make(self, tolerance: float) -> mm.Integrator:
-        """A new integrator."""
-        cls = getattr(mm if self.solver is None else mc, f"{self.integrator}Integrator")
-        if self.integrator in ("RattleLangevin", "LangevinMiddle"):
-            integrator = cls(TEMPERATURE, FRICTION, STEP_SIZE)
-            integrator.setRandomNumberSeed(SEED)
-        else:
-            integrator = cls(STEP_SIZE)
-        if self.solver is not None:
-            integrator.setSolver(getattr(mc.ConstraintIntegrator, self.solver))
-        integrator.setConstraintTolerance(tolerance)
-        return integrator
-
 
 CANDIDATES = (
     Candidate("Verlet", None),
@@ -84,22 +54,6 @@ class Outcome:
     def largest_iterations(self) -> int | None:
         """The largest number of iterations; None for an integrator that does not report it."""
         return max((n for n in self.iterations if n is not None), default=None)
-
-
-def make_context(
-    system: mm.System, integrator: mm.Integrator, start: StartState, platform: mm.Platform, properties: dict[str, str]
-) -> mm.Context:
-    """A Context at the common state; leapfrog integrators get the velocities of half a step before."""
-    context = mm.Context(system, integrator, platform, properties)
-    set_state(context, start)
-    return context
-
-
-def set_state(context: mm.Context, start: StartState) -> None:
-    """Put a Context into the common state."""
-    context.setPositions(start.positions)
-    leapfrog = isinstance(context.getIntegrator(), (mm.VerletIntegrator, mc.ShakeIntegrator))
-    context.setVelocities(start.half_step_velocities if leapfrog else start.velocities)
 
 
 def compare(
