@@ -101,7 +101,7 @@ HEAVY = "import sys; print(*sorted({'rich', 'matplotlib', 'scipy', 'pandas', 'IP
     "code",
     [
         "import openmmconstraints",
-        "import openmmconstraints.demo.comparison, openmmconstraints.benchmark.measure",
+        "import openmmconstraints.demo.rigid, openmmconstraints.demo.cost, openmmconstraints.demo.words",
         "import openmmconstraints.commands.cli as cli; cli.build_parser()",
     ],
 )

@@ -57,6 +57,16 @@ def _from_pdb(path: Path, *force_field: str, **options: Any) -> Biomolecule:
     return Biomolecule(app.ForceField(*force_field), _array(pdb.positions), pdb.topology, options)
 
 
+def _protein_alone(topology: app.Topology, positions: unit.Quantity) -> Biomolecule:
+    """Without water and ions; amber14."""
+    protein = app.Modeller(topology, positions)
+    protein.deleteWater()
+    protein.delete([residue for residue in protein.topology.residues() if len(list(residue.atoms())) == 1])
+    protein.topology.setPeriodicBoxVectors(None)
+    options = {"nonbondedMethod": app.CutoffNonPeriodic, "nonbondedCutoff": CUTOFF * unit.nanometer}
+    return Biomolecule(app.ForceField("amber14-all.xml"), _array(protein.positions), protein.topology, options)
+
+
 # ---- from OpenMM's own package ---------------------------------------------------------------------------------------
 
 _OPENMM = Path(app.__file__).with_name("data")
@@ -65,6 +75,12 @@ _OPENMM = Path(app.__file__).with_name("data")
 def villin() -> Biomolecule:
     """amber14 and TIP3P."""
     return _from_pdb(_OPENMM / "test.pdb", "amber14-all.xml", "amber14/tip3p.xml", **_periodic())
+
+
+def villin_protein() -> Biomolecule:
+    """The protein of the same alone."""
+    pdb = app.PDBFile(str(_OPENMM / "test.pdb"))
+    return _protein_alone(pdb.topology, pdb.positions)
 
 
 def dppc() -> Biomolecule:
@@ -104,11 +120,7 @@ def dhfr() -> Biomolecule:
 def dhfr_protein() -> Biomolecule:
     """The protein of the same alone, amber14."""
     coordinates = app.AmberInpcrdFile(str(openmmtools_data() / "dhfr" / "JAC.inpcrd"))
-    protein = app.Modeller(_amber("dhfr", "JAC.prmtop").topology, coordinates.positions)
-    protein.deleteWater()
-    protein.topology.setPeriodicBoxVectors(None)
-    options = {"nonbondedMethod": app.CutoffNonPeriodic, "nonbondedCutoff": CUTOFF * unit.nanometer}
-    return Biomolecule(app.ForceField("amber14-all.xml"), _array(protein.positions), protein.topology, options)
+    return _protein_alone(_amber("dhfr", "JAC.prmtop").topology, coordinates.positions)
 
 
 def t4_lysozyme() -> Biomolecule:

@@ -50,7 +50,7 @@ class Setting:
     tolerances: tuple[float, ...]
     rounds: int
     seconds: float  # of each measurement in a round
-    setup_limit: float  # s, for OpenMM's own algorithm
+    setup_limit: float  # s, for OpenMM's own algorithm; infinite: it is not tried before
     quick: bool
 
     @property
@@ -116,11 +116,13 @@ class Case:
 
     def without_built_in(self) -> str | None:
         """Why OpenMM's own algorithm is left out; None if it is not."""
+        limit = self.setting.setup_limit
+        if math.isinf(limit):
+            return None
         clusters = mc.ShakeIntegrator(0.001).getClusters(self.moved)
         triangles = sum(c.count for c in clusters if (c.constraints, c.particles) == (3, 3))  # SETTLE's
         if self.system.getNumConstraints() - 3 * triangles < FEWEST_TIMED:
             return None
-        limit = self.setting.setup_limit
         with TemporaryDirectory() as folder:
             path = Path(folder) / "system.xml"
             path.write_text(mm.XmlSerializer.serialize(without_forces(self.system)))
@@ -152,15 +154,16 @@ class Case:
 
     def measure(self, advance: Callable[[int], None], say: Callable[[str], None]) -> list[Record]:
         """All solvers at all tolerances; advance() is called with rounds that are done, say() with what is left out."""
-        self._prepare(say)
+        self.prepare(say)
         records = []
         for tolerance in self.setting.tolerances:
-            records += self._measure(tolerance, advance)
+            records += self.measure_at(tolerance, advance)
         return records
 
     # ---- the Contexts, made once ---------------------------------------------------------------------------------
 
-    def _prepare(self, say: Callable[[str], None]) -> None:
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Make the Contexts; say() is called with what is left out."""
         self.whole: dict[Candidate, Runner] = {}
         self.bare: dict[Candidate, Runner] = {}
         self.motion: dict[bool, Runner] = {}  # of OpenMM's integrator (True) and of ours
@@ -197,7 +200,8 @@ class Case:
 
     # ---- one tolerance -------------------------------------------------------------------------------------------
 
-    def _measure(self, tolerance: float, advance: Callable[[int], None]) -> list[Record]:
+    def measure_at(self, tolerance: float, advance: Callable[[int], None]) -> list[Record]:
+        """All solvers at one tolerance, once prepare() was called; advance() as in measure()."""
         size = (self.system.getNumConstraints(), self.system.getNumParticles())
         records = {
             c: Record(

@@ -15,6 +15,7 @@ _RIGID = ("Rigid",)
 
 _ALL = (
     NamedSystem("villin", "protein in water, 8,867 atoms", _BIO, force_fields.villin),
+    NamedSystem("villin-protein", "the same protein alone, 582 atoms", _BIO, force_fields.villin_protein),
     NamedSystem("dppc", "membrane of 128 lipids in water, 28,160 atoms", _BIO, force_fields.dppc),
     NamedSystem("dhfr", "protein in water, 23,558 atoms; needs openmmtools", _BIO, force_fields.dhfr),
     NamedSystem(

@@ -106,7 +106,7 @@ def build_parser(run_hint: str = "") -> argparse.ArgumentParser:
     demo = _add_parser(
         commands,
         "demo",
-        "compare OpenMM's VerletIntegrator with SHAKE and RATTLE on a protein in water, in under three minutes",
+        "compare this package with OpenMM's own algorithms: energy, error, cost, set-up, rigid molecules, mean force",
         f"{PROGRAM} demo --constraints AllBonds --time-budget 60",
     )
     demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
@@ -123,7 +123,7 @@ def build_parser(run_hint: str = "") -> argparse.ArgumentParser:
         type=_positive(float, MAX_SECONDS),
         default=130.0,
         metavar="SECONDS",
-        help="whole command (default: 130)",
+        help="whole command (default: 130); shortens the runs of the protein, not the other parts, of about 20 s",
     )
     _add_benchmark(commands)
     return parser

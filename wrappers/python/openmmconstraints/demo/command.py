@@ -1,39 +1,42 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""`openmm-constraints demo`: OpenMM's own integrator against SHAKE and RATTLE, on a protein in water."""
+"""`openmm-constraints demo`: this package beside OpenMM's own algorithms, in five parts."""
 
 from __future__ import annotations
 
 import os
-import platform as machine
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 import openmm as mm
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.candidates import make_context
-from openmmconstraints.benchmark.villin import MINIMIZER_ITERATIONS, STEP_SIZE, Villin, build_villin, equilibrate
+from openmmconstraints.benchmark.report import machine_names, processor
+from openmmconstraints.benchmark.villin import STEP_SIZE, Villin, build_villin, equilibrate
+from openmmconstraints.demo import butane, cost, rigid, set_up, words
 from openmmconstraints.demo.comparison import CANDIDATES, Outcome, compare
-from openmmconstraints.demo.results import print_results, write_results, write_samples
+from openmmconstraints.demo.files import write_results, write_samples
+from openmmconstraints.demo.others import OtherPrograms
+from openmmconstraints.demo.plan import LONGEST_OVERRUN, OTHER_PARTS, Plan, make_plan, time_steps
+from openmmconstraints.demo.results import Results
+from openmmconstraints.demo.table import print_table, write_markdown
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import choose_platform
 from openmmconstraints.inspection.system import count_degrees_of_freedom
-from openmmconstraints.inspection.versions import openmm_version, plugin_version
+from openmmconstraints.inspection.versions import openmm_version
 from openmmconstraints.terminal.options import check_tolerance
 from openmmconstraints.terminal.table import make_console
 
 MAX_STEPS = 20_000
-EQUILIBRATION_STEPS = 200
-SAMPLES = 40  # per run
-SHORTEST_INTERVAL = 4  # steps between samples, where there are as many: the first one after a sample is not timed
-TRIAL_STEPS = 5
-PLANNED_SHARE = 0.85  # of the time that is left
-LONGEST_OVERRUN = 1.1  # times the budget; then runs end early
+PARTS = 5
 
 
 @dataclass(frozen=True)
@@ -49,23 +52,10 @@ class Settings:
     time_budget: float  # s, where steps is None
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Lengths of the runs, and an estimate of the time."""
-
-    steps: int
-    equilibration: int
-    seconds: float  # estimate of the whole command
-
-    @property
-    def interval(self) -> int:
-        """Steps between two samples."""
-        return max(min(SHORTEST_INTERVAL, self.steps), self.steps // SAMPLES)
-
-
 def demo(settings: Settings) -> int:
-    """Run everything; returns 1 if a run failed."""
+    """Run everything; returns 1 if a run of this package failed."""
     begin = perf_counter()
+    others = OtherPrograms()
     console = make_console()
     check_tolerance(mc.RattleIntegrator, settings.tolerance)
     platform = choose_platform(settings.platform)
@@ -73,40 +63,36 @@ def demo(settings: Settings) -> int:
     _make_folder(settings.output)
     console.print("openmm-constraints demo: measuring a few steps to estimate the time ...")
     first = build_villin(settings.constraints[0])
-    build_seconds = perf_counter() - begin
-    plan = _plan(settings, build_seconds, *_time_steps(first, platform, properties, settings.tolerance))
+    build = perf_counter() - begin
+    times = time_steps(first, platform, properties, settings.tolerance)
+    plan = make_plan(len(settings.constraints), settings.steps, settings.time_budget, build, *times)
     console.print(
-        f"estimated total time: {plan.seconds:.0f} s ({len(settings.constraints) * len(CANDIDATES)} runs of "
-        f"{plan.steps:,} steps = {plan.steps * STEP_SIZE:.3g} ps)"
+        f"estimated total time: {plan.seconds:.0f} s (runs of {plan.steps:,} steps = {plan.steps * STEP_SIZE:.3g} ps)"
     )
+    where = _describe(platform, properties)
+    results = Results(_settings(settings, platform, properties), settings.tolerance)
+    deadline = begin + LONGEST_OVERRUN * settings.time_budget - OTHER_PARTS
+    deadline = deadline if settings.steps is None else float("inf")
+    _run_parts(console, settings, plan, first, platform, properties, deadline, results)
+    print_table(console, results)
+    results.settings["cores_used_by_other_programs"] = others.cores()
     title = (
-        f"villin in water, {first.system.getNumParticles():,} atoms, {1000 * STEP_SIZE:g} fs, "
-        f"tolerance {settings.tolerance:g}\n{_describe(platform, properties)}"
+        f"openmm-constraints beside OpenMM {openmm_version()}\n"
+        f"villin in water: {first.system.getNumParticles():,} atoms, {1000 * STEP_SIZE:g} fs, {where}"
     )
-    console.print(title)
-    deadline = begin + LONGEST_OVERRUN * settings.time_budget if settings.steps is None else float("inf")
-    outcomes, freedom = _run_all(console, settings, plan, first, platform, properties, deadline)
-    print_results(console, outcomes, freedom)
-    if any(outcome.steps < plan.steps and not outcome.failure for outcome in outcomes):
-        console.print("Some runs were ended early to keep the budget, because the machine has become slower.")
-    described = {
-        "platform": platform.getName(),
-        "properties": properties,
-        "constraint_tolerance": settings.tolerance,
-        "step_size_ps": STEP_SIZE,
-        "degrees_of_freedom": freedom,
-        "openmm": openmm_version(),
-        "openmm_constraints": plugin_version(),
-    }
-    write_samples(outcomes, settings.output / "samples.csv")
-    write_results(outcomes, described, freedom, settings.output / "results.json")
-    from openmmconstraints.demo.plot import plot
-
-    plot(outcomes, title, settings.tolerance, settings.output / "demo.png")
-    names = ", ".join(("demo.png", "samples.csv", "results.json"))
+    _write(results, title, settings.output)
+    if any(outcome.steps < plan.steps and not outcome.failure for outcome in results.outcomes):
+        console.print("Runs of villin were ended early to keep the budget, because the machine has become slower.")
+    for sentence in words.failures(results):
+        console.print(sentence, style="red")
+    console.print(words.in_short(results))
+    busy = words.of_others(others.cores())
+    if busy is not None:
+        console.print(busy, style="yellow")
+    names = "demo.png, table.md, samples.csv, results.json"
     console.print(f"wrote {names} to {settings.output.resolve()}", soft_wrap=True)
     console.print(f"took {perf_counter() - begin:.0f} s (estimated: {plan.seconds:.0f} s)")
-    return 1 if any(outcome.failure for outcome in outcomes) else 0
+    return 1 if words.failures(results) else 0
 
 
 def _make_folder(folder: Path) -> None:
@@ -131,45 +117,31 @@ def _properties(platform: mm.Platform, threads: int | None) -> dict[str, str]:
 
 def _describe(platform: mm.Platform, properties: dict[str, str]) -> str:
     details = ", ".join(f"{name} {value}" for name, value in properties.items())
-    where = f"{machine.system()} {machine.machine()}, OpenMM {openmm_version()}"
-    return f"{platform.getName()} platform{f' ({details})' if details else ''} on {where}"
+    return f"{platform.getName()} platform{f' ({details})' if details else ''}, {processor()}"
 
 
-def _time_steps(villin: Villin, platform: mm.Platform, properties: dict[str, str], tolerance: float):
-    """Seconds to create a Context, and per step: the mean over the integrators."""
-    create, step = 0.0, 0.0
-    for candidate in CANDIDATES:
-        start = perf_counter()
-        integrator = candidate.make(tolerance)
-        context = mm.Context(villin.system, integrator, platform, properties)
-        context.setPositions(villin.positions)
-        context.applyConstraints(tolerance)
-        integrator.setStepSize(1e-5)  # the positions are not minimized yet
-        integrator.step(1)
-        context.getState(energy=True)
-        create += perf_counter() - start
-        start = perf_counter()
-        integrator.step(TRIAL_STEPS)
-        context.getState(energy=True)
-        step += (perf_counter() - start) / (TRIAL_STEPS + 1)
-    return create / len(CANDIDATES), step / len(CANDIDATES)
+def _settings(settings: Settings, platform: mm.Platform, properties: dict[str, str]) -> dict[str, object]:
+    return {
+        **machine_names(),
+        "platform": platform.getName(),
+        "properties": properties,
+        "constraint_tolerance": settings.tolerance,
+        "step_size_ps": STEP_SIZE,
+    }
 
 
-def _plan(settings: Settings, build: float, create: float, step: float) -> Plan:
-    """As many steps as the budget allows, or the estimate for the number that was asked for."""
-    sets, runs = len(settings.constraints), len(settings.constraints) * len(CANDIDATES)
-    some = 10 * settings.steps if settings.steps else int(0.1 * settings.time_budget / sets / step)
-    equilibration = max(1, min(EQUILIBRATION_STEPS, some))
-    prepare = build * sets + create * len(CANDIDATES) + sets * step * (equilibration + 3 * MINIMIZER_ITERATIONS)
-    finish = 3.0  # figure and files
-    fixed = prepare + runs * create + finish
-    # Steps and samples cost the same.
-    affordable = max(0.0, PLANNED_SHARE * (settings.time_budget - fixed) / (runs * step))
-    steps = settings.steps or max(1, min(MAX_STEPS, int(max(affordable - SAMPLES, 0.8 * affordable))))
-    return Plan(steps, equilibration, fixed + runs * (steps + min(SAMPLES, steps / SHORTEST_INTERVAL)) * step)
+@contextmanager
+def _part(console: Console, number: int, title: str, total: float) -> Iterator[Callable[[float], None]]:
+    """A line for logs, and a bar on a terminal; gives the function to call with what is done."""
+    console.print(f"[{number}/{PARTS}] {title} ...")
+    columns = (TextColumn("     "), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    shown = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda n: progress.advance(task, n)
 
 
-def _run_all(
+def _run_parts(
     console: Console,
     settings: Settings,
     plan: Plan,
@@ -177,32 +149,63 @@ def _run_all(
     platform: mm.Platform,
     properties: dict[str, str],
     deadline: float,
-) -> tuple[list[Outcome], dict[str, int]]:
-    """All runs, with a progress bar; returns what they gave and the degrees of freedom of each set of constraints."""
-    outcomes: list[Outcome] = []
-    freedom: dict[str, int] = {}
-    runs_left = len(settings.constraints) * len(CANDIDATES)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("steps"))
-    with Progress(*columns, TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), console=console) as progress:
-        task = progress.add_task("preparing", total=runs_left * plan.steps)
-        for constraints in settings.constraints:
-            progress.update(task, description=f"{constraints}: equilibrating")
-            villin = first if constraints == settings.constraints[0] else build_villin(constraints)
-            start = equilibrate(villin, platform, properties, plan.equilibration)
-            freedom[constraints] = count_degrees_of_freedom(
-                villin.system, mc.RattleIntegrator(STEP_SIZE).getClusters(villin.system)
-            )
-            meter = BondMeter(villin.system)
-            for candidate in CANDIDATES:
-                progress.update(task, description=f"{constraints}: {candidate.label}")
-                outcome = Outcome(constraints, candidate)
-                context = make_context(villin.system, candidate.make(settings.tolerance), start, platform, properties)
-                # Where the estimate was too low, every run gets its share of the time that is left.
-                limit = perf_counter() + max(0.0, deadline - perf_counter()) / runs_left
-                compare(outcome, context, meter, plan.steps, plan.interval, limit, lambda n: progress.advance(task, n))
-                outcomes.append(outcome)
-                runs_left -= 1
-                progress.update(task, completed=len(outcomes) * plan.steps)
-                if outcome.failure is not None:
-                    progress.console.print(f"{constraints}, {candidate.label}: {outcome.failure}", style="red")
-    return outcomes, freedom
+    results: Results,
+) -> None:
+    """Fill in the results; prints a sentence on each part."""
+
+    def say(*sentences: str) -> None:
+        for sentence in sentences:
+            console.print(Padding(sentence, (0, 0, 0, 6)))
+
+    sets = settings.constraints
+    with _part(console, 1, f"villin in water, {' and '.join(sets)}", len(sets) * plan.steps) as advance:
+        for done, constraints in enumerate(sets):
+            villin = first if done == 0 else build_villin(constraints)
+            # Where the estimate was too low, every set gets its share of the time that is left.
+            limit = perf_counter() + max(0.0, deadline - perf_counter()) / (len(sets) - done)
+            _run_villin(constraints, villin, platform, properties, plan, limit, advance, results)
+    say(words.of_villin(results), words.of_error(results))
+    with _part(console, 2, "cost against tolerance", 2 * cost.PASSES * len(cost.TOLERANCES)) as advance:
+        results.cost = cost.measure_cost(advance)
+    say(words.of_cost(results))
+    with _part(console, 3, "set-up", len(set_up.LENGTHS)) as advance:
+        results.set_ups = set_up.measure_set_up(advance)
+    say(words.of_set_up(results))
+    with _part(console, 4, "linear and rigid molecules", len(rigid.MOLECULES) * rigid.STEPS) as advance:
+        results.rigid = rigid.run_rigid(advance)
+    say(words.of_rigid(results))
+    with _part(console, 5, "mean force on a dihedral", butane.WINDOWS) as advance:
+        results.mean_forces = butane.measure_mean_force(advance)
+    say(words.of_mean_force(results))
+
+
+def _run_villin(
+    constraints: str,
+    villin: Villin,
+    platform: mm.Platform,
+    properties: dict[str, str],
+    plan: Plan,
+    limit: float,
+    advance: Callable[[float], None],
+    results: Results,
+) -> None:
+    """All integrators with one set of constraints, in turns."""
+    start = equilibrate(villin, platform, properties, plan.equilibration)
+    clusters = mc.RattleIntegrator(STEP_SIZE).getClusters(villin.system)
+    results.degrees_of_freedom[constraints] = count_degrees_of_freedom(villin.system, clusters)
+    outcomes = [Outcome(constraints, candidate) for candidate in CANDIDATES]
+    contexts = [
+        make_context(villin.system, candidate.make(results.tolerance), start, platform, properties)
+        for candidate in CANDIDATES
+    ]
+    compare(outcomes, contexts, BondMeter(villin.system), plan.steps, plan.interval, limit, advance)
+    results.outcomes += outcomes
+
+
+def _write(results: Results, title: str, folder: Path) -> None:
+    from openmmconstraints.demo.plot import plot
+
+    plot(results, title, folder / "demo.png")
+    write_markdown(results, title, folder / "table.md")
+    write_samples(results.outcomes, folder / "samples.csv")
+    write_results(results, folder / "results.json")
