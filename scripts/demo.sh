@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: MIT
 #
 # From a bare checkout to the demonstration: makes .venv, builds and installs the package where needed, then runs
-# `openmm-constraints demo` with the arguments given here. Works from any directory, without a display.
+# `openmm-constraints demo` with the arguments given here: about a minute on two cores. Works from any directory, without a
+# display.
 #
 #   scripts/demo.sh
 #   scripts/demo.sh --constraints HBonds --time-budget 60 --output /tmp/demo

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # needs no display
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from openmmconstraints.benchmark.villin import STEP_SIZE
 from openmmconstraints.demo import rigid, words
@@ -131,8 +131,10 @@ def _draw_cost(axes: Axes, results: Results) -> None:
             axes.errorbar(tolerances, middle, yerr=[low, high], capsize=4, elinewidth=1.5, **_style(candidate))
     axes.set_xscale("log")
     axes.invert_xaxis()
-    axes.set_ylim(bottom=0)
-    _leave_room(axes, above=0.2)
+    axes.xaxis.set_major_locator(LogLocator(100))
+    axes.xaxis.set_minor_locator(NullLocator())
+    tallest = max((cost.microseconds.median for cost in results.cost), default=1.0)
+    axes.set_ylim(0, 1.5 * tallest)  # bars of a busy machine may leave the panel
     axes.set(xlabel="tolerance (relative)", ylabel="time of constraints (µs a step)")
     if results.cost:
         _note(axes, f"villin, {results.cost[0].constraints} bonds (OpenMM: CCMA)\nbars: quartiles")
@@ -144,7 +146,7 @@ def _draw_set_up(axes: Axes, results: Results) -> None:
     sizes = [entry.constraints for entry in results.set_ups]
     for candidate in CANDIDATES:
         axes.plot(sizes, [entry.seconds[candidate] for entry in results.set_ups], **_style(candidate))
-    axes.set(xlabel="constraints (polyethylene)", ylabel="time to create a Context (s)")
+    axes.set(xlabel="constraints (polyethylene)", ylabel="time to create a Context (CPU s)")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())

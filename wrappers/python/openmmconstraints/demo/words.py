@@ -126,7 +126,7 @@ def in_short(results: Results) -> str:
             for cost, ratio in loosest_and_tightest(results, candidate)
         ]
         if shown:
-            parts.append(f"{short_name(candidate)}'s constraints took {' and '.join(shown)} times OpenMM's time")
+            parts.append(f"constraints of {short_name(candidate)} {' and '.join(shown)}")
     ratios = [
         runs[candidate].time_ratio(runs[BUILT_IN])
         for runs in by_system(results.outcomes).values()
@@ -134,7 +134,7 @@ def in_short(results: Results) -> str:
     ]
     medians = [ratio.median for ratio in ratios if ratio is not None]
     if medians:
-        parts.append(f"whole steps {min(medians):.2f} to {max(medians):.2f} times")
+        parts.append(f"whole steps {min(medians):.2f} to {max(medians):.2f}")
     if results.set_ups:
         times = results.set_ups[-1].seconds
         parts.append(f"set-up {seconds(max(times[c] for c in OURS))} (OpenMM: {seconds(times[BUILT_IN])})")
@@ -142,4 +142,4 @@ def in_short(results: Results) -> str:
         ours = "ran" if all(runs[c].failure is None for c in OURS) else "FAILED"
         theirs = "OpenMM too" if runs[BUILT_IN].failure is None else f"OpenMM: {of_run(runs[BUILT_IN])}"
         parts.append(f"{name} {ours} ({theirs})")
-    return f"In short: {'; '.join(parts) or 'not measured'}."
+    return f"In short (times, OpenMM's = 1): {'; '.join(parts) or 'not measured'}."
