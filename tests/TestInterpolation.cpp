@@ -73,7 +73,7 @@ struct Alchemical {
     }
 };
 
-const double changeOf(CoordinateKind kind) {
+double changeOf(CoordinateKind kind) {
     return kind == CoordinateKind::Distance ? 0.02 : kind == CoordinateKind::Custom ? 0.03 : 0.3;
 }
 
@@ -343,8 +343,9 @@ TEST_P(Interpolations, TakeNewValuesWhereTheContextIs) {
 }
 
 TEST_P(Interpolations, AreSolvedByAllIntegrators) {
-    for (const std::string& name : {"Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "ConstraintForce",
+    for (const char* const which : {"Rattle", "Shake", "RattleLangevin", "GeodesicLangevin", "ConstraintForce",
                                     "RattleNoseHoover", "RattleMTS", "RattleMTSLangevin"}) {
+        const std::string name = which;
         Alchemical a(CoordinateKind::Distance, 0.02, {platform, ConstraintIntegrator::Automatic, name}, 0, 1e-8);
         a.context().setParameter("lambda", 0.7);
         a.integrator().step(3);
