@@ -17,6 +17,7 @@ import pytest
 from openmm import unit
 
 import openmmconstraints as mc
+from openmmconstraints import wrapper
 
 SOLVERS = ("Automatic", "Iterative", "MatrixInversion")
 
@@ -125,7 +126,7 @@ def test_stubs_have_the_docstrings_of_the_module():
     classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
     missing = []
     for name, node in classes.items():
-        kind = getattr(mc, name)
+        kind = getattr(wrapper, name)
         assert ast.get_docstring(node), name
         for member in node.body:
             if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
