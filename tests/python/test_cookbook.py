@@ -95,6 +95,7 @@ def learned_potential(found, printed):
     pairs = bonds_to_hydrogen(found)
     start = found["pdb"].getPositions(asNumpy=True)._value
     assert len(pairs) == 12
+    assert found["integrator"].getNumDegreesOfFreedom() == 3 * 22 - 12
     np.testing.assert_allclose(distances(positions(found), pairs), distances(start, pairs), rtol=2e-5)
 
 
