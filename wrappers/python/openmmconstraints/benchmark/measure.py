@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import openmm as mm
 
@@ -21,7 +22,7 @@ from openmmconstraints.benchmark.candidates import PARTNERS, Candidate
 from openmmconstraints.benchmark.model import Chosen
 from openmmconstraints.benchmark.runner import MAX_FREE_STEPS, Runner
 from openmmconstraints.benchmark.start import relax, thermalize
-from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, without_forces
+from openmmconstraints.benchmark.timing import Clock, Spread, ignore_forces, in_turn, without_forces
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 
@@ -52,6 +53,7 @@ class Setting:
     seconds: float  # of each measurement in a round
     setup_limit: float  # s, for OpenMM's own algorithm; infinite: it is not tried before
     quick: bool
+    clock: Clock = perf_counter
 
     @property
     def partner(self) -> str:
@@ -190,7 +192,7 @@ class Case:
 
     def _runner(self, system: mm.System, integrator: mm.Integrator, longest: int | None) -> Runner:
         setting = self.setting
-        return Runner(system, integrator, self.start, setting.platform, setting.properties, longest)
+        return Runner(system, integrator, self.start, setting.platform, setting.properties, longest, setting.clock)
 
     def _unconstrained(self) -> mm.System:
         system = without_forces(self.system)

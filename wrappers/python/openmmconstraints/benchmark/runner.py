@@ -11,7 +11,7 @@ from time import perf_counter
 import openmm as mm
 
 from openmmconstraints.benchmark.candidates import make_context, set_state
-from openmmconstraints.benchmark.timing import run_steps
+from openmmconstraints.benchmark.timing import Clock, run_steps
 from openmmconstraints.benchmark.villin import StartState
 
 MAX_FREE_STEPS = 5  # without forces, then from the start again: without forces angles change, on which CCMA relies
@@ -21,6 +21,7 @@ class Runner:
     """A Context that starts from the same state whenever it is timed.
 
     :param longest: steps after which it starts again within a measurement; None: never
+    :param clock:   by which all is timed
     """
 
     def __init__(
@@ -31,12 +32,13 @@ class Runner:
         platform: mm.Platform,
         properties: dict[str, str],
         longest: int | None,
+        clock: Clock = perf_counter,
     ) -> None:
-        begin = perf_counter()
+        begin = clock()
         self.context = make_context(system, integrator, start, platform, properties)
-        self.setup_s = perf_counter() - begin
-        self.first_step_s = run_steps(self.context, 1)
-        self.start, self.longest = start, longest
+        self.setup_s = clock() - begin
+        self.first_step_s = run_steps(self.context, 1, clock)
+        self.start, self.longest, self.clock = start, longest, clock
         self.blocks, self.steps = 1, 2
 
     def choose_steps(self, seconds: float) -> None:
@@ -52,7 +54,7 @@ class Runner:
         for _ in range(self.blocks):
             set_state(self.context, self.start)
             run_steps(self.context, 1)  # an integrator checks a new state in its first step
-            seconds.append(run_steps(self.context, self.steps))
+            seconds.append(run_steps(self.context, self.steps, self.clock))
         return median(seconds) / self.steps
 
     def set_tolerance(self, tolerance: float) -> None:

@@ -135,7 +135,7 @@ def _draw_cost(axes: Axes, results: Results) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     tallest = max((cost.microseconds.median for cost in results.cost), default=1.0)
     axes.set_ylim(0, 1.5 * tallest)  # bars of a busy machine may leave the panel
-    axes.set(xlabel="tolerance (relative)", ylabel="time of constraints (µs a step)")
+    axes.set(xlabel="tolerance (relative)", ylabel="constraints (CPU µs a step)")
     if results.cost:
         _note(axes, f"villin, {results.cost[0].constraints} bonds (OpenMM: CCMA)\nbars: quartiles")
 
@@ -146,7 +146,7 @@ def _draw_set_up(axes: Axes, results: Results) -> None:
     sizes = [entry.constraints for entry in results.set_ups]
     for candidate in CANDIDATES:
         axes.plot(sizes, [entry.seconds[candidate] for entry in results.set_ups], **_style(candidate))
-    axes.set(xlabel="constraints (polyethylene)", ylabel="time to create a Context (CPU s)")
+    axes.set(xlabel="constraints (polyethylene)", ylabel="creating a Context (CPU s)")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())

@@ -62,6 +62,5 @@ def measure_set_up(advance: Callable[[int], None], lengths: Sequence[int] = LENG
 
 def _seconds(candidate: Candidate, system: mm.System, start: StartState) -> float:
     integrator = ignore_forces(candidate.make(TOLERANCE))
-    begin = process_time()
-    Runner(system, integrator, start, mm.Platform.getPlatform("CPU"), {"Threads": "1"}, None)
-    return process_time() - begin
+    runner = Runner(system, integrator, start, mm.Platform.getPlatform("CPU"), {"Threads": "1"}, None, process_time)
+    return runner.setup_s + runner.first_step_s

@@ -23,8 +23,8 @@ CAPTION = (
     "In brackets: the time over OpenMM's (less is faster), the median of stretches or passes in turns. Bond error: "
     "largest |d - d0|/d0. Drift: least squares over this short run, ± its standard error. Bonds alone: of the protein, "
     "a step without forces less one without constraints; RATTLE solves for velocities too. Set-up: bonds and angles of "
-    "hydrogens in polyethylene, Context and first step, time of a processor. Mean force: on butane's dihedral, kJ/mol/rad, by "
-    "RattleLangevinIntegrator (Reference platform). Bonds alone: one core; set-up, CO2 and benzene: one thread."
+    "hydrogens in polyethylene, Context and first step. Both: processor time of one thread. "
+    "Mean force: on butane's dihedral, kJ/mol/rad, by RattleLangevinIntegrator on the Reference platform."
 )
 Row = list[str]
 

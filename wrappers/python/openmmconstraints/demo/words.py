@@ -34,7 +34,7 @@ def of_others(cores: float | None) -> str | None:
     """A warning where other programs were busy."""
     if cores is None or cores <= QUIET:
         return None
-    return f"Other programs used {cores:.1f} cores meanwhile: do not rely on these times, and little on their ratios."
+    return f"Other programs used {cores:.1f} cores meanwhile: do not rely on times of whole steps, nor on their ratios."
 
 
 def of_villin(results: Results) -> str:
