@@ -3,6 +3,7 @@
 #include "SystemChecks.h"
 #include "CollectConstraints.h"
 #include "ConstraintErrors.h"
+#include "FixedAxes.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/CMMotionRemover.h"
 #include "openmm/CompoundIntegrator.h"
@@ -18,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <random>
 #include <set>
 #include <typeinfo>
 
@@ -28,7 +28,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-using Axes = std::array<bool, 3>;
 constexpr std::array<int, 3> axes = {0, 1, 2};
 
 bool removesMotion(const Force& force) {
@@ -52,40 +51,6 @@ int anchorOf(const ConstraintSet& set, const Constraint& c) {
     const auto massless =
         std::find_if(c.particles.begin(), c.particles.end(), [&](int p) { return set.inverseMass[p] == 0; });
     return massless != c.particles.end() && set.isMovable(c) ? *massless : -1;
-}
-
-/** The axes along which a translation of all particles of a constraint, with or without massless ones, changes sigma at
- * any of several random positions, near the origin and far from it, with the default Context parameters or other
- * values. */
-Axes fixedBy(const ConstraintSet& set, const Constraint& c, bool masslessToo) {
-    Axes fixed = {};
-    CustomCoordinate& sigma = *set.custom[c.form];
-    const std::vector<double> defaults = sigma.getGlobals();
-    std::mt19937 random(1);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    std::vector<Real3> x(c.size()), gradient(c.size());
-    for (int sample = 0; sample < 50; sample++) {
-        const double scale = std::array<double, 5>{1, 3, 10, 30, 100}[sample % 5];
-        for (Real3& place : x)
-            place = {scale * uniform(random), scale * uniform(random), scale * uniform(random)};
-        std::vector<double> globals = defaults;
-        for (double& value : globals)
-            value += sample % 2 * uniform(random);
-        sigma.setGlobals(globals);
-        sigma.evaluate(x.data(), set.parameters.data() + c.firstParameter, {}, gradient.data());
-        Real3 sum;
-        double squares = 0;
-        for (int s = 0; s < c.size(); s++) {
-            if (masslessToo || set.inverseMass[c.particles[s]] > 0)
-                sum += gradient[s];
-            squares += dot(gradient[s], gradient[s]);
-        }
-        const double components[3] = {sum.x, sum.y, sum.z};
-        for (int axis = 0; axis < 3; axis++) // false where there is no gradient
-            fixed[axis] = fixed[axis] || std::abs(components[axis]) > 1e-8 * std::sqrt(squares);
-    }
-    sigma.setGlobals(defaults);
-    return fixed;
 }
 
 } // namespace
