@@ -260,6 +260,33 @@ void ConstraintIntegrator::computeBlueMoon(const vector<int>& constraints, vecto
     });
 }
 
+double ConstraintIntegrator::computePressure(double& error) {
+    requireContext(true);
+    vector<double> pressure, errors;
+    work("computePressure()", [&](IntegrateConstraintsStepKernel& kernel) {
+        kernel.computePressure(*context, *this, false, pressure, errors);
+    });
+    error = errors[0];
+    return pressure[0];
+}
+
+static vector<Vec3> toRows(const vector<double>& tensor) {
+    vector<Vec3> rows;
+    for (size_t k = 0; k < tensor.size(); k += 3)
+        rows.emplace_back(tensor[k], tensor[k + 1], tensor[k + 2]);
+    return rows;
+}
+
+vector<Vec3> ConstraintIntegrator::computePressureTensor(vector<Vec3>& errors) {
+    requireContext(true);
+    vector<double> pressure, each;
+    work("computePressureTensor()", [&](IntegrateConstraintsStepKernel& kernel) {
+        kernel.computePressure(*context, *this, true, pressure, each);
+    });
+    errors = toRows(each);
+    return toRows(pressure);
+}
+
 int ConstraintIntegrator::getNumDegreesOfFreedom() const {
     requireContext(false);
     const System& system = context->getSystem();

@@ -5,6 +5,7 @@
 
 #include "ConstraintProgram.h"
 #include "HostStepKernel.h"
+#include "KeptState.h"
 
 namespace ConstraintPlugin {
 
@@ -63,6 +64,8 @@ protected:
     const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void setPositions(OpenMM::ContextImpl& context, const Real3* x) override;
     void setVelocities(OpenMM::ContextImpl& context, const Real3* v) override;
+    std::unique_ptr<KeptState> keepState(OpenMM::ContextImpl& context) override;
+    bool canShearBox() const override;
     double positionEpsilon() const override;
     std::string solverDescription() const override;
     double smallestTolerance() const override;
@@ -91,6 +94,7 @@ protected:
 
 private:
     class Listener;
+    class Kept;
     /** The order of particles on the device, and the copy of the box that each is in. */
     struct Order {
         std::vector<int> atomIndex;

@@ -13,10 +13,6 @@ static Real3 toReal3(const Vec3& v) {
     return {v[0], v[1], v[2]};
 }
 
-static Vec3 toVec3(const Real3& v) {
-    return Vec3(v.x, v.y, v.z);
-}
-
 /** Copy the values that a Context returned. */
 static const Real3* keep(vector<Real3>& kept, const vector<Vec3>& returned) {
     kept.resize(returned.size());
@@ -44,12 +40,6 @@ const Real3* CommonStepKernel::forces(ContextImpl& context, const ConstraintInte
     vector<Vec3> f;
     context.getForces(f);
     return keep(hostForces, f);
-}
-
-static vector<Vec3> toVectors(const Real3* x, int n) {
-    vector<Vec3> result(n);
-    transform(x, x + n, result.begin(), toVec3);
-    return result;
 }
 
 void CommonStepKernel::setPositions(ContextImpl& context, const Real3* x) {

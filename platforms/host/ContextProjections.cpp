@@ -135,13 +135,7 @@ int HostStepKernel::findConstraintRank(ContextImpl& context, const ConstraintInt
     return isKnown ? rank : counted;
 }
 
-double HostStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    requireProjected(context, integrator);
-    if (scheme.kineticEnergy == StepScheme::KineticEnergy::Plain)
-        return kineticEnergy(velocities(context));
-    if (const optional<double> computed = projectedKineticEnergy(context, integrator))
-        return *computed;
-
+vector<Vec3> HostStepKernel::reportedVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {
     const double shift =
         scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected ? velocityTimeOffset(integrator) : 0;
     vector<Vec3> v(numParticles());
@@ -154,6 +148,16 @@ double HostStepKernel::computeKineticEnergy(ContextImpl& context, const Constrai
     const SolverSummary ofLastStep = lastStep().summary;
     projectVelocities(context, integrator, v);
     record->summary = ofLastStep;
+    return v;
+}
+
+double HostStepKernel::computeKineticEnergy(ContextImpl& context, const ConstraintIntegrator& integrator) {
+    requireProjected(context, integrator);
+    if (scheme.kineticEnergy == StepScheme::KineticEnergy::Plain)
+        return kineticEnergy(velocities(context));
+    if (const optional<double> computed = projectedKineticEnergy(context, integrator))
+        return *computed;
+    vector<Vec3> v = reportedVelocities(context, integrator);
     return kineticEnergy(asReal3(v));
 }
 

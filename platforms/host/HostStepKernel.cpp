@@ -42,6 +42,7 @@ void HostStepKernel::setTargets(const ConstraintSet& constraints) {
     projector->forgetRank();
     forgetLastState();
     shapesAreNew = true;
+    mayHavePressure = false;
 }
 
 Box HostStepKernel::box(ContextImpl& context) const {

@@ -7,12 +7,23 @@
 #include "Projector.h"
 #include "StepRecord.h"
 #include "openmmconstraints/ConstraintKernels.h"
+#include <algorithm>
 #include <limits>
 #include <optional>
 
 namespace ConstraintPlugin {
 
+class KeptState;
+
 static_assert(sizeof(Real3) == sizeof(OpenMM::Vec3), "arrays of Vec3 are passed to core as arrays of Real3");
+inline OpenMM::Vec3 toVec3(const Real3& v) {
+    return {v.x, v.y, v.z};
+}
+inline std::vector<OpenMM::Vec3> toVectors(const Real3* x, int n) {
+    std::vector<OpenMM::Vec3> result(n);
+    std::transform(x, x + n, result.begin(), toVec3);
+    return result;
+}
 inline Real3* asReal3(std::vector<OpenMM::Vec3>& v) {
     return reinterpret_cast<Real3*>(v.data());
 }
@@ -61,6 +72,8 @@ public:
     void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                          const std::vector<int>& coordinates, std::vector<double>& multipliers,
                          std::vector<double>& corrections, double& logZ) override;
+    void computePressure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool ofTensor,
+                         std::vector<double>& pressure, std::vector<double>& errors) override;
     int getConstraintRank() const override {
         return solver->rank();
     }
@@ -81,6 +94,12 @@ protected:
     /** Forces (kJ/mol/nm, [numParticles]) at the present state. Valid until the next call. */
     virtual const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual Box box(OpenMM::ContextImpl& context) const;
+    /** Copy the state, and what is known of forces for the next step. */
+    virtual std::unique_ptr<KeptState> keepState(OpenMM::ContextImpl& context) = 0;
+    /** Whether it may become triclinic, if it is not. */
+    virtual bool canShearBox() const {
+        return true;
+    }
     /** Description of the solvers, for SolverSummary and error messages. */
     virtual std::string solverDescription() const;
     virtual double currentTime(OpenMM::ContextImpl& context) const;
@@ -191,6 +210,13 @@ private:
     std::vector<Real3> copyOf(const Real3* array) const {
         return {array, array + numParticles()};
     }
+    /** Velocities [numParticles] whose kinetic energy is reported: shifted to the time of the positions where the
+     * scheme says so, and projected. */
+    std::vector<OpenMM::Vec3> reportedVelocities(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
+    /** 3x3 kJ/mol: sum_i m_i v_i (x) v_i + W, W the virial of the constraint forces at the present state with these
+     *  velocities. */
+    std::array<double, 9> computeMotionAndConstraints(OpenMM::ContextImpl& context,
+                                                      const ConstraintIntegrator& integrator);
     /** Called first by every public function that is not a step. */
     void beginRequest(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, const char* name);
     void takeSettings(const ConstraintIntegrator& integrator);
@@ -220,6 +246,7 @@ private:
     std::unique_ptr<Projector> projector;
     std::vector<double> metParameters;   // with which the positions were projected last
     std::uint64_t loadedFingerprint = 0; // of the state of the loaded checkpoint
+    bool mayHavePressure = false;        // what has none was looked for
     bool mayBeMirrored = false;          // some bodies
     bool shapesAreNew = true;            // positions have not decided yet which mirror images they are
 };

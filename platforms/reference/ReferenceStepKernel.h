@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_REFERENCE_STEP_KERNEL_H_
 
 #include "HostStepKernel.h"
+#include "KeptState.h"
 
 namespace ConstraintPlugin {
 
@@ -46,6 +47,7 @@ protected:
     Box box(OpenMM::ContextImpl& context) const override;
     double currentTime(OpenMM::ContextImpl& context) const override;
     const Real3* forces(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
+    std::unique_ptr<KeptState> keepState(OpenMM::ContextImpl& context) override;
     void refreshReading() const override;
     std::uint64_t lastStateFingerprint() const override;
     void forgetLastState() override {
@@ -84,6 +86,7 @@ protected:
     std::vector<std::vector<Real3>> velocityChanges; ///< of this step, see StepReading
 
 private:
+    class Kept;
     struct Snapshot {
         std::vector<Real3> positions, velocities;
         Box box;

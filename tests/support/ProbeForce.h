@@ -16,6 +16,8 @@ struct Probe {
     int forceEvaluations = 0;
     int lastGroups = 0;
     int throwAtEvaluation = -1;         ///< the number of the evaluation that fails
+    int energyEvaluations = 0;          ///< of energies without forces
+    int throwAtEnergy = -1;             ///< likewise
     std::function<void()> atEvaluation; ///< called in each
 };
 
@@ -52,7 +54,8 @@ private:
                 probe.lastGroups = groups;
                 if (probe.atEvaluation)
                     probe.atEvaluation();
-            }
+            } else if (probe.energyEvaluations++ == probe.throwAtEnergy)
+                throw OpenMM::OpenMMException("the probe fails");
             return 0;
         }
         std::map<std::string, double> getDefaultParameters() override {

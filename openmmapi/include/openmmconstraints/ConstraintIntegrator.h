@@ -213,6 +213,32 @@ public:
      */
     void computeBlueMoon(const std::vector<int>& constraints, std::vector<double>& multipliers,
                          std::vector<double>& corrections, double& logZ);
+    /** Instantaneous pressure (bar) at the present state, by scaling the positions of atoms with the box:
+     *  P = (2 K + sum_i F_i.r_i + sum_k lambda_k sum_i r_i.grad_i q_k) / (3 V). K and lambda_k are those of the
+     * velocities of computeSystemTemperature(), lambda_k as computeMultipliers() has them. The virial of the forces is
+     * the derivative of the potential energy, -3V dU/dV, by central differences over changes of all lengths by 1e-3 and
+     *  5e-4 with Richardson's extrapolation: four energies. Where molecules are finite, the average is the molecular
+     *  pressure. It exists for networks that span the box, too. The Context's state is the same afterwards, bit for
+     *  bit. Source: Tuckerman, Statistical Mechanics: Theory and Molecular Simulation (2010), section 5.6; with the
+     *  constraint forces among the forces: Ciccotti, Ryckaert, Comput. Phys. Rep. 4, 346 (1986),
+     *  doi:10.1016/0167-7977(86)90022-5.
+     *
+     *  @param[out] error  bar: how far the differences over the two changes are apart
+     *  @return bar
+     *  @throws OpenMMException if there is no periodic box, or if something is fixed in space: massless particles that
+     *          are no virtual sites, expressions of absolute coordinates, a CustomExternalForce
+     */
+    double computePressure(double& error);
+    /** The pressure tensor, P_ab = (sum_i m_i v_a v_b + sum_i F_a r_b + ...) / V: one direction or shear of the box at
+     * a time, 24 energies. A sheared box is brought back to OpenMM's reduced form. OpenCL and CUDA refuse to turn a
+     *  rectangular box into a triclinic one; there the off-diagonal energies come from a Context on the CPU platform
+     *  with the same System and state, which is made for each call.
+     *
+     *  @param[out] errors  3 rows of 3, bar
+     *  @return 3 rows of 3, bar
+     *  @throws OpenMMException as computePressure() does
+     */
+    std::vector<OpenMM::Vec3> computePressureTensor(std::vector<OpenMM::Vec3>& errors);
     /** Number of degrees of freedom: 3 per massive particle, less the rank of the constraints, less 3 if the System
      *  has a CMMotionRemover. Redundant constraints count once. Where rigid bodies are joined in a loop, positions
      *  decide: as long as none are set, all constraints of the loop are counted. */

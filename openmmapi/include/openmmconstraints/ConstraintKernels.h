@@ -59,6 +59,9 @@ public:
     virtual void computeBlueMoon(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator,
                                  const std::vector<int>& coordinates, std::vector<double>& multipliers,
                                  std::vector<double>& corrections, double& logZ) = 0;
+    /** See ConstraintIntegrator::computePressure. @param[out] pressure, errors  bar, one number or 3x3 */
+    virtual void computePressure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool ofTensor,
+                                 std::vector<double>& pressure, std::vector<double>& errors) = 0;
     /** Number of independent constraints that move at least one particle, as far as it is known. */
     virtual int getConstraintRank() const = 0;
     /** The same at the Context's positions, which have to be set, if it was not found at others before. */
