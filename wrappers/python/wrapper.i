@@ -145,6 +145,8 @@ private:
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeMultipliers)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeBlueMoon)
 %takes_long(ConstraintPlugin::ConstraintIntegrator::computeParameterDerivatives)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::_pressure)
+%takes_long(ConstraintPlugin::ConstraintIntegrator::_pressureTensor)
 
 // ---- units -----------------------------------------------------------------------------------------------------
 
@@ -271,6 +273,24 @@ Raises TypeError if it is something else.";
     }
 }
 %castable(ConstraintIntegrator, Integrator)
+// inspection/pressure.py: bar, pressures and then their errors
+%ignore ConstraintPlugin::ConstraintIntegrator::computePressure;
+%ignore ConstraintPlugin::ConstraintIntegrator::computePressureTensor;
+%extend ConstraintPlugin::ConstraintIntegrator {
+    std::vector<double> _pressure() {
+        double error = 0;
+        const double pressure = $self->computePressure(error);
+        return {pressure, error};
+    }
+    std::vector<double> _pressureTensor() {
+        std::vector<OpenMM::Vec3> errors, rows = $self->computePressureTensor(errors);
+        rows.insert(rows.end(), errors.begin(), errors.end());
+        std::vector<double> all;
+        for (const OpenMM::Vec3& row : rows)
+            all.insert(all.end(), {row[0], row[1], row[2]});
+        return all;
+    }
+}
 %include "openmmconstraints/Integrators.h" // the list; the classes below
 #define CASTABLE(integrator) %castable(integrator, Integrator)
 CONSTRAINT_INTEGRATORS(CASTABLE)

@@ -25,6 +25,7 @@ from openmmconstraints.helpers import (
     setTopology,
 )
 from openmmconstraints.inspection.display import add_representations
+from openmmconstraints.inspection.pressure import computePressure, computePressureTensor
 from openmmconstraints.minimization.minimize import Minimum, minimize
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
@@ -71,6 +72,8 @@ __all__ = [
     "ShakeIntegrator",
     "SolverSummary",
     "__version__",
+    "computePressure",
+    "computePressureTensor",
     "constrain",
     "freeenergy",
     "freeze",

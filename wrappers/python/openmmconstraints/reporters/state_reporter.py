@@ -13,6 +13,7 @@ from openmm import app, unit
 
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators
 from openmmconstraints.inspection.labels import constraint_label, particle_names
+from openmmconstraints.inspection.pressure import computePressure
 from openmmconstraints.reporters.rows import continue_file, open_rows, require_writable
 from openmmconstraints.wrapper import ConstraintIntegrator, RattleLangevinIntegrator, RattleNoseHooverIntegrator
 
@@ -58,6 +59,7 @@ class ConstraintStateReporter(app.StateDataReporter):
         worstConstraint: bool = False,
         constraintVirial: bool = False,
         constraintPressure: bool = False,
+        pressure: bool = False,
         constraintWork: bool = False,
         heat: bool = False,
         conservedEnergy: bool = False,
@@ -84,6 +86,8 @@ class ConstraintStateReporter(app.StateDataReporter):
             the trace of the constraint virial of the last step, sum_i r_i F_i (kJ/mol)
         constraintPressure : bool
             what the constraints contribute to the pressure: that trace over three times the volume (bar)
+        pressure : bool
+            the pressure by scaling atoms (bar), see computePressure(): four energies a report
         constraintWork : bool
             the work of moving constraints since the Context was created (kJ/mol)
         heat : bool
@@ -108,6 +112,7 @@ class ConstraintStateReporter(app.StateDataReporter):
             "Worst Constraint Particles": worstConstraint,
             "Constraint Virial (kJ/mole)": constraintVirial,
             "Constraint Pressure (bar)": constraintPressure,
+            "Pressure (bar)": pressure,
             "Constraint Work (kJ/mole)": constraintWork,
             "Heat (kJ/mole)": heat,
             "Conserved Energy (kJ/mole)": conservedEnergy,
@@ -162,7 +167,8 @@ class ConstraintStateReporter(app.StateDataReporter):
                 f"ConstraintStateReporter: {type(simulation.integrator).__name__} has no heat bath. Leave "
                 "out heat=True, or use RattleLangevinIntegrator or RattleNoseHooverIntegrator."
             )
-        if self._own["Constraint Pressure (bar)"] and not simulation.system.usesPeriodicBoundaryConditions():
+        has_pressure = self._own["Constraint Pressure (bar)"] or self._own["Pressure (bar)"]
+        if has_pressure and not simulation.system.usesPeriodicBoundaryConditions():
             raise ValueError(
                 "ConstraintStateReporter: a System that is not periodic has no pressure. Ask for constraintVirial."
             )
@@ -206,7 +212,8 @@ class ConstraintStateReporter(app.StateDataReporter):
                 constraint_label(simulation.system, self._names, worst) if worst >= 0 else "--"
             ),
             "Constraint Virial (kJ/mole)": lambda: _trace(integrator),
-            "Constraint Pressure (bar)": lambda: _pressure(integrator, state),
+            "Constraint Pressure (bar)": lambda: _constraint_pressure(integrator, state),
+            "Pressure (bar)": lambda: computePressure(simulation.context).value_in_unit(unit.bar),
             "Constraint Work (kJ/mole)": lambda: _work(simulation.integrator),
             "Heat (kJ/mole)": lambda: _heat(simulation.integrator),
             "Conserved Energy (kJ/mole)": lambda: (
@@ -220,7 +227,7 @@ def _trace(integrator: ConstraintIntegrator) -> float:
     return sum(row[i] for i, row in enumerate(integrator.getConstraintVirial()))
 
 
-def _pressure(integrator: ConstraintIntegrator, state: mm.State) -> float:
+def _constraint_pressure(integrator: ConstraintIntegrator, state: mm.State) -> float:
     virial = unit.Quantity(_trace(integrator), unit.kilojoule_per_mole)
     pressure = virial / (3 * state.getPeriodicBoxVolume() * unit.AVOGADRO_CONSTANT_NA)
     return pressure.value_in_unit(unit.bar)
