@@ -63,6 +63,13 @@ struct Drop {
         addAngleAndDihedral();
         addExpressions();
         constraints->addCentroidDistance({0, 1, 2}, {3, 4, 5}, centroidDistance());
+        auto* layers = new CustomCentroidConstraintForce(2, "x1 - x2 + 2*(y1 - y2) - h");
+        layers->addPerConstraintParameter("h");
+        layers->addGroup({10, 11});
+        layers->addGroup({12, 13, 14});
+        const Vec3 apart = (x[10] + x[11]) / 2 - (x[12] + x[13] + x[14]) / 3;
+        layers->addConstraint({0, 1}, {apart[0] + 2 * apart[1]});
+        system->addForce(layers);
         addBodies();
         addSites();
         addSprings();
