@@ -4,6 +4,7 @@
 //     V P_ab = sum_i m_i v_a v_b + sum_i r_a G_b = d/dt sum_i m_i r_a v_b,   symmetrized,
 // with G the sum of all forces, those of the constraints too. Short steps of RATTLE forth and back give this
 // derivative.
+#include "ForceVirial.h"
 #include "support/Messages.h"
 #include "support/PressedParticles.h"
 #include "support/ProbeForce.h"
@@ -52,6 +53,15 @@ protected:
 };
 
 } // namespace
+
+TEST(Differences, AreExtrapolatedAndOverstateTheirError) {
+    const Derivative repulsion = differentiate([](double e) { return std::pow(1 + e, -12); });
+    EXPECT_NEAR(repulsion.value, -12, 2e-8); // plain differences over 5e-4 err by 9e-5
+    EXPECT_GT(repulsion.error, 100 * std::abs(repulsion.value + 12));
+    EXPECT_LT(repulsion.error, 1e-3);
+    const Derivative jump = differentiate([](double e) { return e > 0 ? 1.0 : 0.0; });
+    EXPECT_GT(jump.error, 400);
+}
 
 TEST_P(Pressures, AreTheRateOfChangeOfPositionsTimesMomenta) {
     Simulation s = start();
