@@ -3,7 +3,7 @@
 """A constraint of centroids under a barostat, beside a stiff spring: mean volume and mean force.
 
 Liquid argon at constant pressure. Two groups of atoms are pulled apart by a constant force, and held at a difference of
-heights by a constraint or by a spring. OpenMM makes one molecule of the groups that the spring joins, which the barostat
+heights by a constraint or by a spring. OpenMM makes one molecule of the groups that the spring joins, which a barostat
 scales as a whole. Of the groups that the constraint joins it scales each atom.
 
 python benchmarks/centroid_pressure.py [steps] [runs]
