@@ -166,6 +166,13 @@ def check_before_a_run(found, printed):
     assert found["health"].degreesOfFreedom == 3 * 826 - 816 - 3
 
 
+def pressure(found, printed):
+    # N kT/V; each of 100 samples scatters by sqrt(2/5000) of 5/3 of it, and the bath forgets in some five of them.
+    (expected,) = re.findall(r"gas has (\d+\.\d+)", printed)
+    assert float(expected) == pytest.approx(1000 * 1.380649e-23 * 300 / 8e-24 / 1e5, abs=0.006)
+    assert np.mean(found["pressures"]) == pytest.approx(float(expected), rel=5 * 5 / 3 * (2 / 5000 / 20) ** 0.5)
+
+
 def assert_steady(found, printed):
     """The heat bath keeps the temperature, and the step size the conserved energy: 0.002 kT/ps a degree of freedom."""
     assert abs(found["drift"]) < 0.002 * KT
@@ -199,6 +206,7 @@ CHECKS = {
         lipid_heads_on_planes,
         membrane,
         pmf_in_water,
+        pressure,
         pull_and_work,
         metadynamics,
         replica_exchange,
