@@ -63,16 +63,17 @@ char* newStack() {
     static char* next = nullptr;
     static std::size_t left = 0;
     if (left == 0) {
-        next = (char*) mmap(nullptr, stacksTogether * stackSize, PROT_READ | PROT_WRITE,
+        next = (char*) mmap(nullptr, guardSize + stacksTogether * stackSize, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (next == MAP_FAILED || mprotect(next, guardSize, PROT_NONE) != 0)
             throw std::bad_alloc();
+        next += guardSize;
         left = stacksTogether;
     }
     char* const stack = next;
     next += stackSize;
     left--;
-    return stack + guardSize;
+    return stack + guardSize; // below it is room for what overflows a little, until hasOverflowed() finds it
 }
 
 void switchTo(void* sanitized) {

@@ -29,8 +29,12 @@ from openmmconstraints.wrapper import (
 if TYPE_CHECKING:
     from openmm import app
 
-# Every Force of this package that has multipliers.
-_FORCES = [cls for cls in vars(wrapper).values() if hasattr(cls, "getMultipliers") and issubclass(cls, mm.Force)]
+# Every Force of this package that has multipliers; their base class cannot be asked for.
+_FORCES = [
+    cls
+    for cls in vars(wrapper).values()
+    if hasattr(cls, "getMultipliers") and hasattr(cls, "isinstance") and issubclass(cls, mm.Force)
+]
 
 _FOREIGN = (
     "BlueMoonReporter: {} reports no multipliers. Use RattleLangevinIntegrator or another integrator of "
