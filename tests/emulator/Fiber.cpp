@@ -93,6 +93,8 @@ bool Fiber::hasOverflowed() const {
 }
 
 void Fiber::start(void (*function)()) {
+    if (hasOverflowed()) // in an earlier turn
+        *(volatile long*) memory = 0;
     void** top = (void**) (memory + stackSize - guardSize);
     *--top = nullptr; // a call leaves the stack so, 8 bytes from a multiple of 16
     *--top = (void*) function;
