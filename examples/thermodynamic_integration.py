@@ -59,7 +59,10 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 lengths = d0 + windows * (d1 - d0)
 fine = np.linspace(d0, d1, 200)
 spacing = windows[1] - windows[0]
-for has_springs, name, colour in ((False, "free dimers", "#0072B2"), (True, "with a spring", "#E69F00")):
+for has_springs, name, colour, marker in (
+    (False, "free dimers", "#0072B2", "o"),
+    (True, "with a spring", "#E69F00", "s"),
+):
     mean, error = derivatives(has_springs)
     spring = 0.5 * stiffness * (fine - rest) ** 2 * has_springs
     exact = spring - spring[0] - 2 * kT * np.log(fine / d0)
@@ -70,11 +73,11 @@ for has_springs, name, colour in ((False, "free dimers", "#0072B2"), (True, "wit
     free_energy = np.concatenate([[0], np.cumsum(steps)])
     uncertainty = np.sqrt(np.sum((weights * error) ** 2))
     print(f"{name}: A({d1}) - A({d0}) = {free_energy[-1]:.2f} +- {uncertainty:.2f} kJ/mol, exactly {exact[-1]:.2f}")
-    left.errorbar(lengths, mean, 2 * error, fmt="o", markersize=4, color=colour, label=name)
+    left.errorbar(lengths, mean, 2 * error, fmt=marker, markersize=4, color=colour, label=name)
     left.plot(fine, slope, color=colour, linewidth=1)
-    right.plot(lengths[::2], free_energy, "o", markersize=5, color=colour, label=name)
+    right.plot(lengths[::2], free_energy, marker, markersize=5, color=colour, label=name)
     right.plot(fine, exact, color=colour, linewidth=1)
-left.set(xlabel="length (nm)", ylabel="⟨dA/dλ⟩ (kJ/mol)", title="windows (points) and closed forms")
+left.set(xlabel="length (nm)", ylabel="mean dA/dλ (kJ/mol)", title="windows (points) and closed forms")
 right.set(xlabel="length (nm)", ylabel="free energy (kJ/mol)", title="their integral")
 right.legend()
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "thermodynamic_integration.png", dpi=120)

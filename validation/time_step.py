@@ -119,7 +119,7 @@ def _draw(axes: Axes, experiment: Experiment, means: dict[str, list[Estimate]], 
     axes.set(xscale="log", yscale="log", ylim=(3e-4, None))
     axes.set_xticks(all_steps, [f"{dt:g}" for dt in all_steps])
     axes.set_xticks([], minor=True)
-    axes.legend(loc="upper left", fontsize=7)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize=7)
 
 
 def draw(
@@ -130,7 +130,7 @@ def draw(
         (experiment.quantity, means, experiment.expected),
         ("the kinetic temperature", temperatures, TEMPERATURE),
     ):
-        axes = panels.next(experiment.name, "time step, fs", f"relative error of {quantity}")
+        axes = panels.next(experiment.name, "time step (fs)", f"relative error of {quantity}")
         _draw(axes, experiment, found, expected)
 
 
