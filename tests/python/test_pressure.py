@@ -14,16 +14,11 @@ import openmm.app as app
 import pytest
 from openmm import unit
 from platforms import bound, under_test
+from pressed import BAR, argon_dimers, in_bar, water_box, water_system
 
 import openmmconstraints as mc
 
 pytestmark = pytest.mark.platform
-BAR = (1 * unit.kilojoule_per_mole / unit.nanometer**3 / unit.AVOGADRO_CONSTANT_NA).value_in_unit(unit.bar)
-KT = 0.00831446261815324 * 300  # kJ/mol
-
-
-def in_bar(quantity):
-    return quantity.value_in_unit(unit.bar)
 
 
 def test_pressures_are_quantities_in_bar_with_errors_on_demand():
@@ -40,40 +35,6 @@ def test_pressures_are_quantities_in_bar_with_errors_on_demand():
     assert np.array_equal(tensor._value, mc.computePressureTensor(context)._value)
     trace = np.trace(tensor._value) / 3
     assert trace == pytest.approx(pressure._value, abs=error._value + np.trace(errors._value))
-
-
-def argon_dimers(integrator=None, molecules=27, edge=2.2, barostat=False, epsilon=0.99):
-    """Rigid pairs on a lattice; without epsilon an ideal gas."""
-    system, nonbonded, force = mm.System(), mm.NonbondedForce(), mc.ConstraintForce()
-    system.setDefaultPeriodicBoxVectors([edge, 0, 0], [0, edge, 0], [0, 0, edge])
-    nonbonded.setNonbondedMethod(mm.NonbondedForce.CutoffPeriodic)
-    nonbonded.setCutoffDistance(1.0)
-    nonbonded.setUseSwitchingFunction(True)
-    nonbonded.setSwitchingDistance(0.8)
-    force.setUsesPeriodicBoundaryConditions(True)
-    positions, topology = [], app.Topology()
-    chain = topology.addChain()
-    random = np.random.default_rng(1)
-    per_edge = round(molecules ** (1 / 3))
-    for i in range(molecules):
-        middle = (np.array([i % per_edge, i // per_edge % per_edge, i // per_edge**2]) + 0.5) * edge / per_edge
-        direction = random.normal(size=3)
-        residue = topology.addResidue("DIM", chain)
-        for sign in (-1, 1):
-            topology.addAtom("A", None, residue)
-            system.addParticle(20)
-            nonbonded.addParticle(0, 0.3, epsilon)
-            positions.append(middle + sign * 0.1 * direction / np.linalg.norm(direction))
-        nonbonded.addException(2 * i, 2 * i + 1, 0, 1, 0)
-        force.addDistance(2 * i, 2 * i + 1, 0.2)
-    system.addForce(nonbonded)
-    system.addForce(force)
-    if barostat:
-        system.addForce(mm.MonteCarloBarostat(1, 300, 0))  # frequency 0: only to ask for the pressure
-    simulation = app.Simulation(topology, system, integrator or mc.RattleIntegrator(0.001), under_test())
-    simulation.context.setPositions(positions)
-    simulation.context.setVelocitiesToTemperature(300, 2)
-    return simulation
 
 
 def barostat_of(simulation):
@@ -112,25 +73,6 @@ def at_rest(system, positions):
     context.setPositions(positions)
     mm.LocalEnergyMinimizer.minimize(context, 10, 40)
     return context.getState(positions=True).getPositions()
-
-
-def water_system(modeller, field, cutoff):
-    """Energies are smooth: those that jump at the cutoff have no derivative."""
-    return field.createSystem(
-        modeller.topology,
-        nonbondedMethod=app.PME,
-        nonbondedCutoff=cutoff,
-        switchDistance=cutoff - 0.2,
-        ewaldErrorTolerance=1e-5,
-        rigidWater=True,
-    )
-
-
-def water_box(model, edge):
-    field = app.ForceField(f"{model}.xml")
-    modeller = app.Modeller(app.Topology(), [])
-    modeller.addSolvent(field, model=model, boxSize=mm.Vec3(edge, edge, edge))
-    return modeller, field
 
 
 def test_reporter_has_a_column_beside_that_of_the_constraints():
@@ -184,59 +126,6 @@ def test_positions_have_to_be_set():
     context = mm.Context(one_particle(), mc.RattleIntegrator(0.001), under_test())
     with pytest.raises(mm.OpenMMException, match="positions have not been set"):
         mc.computePressure(context)
-
-
-def langevin(step, friction=2):
-    integrator = mc.RattleLangevinIntegrator(300, friction, step)
-    integrator.setRandomNumberSeed(4)
-    return integrator
-
-
-def mean_with_error(samples, blocks=10):
-    means = np.mean(np.reshape(samples[: len(samples) // blocks * blocks], (blocks, -1)), axis=1)
-    return np.mean(means), np.std(means, ddof=1) / np.sqrt(blocks)
-
-
-@pytest.mark.long
-def test_an_ideal_gas_of_rigid_dimers_has_n_kt_over_v():
-    simulation = argon_dimers(langevin(0.002, 20), epsilon=0)
-    samples = []
-    for _ in range(1500):
-        simulation.step(10)
-        samples.append(in_bar(mc.computePressure(simulation.context)))
-    mean, error = mean_with_error(samples, 30)
-    expected = 27 * KT / 2.2**3 * BAR
-    assert error < 0.02 * expected
-    assert abs(mean - expected) < 5 * error
-
-
-def run_of_pressures(integrator, system, positions, steps, every, name="CPU"):
-    context = mm.Context(system, integrator, mm.Platform.getPlatform(name))
-    context.setPositions(positions)
-    mm.LocalEnergyMinimizer.minimize(context, 10, 100)
-    context.setVelocitiesToTemperature(300, 3)
-    integrator.step(steps // 5)
-    samples = []
-    for _ in range(steps // every):
-        integrator.step(every)
-        samples.append(in_bar(mc.computePressure(context)))
-    return mean_with_error(samples)
-
-
-@pytest.mark.long
-def test_rigid_water_has_one_pressure_at_1_2_and_4_fs():
-    modeller, field = water_box("tip3p", 1.6)
-    means = {}
-    for femtoseconds in (1, 2, 4):
-        system = water_system(modeller, field, 0.75)
-        means[femtoseconds] = run_of_pressures(
-            langevin(0.001 * femtoseconds), system, modeller.positions, 60000 // femtoseconds, 40 // femtoseconds
-        )
-    for step in (2, 4):
-        (mean, error), (reference, its_error) = means[step], means[1]
-        combined = np.hypot(error, its_error)
-        assert combined < 100
-        assert abs(mean - reference) < 4 * combined
 
 
 def test_forces_that_are_not_integrated_exert_no_pressure():

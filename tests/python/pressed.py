@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+"""Systems whose pressure tests compute."""
+
+import numpy as np
+import openmm as mm
+import openmm.app as app
+from openmm import unit
+from platforms import under_test
+
+import openmmconstraints as mc
+
+BAR = (1 * unit.kilojoule_per_mole / unit.nanometer**3 / unit.AVOGADRO_CONSTANT_NA).value_in_unit(unit.bar)
+
+
+def in_bar(quantity):
+    return quantity.value_in_unit(unit.bar)
+
+
+def argon_dimers(integrator=None, molecules=27, edge=2.2, barostat=False, epsilon=0.99):
+    """Rigid pairs on a lattice; without epsilon an ideal gas."""
+    system, nonbonded, force = mm.System(), mm.NonbondedForce(), mc.ConstraintForce()
+    system.setDefaultPeriodicBoxVectors([edge, 0, 0], [0, edge, 0], [0, 0, edge])
+    nonbonded.setNonbondedMethod(mm.NonbondedForce.CutoffPeriodic)
+    nonbonded.setCutoffDistance(1.0)
+    nonbonded.setUseSwitchingFunction(True)
+    nonbonded.setSwitchingDistance(0.8)
+    force.setUsesPeriodicBoundaryConditions(True)
+    positions, topology = [], app.Topology()
+    chain = topology.addChain()
+    random = np.random.default_rng(1)
+    per_edge = round(molecules ** (1 / 3))
+    for i in range(molecules):
+        middle = (np.array([i % per_edge, i // per_edge % per_edge, i // per_edge**2]) + 0.5) * edge / per_edge
+        direction = random.normal(size=3)
+        residue = topology.addResidue("DIM", chain)
+        for sign in (-1, 1):
+            topology.addAtom("A", None, residue)
+            system.addParticle(20)
+            nonbonded.addParticle(0, 0.3, epsilon)
+            positions.append(middle + sign * 0.1 * direction / np.linalg.norm(direction))
+        nonbonded.addException(2 * i, 2 * i + 1, 0, 1, 0)
+        force.addDistance(2 * i, 2 * i + 1, 0.2)
+    system.addForce(nonbonded)
+    system.addForce(force)
+    if barostat:
+        system.addForce(mm.MonteCarloBarostat(1, 300, 0))  # frequency 0: only to ask for the pressure
+    simulation = app.Simulation(topology, system, integrator or mc.RattleIntegrator(0.001), under_test())
+    simulation.context.setPositions(positions)
+    simulation.context.setVelocitiesToTemperature(300, 2)
+    return simulation
+
+
+def water_system(modeller, field, cutoff):
+    """Energies are smooth: those that jump at the cutoff have no derivative."""
+    return field.createSystem(
+        modeller.topology,
+        nonbondedMethod=app.PME,
+        nonbondedCutoff=cutoff,
+        switchDistance=cutoff - 0.2,
+        ewaldErrorTolerance=1e-5,
+        rigidWater=True,
+    )
+
+
+def water_box(model, edge):
+    field = app.ForceField(f"{model}.xml")
+    modeller = app.Modeller(app.Topology(), [])
+    modeller.addSolvent(field, model=model, boxSize=mm.Vec3(edge, edge, edge))
+    return modeller, field
