@@ -149,13 +149,15 @@ void Jacobian::setTime(double time) {
 void Jacobian::takeTargets(const ConstraintSet& set) {
     if (joined != nullptr)
         joined->onParticles.takeTargets(set);
+    auto moving = movingRows.begin(); // both lists are in the order of rows
     for (const auto& [row, constraint] : interpolatedRows) {
         target[row] = set.constraints[constraint].target;
         if (isDistance(row))
             inverseScale[row] = 1 / target[row];
-        for (MovingRow& moving : movingRows)
-            if (moving.row == row)
-                moving.target = target[row];
+        while (moving != movingRows.end() && moving->row < row)
+            ++moving;
+        if (moving != movingRows.end() && moving->row == row)
+            moving->target = target[row];
     }
 }
 
