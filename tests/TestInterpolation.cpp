@@ -358,6 +358,36 @@ TEST_P(Interpolations, AreSolvedByAllIntegrators) {
     }
 }
 
+/** Whichever child takes the steps, a Context's parameter sets the target of all. */
+TEST_P(Interpolations, AreFollowedByTheChildrenOfACompoundIntegrator) {
+    const std::unique_ptr<System> system = makeBentChain();
+    auto* constraints = new ConstraintForce();
+    constraints->addGlobalParameter("lambda", 0);
+    const double start = valueInBentChain(CoordinateKind::Distance, bentChain);
+    constrainBentChain(*constraints, CoordinateKind::Distance, start, 0);
+    constraints->setDistanceInterpolation(0, "lambda", start + 0.02);
+    system->addForce(constraints);
+    CompoundIntegrator compound;
+    for (const char* name : {"Rattle", "RattleLangevin", "RattleMTS"})
+        compound.addIntegrator(
+            makeIntegrator({platform, ConstraintIntegrator::Automatic, name}, 0.001, 1e-12).release());
+    const auto context = makeContext(*system, compound, platform);
+    context->setPositions(bentChain);
+    double lambda = 0;
+    for (int child : {0, 1, 2, 0}) {
+        compound.setCurrentIntegrator(child);
+        lambda += 0.25;
+        context->setParameter("lambda", lambda);
+        compound.step(2);
+        const Vectors x = context->getState(State::Positions).getPositions();
+        EXPECT_NEAR(valueInBentChain(CoordinateKind::Distance, x), start + 0.02 * lambda, exact) << child;
+        auto& current = dynamic_cast<ConstraintIntegrator&>(compound.getIntegrator(child));
+        const double multiplier = current.computeMultipliers()[0];
+        EXPECT_NEAR(current.computeParameterDerivatives().at("lambda"), 0.02 * multiplier, 2e-5 * std::abs(multiplier))
+            << child;
+    }
+}
+
 /** Water with one length that interpolates is no rigid triangle. */
 TEST_P(Interpolations, AreNoRigidBodies) {
     auto system = std::make_unique<System>();

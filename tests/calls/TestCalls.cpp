@@ -411,6 +411,26 @@ TEST(Device, IsWaitedForOnceAStepWithDependentConstraintsAndWarmStartsToo) {
     EXPECT_EQ(waits("special", true), least);
 }
 
+/** Only the targets are uploaded again. */
+TEST(Device, CompilesNothingWhereAParameterChangesTargets) {
+    Example example = chainsOf({30, 2});
+    auto* force = new ConstraintForce();
+    force->addGlobalParameter("lambda", 0);
+    const int distance = force->addDistance(28, 30, 0.2), other = force->addDistance(31, 33, 0.2);
+    force->setDistanceInterpolation(distance, "lambda", 0.21);
+    force->setDistanceInterpolation(other, "lambda", 0.19);
+    example.system->addForce(force);
+    const auto integrator = makeIntegrator({"", ConstraintIntegrator::Automatic, "Rattle"}, 0.001, 1e-5);
+    DeviceSimulation simulation(std::move(example), *integrator, "mixed");
+    const std::vector<std::string> before = simulation.step(1).launches;
+    for (double lambda : {0.5, 1.0}) {
+        simulation.context->setParameter("lambda", lambda);
+        const Calls changed = simulation.step(1), after = simulation.step(1);
+        EXPECT_EQ(changed.programs + after.programs, 0);
+        EXPECT_EQ(after.launches, before);
+    }
+}
+
 /** A protein's parts and many lipids, of which a block has several, are one launch. */
 TEST(Device, SolvesManyClustersOfOtherSizesInOneLaunch) {
     const auto launches = [](int numLipids) {
