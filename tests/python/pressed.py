@@ -51,6 +51,39 @@ def argon_dimers(integrator=None, molecules=27, edge=2.2, barostat=False, epsilo
     return simulation
 
 
+def nitrogen(integrator, molecules=27, edge=1.5):
+    """TraPPE's rigid model, a quadrupole: charges on the atoms, the opposite on a virtual site between them."""
+    system, force = mm.System(), mm.NonbondedForce()
+    system.setDefaultPeriodicBoxVectors([edge, 0, 0], [0, edge, 0], [0, 0, edge])
+    force.setNonbondedMethod(mm.NonbondedForce.PME)
+    force.setCutoffDistance(0.74)
+    force.setUseSwitchingFunction(True)
+    force.setSwitchingDistance(0.54)
+    force.setEwaldErrorTolerance(1e-5)
+    positions = []
+    random = np.random.default_rng(2)
+    for i in range(molecules):
+        first = system.addParticle(14.007)
+        for mass in (14.007, 0):
+            system.addParticle(mass)
+        system.setVirtualSite(first + 2, mm.TwoParticleAverageSite(first, first + 1, 0.5, 0.5))
+        system.addConstraint(first, first + 1, 0.11)
+        for charge, epsilon in ((-0.482, 0.2993), (-0.482, 0.2993), (0.964, 0)):
+            force.addParticle(charge, 0.331, epsilon)
+        for j, k in ((0, 1), (0, 2), (1, 2)):
+            force.addException(first + j, first + k, 0, 1, 0)
+        middle = (np.array([i % 3, i // 3 % 3, i // 9]) + 0.5) * edge / 3
+        direction = random.normal(size=3)
+        half = 0.055 * direction / np.linalg.norm(direction)
+        positions += [middle - half, middle + half, middle]
+    system.addForce(force)
+    system.addForce(mm.MonteCarloBarostat(1, 130, 0))  # frequency 0: only to ask for the pressure
+    simulation = app.Simulation(app.Topology(), system, integrator, under_test())
+    simulation.context.setPositions(positions)
+    simulation.context.setVelocitiesToTemperature(130, 3)
+    return simulation
+
+
 def water_system(modeller, field, cutoff):
     """Energies are smooth: those that jump at the cutoff have no derivative."""
     return field.createSystem(

@@ -14,7 +14,7 @@ import openmm.app as app
 import pytest
 from openmm import unit
 from platforms import bound, under_test
-from pressed import BAR, argon_dimers, in_bar, water_box, water_system
+from pressed import BAR, argon_dimers, in_bar, nitrogen, water_box, water_system
 
 import openmmconstraints as mc
 
@@ -41,8 +41,13 @@ def barostat_of(simulation):
     return next(f for f in simulation.system.getForces() if isinstance(f, mm.MonteCarloBarostat))
 
 
-def test_rigid_dimers_have_the_molecular_pressure_of_the_barostat_at_every_instant():
-    simulation = argon_dimers(barostat=True)
+@pytest.mark.parametrize(
+    "make",
+    [lambda: argon_dimers(barostat=True), lambda: nitrogen(mc.RattleIntegrator(0.002))],
+    ids=["argon", "nitrogen"],
+)
+def test_rigid_dimers_have_the_molecular_pressure_of_the_barostat_at_every_instant(make):
+    simulation = make()
     barostat = barostat_of(simulation)
     for _ in range(4):
         simulation.step(5)
