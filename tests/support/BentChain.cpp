@@ -55,4 +55,17 @@ void constrainBentChain(ConstraintForce& force, CoordinateKind kind, double targ
     }
 }
 
+void interpolate(ConstraintForce& force, CoordinateKind kind, int index, const std::string& parameter, double value1) {
+    switch (kind) {
+    case CoordinateKind::Distance:
+        return force.setDistanceInterpolation(index, parameter, value1);
+    case CoordinateKind::Angle:
+        return force.setAngleInterpolation(index, parameter, value1);
+    case CoordinateKind::Dihedral:
+        return force.setDihedralInterpolation(index, parameter, value1);
+    default:
+        return force.setCentroidDistanceInterpolation(index, parameter, value1);
+    }
+}
+
 } // namespace ConstraintTests

@@ -17,6 +17,9 @@ double valueInBentChain(ConstraintPlugin::CoordinateKind kind, const Vectors& x)
 /** Constrain it. */
 void constrainBentChain(ConstraintPlugin::ConstraintForce& force, ConstraintPlugin::CoordinateKind kind, double target,
                         double rate = 0, double startTime = 0);
+/** Let the target of one go to another value, where a parameter is 1. */
+void interpolate(ConstraintPlugin::ConstraintForce& force, ConstraintPlugin::CoordinateKind kind, int index,
+                 const std::string& parameter, double value1);
 
 } // namespace ConstraintTests
 
