@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Conversion of Quantities to plain numbers for C++, and back. The compiled wrapper calls these functions."""
 
+from collections.abc import Iterable
 from math import isinf, pi, radians, tau
 from numbers import Real
 
@@ -60,19 +61,34 @@ def to_positions(value, method: str) -> list[float]:
     TypeError, ValueError
         if value is not of that shape, not of numbers or of another dimension than length
     """
+    rows = [_in_nanometers(row, method) for row in _in_nanometers(value, method)]
+    if not unit.is_quantity(value):
+        rows = [[_length(x, method) for x in row] for row in rows]
+    other = next((len(row) for row in rows if len(row) != 3), None)
+    if other is not None:
+        raise ValueError(f"{method}: positions must be of shape (n, 3): a row has {other} numbers")
+    return numpy.array([tuple(row) for row in rows], dtype=float).ravel().tolist()
+
+
+def _in_nanometers(value, method: str):
+    """Positions or one position without a unit.
+
+    Raises
+    ------
+    TypeError
+        if it is a Quantity of another dimension, or not a list
+    """
     if unit.is_quantity(value):
         if not value.unit.is_compatible(unit.nanometer):
             raise TypeError(f"{method}: positions must be lengths, not a Quantity in {value.unit}")
-        rows = value.value_in_unit(unit.nanometer)
-    else:
-        rows = [
-            row.value_in_unit(unit.nanometer) if unit.is_quantity(row) else [_length(x, method) for x in row]
-            for row in value
-        ]
-    array = numpy.array([tuple(row) for row in rows], dtype=float)
-    if len(array) > 0 and array.shape[1:] != (3,):
-        raise ValueError(f"{method}: positions must be of shape (n, 3), not {array.shape}")
-    return array.ravel().tolist()
+        value = value.value_in_unit(unit.nanometer)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        remedy = ": give its attribute, .positions." if hasattr(value, "positions") else ""
+        raise TypeError(
+            f"{method}: positions must be an array of shape (n, 3) or a Quantity of one, not {type(value).__name__}"
+            f"{remedy}"
+        )
+    return value
 
 
 def _length(value, method: str) -> float:

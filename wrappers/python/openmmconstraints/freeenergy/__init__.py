@@ -42,6 +42,8 @@ from openmmconstraints.freeenergy.windows import (
     SystemSource,
     Window,
     WindowError,
+    check_executor,
+    check_lengths,
     make_folder,
     make_seeds,
     pull,
@@ -135,8 +137,12 @@ def mean_force_profile(
     """
     values = coordinate.to_numbers(values)
     if len(values) < 2 or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
-        raise ValueError("values: two or more are needed, in ascending or descending order")
-    make_folder(folder)  # before the pull
+        raise ValueError(
+            f"mean_force_profile: two or more values are needed, in ascending or descending order, not {values[:5]}"
+        )
+    steps, equilibration, interval = check_lengths(steps, equilibration, interval)  # before the pull
+    check_executor(executor)
+    make_folder(folder)
     seeds = make_seeds(seed, 2)
     where: dict[str, Any] = {"platform": platform, "properties": properties, "progress": progress}
     starts = pull(system, positions, coordinate, values, integrator, pull_steps, seed=seeds[0], **where)

@@ -5,15 +5,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from math import tau
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from math import isfinite, tau
+from operator import index
 from typing import Any
 
 import numpy as np
 import openmm as mm
-from openmm import unit
+from openmm import app, unit
 
-from openmmconstraints._quantities import require_radians
+from openmmconstraints._quantities import require_radians, to_number
 from openmmconstraints.wrapper import ConstraintForce
 
 
@@ -45,14 +47,21 @@ class Coordinate(ABC):
     def to_numbers(self, values: Any) -> list[float]:
         """Values in the coordinate's unit, without it.
 
-        :raises ValueError: if plain numbers must be degrees where radians are meant
+        :param values: a list, an array or a Quantity of one, or a list of Quantities
+        :raises TypeError: if they are anything else, or of another dimension
+        :raises ValueError: if one is not finite, or if plain numbers must be degrees where radians are meant
         """
-        if unit.is_quantity(values):
-            return [float(value) for value in values.value_in_unit(getattr(unit, self.unit_name))]
-        numbers = [float(value) for value in values]
-        if self.unit_name == "radian":
-            for number in numbers:
-                require_radians(number, self.label, isDihedral=self.period is not None)
+        is_array = unit.is_quantity(values) and np.ndim(values._value) > 0
+        each = [value * values.unit for value in values._value] if is_array else values
+        if unit.is_quantity(each) or isinstance(each, str) or not isinstance(each, Iterable):
+            raise TypeError(f"{self.label}: values must be a list or an array, not {values!r}. Type [{values!r}].")
+        numbers = []
+        for value in each:
+            numbers.append(to_number(value, self.unit_name, self.label, "each value"))
+            if not isfinite(numbers[-1]):
+                raise ValueError(f"{self.label}: a value is {value}, which is not finite.")
+            if self.unit_name == "radian":
+                require_radians(value, self.label, isDihedral=self.period is not None)
         return numbers
 
     def nearest(self, value: float, target: float) -> float:
@@ -63,6 +72,22 @@ class Coordinate(ABC):
 @dataclass(frozen=True)
 class _Constrained(Coordinate):
     """A coordinate of ConstraintForce. `periodic` (minimum image) is None for as the System is."""
+
+    def __post_init__(self) -> None:
+        """Atoms of a Topology become their indices.
+
+        :raises TypeError, ValueError: if there is anything but different particles
+        """
+        kind, singles = type(self).__name__, []
+        for name in (field.name for field in fields(self)):
+            given = getattr(self, name)
+            if name.startswith("particles"):
+                object.__setattr__(self, name, _group(given, kind))
+            elif name.startswith("particle"):
+                singles.append(_index(given, kind))
+                object.__setattr__(self, name, singles[-1])
+        if len(set(singles)) < len(singles):
+            raise ValueError(f"{kind}: a particle is given twice: {', '.join(map(str, singles))}.")
 
     def _add(self, force: ConstraintForce, value: float, rate: float) -> None:
         raise NotImplementedError
@@ -94,6 +119,25 @@ class _Constrained(Coordinate):
         return context.getState(energy=True).getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
 
 
+def _index(atom: Any, kind: str) -> int:
+    try:
+        number = index(atom.index if isinstance(atom, app.topology.Atom) else atom)
+    except TypeError:
+        raise TypeError(f"{kind}: particles are indices, or atoms of a Topology, not {atom!r}.") from None
+    if number < 0:
+        raise ValueError(f"{kind}: there is no particle {number}: indices begin at 0.")
+    return number
+
+
+def _group(atoms: Any, kind: str) -> tuple[int, ...]:
+    if isinstance(atoms, str) or not isinstance(atoms, Iterable):
+        raise TypeError(f"{kind}: a group is a list of indices, or of atoms of a Topology, not {atoms!r}.")
+    group = tuple(_index(atom, kind) for atom in atoms)
+    if not group:
+        raise ValueError(f"{kind}: a group has no particles. Look at the selection, and at the names that it asks for.")
+    return group
+
+
 def _expression(name: str, *particles: int) -> mm.Force:
     arguments = ",".join(f"p{i + 1}" for i in range(len(particles)))
     force = mm.CustomCompoundBondForce(len(particles), f"{name}({arguments})")
@@ -105,7 +149,7 @@ def _expression(name: str, *particles: int) -> mm.Force:
 class Distance(_Constrained):
     """The distance of two particles (nm)."""
 
-    particle1: int
+    particle1: int  #: an index, or an atom of a Topology, which becomes its index
     particle2: int
     periodic: bool | None = None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +18,9 @@ from openmm import app, unit
 
 from openmmconstraints._quantities import to_positions
 from openmmconstraints.freeenergy.coordinates import Coordinate
+from openmmconstraints.inspection.arguments import require, to_count
 from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.reporters.blocking import MeanForce
 from openmmconstraints.reporters.blue_moon_reporter import BlueMoonReporter
 from openmmconstraints.terminal.progress import progress_bar
@@ -38,7 +40,7 @@ class Window:
 
     value: float  #: of the coordinate (nm, rad)
     mean_force: MeanForce  #: dA/dxi there
-    positions: np.ndarray  #: [numParticles, 3] at its end (nm)
+    positions: np.ndarray = field(repr=False)  #: [numParticles, 3] at its end (nm)
 
 
 def run_window(
@@ -69,7 +71,7 @@ def run_window(
         of shape (numParticles, 3), in nm
     coordinate : Coordinate
         what is held: Distance, Angle, Dihedral
-    value : float
+    value : float or Quantity
         in the coordinate's unit
     integrator : RattleLangevinIntegrator
         a template: the run takes a copy
@@ -90,6 +92,7 @@ def run_window(
         if anything fails, with OpenMM's or this package's message
     """
     [value] = coordinate.to_numbers([value])
+    steps, equilibration, interval = check_lengths(steps, equilibration, interval)
     try:
         simulation = _start(system, positions, coordinate, value, 0.0, integrator, seed, platform, properties)
         simulation.step(equilibration)
@@ -131,7 +134,9 @@ def pull(
         positions [numParticles, 3] (nm) on arrival at each value
     """
     values = coordinate.to_numbers(values)
-    source, now = _load(system), _array(positions)
+    steps = to_count(steps, "freeenergy", "steps from one value to the next", least=0)
+    source = _load(system)
+    now, _ = positions_of(source, positions, "freeenergy")
     spacing = np.median(np.abs(np.diff(values))) if len(values) > 1 else 0.0
     before = coordinate.measure(source, now)
     before = values[0] if before is None else coordinate.nearest(before, values[0])
@@ -206,6 +211,8 @@ def run_windows(
     values = coordinate.to_numbers(values)
     if len(positions) != len(values):
         raise ValueError(f"there are {len(values)} values, but positions for {len(positions)}")
+    check_lengths(steps, options.get("equilibration", 0), options.get("interval", 10))
+    check_executor(executor)
     if executor is not None:
         platform = choose_platform(platform).getName()
         if properties is None and platform == "CPU":
@@ -215,7 +222,7 @@ def run_windows(
     tasks = [
         {
             "system": xml,
-            "positions": _array(positions[number]),
+            "positions": np.array(to_positions(positions[number], "freeenergy")).reshape(-1, 3),
             "coordinate": coordinate,
             "value": value,
             "integrator": integrator,
@@ -245,6 +252,31 @@ def run_windows(
                 future.cancel()
             raise
         return [future.result() for future in futures]
+
+
+def check_lengths(steps: int, equilibration: int, interval: int) -> tuple[int, int, int]:
+    """The numbers of steps of a window, as whole numbers.
+
+    :raises TypeError, ValueError: if one is no number of steps, or if no sample would be taken
+    """
+    steps = to_count(steps, "freeenergy", "steps")
+    equilibration = to_count(equilibration, "freeenergy", "equilibration", least=0)
+    interval = to_count(interval, "freeenergy", "interval")
+    if steps < interval:
+        raise ValueError(
+            f"freeenergy: with a sample every {interval} steps, {steps} steps give none. Take more steps, or a smaller "
+            "interval."
+        )
+    return steps, equilibration, interval
+
+
+def check_executor(executor: Any) -> None:
+    """:raises TypeError: if it is none"""
+    if executor is not None and not hasattr(executor, "submit"):
+        raise TypeError(
+            "freeenergy: executor is one of concurrent.futures, such as ProcessPoolExecutor(4), or None, not "
+            f"{executor!r}."
+        )
 
 
 def make_folder(folder: str | Path | None) -> None:
@@ -284,7 +316,7 @@ def _start(
     simulation = app.Simulation(
         app.Topology(), system, integrator, choose_platform(platform), None if properties is None else dict(properties)
     )
-    simulation.context.setPositions(_array(positions))
+    simulation.context.setPositions(positions_of(system, positions, "freeenergy")[0])
     integrator.applyConstraints()
     simulation.context.setVelocitiesToTemperature(integrator.getTemperature(), seed)
     return simulation
@@ -292,13 +324,16 @@ def _start(
 
 def _load(system: SystemSource) -> mm.System:
     """A new System from its source."""
+    if isinstance(system, str) and not system.lstrip().startswith("<"):
+        raise ValueError(f"freeenergy: {system!r} is not the XML of a System. Of a file, give Path(...).read_text().")
     if isinstance(system, str):
         return mm.XmlSerializer.deserialize(system)
-    return system() if callable(system) else copy.deepcopy(system)
-
-
-def _array(positions: Any) -> np.ndarray:
-    return np.array(to_positions(positions, "positions")).reshape(-1, 3)
+    if callable(system):
+        system = system()
+        require(mm.System, system, "freeenergy")
+        return system
+    require(mm.System, system, "freeenergy")
+    return copy.deepcopy(system)
 
 
 def _positions(simulation: app.Simulation) -> np.ndarray:

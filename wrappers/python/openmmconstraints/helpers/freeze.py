@@ -13,7 +13,8 @@ import openmm as mm
 from openmm import app
 
 from openmmconstraints.helpers.counts import count_of
-from openmmconstraints.helpers.indices import indices_of
+from openmmconstraints.helpers.indices import Atoms, indices_of
+from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS, expression_force
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.wrapper import (
@@ -50,7 +51,7 @@ class Frozen:
         return "; ".join(parts)
 
 
-def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Frozen:
+def freeze(system: mm.System, atoms: Iterable[Atoms] | app.topology.Residue | app.topology.Chain) -> Frozen:
     """Freeze atoms: set their masses to zero, and adapt the constraints of the System to that.
 
     Constraints and rigid bodies of massless particles only are removed, wherever they are listed. System constraints
@@ -72,8 +73,9 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
     ----------
     system : openmm.System
         changed in place, unless an exception is thrown
-    atoms : iterable of int or openmm.app Atom
-        indices of particles, or atoms of the System's Topology
+    atoms : iterable of int, Atom, Residue or Chain
+        indices of particles, or atoms, residues and chains of the System's Topology. It may be empty if masses are zero
+        already
 
     Returns
     -------
@@ -83,14 +85,19 @@ def freeze(system: mm.System, atoms: Iterable[int | app.topology.Atom]) -> Froze
     Raises
     ------
     TypeError
-        if `atoms` holds anything but indices and atoms
+        if `atoms` holds anything but indices, atoms, residues and chains
     ValueError
-        if an index is out of range, a virtual site has a parent that still moves, or a constraint of centres of mass
-        would lose some of its particles: massless ones have no weight
+        if there are no atoms, an index is out of range, a virtual site has a parent that still moves, or a constraint
+        of centres of mass would lose some of its particles: massless ones have no weight
     """
+    require(mm.System, system, "freeze")
     chosen = indices_of(atoms, system.getNumParticles(), "freeze")
     listing = Listing(system)
     massless = listing.masses == 0
+    if not chosen and not np.any(massless & ~np.asarray(listing.is_site)):
+        raise ValueError(
+            "freeze: there are no atoms to freeze. Look at the selection, and at the names that it asks for."
+        )
     massless[chosen] = True
     _require_still_sites(system, listing, chosen, massless)
     fixed, sizes = _count_fixed(listing, massless)

@@ -15,14 +15,15 @@ from openmm import app, unit
 
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.exclusions import exclude_within, require_excludable, zero_exceptions
-from openmmconstraints.helpers.indices import indices_of
+from openmmconstraints.helpers.indices import Atoms, indices_of
 from openmmconstraints.helpers.terms import has_untreated_terms, internal_terms, is_treated, without_terms
 from openmmconstraints.helpers.wholeness import whole_shapes
+from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.positions import positions_of
 from openmmconstraints.wrapper import ConstraintForce
 
 #: Atoms that are to be one body.
-Group = Iterable[int | app.topology.Atom] | app.topology.Residue | app.topology.Chain
+Group = Iterable[Atoms] | app.topology.Residue | app.topology.Chain
 
 #: By which a body's shape may differ from a constraint of its atoms (docs/guide/rigid-bodies.md).
 LARGEST_DEVIATION = 0.02
@@ -91,7 +92,7 @@ def makeRigid(
     system : openmm.System
         changed in place, unless an exception is thrown
     groups : iterable of groups
-        each a residue or chain of the System's Topology, or an iterable of its atoms or of indices of particles
+        each a residue or chain of the System's Topology, or an iterable of these, of atoms or of indices of particles
     positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity
         of all particles. They give the bodies their shapes. Where bonds of a group cross the periodic box, its atoms
         are put together along them; without bonds that do, positions are taken as they are
@@ -107,12 +108,13 @@ def makeRigid(
     Raises
     ------
     TypeError
-        if a group holds anything but indices and atoms
+        if a group holds anything but indices, atoms, residues and chains
     ValueError
         if there is no group, or one is empty, an index is out of range, a virtual site follows an atom beside its
         group, a position of a group's atom is not finite, or pairs cannot be excluded: beside a CustomGBForce with
         exclusions, in Forces with global parameters, or in a body that interacts with its own periodic images
     """
+    require(mm.System, system, "makeRigid")
     count = system.getNumParticles()
     bodies = [_members(system, group, count) for group in _as_groups(groups)]
     if not bodies:
@@ -151,7 +153,7 @@ def makeRigid(
     return Rigid(result, len(bodies), len(in_bodies), dict(removed), excluded, zeroed, constraints, untreated)
 
 
-def _as_groups(groups: Iterable[Group]) -> list[list[int | app.topology.Atom]]:
+def _as_groups(groups: Iterable[Group]) -> list[list[Atoms]]:
     result = []
     if isinstance(groups, (app.topology.Residue, app.topology.Chain)) or not isinstance(groups, Iterable):
         raise TypeError(f"makeRigid: groups is a list of groups of atoms, not {type(groups).__name__}. Give [group].")
@@ -167,7 +169,7 @@ def _as_groups(groups: Iterable[Group]) -> list[list[int | app.topology.Atom]]:
     return result
 
 
-def _members(system: mm.System, group: list[int | app.topology.Atom], count: int) -> list[int]:
+def _members(system: mm.System, group: list[Atoms], count: int) -> list[int]:
     atoms = indices_of(group, count, "makeRigid")
     inside = set(atoms)
     members = []
@@ -183,7 +185,10 @@ def _members(system: mm.System, group: list[int | app.topology.Atom], count: int
                     "not in its group. Add that, or leave the site out."
                 )
     if not members:
-        raise ValueError("makeRigid: a group has no atoms (virtual sites do not count).")
+        raise ValueError(
+            "makeRigid: a group has no atoms (virtual sites do not count). Look at the selection, and at the names "
+            "that it asks for."
+        )
     return members
 
 

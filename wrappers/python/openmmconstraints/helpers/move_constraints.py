@@ -8,6 +8,7 @@ import openmm as mm
 from openmm import app
 
 from openmmconstraints.helpers.topology import keep_topology
+from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.labels import require_same_size
 from openmmconstraints.wrapper import ConstraintForce, _moveConstraints
 
@@ -44,6 +45,7 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     ValueError
         if the topology has another number of atoms than the System has particles; nothing is changed
     """
+    require(mm.System, system, "moveConstraints")
     if topology is not None:
         require_same_size(system, topology, "moveConstraints")
     force = _moveConstraints(system)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import openmm as mm
 from openmm import app
 
+from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import METHODS, constraint_of, expression_force, number_of, particles_of
 from openmmconstraints.wrapper import ConstraintForce
 
@@ -23,7 +24,9 @@ def atom_name(atom: app.topology.Atom) -> str:
 
 
 def require_same_size(system: mm.System, topology: app.Topology, function: str) -> None:
-    """:raises ValueError: unless there are as many atoms as particles"""
+    """:raises TypeError, ValueError: unless these are a System and a Topology with as many atoms as particles"""
+    require(mm.System, system, function)
+    require(app.Topology, topology, function)
     if topology.getNumAtoms() != system.getNumParticles():
         sizes = f"the topology has {topology.getNumAtoms()} atoms, the System {system.getNumParticles()} particles"
         raise ValueError(f"{function}: {sizes}. Give the topology that the System was made from.")

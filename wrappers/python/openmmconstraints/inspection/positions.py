@@ -33,6 +33,10 @@ def positions_of(system: mm.System, positions: Any, method: str) -> tuple[np.nda
     """
     if positions is None:
         raise TypeError(f"{method}: positions of all particles are needed, not None.")
+    if isinstance(positions, mm.Context):
+        raise TypeError(
+            f"{method}: positions or a State are needed, not a Context: give getState(positions=True) of it."
+        )
     vectors = system.getDefaultPeriodicBoxVectors()
     if isinstance(positions, mm.State):
         state = positions

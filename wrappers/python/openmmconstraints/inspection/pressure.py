@@ -10,6 +10,7 @@ import numpy as np
 import openmm as mm
 from openmm import unit
 
+from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.integrators import current_integrator
 from openmmconstraints.wrapper import ConstraintIntegrator
 
@@ -89,8 +90,7 @@ def computePressureTensor(context, *, returnError=False):
 
 
 def _integrator(context: mm.Context, name: str) -> ConstraintIntegrator:
-    if not isinstance(context, mm.Context):
-        raise TypeError(f"{name}: an openmm.Context is needed, as simulation.context; not {type(context).__name__}.")
+    require(mm.Context, context, name)
     return current_integrator(
         context.getIntegrator(),
         f"{name}: the Context has {{}}, and the pressure needs an integrator of openmmconstraints. Use one, or a "

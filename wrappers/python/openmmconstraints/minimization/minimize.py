@@ -16,6 +16,7 @@ import openmm as mm
 from openmm import unit
 
 from openmmconstraints._quantities import to_number
+from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.integrators import current_integrator
 from openmmconstraints.inspection.labels import particle_label, particle_names
 from openmmconstraints.inspection.system import particle_masses
@@ -93,6 +94,7 @@ def minimize(
         if there are no positions, if positions, forces or energy are not finite at the start, or if the constraints
         cannot be solved there
     """
+    require(mm.Context, context, "minimize")
     wanted = _check_tolerance(tolerance)
     most = _check_iterations(maxIterations)
     if reporter is not None and not isinstance(reporter, mm.MinimizationReporter):

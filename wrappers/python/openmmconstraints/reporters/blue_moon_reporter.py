@@ -15,6 +15,7 @@ from openmm import unit
 
 from openmmconstraints import wrapper
 from openmmconstraints._quantities import to_number
+from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.energy import BOLTZMANN
 from openmmconstraints.inspection.integrators import current_integrator
 from openmmconstraints.reporters.blocking import MeanForce, WeightedAverage
@@ -99,11 +100,7 @@ class BlueMoonReporter:
             if an argument is of the wrong kind; what needs a Simulation, and a file that is to be continued, are
             checked before its first step
         """
-        if isinstance(reportInterval, bool) or int(reportInterval) != reportInterval or reportInterval < 1:
-            raise ValueError(
-                f"BlueMoonReporter: reportInterval must be a positive number of steps, not {reportInterval}"
-            )
-        self._interval = int(reportInterval)
+        self._interval = to_count(reportInterval, "BlueMoonReporter", "reportInterval")
         self._coordinates = _parse(coordinates)
         self._temperature: float | None = None
         if temperature is not None:

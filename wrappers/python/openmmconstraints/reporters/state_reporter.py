@@ -11,6 +11,7 @@ from typing import IO, Any
 import openmm as mm
 from openmm import app, unit
 
+from openmmconstraints.inspection.arguments import to_count
 from openmmconstraints.inspection.integrators import current_integrator, own_integrators
 from openmmconstraints.inspection.labels import constraint_label, particle_names
 from openmmconstraints.inspection.pressure import computePressure
@@ -99,6 +100,8 @@ class ConstraintStateReporter(app.StateDataReporter):
 
         Raises
         ------
+        TypeError, ValueError
+            if reportInterval is not a positive whole number
         TypeError
             before the first step, if the integrator is not one of this package's, or has no heat to report
         ValueError
@@ -142,6 +145,7 @@ class ConstraintStateReporter(app.StateDataReporter):
             totalSteps,
             append,
         )
+        self._reportInterval = to_count(reportInterval, "ConstraintStateReporter", "reportInterval")
         if append and path is not None and not step:
             raise ValueError(
                 "ConstraintStateReporter: append=True needs step=True: without steps, rows that an interrupted run "
