@@ -16,6 +16,7 @@ from command import assert_one_sentence, command
 from snippets import blocks
 
 import openmmconstraints as mc
+from openmmconstraints.inspection.energy import Drift
 from openmmconstraints.run.hooks import substituted
 from openmmconstraints.run.observer import Observation
 from openmmconstraints.run.session import Session
@@ -473,6 +474,41 @@ def test_a_value_that_only_the_script_could_mean_is_refused_with_two_dashes(scri
     path = script(ECHO)
     result = command("run", path, "--solver", "pcg")
     assert_one_sentence(result, "invalid choice: 'pcg'", f"If it is meant for {path}", f"run {path} -- --solver pcg")
+
+
+def test_an_option_before_the_script_that_is_not_ours_is_said_to_belong_behind_it(script):
+    path = script(ECHO)
+    result = command("run", "--verbose", path, "in.pdb")
+    assert_one_sentence(result, "arguments: --verbose", f"behind: openmm-constraints run {path} in.pdb --verbose")
+    assert_one_sentence(
+        command("run", "--verbose"), "unrecognized arguments: --verbose (see openmm-constraints run --help)"
+    )
+
+
+@pytest.mark.parametrize("code", ["import openmm as mm\nmm.BrownianIntegrator(300, 1, 0.001)", "raise SystemExit(2)"])
+def test_a_script_that_fails_before_it_takes_steps_prints_no_report(script, code):
+    result = command("run", script(code))
+    assert result.returncode == 2
+    assert result.stdout == ""
+
+
+def test_names_of_solvers_are_taken_in_any_case(script):
+    result = command("run", script(ECHO), "--solver", "matrixinversion")
+    assert result.returncode == 0, result.stderr
+    assert "invalid choice: 'matrix'" in command("run", script(ECHO), "--solver", "matrix").stderr
+
+
+@pytest.mark.parametrize(
+    ("slope", "error", "text"),
+    [
+        (-0.437, 4.2, "-0.4 ± 4.2"),
+        (12.3, 23, "+12 ± 23"),
+        (0.0271, 0.0031, "+0.0271 ± 0.0031"),
+        (1e-6, 2e-7, "+1e-06 ± 2e-07"),
+    ],
+)
+def test_drifts_have_the_digits_that_their_errors_leave(slope, error, text):
+    assert str(Drift(slope, error, 0.0)) == text
 
 
 def test_unknown_integrators_are_refused(script):

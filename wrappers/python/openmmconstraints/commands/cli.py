@@ -55,6 +55,12 @@ def _positive(kind: type[int] | type[float], most: float = float("inf")) -> Call
     return convert
 
 
+def _in_any_case(names: Sequence[str]) -> Callable[[str], str]:
+    """A converter to one of these names; others are left to argparse, which lists the choices."""
+    by_lower = {name.lower(): name for name in names}
+    return lambda text: by_lower.get(text.lower(), text)
+
+
 def _add_parser(commands, name: str, summary: str, example: str, usage: str | None = None) -> _Parser:
     return commands.add_parser(
         name,
@@ -68,7 +74,13 @@ def _add_parser(commands, name: str, summary: str, example: str, usage: str | No
 
 
 def _add_solver(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--solver", choices=SOLVERS, default="Automatic", help="constraint solver (default: Automatic)")
+    parser.add_argument(
+        "--solver",
+        choices=SOLVERS,
+        type=_in_any_case(SOLVERS),
+        default="Automatic",
+        help="constraint solver, in any case (default: Automatic)",
+    )
 
 
 def build_parser(run_hint: str = "") -> argparse.ArgumentParser:
@@ -114,7 +126,10 @@ def build_parser(run_hint: str = "") -> argparse.ArgumentParser:
     demo.add_argument(
         "--threads", type=_positive(int, MAX_THREADS), metavar="N", help="threads of the CPU platform (default: 2)"
     )
-    demo.add_argument("--constraints", choices=("HBonds", "AllBonds", "both"), default="both", help="default: both")
+    sets = ("HBonds", "AllBonds", "both")
+    demo.add_argument(
+        "--constraints", choices=sets, type=_in_any_case(sets), default="both", help="in any case (default: both)"
+    )
     demo.add_argument("--tolerance", type=_positive(float), default=1e-5, metavar="X", help="default: 1e-5")
     length = demo.add_mutually_exclusive_group()
     length.add_argument("--steps", type=_positive(int, MAX_STEPS), metavar="N", help="steps of each run")
@@ -187,13 +202,25 @@ def _add_benchmark(commands) -> None:
     parser.add_argument("--list", action="store_true", help="list the systems and stop")
     parser.add_argument("--systems", nargs="+", metavar="NAME", help="name or name:size (default: some of --list)")
     parser.add_argument(
-        "--constraints", nargs="+", choices=BENCHMARK_SETS, help="sets of constraints (default: all that a system has)"
+        "--constraints",
+        nargs="+",
+        choices=BENCHMARK_SETS,
+        type=_in_any_case(BENCHMARK_SETS),
+        help="sets of constraints, in any case (default: all that a system has)",
     )
     parser.add_argument("--tolerances", nargs="+", type=_positive(float), metavar="X", help="default: 1e-5 1e-8 1e-12")
     parser.add_argument(
-        "--solvers", nargs="+", choices=SOLVERS, default=["Iterative", "MatrixInversion"], help="default: these two"
+        "--solvers",
+        nargs="+",
+        choices=SOLVERS,
+        type=_in_any_case(SOLVERS),
+        default=["Iterative", "MatrixInversion"],
+        help="default: Iterative MatrixInversion",
     )
-    parser.add_argument("--integrator", choices=("Shake", "Rattle", "RattleLangevin"), default="Shake")
+    integrators = ("Shake", "Rattle", "RattleLangevin")
+    parser.add_argument(
+        "--integrator", choices=integrators, type=_in_any_case(integrators), default="Shake", help="default: Shake"
+    )
     parser.add_argument("--platform", default="CPU", metavar="NAME", help="OpenMM platform (default: CPU)")
     parser.add_argument(
         "--threads", type=_positive(int, MAX_THREADS), metavar="N", help="threads of the CPU platform (default: 1)"
@@ -265,10 +292,14 @@ def _discard_output() -> None:
 
 
 def _run(words: list[str]) -> int:
-    if words[:1] != ["run"]:
-        return _dispatch(build_parser().parse_args(words))
-    script = split_words(words[1:], RUN_OPTIONS)
-    return _dispatch(build_parser(script.hint()).parse_args(["run", *script.own]), script)
+    script = split_words(words[1:], RUN_OPTIONS) if words[:1] == ["run"] else None
+    known = words if script is None else ["run", *script.own]
+    options, unknown = build_parser("" if script is None else script.hint()).parse_known_args(known)
+    if unknown:
+        hint = "." if script is None else script.hint_unknown(unknown[0])
+        listed = " ".join(unknown)
+        raise UserError(f"unrecognized arguments: {listed} (see {PROGRAM} {options.command} --help){hint}")
+    return _dispatch(options, script)
 
 
 def _settings(kind: type[_Settings], options: argparse.Namespace) -> _Settings:

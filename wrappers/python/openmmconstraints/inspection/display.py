@@ -114,7 +114,8 @@ def _summary_fields(summary) -> dict[str, object]:
 
 
 def _summary_line(self) -> str:
-    fields = (f"{name}={value!r}" for name, value in _summary_fields(self).items())
+    values = _summary_fields(self).items()
+    fields = (f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in values)
     return f"{type(self).__name__}({', '.join(fields)})"
 
 

@@ -5,10 +5,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import floor, log10
 
 import numpy as np
 
 BOLTZMANN = 0.00831446261815324  # kJ/mol/K
+
+
+def with_error(value: float, error: float, sign: str = "") -> str:
+    """A value with as many digits as its error leaves, and two of the error; very small and large ones with exponents.
+
+    :param sign: "+" to write that, too
+    """
+    if not 1e-3 <= error < 1e4 or abs(value) >= 1e4:
+        return f"{value:{sign}.4g} ± {error:.2g}"
+    digits = max(0, 1 - floor(log10(error)))
+    return f"{value:{sign}.{digits}f} ± {error:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -20,7 +32,7 @@ class Drift:
     percent_of_kinetic: float  # change over the sampled time, in % of the mean kinetic energy
 
     def __str__(self) -> str:
-        return f"{self.kt_per_ns_dof:+.1e} ± {self.error:.0e}"
+        return with_error(self.kt_per_ns_dof, self.error, "+")
 
 
 @dataclass

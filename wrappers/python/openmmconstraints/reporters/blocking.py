@@ -9,6 +9,8 @@ from math import exp, inf, isfinite, isnan, nan, sqrt
 
 import numpy as np
 
+from openmmconstraints.inspection.energy import with_error
+
 
 @dataclass(frozen=True)
 class MeanForce:
@@ -20,7 +22,7 @@ class MeanForce:
     inefficiency: float  #: how many samples are worth an independent one (1: uncorrelated, less: alternating)
 
     def __str__(self) -> str:
-        return f"{self.mean:.6g} ± {self.error:.2g}"
+        return with_error(self.mean, self.error)
 
 
 #: From five blocks on, an error is itself known to about a half,

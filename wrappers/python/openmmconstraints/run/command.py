@@ -35,13 +35,14 @@ def run(words: Words, integrator: str, solver: str, tolerance: float | None) -> 
     if tolerance is not None:
         check_tolerance(mc.RattleIntegrator, tolerance)
     session = Session(chosen, getattr(mc.ConstraintIntegrator, solver), tolerance, words.script)
+    status = 1  # unless the script comes to its end
     with substituted(session):
         try:
             status = _run_script(script, words.arguments)
         finally:
             sys.stdout.flush()
             session.finish()
-            print_report(session)
+            print_report(session, has_failed=status != 0)
     return status
 
 

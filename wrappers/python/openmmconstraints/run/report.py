@@ -11,12 +11,14 @@ from openmmconstraints.terminal.table import make_console, make_table, scientifi
 SECONDS_PER_DAY = 86400
 
 
-def print_report(session: Session) -> None:
-    """One column per integrator that took steps."""
+def print_report(session: Session, has_failed: bool) -> None:
+    """One column per integrator that took steps. Where there is none, the message of a script that failed says why."""
     console = make_console()
     seen = [observation for observation, _ in session.observed if observation.steps > 0]
     for name in sorted(session.untouched):
         console.print(f"openmm-constraints run: {name} was not replaced.")
+    if not seen and has_failed:
+        return
     if not seen:
         what = "an integrator of openmm-constraints" if session.chosen is None else session.chosen.__name__
         console.print(f"openmm-constraints run: no step was taken with {what}.")
@@ -48,8 +50,15 @@ def _lines(seen: Observation) -> list[tuple[str, str]]:
         ("energy change (% of kinetic)", percent),
         ("mean temperature (K)", "-" if temperature is None else f"{temperature:.1f}"),
         ("energy samples", str(len(seen.energies.time))),
-        ("ns/day", f"{seen.simulated / 1000 / seen.seconds * SECONDS_PER_DAY:.3g}" if seen.seconds > 0 else "-"),
+        ("ns/day", _speed(seen)),
     ]
+
+
+def _speed(seen: Observation) -> str:
+    if seen.seconds <= 0:
+        return "-"
+    speed = seen.simulated / 1000 / seen.seconds * SECONDS_PER_DAY
+    return f"{speed:,.0f}" if speed >= 100 else f"{speed:.3g}"
 
 
 def _worst(seen: Observation) -> str:
@@ -62,7 +71,7 @@ def _worst(seen: Observation) -> str:
 
 def _drift(seen: Observation) -> tuple[str, str]:
     if seen.disturbed_by is not None:
-        return f"not meaningful: {seen.disturbed_by}", "-"
+        return f"not meaningful: {seen.disturbed_by} gives and takes energy", "-"
     drift = seen.energies.drift()
     if drift is None:
         return f"too few samples ({len(seen.energies.time)})", "-"

@@ -29,6 +29,13 @@ class Words:
             return ""
         return f". If it is meant for {self.script}, write it after '--': {self._separated()}"
 
+    def hint_unknown(self, option: str) -> str:
+        """What to type if an option in front of the script's name was meant for the script."""
+        if self.script is None:
+            return "."
+        line = shlex.join([self.script, *self.arguments, option])
+        return f". If it is meant for {self.script}, write it behind: openmm-constraints run {line}"
+
     def check_clash(self) -> None:
         """Refuse an option of the command behind the name of a script that has one of the same name.
 
