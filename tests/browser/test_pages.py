@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import openmm as mm
 import pytest
 
@@ -66,6 +67,23 @@ def test_report_of_health_loads_and_fits(problems_of, tmp_path):
     file = tmp_path / "health.html"
     viewport = "<meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
     file.write_text(f"<!doctype html>{viewport}<body>{mc.Health(system)._repr_html_()}</body>")
+    assert problems_of(file) == []
+
+
+def test_views_in_notebooks_load_and_fit(problems_of, tmp_path):
+    """On a telephone, too."""
+    coordinate, long = mc.freeenergy.Dihedral(0, 1, 2, 3), "sqrt((x1-x2)^2+(y1-y2)^2+(z1-z2)^2)-distance_of_both"
+    values = [0.1 * i for i in range(5)]
+    windows = tuple(
+        mc.freeenergy.Window(value, mc.freeenergy.MeanForce(value, 0.1, 100, 1.0), np.zeros((4, 3))) for value in values
+    )
+    forces = mc.freeenergy.MeanForceProfile(coordinate, 300.0, windows)
+    held = mc.ConstraintForce()
+    held.addCentroidDistance(range(40), range(40, 80), 1.0, 0.1)
+    views = (mc.CustomConstraintForce(2, long), held, mc.SolverSummary(), forces, forces.integrate())
+    file = tmp_path / "views.html"
+    viewport = "<meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+    file.write_text(f"<!doctype html>{viewport}<body>{''.join(view._repr_html_() for view in views)}</body>")
     assert problems_of(file) == []
 
 

@@ -26,6 +26,6 @@ def to_html(health: Health) -> str:
             ("-".join(map(str, w.particles)), f"{w.value:.6f}", f"{w.target:.6f}", scientific(w.error))
             for w in health.placement.worst
         ]
-        parts.append(table(("particles", "value", "target", "error"), off, "Constraints farthest off"))
+        parts.append(table(("particles", "value", "target", "error"), off, "Constraints farthest off (nm, rad)"))
     parts.append(table((), numbers(health)))
     return "".join(parts)

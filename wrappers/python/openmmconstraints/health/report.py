@@ -79,7 +79,7 @@ def shown_findings(health: Health) -> tuple[list[Finding], str]:
 
 def _violations_table(health: Health) -> Table:
     assert health.placement is not None
-    table = make_table("Constraints farthest off", ["Particles", "Atoms"], ["Value", "Target", "Error"])
+    table = make_table("Constraints farthest off (nm, rad)", ["Particles", "Atoms"], ["Value", "Target", "Error"])
     for worst in health.placement.worst:
         table.add_row(
             "-".join(map(str, worst.particles)),

@@ -19,12 +19,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], caption: str = 
 
 def paragraph(text: str, bold: bool = False) -> str:
     """A text, escaped."""
-    return f"<p><b>{_cell(text)}</b></p>" if bold else f"<p>{_cell(text)}</p>"
+    if bold:
+        return f"<p><b>{_cell(text)}</b></p>"
+    return f'<p style="overflow-wrap: anywhere">{_cell(text)}</p>'  # a long expression has no spaces
 
 
 def picture(png: bytes, text: str) -> str:
     """A picture inside the page, with a text for those who do not see it."""
-    return f'<img alt="{escape(text)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+    source = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    return f'<img alt="{escape(text)}" style="max-width: 100%; height: auto" src="{source}">'
 
 
 def _cell(value: object) -> str:
