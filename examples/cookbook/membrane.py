@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A membrane of DLPC without tension, with all bonds and the angles of hydrogens held."""
+"""A membrane of DLPC without tension, with bonds to hydrogen held."""
 
 import openmm as mm
 import openmm.unit as u
