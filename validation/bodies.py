@@ -16,7 +16,7 @@ from scipy import stats
 from validation import systems, volume
 from validation.checks import Check, compare, of_series
 from validation.dynamics import KT, METHODS, TEMPERATURE, Case, langevin, make_context, positions, sampled, velocities
-from validation.plots import Panels
+from validation.plots import Panels, legend_below, outline
 
 NUMBER = 10
 PRESSURE = 100.0  # bar
@@ -76,7 +76,7 @@ def run(size: float, output: Path) -> list[Check]:
             energies = sample(kind, method, max(100, round(1500 * size)))
             checks += check(kind, method, energies, degrees - 3)
             for axes, energy in zip(drawn, energies, strict=True):
-                axes.hist(energy.ravel() / KT, np.linspace(0, 8, 41), density=True, histtype="step", label=method)
+                outline(axes, energy.ravel() / KT, method, bins=np.linspace(0, 8, 41))
             volumes = volume.sample(
                 method, PRESSURE, max(600, round(4000 * size)), lambda n, v, kind=kind: systems.bodies(kind, n, v)
             )
@@ -84,6 +84,6 @@ def run(size: float, output: Path) -> list[Check]:
         x = np.linspace(0.01, 8, 200)
         for axes, freedom in zip(drawn, (3, degrees - 3), strict=True):
             axes.plot(x, stats.gamma(freedom / 2).pdf(x), color="black", label=f"{freedom} degrees of freedom")
-            axes.legend()
+            legend_below(axes)
     panels.save(output / "rigid-bodies.png")
     return checks

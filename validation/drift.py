@@ -14,7 +14,7 @@ from openmmconstraints.benchmark.candidates import Candidate
 from openmmconstraints.benchmark.villin import STEP_SIZE
 from openmmconstraints.inspection.energy import EnergySeries
 from validation.checks import BATCHES, Check, Estimate, compare
-from validation.plots import Panels
+from validation.plots import Panels, legend_below
 
 LENGTH = 12  # CH2 groups in the chain
 TOLERANCES = (1e-6, 1e-8, 1e-10)
@@ -52,6 +52,6 @@ def run(size: float, output: Path) -> list[Check]:
             system = f"polyethylene of {LENGTH} CH2, all bonds"
             checks.append(compare("energy drift", system, method, quantity, slope(series), 0.0))
             axes.plot(series.time, series.total - series.total.mean(), linewidth=0.5, label=f"tolerance {tolerance:g}")
-        axes.legend()
+        legend_below(axes)
     panels.save(output / "drift.png")
     return checks

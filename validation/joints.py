@@ -19,7 +19,7 @@ from scipy import integrate, stats
 from validation import kinetic, physical, systems, volume
 from validation.checks import Check, compare, of_series
 from validation.dynamics import METHODS, langevin, make_context, positions, sampled
-from validation.plots import Panels
+from validation.plots import Panels, legend_below, outline
 
 NUMBER = 20
 PRESSURE = 100.0  # bar
@@ -95,13 +95,13 @@ def run(size: float, output: Path) -> list[Check]:
     for method in METHODS:
         angles = sample(method, max(300, round(1000 * size)))
         checks += check(method, angles)
-        axes.hist(np.degrees(angles.ravel()), 36, (-180, 180), density=True, histtype="step", label=method)
+        outline(axes, np.degrees(angles.ravel()), method, bins=36, range=(-180, 180))
         volumes = volume.sample(method, PRESSURE, max(600, round(2000 * size)), systems.hinged)
         checks += volume.check(method, PRESSURE, volumes, kind="molecules of two bodies on a hinge")
     axes.plot(np.degrees(GRID), np.radians(density()), color="black", label="|M|^(1/2), exact")
     axes.axhline(1 / 360, color="black", linestyle=":", label="stiff springs, exact")
     axes.set_ylim(0, 1.6 / 360)
     axes.set_xticks(range(-180, 181, 90))
-    axes.legend()
+    legend_below(axes)
     panels.save(output / "hinge.png")
     return checks

@@ -16,7 +16,7 @@ from scipy import stats
 from validation import physical, systems
 from validation.checks import Check, compare, of_series
 from validation.dynamics import KT, METHODS, TEMPERATURE, Case, energies, langevin, make_context, sampled
-from validation.plots import Panels
+from validation.plots import Panels, legend_below, outline
 
 CASES: tuple[Callable[[], Case], ...] = (
     systems.water,
@@ -68,12 +68,12 @@ def draw(panels: Panels, title: str, case: Case, count: int) -> list[Check]:
         checks.append(check_freedom(case, method))
         kinetic = sample(case, method, count)
         checks += check(case, method, kinetic, case.degrees_of_freedom)
-        axes.hist(kinetic / KT, bins=20, density=True, histtype="step", linewidth=1.5, label=method)
+        outline(axes, kinetic / KT, method, bins=20)
     expected = stats.gamma(case.degrees_of_freedom / 2)
     x = np.linspace(*expected.ppf([1e-4, 1 - 1e-4]), 200)
     axes.plot(x, expected.pdf(x), color="black", label=f"Maxwell, {case.degrees_of_freedom} degrees of freedom")
     axes.set_ylim(top=1.6 * float(expected.pdf(x).max()))
-    axes.legend()
+    legend_below(axes)
     return checks
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 from validation import systems
 from validation.checks import Check, compare, of_independent
 from validation.dynamics import METHODS, Case, langevin, make_context, positions, sampled
-from validation.plots import Panels
+from validation.plots import Panels, legend_below, outline
 
 RELAXATION = 1.6  # ps, an upper bound of the correlation time of positions on the sphere and on the torus
 
@@ -57,11 +57,11 @@ def run(size: float, output: Path) -> list[Check]:
         r = snapshots(case, method, 8)
         checks += check_sphere(case, method, r)
         heights = r[:, :, 2].ravel() / systems.SPHERE_RADIUS
-        axes.hist(heights, bins=30, range=(-1, 1), density=True, histtype="step", linewidth=1.5, label=method)
+        outline(axes, heights, method, bins=30, range=(-1, 1))
         case = systems.on_torus(n)
         checks += check_torus(case, method, snapshots(case, method, 8))
     axes.axhline(0.5, color="black", label="uniform per area")
     axes.set_ylim(0, 0.7)
-    axes.legend()
+    legend_below(axes)
     panels.save(output / "sphere.png")
     return checks

@@ -20,7 +20,7 @@ from scipy import stats
 from validation import physical, systems
 from validation.checks import Check, compare, of_series, of_weighted_series
 from validation.dynamics import METHODS, langevin, make_context, positions, sampled
-from validation.plots import Panels
+from validation.plots import Panels, legend_below, outline
 
 SYSTEM = "trimer of two rigid bonds"
 
@@ -110,14 +110,13 @@ def run(size: float, output: Path) -> list[Check]:
     for method in METHODS:
         found = sample(method, max(3000, round(60000 * size)))
         checks += check(method, found)
-        style = {"bins": 30, "range": (-1, 1), "density": True, "histtype": "step", "linewidth": 1.5, "label": method}
-        rigid.hist(found.cosine, **style)
-        stiff.hist(found.cosine, weights=np.exp(-0.5 * found.log_z), **style)
+        outline(rigid, found.cosine, method, bins=30, range=(-1, 1))
+        outline(stiff, found.cosine, method, bins=30, range=(-1, 1), weights=np.exp(-0.5 * found.log_z))
     x = np.linspace(-1, 1, 200)
     rigid.plot(x, density(x), color="black", label="|Z|^(1/2), exact")
     stiff.axhline(0.5, color="black", label="stiff springs, exact")
     for axes in (rigid, stiff):
         axes.set_ylim(0, 0.75)
-        axes.legend(loc="lower center")
+        legend_below(axes, 3)
     panels.save(output / "trimer.png")
     return checks

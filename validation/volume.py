@@ -19,7 +19,7 @@ from scipy import stats
 from validation import physical, systems
 from validation.checks import Check, compare, of_series
 from validation.dynamics import KT, METHODS, TEMPERATURE, Case, langevin, make_context, sampled, seed_of
-from validation.plots import Panels
+from validation.plots import Panels, legend_below, outline
 
 MOLECULES = 20
 PRESSURES = (100.0, 130.0)  # bar
@@ -73,13 +73,13 @@ def run(size: float, output: Path) -> list[Check]:
         series = [sample(method, pressure, max(600, round(10000 * size))) for pressure in PRESSURES]
         for pressure, volumes in zip(PRESSURES, series, strict=True):
             checks += check(method, pressure, volumes)
-            axes.hist(volumes, 40, density=True, histtype="step", linewidth=1.5, label=f"{method}, {pressure:g} bar")
+            outline(axes, volumes, f"{method}, {pressure:g} bar", bins=40)
         p = physical.ensemble_ratio(series, list(PRESSURES), pressures=True)
         checks.append(Check("volume", f"{MOLECULES} rigid dimers, ideal", method, "ratio at two pressures", p))
     for pressure in PRESSURES:
         expected = stats.gamma(MOLECULES + 1, scale=scale(pressure))
         x = np.linspace(*expected.ppf([1e-4, 1 - 1e-4]), 200)
-        axes.plot(x, expected.pdf(x), color="black", linewidth=1)
-    axes.legend()
+        axes.plot(x, expected.pdf(x), color="black", linewidth=1, label="exact" if pressure == PRESSURES[0] else None)
+    legend_below(axes)
     panels.save(output / "volume.png")
     return checks
