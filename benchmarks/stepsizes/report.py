@@ -20,6 +20,7 @@ from .summary import Summary, Value, divergence
 REFERENCE = Configuration("HBonds", 2)
 TITLES = {"implicit": "Villin in implicit solvent (OBC2)", "water": "Villin in water (TIP3P, PME)"}
 CLASSES = {"heavy": ("#0072B2", "o"), "hydrogen": ("#D55E00", "^"), "water": ("#009E73", "s")}
+POTENTIALS = {"angles": ("#CC79A7", "D"), "torsions": ("#000000", "v")}
 Summaries = dict[Configuration, Summary]
 
 
@@ -160,6 +161,13 @@ def _plot(found: dict[str, Summaries], path: Path) -> None:
         for axes, (name, runs) in zip(grid, shown.items(), strict=True):
             _draw(axes, runs, found[name])
             axes[0].set_title(TITLES[name], loc="left")
+        found_labels: dict[str, Any] = {}
+        for panel in grid.flat:
+            handles, labels = panel.get_legend_handles_labels()
+            found_labels.update(zip(labels, handles, strict=True))
+        ordered = [label for label in (*CLASSES, *POTENTIALS) if label in found_labels]
+        handles = [found_labels[label] for label in ordered]
+        figure.legend(handles, ordered, loc="outside lower center", ncols=len(ordered))  # covers nothing
         figure.savefig(path, dpi=110)
 
 
@@ -169,22 +177,19 @@ def _draw(axes: Any, runs: list[Summary], among: Summaries) -> None:
         chosen = [(i, r.temperature[name]) for i, r in enumerate(runs) if name in r.temperature]
         _points(temperature, chosen, name, colour, marker)
     temperature.axvline(TEMPERATURE, color="0.4", linewidth=1)
-    for term, colour, marker in (("angles", "#CC79A7", "D"), ("torsions", "#000000", "v")):
+    for term, (colour, marker) in POTENTIALS.items():
         pairs = [(i, r, truth_of(r, among)) for i, r in enumerate(runs)]
         chosen = [(i, _percent(r.potential[term], truth.potential[term])) for i, r, truth in pairs if truth]
         _points(energy, chosen, term, colour, marker)
     energy.axvline(0, color="0.4", linewidth=1)
-    gain.barh(range(len(runs)), [speed(r, among) or 0 for r in runs], color="#56B4E9")
+    gains = [0 if r.failure else speed(r, among) or 0 for r in runs]  # what failed has simulated nothing of use
+    gain.barh(range(len(runs)), gains, color="#56B4E9")
     temperature.set_yticks(range(len(runs)), [_name(r) for r in runs])
     temperature.invert_yaxis()
     temperature.set_xlabel("temperature by class of atoms (K)")
-    energy.set_xlabel("energy difference from 1 fs, same constraints (%)")
-    gain.set_xlabel("simulated time for the same cost")
-    for panel in (temperature, energy):
-        if panel.get_legend_handles_labels()[0]:
-            panel.legend(fontsize=7)
-        else:
-            panel.set_visible(False)  # no run at 1 fs to compare with
+    energy.set_xlabel("energy difference from 1 fs,\nsame constraints (%)")
+    gain.set_xlabel(f"simulated time for the same cost\n({REFERENCE.name} = 1)")
+    energy.set_visible(bool(energy.get_legend_handles_labels()[0]))  # not without a run at 1 fs to compare with
 
 
 def _points(axes: Any, chosen: list[tuple[int, Value]], label: str, colour: str, marker: str) -> None:
