@@ -22,7 +22,7 @@ table { border-collapse: collapse; font-size: 0.9rem; }
 th, td { padding: 0.2rem 0.7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd; }
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
 .key td:first-child { font-weight: 600; } .key td { text-align: left; white-space: normal; }
-img { max-width: 100%; height: auto; }
+img { min-width: 44rem; } /* else no label can be read on a telephone, where one scrolls */
 .note { color: #555; font-size: 0.9rem; } li { overflow-wrap: anywhere; }
 """
 PLOTS = (
@@ -38,7 +38,8 @@ def write_page(path: Path, settings: dict[str, Any], records: Sequence[Record]) 
     :param settings: what was measured and where, as report.describe() says
     """
     plots = "".join(
-        f"<h2>{escape(text)}</h2><p>{picture((path.parent / name).read_bytes(), text)}</p>" for name, text in PLOTS
+        f'<h2>{escape(text)}</h2><div class="wide">{picture((path.parent / name).read_bytes(), text)}</div>'
+        for name, text in PLOTS
     )
     tables = "".join(_case([record for record in records if record.case == case]) for case in cases(records))
     title = f"{settings['integrator']} of openmm-constraints against OpenMM's {settings['built_in']}"

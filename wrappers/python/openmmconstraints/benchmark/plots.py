@@ -46,7 +46,7 @@ def plot_ratios(records: Sequence[Record], title: str, path: Path) -> None:
         panels[0].set_yticks(range(len(cases)), cases)
         panels[0].set_ylim(len(cases) - 0.5, -0.5)
         for axes in panels:
-            axes.set_xlabel("time of constraints / that of the built-in")
+            axes.set_xlabel("time of constraints / that of the built-in; bars: quartiles")
         _add_legend(figure, panels)
         figure.suptitle(title, fontsize=10)
         figure.savefig(path, dpi=150)
