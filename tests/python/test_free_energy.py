@@ -137,6 +137,22 @@ def test_plots_and_tables(tmp_path):
     assert table["inefficiency"][0] == 2
 
 
+def test_a_plot_without_standard_errors_says_so_and_shows_that_of_integration():
+    values = np.linspace(0, np.pi, 5)
+    forces = made_up(values, np.sin(values), np.full(5, np.nan))
+    pmf = forces.integrate()
+    axes = pmf.plot()
+    short = "constrained runs, too short for standard errors"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [short, "error of integration"]
+    assert axes.collections[-1].get_paths()[0].get_extents().y1 == pytest.approx(
+        (pmf.free_energy + pmf.integration_error).max()
+    )
+    for profile in (pmf, forces):
+        assert repr(profile).endswith(", too short for standard errors)")
+    (line,) = forces.plot().lines
+    assert line.get_label() == short
+
+
 # ---- coordinates and starts --------------------------------------------------------------------------------------
 
 

@@ -66,7 +66,7 @@ class FreeEnergyProfile:
 
     def __repr__(self) -> str:
         span = f"{np.min(self.free_energy):.3g} to {np.max(self.free_energy):.3g} kJ/mol"
-        return f"{_line(self)}, {span}, ± {np.nanmax(self.error):.2g})"
+        return f"{_line(self)}, {span}, {_largest(self.error)})"
 
     def _repr_html_(self) -> str:
         return _to_html(self)
@@ -97,17 +97,16 @@ class FreeEnergyProfile:
         energy = self.free_energy + 2 * BOLTZMANN * self.temperature * np.log(self.values)
         return replace(self, free_energy=energy).relative_to(-1)
 
-    def plot(
-        self, axes: Axes | None = None, label: str = "constrained runs, ± 2 standard errors", **style: Any
-    ) -> Axes:
+    def plot(self, axes: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
         """Draw it with a legend and two bands: two standard errors, and around these, lighter, the integration error.
 
         :param axes:  of matplotlib; None: new ones
+        :param label: in the legend; None: one that says whether standard errors are known
         :param style: passed on to Axes.plot
         :return: the axes; `profile.plot().figure.savefig("pmf.png")` writes a file
         """
         spacing = np.where(np.isfinite(self.integration_error), self.integration_error, 0)
-        return _draw(self, self.free_energy, "free energy (kJ/mol)", axes, {"label": label, **style}, spacing)
+        return _draw(self, self.free_energy, "free energy (kJ/mol)", axes, label, style, spacing)
 
     def save(self, path: str | Path) -> None:
         """Write value, free energy, standard error and integration error as CSV."""
@@ -123,7 +122,7 @@ class MeanForceProfile:
     windows: tuple[Window, ...]  #: in the order of their values
 
     def __repr__(self) -> str:
-        return f"{_line(self)}, ± {np.max(self.error):.2g} at most)"
+        return f"{_line(self)}, {_largest(self.error, ' at most')})"
 
     def _repr_html_(self) -> str:
         return _to_html(self)
@@ -151,12 +150,10 @@ class MeanForceProfile:
         profile = FreeEnergyProfile(self.coordinate, self.temperature, self.values, energy, covariance, 0, coarser)
         return profile.relative_to(int(np.argmin(energy)))
 
-    def plot(
-        self, axes: Axes | None = None, label: str = "constrained runs, ± 2 standard errors", **style: Any
-    ) -> Axes:
+    def plot(self, axes: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
         """Draw it with a legend and its error band; see FreeEnergyProfile.plot."""
         name = f"mean force dA/dξ (kJ/mol/{'nm' if self.coordinate.unit_name == 'nanometer' else 'rad'})"
-        return _draw(self, self.mean_force, name, axes, {"label": label, **style}, np.zeros(len(self.values)))
+        return _draw(self, self.mean_force, name, axes, label, style, np.zeros(len(self.values)))
 
     def save(self, path: str | Path) -> None:
         """Write value, mean force, standard error, number of samples and their statistical inefficiency as CSV."""
@@ -175,20 +172,31 @@ _Profile = FreeEnergyProfile | MeanForceProfile
 
 
 def _draw(
-    profile: _Profile, y: np.ndarray, name: str, axes: Axes | None, style: dict[str, Any], spacing: np.ndarray
+    profile: _Profile,
+    y: np.ndarray,
+    name: str,
+    axes: Axes | None,
+    label: str | None,
+    style: dict[str, Any],
+    spacing: np.ndarray,
 ) -> Axes:
-    """A line with a band of two standard errors, and a lighter one that adds errors by spacing; angles in degrees."""
+    """A line with a band of two standard errors, and a lighter one that adds errors by spacing; angles in degrees.
+    Where runs are too short for standard errors, only the latter is drawn, and the legend says so."""
     if axes is None:
         from matplotlib import pyplot  # takes half a second to import
 
         axes = pyplot.subplots(layout="constrained")[1]
     x, unit = _shown_values(profile)
-    (line,) = axes.plot(x, y, **{"marker": "o", "markersize": 3, **style})
+    is_known = bool(np.isfinite(profile.error).any())
+    if label is None:
+        label = "constrained runs, " + ("± 2 standard errors" if is_known else "too short for standard errors")
+    (line,) = axes.plot(x, y, **{"marker": "o", "markersize": 3, "label": label, **style})
     band: dict[str, Any] = {"color": line.get_color(), "linewidth": 0}
     axes.fill_between(x, y - 2 * profile.error, y + 2 * profile.error, alpha=0.35, **band)
     if spacing.any():
-        total = 2 * profile.error + spacing
-        axes.fill_between(x, y - total, y + total, alpha=0.15, label="and the error of integration", **band)
+        total = 2 * np.nan_to_num(profile.error) + spacing
+        also = "and the error of integration" if is_known else "error of integration"
+        axes.fill_between(x, y - total, y + total, alpha=0.15, label=also, **band)
     axes.set_xlabel(f"{profile.coordinate.label} ({unit})")
     axes.set_ylabel(name)
     axes.margins(y=0.18)  # room for the legend
@@ -209,6 +217,11 @@ def _line(profile: _Profile) -> str:
     ends = f"{values[0]:.4g} to {values[-1]:.4g} {unit}"
     name, count = type(profile).__name__, len(profile.values)
     return f"{name}({profile.coordinate.label}, {count} values, {ends}, {profile.temperature:g} K"
+
+
+def _largest(error: np.ndarray, note: str = "") -> str:
+    """The largest of standard errors, for a representation."""
+    return f"± {np.nanmax(error):.2g}{note}" if np.isfinite(error).any() else "too short for standard errors"
 
 
 def _to_html(profile: _Profile) -> str:
