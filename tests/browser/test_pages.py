@@ -48,6 +48,15 @@ def test_search_finds_a_page_without_a_server(page):
     assert page.problems == []
 
 
+def test_tables_of_other_programs_need_no_scrolling(page):
+    """Elsewhere tables of many columns scroll within the page; these are read on telephones, in a hurry."""
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto((HTML / "coming-from.html").as_uri())
+    widths = page.evaluate("[...document.querySelectorAll('.table-wrapper')].map(t => t.scrollWidth - t.clientWidth)")
+    assert len(widths) == 4
+    assert max(widths) <= 1
+
+
 def test_code_can_be_copied(page):
     page.goto((HTML / "cookbook.html").as_uri())
     page.evaluate("document.addEventListener('copy', () => { window.copied = document.getSelection().toString(); })")
