@@ -7,11 +7,12 @@ namespace ConstraintPlugin {
 
 std::string SolverSummary::str() const {
     std::ostringstream out;
-    out << (converged ? "converged" : "NOT converged") << " in " << iterations << " iterations, largest error "
-        << maxError << ", tolerance " << tolerance;
+    out << (converged ? "converged" : "NOT converged") << " in " << iterations
+        << (iterations == 1 ? " iteration" : " iterations") << ", largest error " << maxError << ", tolerance "
+        << tolerance;
     if (worstConstraint >= 0)
         out << " (constraint " << worstConstraint << ")";
-    out << "; " << clusters << " clusters, " << solver;
+    out << "; " << clusters << (clusters == 1 ? " cluster, " : " clusters, ") << solver;
     if (!note.empty())
         out << "; " << note;
     if (fitDeviation > tolerance)

@@ -94,6 +94,13 @@ def test_arrays_have_the_numbers_of_the_lists_and_their_unit(stretched):
     assert np.array_equal(own, integrator.getMultipliers(asNumpy=True))
 
 
+def test_a_summary_counts_in_words(stretched):
+    summary = stretched[0].getSolverSummary()
+    noun = "iteration" if summary.iterations == 1 else "iterations"
+    assert f"converged in {summary.iterations} {noun}, " in summary.str()
+    assert "; 1 cluster, " in summary.str()
+
+
 @pytest.mark.parametrize("kind", [mc.CustomConstraintForce, mc.CustomCentroidConstraintForce])
 def test_multipliers_of_expressions_are_arrays_too(kind):
     system = mm.System()
