@@ -87,8 +87,8 @@ label = f"RattleMTSIntegrator: angles every {1000 * fast_step:g} fs"
 axes.semilogy(1000 * steps, several, "o-", color="#0072B2", label=label)
 for part, name in ((3, "a third"), (2, "half")):
     axes.axvline(1000 * period / part, color="0.6", linestyle="--")
-    axes.text(1000 * period / part, 1.0, f" {name} of the\n angles' period", va="top", fontsize="small", color="0.4",
-              transform=axes.get_xaxis_transform())  # fmt: skip
+    axes.text(1000 * period / part, 1.0, f"{name} of\nthe angles' period", fontsize="small", color="0.4",
+              ha="center", va="bottom", transform=axes.get_xaxis_transform())  # fmt: skip
 axes.set(xlabel="step of the slow forces (fs)", ylabel="energy error in 1 ps (kT per degree of freedom)")
-axes.legend(loc="lower right", fontsize="small")
+axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, fontsize="small")
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "multiple_time_steps.png", dpi=120)

@@ -99,7 +99,7 @@ def main(path="pmf.png"):
     axes.plot(middle, histogram, "s", color="tab:orange", markersize=4, label="histogram of free runs")
     axes.set_title("Butane (TraPPE united atoms) in vacuum, 300 K")
     axes.set_xticks(range(-180, 181, 60))
-    axes.legend()
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, fontsize="small")
     axes.figure.savefig(path, dpi=100)
 
     deviation = pmf.free_energy - np.interp(pmf.values, phi, torsion - torsion.min())

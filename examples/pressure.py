@@ -94,7 +94,7 @@ print("along x, y and z: " + ", ".join(f"{value:.0f}" for value in np.diag(np.me
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 left.plot(times, edges, color="#0072B2")
 left.axvline(times[500], color="0.3", linestyle=":", label="constant from here on")
-left.legend()
+left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16))
 left.set(xlabel="time (ps)", ylabel="edge of the box (nm)", title="the network finds its volume")
 smooth = np.convolve(pressures, np.ones(25) / 25, mode="valid")
 right.plot(times, pressures, color="0.8", label="instantaneous")

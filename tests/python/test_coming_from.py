@@ -14,9 +14,7 @@ PAGE = (ROOT / "docs/coming-from.md").read_text()
 
 
 def test_options_that_people_look_for_are_there():
-    gromacs = (
-        "constraints = h-bonds`|shake-tol|pull-coord1-type = constraint|pull-coord1-rate|freezegrps|v-rescale"
-    )
+    gromacs = "constraints = h-bonds`|shake-tol|pull-coord1-type = constraint|pull-coord1-rate|freezegrps|v-rescale"
     lammps = "fix shake|fix rattle|fix rigid|fix rigid/small|fix setforce|nve/manifold|run_style respa"
     amber = "ntc=2|ntc=3|noshakemask|ibelly=1|jar=1|nrespa|ntt=3"
     cp2k = "&COLLECTIVE|&G3X3|&HBONDS|TARGET_GROWTH|&LAGRANGE_MULTIPLIERS|&FIXED_ATOMS|SHAKE_TOLERANCE"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Every example runs as a user would run it, and writes its plot."""
+"""Every example runs as a user would run it, and writes its plot, on which nothing covers data."""
 
 import os
 import subprocess
@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import matplotlib.image
+import plot_checks
 import pytest
+from matplotlib.figure import Figure
 from openmm_series import since
 
 LONG = ("pmf", "nitrogen", "pendulum", "surfaces", "c60_gas", "dzhanibekov_flip", "hinged_domains", "learned_potential")
@@ -23,7 +25,7 @@ EXAMPLES = [
 def test_example_runs_and_saves_a_plot(example, tmp_path):
     plot = tmp_path / "plot.png"
     result = subprocess.run(
-        [sys.executable, example, plot],
+        [sys.executable, Path(__file__).with_name("plot_checks.py"), example, plot],
         env={**os.environ, "MPLBACKEND": "Agg", "PYTHONWARNINGS": "error::DeprecationWarning:__main__"},
         cwd=tmp_path,
         capture_output=True,
@@ -34,3 +36,19 @@ def test_example_runs_and_saves_a_plot(example, tmp_path):
     image = matplotlib.image.imread(plot)
     assert min(image.shape[:2]) > 300
     assert image[..., :3].std() > 0.01, "the plot is blank"
+
+
+def test_broken_plots_are_noticed():
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    left.plot([0, 1], [0, 1], color="#0072B2", label="one")
+    left.plot([0, 1], [1, 0], color="#D55E00", label="other")
+    left.legend(loc="center")
+    left.set(xlabel="time (ps)", title="crossing")
+    right.hist([1, 1, 2], label="counts")
+    right.set(xlabel="value", ylabel="number")
+    assert plot_checks.problems_of(figure) == [
+        "the y axis of 'crossing' has no name",
+        "'one' and 'other' are alike in grey",
+        "the legend covers data of 'crossing'",
+    ]
