@@ -33,7 +33,7 @@ def outline(axes: Axes, values: np.ndarray, label: str, **style: Any) -> None:
 
 def legend_below(axes: Axes, columns: int = 2) -> None:
     """Where it covers nothing."""
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, fontsize=7)
 
 
 class Panels:

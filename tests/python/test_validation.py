@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import plot_checks
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -33,6 +34,24 @@ from validation import (
 )
 from validation.checks import SIGNIFICANCE, Check, of_series, of_weighted_series
 from validation.dynamics import METHODS, langevin, make_context
+from validation.plots import Panels, legend_below, outline
+
+
+def test_histograms_differ_on_a_grey_printer_and_legends_cover_nothing():
+    panels = Panels(1, 2)
+    for _ in range(2):
+        axes = panels.next("kinetic energies", "kinetic energy / kT", "probability density")
+        for method in METHODS:
+            outline(axes, np.arange(10) ** 0.5, method, bins=5)
+        axes.plot([0, 3], [0, 1], color="black", label="Maxwell, 140 degrees of freedom")
+        legend_below(axes, 3)
+        assert len({str(patch.get_linestyle()) for patch in axes.patches}) == len(METHODS)
+    figure = axes.figure
+    assert plot_checks.problems_of(figure) == []
+    for axes in figure.axes:
+        box = axes.get_legend().get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+
 
 both_methods = pytest.mark.parametrize("method", METHODS)
 
