@@ -419,6 +419,12 @@ def test_a_chosen_integrator_that_cannot_replace_the_scripts_is_refused(script, 
     assert_one_sentence(result, constructor.split("(")[0], *words)
 
 
+@pytest.mark.parametrize(("line", "is_dropped"), [("", False), ("integrator.addThermostat(300, 1)", True)])
+def test_only_a_thermostat_that_is_there_is_said_to_be_dropped(script, line, is_dropped):
+    path = script(f"import openmm\nintegrator = openmm.NoseHooverIntegrator(0.001)\n{line}\n")
+    assert ("DROPPED" in command("run", path, "--integrator", "Rattle").stderr) == is_dropped
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [

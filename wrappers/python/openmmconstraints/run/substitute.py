@@ -108,6 +108,9 @@ class Substitute:
         """Take steps."""
         self._observation.step(super().step, self, steps)
 
+    def _add_bath(self):
+        """The script has given it a thermostat."""
+
 
 class _WithoutTemperature(Substitute):
     """Has a heat bath that the script's integrator has not: it is off."""
@@ -163,6 +166,10 @@ class _WithoutThermostat(Substitute):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self._seed = 0
+        if getattr(self, "_thermostats", 1) > 0:
+            self._add_bath()
+
+    def _add_bath(self):
         self._session.warn_once(
             f"the thermostat of {self._replaced.name} is DROPPED: {self._base.__name__} runs at constant energy, "
             "and temperature, friction and random seed have no effect."
@@ -251,6 +258,7 @@ class _Chains:
         self.setTemperature(temperature)
         self.setFriction(collisionFrequency)
         self._thermostats = 1
+        self._add_bath()
         return 0
 
     def addSubsystemThermostat(self, *_args, **_kwargs):
