@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 """What one types by mistake late at night: the exception says what is wrong, and what to type."""
 
+import copy
+import gc
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -50,12 +53,10 @@ def test_residues_and_chains_stand_for_their_atoms(model):
     system, topology, x = model
     _, second = topology.residues()
     for given in (second, [second], [2, *second.atoms()]):
-        copy = mm.XmlSerializer.clone(system)
-        assert mc.freeze(copy, given).atoms == (2, 3)
+        assert mc.freeze(mm.XmlSerializer.clone(system), given).atoms == (2, 3)
     assert mc.freeze(mm.XmlSerializer.clone(system), topology.chains()).atoms == (0, 1, 2, 3)
     for groups in ([second], [[second]], topology.residues()):
-        copy = mm.XmlSerializer.clone(system)
-        made = mc.makeRigid(copy, groups, x)
+        made = mc.makeRigid(mm.XmlSerializer.clone(system), groups, x)
         assert made.force.getRigidBodyParameters(made.bodies - 1)[0] == (2, 3)
     assert mc.makeRigid(system, [[*topology.residues()]], x).atoms == 4
 
@@ -144,6 +145,76 @@ def test_intervals_of_reporters(interval, error, tmp_path):
         with pytest.raises(error, match=rf"{kind.__name__}: reportInterval must be a whole number.*not {interval!r}"):
             kind(str(tmp_path / "log.csv"), interval)
     assert not list(tmp_path.iterdir()), "no file is begun"
+
+
+@pytest.mark.parametrize(
+    ("bonds", "here"),
+    [
+        (app.HBonds, 'HBonds of OpenMM type bonds="hydrogens"'),
+        ("AllBonds", 'AllBonds of OpenMM type bonds="all"'),
+        (app.HAngles, 'HAngles of OpenMM type bonds="all", angles="hydrogens"'),
+    ],
+)
+def test_names_of_openmm_for_sets_of_constraints_are_translated(model, bonds, here):
+    with pytest.raises(ValueError, match=here):
+        mc.constrain(*model[:2], bonds)
+
+
+def test_forces_that_helpers_return_outlive_the_last_name_of_their_system(model):
+    """A Force that a System has deleted crashes whatever asks it, a notebook too."""
+    system, topology, x = model
+
+    def clone():
+        return mm.XmlSerializer.clone(system)
+
+    held = mc.constrain(clone(), topology)
+    bodies = mc.makeRigid(clone(), topology.residues(), x).force
+    anchored = clone()
+    anchored.addConstraint(0, 1, 0.15)
+    frozen = mc.freeze(anchored, [0]).force
+    del anchored
+    gc.collect()
+    assert [held.getNumDistances(), bodies.getNumRigidBodies(), frozen.getNumDistances()] == [2, 2, 1]
+    for other in (copy.deepcopy(held), pickle.loads(pickle.dumps(held))):
+        assert other.getNumDistances() == 2
+        assert not hasattr(other, "_system")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"integrator": "Rattle"}, r"integrator is one that the run will use, such as RattleIntegrator.*not 'Rattle'"),
+        ({"platform": "CPU"}, r"type platform=openmm.Platform.getPlatform\('CPU'\)"),
+        ({"steps": "3"}, "steps must be a whole number, not '3'"),
+    ],
+)
+def test_arguments_of_health(model, arguments, match):
+    system, topology, x = model
+    with pytest.raises(TypeError, match=f"Health: {match}"):
+        mc.Health(system, x, topology=topology, **arguments)
+    with pytest.raises(TypeError, match=r"Health: an openmm.System is needed.*, not Topology"):
+        mc.Health(topology)
+
+
+@pytest.mark.parametrize("groups", [[0, 1], {0: 1}, "01", 2, [(0, 1.5)], [(0, 1, 2)], None])
+def test_groups_that_are_no_pairs(groups):
+    for make in (
+        lambda: mc.RattleMTSIntegrator(0.004, groups),
+        lambda: mc.RattleMTSLangevinIntegrator(300, 1, 0.004, groups=groups),
+    ):
+        with pytest.raises(
+            TypeError, match=r"Integrator: groups must be a list of pairs .*\[\(1, 1\), \(0, 2\)\], not"
+        ):
+            make()
+    pairs = np.array([[1, 1], [0, 2]])
+    assert mc.RattleMTSIntegrator(0.004, pairs).getGroups() == ((1, 1), (0, 2))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_reporter_with_a_misspelt_argument_leaves_no_second_error(tmp_path):
+    with pytest.raises(TypeError, match="constrainterror"):
+        mc.ConstraintStateReporter(str(tmp_path / "log.csv"), 10, constrainterror=True)
+    gc.collect()
 
 
 # ---- free energies -----------------------------------------------------------------------------------------------

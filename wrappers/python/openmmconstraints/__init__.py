@@ -13,6 +13,7 @@
 
 from openmmconstraints import _openmm, freeenergy
 from openmmconstraints._build_info import VERSION as __version__
+from openmmconstraints._groups import require_pairs
 from openmmconstraints.health import Health
 from openmmconstraints.helpers import (
     Constrained,
@@ -48,6 +49,7 @@ from openmmconstraints.wrapper import (
 
 _openmm.load_plugins()
 add_representations()
+require_pairs(RattleMTSIntegrator, RattleMTSLangevinIntegrator)
 
 __all__ = [
     "BlueMoonReporter",

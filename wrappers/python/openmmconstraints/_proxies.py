@@ -20,6 +20,13 @@ def retype(base, typed):
     return base
 
 
+def keep_system(force, system):
+    """Let a Force that a System owns keep it, so that what helpers return can be used when no name of it is left."""
+    if force is not None:
+        force._system = system
+    return force
+
+
 def complete(*classes, records=()):
     """Make copy, deepcopy and pickle work for `classes` and give `records` (plain structs) a repr.
 
@@ -59,8 +66,8 @@ def __reduce__(self):
 
 
 def __getstate__(self):
-    """Attributes that were set in Python; the C++ object travels as XML."""
-    return {key: value for key, value in self.__dict__.items() if key != "this"}
+    """Attributes that were set in Python; the C++ object travels as XML, and a copy belongs to no System."""
+    return {key: value for key, value in self.__dict__.items() if key not in ("this", "_system")}
 
 
 def __setstate__(self, attributes):

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from openmmconstraints.health.held import count_held, find_held
 from openmmconstraints.health.membership import find_membership, is_own_setup_slow
 from openmmconstraints.health.placement import Placement, Violation, lost_positions, place
 from openmmconstraints.health.vibrations import Vibration, find_vibrations, recommend_step
+from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import BODY
 from openmmconstraints.inspection.labels import atom_name, require_same_size
 from openmmconstraints.inspection.listing import Listing
@@ -121,12 +124,21 @@ class Health:
         ValueError
             for another precision, and if positions or topology are not the System's
         TypeError
-            if positions are not lengths
+            if positions are not lengths, or another argument is of the wrong type
         """
         if precision not in TOLERANCES:
             raise ValueError(f"Health: precision must be one of {', '.join(TOLERANCES)}, not {precision!r}")
+        if not isinstance(steps, Integral):
+            raise TypeError(f"Health: steps must be a whole number, not {steps!r}")
         if steps < 0:
             raise ValueError(f"Health: steps must be 0 or more, not {steps!r}")
+        require(mm.System, system, "Health")
+        if not isinstance(integrator, (mm.Integrator, NoneType)):
+            raise TypeError(
+                f"Health: integrator is one that the run will use, such as RattleIntegrator(0.002), not {integrator!r}."
+            )
+        if not isinstance(platform, (mm.Platform, NoneType)):
+            raise TypeError(f"Health: type platform=openmm.Platform.getPlatform({platform!r}), not {platform!r}.")
         names = None
         if topology is not None:
             require_same_size(system, topology, "Health")

@@ -19,6 +19,12 @@ from openmmconstraints.wrapper import ConstraintForce
 
 Bonds = Literal["all", "hydrogens", "covalent", "covalent-hydrogens"] | None
 WHICH = ("all", "hydrogens")
+#: What one knows from ForceField.createSystem(), and what it is here.
+_OF_OPENMM = {
+    "HBonds": 'bonds="hydrogens"',
+    "AllBonds": 'bonds="all"',
+    "HAngles": 'bonds="all", angles="hydrogens"',
+}
 
 
 @overload
@@ -130,7 +136,9 @@ def constrain(
     for name, value, options in (("bonds", bonds, (*WHICH, *COVALENT)), ("angles", angles, WHICH)):
         if value is not None and value not in options:
             listed = ", ".join(f'"{option}"' for option in options)
-            raise ValueError(f"constrain: {name} must be {listed} or None, not {value!r}")
+            here = _OF_OPENMM.get(str(value))
+            hint = f". For {value} of OpenMM type {here}." if here else ""
+            raise ValueError(f"constrain: {name} must be {listed} or None, not {value!r}{hint}")
     require_same_size(system, topology, "constrain")
     if lengths is not None:
         return hold_lengths(system, topology, bonds, angles, rigidWater, lengths, positions)

@@ -12,6 +12,7 @@ import numpy as np
 import openmm as mm
 from openmm import app
 
+from openmmconstraints._proxies import keep_system
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.indices import Atoms, indices_of
 from openmmconstraints.inspection.arguments import require
@@ -116,7 +117,7 @@ def freeze(system: mm.System, atoms: Iterable[Atoms] | app.topology.Residue | ap
         system.setParticleMass(p, 0)
     for force, other in lighter:
         force._become(other)
-    force = _moveAnchoredConstraints(system)
+    force = keep_system(_moveAnchoredConstraints(system), system)
     removers = [f for f, other in enumerate(system.getForces()) if isinstance(other, mm.CMMotionRemover)]
     removers = removers if np.any(is_anchored) else []
     for f in reversed(removers):

@@ -13,6 +13,7 @@ import numpy as np
 import openmm as mm
 from openmm import app, unit
 
+from openmmconstraints._proxies import keep_system
 from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.exclusions import exclude_within, require_excludable, zero_exceptions
 from openmmconstraints.helpers.indices import Atoms, indices_of
@@ -150,6 +151,7 @@ def makeRigid(
     excluded = exclude_within(system, bodies) if excludePairs else 0
     constraints = _remove_contradictory(system, bodies, shapes, bodies_of)
     system.addForce(result)
+    keep_system(result, system)
     return Rigid(result, len(bodies), len(in_bodies), dict(removed), excluded, zeroed, constraints, untreated)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import openmm as mm
 from openmm import app
 
+from openmmconstraints._proxies import keep_system
 from openmmconstraints.helpers.topology import keep_topology
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.labels import require_same_size
@@ -48,7 +49,7 @@ def moveConstraints(system: mm.System, topology: app.Topology | None = None) -> 
     require(mm.System, system, "moveConstraints")
     if topology is not None:
         require_same_size(system, topology, "moveConstraints")
-    force = _moveConstraints(system)
+    force = keep_system(_moveConstraints(system), system)
     if force is not None and topology is not None:
         keep_topology(system, topology)
     return force

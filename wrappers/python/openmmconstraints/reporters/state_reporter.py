@@ -34,6 +34,8 @@ class ConstraintStateReporter(app.StateDataReporter):
     >>> simulation.reporters.append(reporter)  # doctest: +SKIP
     """
 
+    _openedFile = False  # OpenMM's __del__ asks, also where the constructor was given a wrong name
+
     def __init__(
         self,
         file: str | PathLike[str] | IO[str],
