@@ -147,6 +147,20 @@ def test_intervals_of_reporters(interval, error, tmp_path):
     assert not list(tmp_path.iterdir()), "no file is begun"
 
 
+def test_a_topology_without_bonds_holds_nothing_which_is_said(model):
+    system, topology, _ = model
+    bare = app.Topology()
+    residue = bare.addResidue("ONE", bare.addChain())
+    for atom in topology.atoms():
+        bare.addAtom(atom.name, atom.element, residue)
+    before = mm.XmlSerializer.serialize(system)
+    for bonds in ("all", "hydrogens"):
+        with pytest.raises(ValueError, match=r"no bonds, the System has 2. Give the topology .* topology.addBond"):
+            mc.constrain(system, bare, bonds)
+    assert mc.constrain(system, bare, None) is None
+    assert mm.XmlSerializer.serialize(system) == before
+
+
 @pytest.mark.parametrize(
     ("bonds", "here"),
     [

@@ -21,6 +21,11 @@ _NM = unit.nanometer
 def hold_terms(system: mm.System, topology: app.Topology, bonds: Which, angles: Which, rigid_water: bool) -> None:
     """Add constraints to a System that hold its harmonic terms, which they replace."""
     terms = Terms(system, topology)
+    if bonds is not None and not terms.bonds and terms.bond_terms:
+        raise ValueError(
+            f"constrain: the topology has no bonds, the System has {len(terms.bond_terms)}. Give the topology that the "
+            "System was made from, or add bonds with topology.addBond(atom1, atom2)."
+        )
     for pair in _chosen_bonds(terms, bonds, rigid_water):
         terms.hold(pair, terms.length(pair))
     for ends, centre in _chosen_angles(terms, angles, rigid_water):
