@@ -239,6 +239,7 @@ def test_coordinates_take_atoms_of_a_topology(model):
     atoms = list(topology.atoms())
     assert fe.Distance(atoms[0], atoms[3]) == fe.Distance(0, 3)
     assert fe.CentroidDistance(atoms[:2], [2, 3]) == fe.CentroidDistance((0, 1), (2, 3))
+    assert fe.CentroidDistance(*topology.residues()) == fe.CentroidDistance((0, 1), (2, 3))
     assert fe.Dihedral(*map(np.int64, range(4))).label == "dihedral 0-1-2-3"
 
 
@@ -310,6 +311,14 @@ def profile(model, **changes):
         ({"equilibration": -1}, ValueError, "equilibration must be a whole number, 0 or more, not -1"),
         ({"pull_steps": 1.5}, ValueError, "steps from one value to the next must be a whole number"),
         ({"executor": 4}, TypeError, r"executor is one of concurrent.futures, such as ProcessPoolExecutor\(4\)"),
+        ({"coordinate": (0, 2)}, TypeError, r"coordinate is one such as freeenergy.Distance\(0, 1\), not \(0, 2\)"),
+        (
+            {"coordinate": fe.Distance(0, 9)},
+            ValueError,
+            "distance 0-9: there is no particle 9: the System has 4, 0 to 3",
+        ),
+        ({"coordinate": fe.CentroidDistance([0], [9, 1])}, ValueError, "there is no particle 9: the System has 4"),
+        ({"integrator": mc.RattleLangevinIntegrator}, TypeError, r"not the class. Type RattleLangevinIntegrator\("),
         ({"platform": "CUDAA"}, Exception, "platform 'CUDAA' is not available here; choose from"),
     ],
 )

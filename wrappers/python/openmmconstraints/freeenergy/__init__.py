@@ -44,6 +44,7 @@ from openmmconstraints.freeenergy.windows import (
     WindowError,
     check_executor,
     check_lengths,
+    check_run,
     make_folder,
     make_seeds,
     pull,
@@ -135,6 +136,7 @@ def mean_force_profile(
     WindowError
         if a run fails; the message says at which value, and why
     """
+    check_run(coordinate, integrator)
     values = coordinate.to_numbers(values)
     if len(values) < 2 or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
         raise ValueError(

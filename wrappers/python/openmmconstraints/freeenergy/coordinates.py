@@ -100,13 +100,23 @@ class _Constrained(Coordinate):
         chosen = getattr(self, "periodic", None)
         force.setUsesPeriodicBoundaryConditions(system.usesPeriodicBoundaryConditions() if chosen is None else chosen)
 
+    def _require_particles(self, system: mm.System) -> None:
+        """:raises ValueError: if one is not in the System"""
+        count = system.getNumParticles()
+        of_fields = [getattr(self, field.name) for field in fields(self) if field.name.startswith("particle")]
+        largest = max(max(given) if isinstance(given, tuple) else given for given in of_fields)
+        if largest >= count:
+            raise ValueError(f"{self.label}: there is no particle {largest}: the System has {count}, 0 to {count - 1}.")
+
     def hold(self, system: mm.System, value: float, rate: float = 0.0) -> None:
+        self._require_particles(system)
         force = ConstraintForce()
         self._set_periodic(force, system)
         self._add(force, value, rate)
         system.addForce(force)
 
     def measure(self, system: mm.System, positions: np.ndarray) -> float | None:
+        self._require_particles(system)
         meter = self._meter()
         self._set_periodic(meter, system)
         bare = mm.System()
@@ -130,6 +140,8 @@ def _index(atom: Any, kind: str) -> int:
 
 
 def _group(atoms: Any, kind: str) -> tuple[int, ...]:
+    if isinstance(atoms, (app.topology.Residue, app.topology.Chain)):
+        atoms = atoms.atoms()
     if isinstance(atoms, str) or not isinstance(atoms, Iterable):
         raise TypeError(f"{kind}: a group is a list of indices, or of atoms of a Topology, not {atoms!r}.")
     group = tuple(_index(atom, kind) for atom in atoms)

@@ -91,6 +91,7 @@ def run_window(
     WindowError
         if anything fails, with OpenMM's or this package's message
     """
+    check_run(coordinate, integrator)
     [value] = coordinate.to_numbers([value])
     steps, equilibration, interval = check_lengths(steps, equilibration, interval)
     try:
@@ -133,6 +134,7 @@ def pull(
     list of arrays
         positions [numParticles, 3] (nm) on arrival at each value
     """
+    check_run(coordinate, integrator)
     values = coordinate.to_numbers(values)
     steps = to_count(steps, "freeenergy", "steps from one value to the next", least=0)
     source = _load(system)
@@ -208,9 +210,13 @@ def run_windows(
     WindowError
         if a window fails; those that have not begun are cancelled
     """
+    check_run(coordinate, integrator)
     values = coordinate.to_numbers(values)
     if len(positions) != len(values):
-        raise ValueError(f"there are {len(values)} values, but positions for {len(positions)}")
+        raise ValueError(
+            f"there are {len(values)} values, but positions for {len(positions)}. Give an array for each value, as "
+            "pull() returns them."
+        )
     check_lengths(steps, options.get("equilibration", 0), options.get("interval", 10))
     check_executor(executor)
     if executor is not None:
@@ -252,6 +258,18 @@ def run_windows(
                 future.cancel()
             raise
         return [future.result() for future in futures]
+
+
+def check_run(coordinate: Coordinate, integrator: RattleLangevinIntegrator) -> None:
+    """:raises TypeError: if they are anything else"""
+    if not isinstance(coordinate, Coordinate):
+        raise TypeError(f"freeenergy: coordinate is one such as freeenergy.Distance(0, 1), not {coordinate!r}.")
+    if not isinstance(integrator, RattleLangevinIntegrator):
+        given = "the class" if isinstance(integrator, type) else type(integrator).__name__
+        raise TypeError(
+            f"the windows need a heat bath: RattleLangevinIntegrator, not {given}. Type RattleLangevinIntegrator("
+            "temperature, friction, stepSize)."
+        )
 
 
 def check_lengths(steps: int, equilibration: int, interval: int) -> tuple[int, int, int]:
@@ -307,8 +325,6 @@ def _start(
     properties: Mapping[str, str] | None,
 ) -> app.Simulation:
     """A Simulation on the constraints, with velocities."""
-    if not isinstance(integrator, RattleLangevinIntegrator):
-        raise TypeError(f"the windows need a heat bath: RattleLangevinIntegrator, not {type(integrator).__name__}")
     system, integrator = _load(system), copy.deepcopy(integrator)
     integrator.setRandomNumberSeed(seed)
     coordinate.hold(system, value, rate)
