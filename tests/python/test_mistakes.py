@@ -147,6 +147,27 @@ def test_intervals_of_reporters(interval, error, tmp_path):
     assert not list(tmp_path.iterdir()), "no file is begun"
 
 
+def test_positions_in_angstroms_are_noticed_by_bonds_ten_times_too_long(model):
+    system, topology, x = model
+    before = mm.XmlSerializer.serialize(system)
+    with pytest.raises(
+        ValueError, match=r"bonds of the groups are 10 times as long .* Give positions\*openmm.unit.ang"
+    ):
+        mc.makeRigid(system, topology.residues(), 10 * x)
+    assert mm.XmlSerializer.serialize(system) == before
+    assert mc.makeRigid(system, topology.residues(), 10 * x * unit.angstrom).bodies == 2
+
+
+def test_records_of_what_was_done_are_one_line(model):
+    """However many atoms there are."""
+    system, topology, x = model
+    made = mc.makeRigid(mm.XmlSerializer.clone(system), topology.residues(), x)
+    frozen = mc.freeze(mm.XmlSerializer.clone(system), range(4))
+    held = mc.constrain(system, topology, "all", lengths="positions", positions=x)
+    assert [repr(made), repr(frozen), repr(held)] == [f"Rigid({made})", f"Frozen({frozen})", f"Constrained({held})"]
+    assert repr(frozen) == "Frozen(froze 4 atoms)"
+
+
 def test_a_topology_without_bonds_holds_nothing_which_is_said(model):
     system, topology, _ = model
     bare = app.Topology()

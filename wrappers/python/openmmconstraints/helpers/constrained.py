@@ -14,7 +14,7 @@ from openmmconstraints.wrapper import ConstraintForce
 MOST_NAMED = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Constrained:
     """What constrain() has done at given lengths; str() is a sentence."""
 
@@ -29,6 +29,9 @@ class Constrained:
     leftOut: int = 0  #: how many bonds have a virtual site or a massless atom, and were left out
     ions: tuple[str, ...] = ()  #: elements for which no bonds were looked for
     unbound: tuple[str, ...] = ()  #: hydrogens without a bond, by name and index
+
+    def __repr__(self) -> str:
+        return f"Constrained({self})"
 
     def __str__(self) -> str:
         parts = []

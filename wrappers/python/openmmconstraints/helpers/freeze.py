@@ -30,7 +30,7 @@ _Ours = ConstraintForce | CustomConstraintForce | CustomCentroidConstraintForce
 _LISTS = {**{kind: f"{name}s" for kind, name in enumerate(METHODS)}, EXPRESSION: "Constraints", BODY: "RigidBodies"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frozen:
     """What freeze() has changed; str() is a sentence."""
 
@@ -39,6 +39,9 @@ class Frozen:
     moved: int  #: how many System constraints between massless and massive particles went to a ConstraintForce
     force: ConstraintForce | None  #: which took them (the periodic one, if there are two); None: nothing was moved
     motionRemovers: int  #: how many CMMotionRemovers are gone
+
+    def __repr__(self) -> str:
+        return f"Frozen({self})"
 
     def __str__(self) -> str:
         atoms, constraints = count_of(len(self.atoms), "atom"), count_of(self.removed, "constraint")

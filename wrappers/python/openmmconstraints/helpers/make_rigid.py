@@ -30,7 +30,7 @@ Group = Iterable[Atoms] | app.topology.Residue | app.topology.Chain
 LARGEST_DEVIATION = 0.02
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rigid:
     """What makeRigid() has changed; str() is a sentence."""
 
@@ -42,6 +42,9 @@ class Rigid:
     zeroed: int = 0  #: how many 1-4 interactions of NonbondedForces are zero now
     constraints: int = 0  #: how many System constraints are gone, because their lengths are not those of the body
     untreated: tuple[str, ...] = ()  #: names of Forces that may have terms within bodies, and were left as they are
+
+    def __repr__(self) -> str:
+        return f"Rigid({self})"
 
     def __str__(self) -> str:
         parts = [f"made {count_of(self.bodies, 'rigid body', 'rigid bodies')} of {count_of(self.atoms, 'atom')}"]
@@ -112,8 +115,9 @@ def makeRigid(
         if a group holds anything but indices, atoms, residues and chains
     ValueError
         if there is no group, or one is empty, an index is out of range, a virtual site follows an atom beside its
-        group, a position of a group's atom is not finite, or pairs cannot be excluded: beside a CustomGBForce with
-        exclusions, in Forces with global parameters, or in a body that interacts with its own periodic images
+        group, a position of a group's atom is not finite, positions seem to be in ångströms, or pairs cannot be
+        excluded: beside a CustomGBForce with exclusions, in Forces with global parameters, or in a body that interacts
+        with its own periodic images
     """
     require(mm.System, system, "makeRigid")
     count = system.getNumParticles()
@@ -130,6 +134,7 @@ def makeRigid(
     if excludePairs:
         require_excludable(system, shapes, vectors)
     bodies_of = _bodies_of(bodies, count)
+    _require_nanometers(system, x, bodies_of)
     forces = list(enumerate(system.getForces()))
     treated = {f: internal_terms(force, bodies_of) for f, force in forces if is_treated(force)}
     untreated = tuple(force.getName() for _, force in forces if has_untreated_terms(force, bodies_of))
@@ -228,6 +233,24 @@ def _bodies_of(bodies: list[list[int]], count: int) -> list[frozenset[int]]:
         for p in atoms:
             result[p] = result[p] | own if result[p] else own
     return result
+
+
+def _require_nanometers(system: mm.System, x: np.ndarray, bodies_of: list[frozenset[int]]) -> None:
+    """:raises ValueError: if bonds within bodies are some ten times as long at the positions as in the System"""
+    known = [system.getConstraintParameters(k) for k in range(system.getNumConstraints())]
+    for force in system.getForces():
+        if isinstance(force, mm.HarmonicBondForce):
+            known += [force.getBondParameters(k)[:3] for k in range(force.getNumBonds())]
+    ratios = [
+        float(np.linalg.norm(x[i] - x[j])) / length.value_in_unit(unit.nanometer)
+        for i, j, length in known
+        if bodies_of[i] & bodies_of[j] and length._value > 0
+    ]
+    if ratios and 9 < np.median(ratios) < 11:
+        raise ValueError(
+            f"makeRigid: bonds of the groups are {np.median(ratios):.3g} times as long at the positions as in the "
+            "System. Plain numbers are nm. Are these ångströms? Give positions*openmm.unit.angstrom."
+        )
 
 
 def _remove_contradictory(
