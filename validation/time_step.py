@@ -29,7 +29,7 @@ from validation.dynamics import (
     positions,
     sampled,
 )
-from validation.plots import Panels
+from validation.plots import DASHES, Panels, legend_below
 
 METHODS = ("LangevinMiddle", "g-BAOAB, K=1", "g-BAOAB, K=2", "g-BAOAB, K=4")
 COPIES = 500
@@ -111,15 +111,14 @@ def _draw(axes: Axes, experiment: Experiment, means: dict[str, list[Estimate]], 
         dt = 1000 * np.array(experiment.steps_of(method))
         error = np.array([estimate.error for estimate in estimates]) / abs(expected)
         deviation = np.abs([estimate.mean / expected - 1 for estimate in estimates])
-        axes.errorbar(
-            dt * (1 + 0.02 * index), deviation, error, marker="osD^"[index], markersize=4, capsize=2, label=method
-        )
+        style = {"marker": "osD^"[index], "markersize": 4, "linestyle": DASHES[index], "capsize": 2}
+        axes.errorbar(dt * (1 + 0.02 * index), deviation, error, label=method, **style)
     all_steps = 1000 * np.array(experiment.step_sizes)
-    axes.plot(all_steps, 0.02 * (all_steps / all_steps[-1]) ** 2, color="0.6", linestyle=":", label="second order")
+    axes.plot(all_steps, 0.02 * (all_steps / all_steps[-1]) ** 2, color="0.8", linewidth=3, label="second order")
     axes.set(xscale="log", yscale="log", ylim=(3e-4, None))
     axes.set_xticks(all_steps, [f"{dt:g}" for dt in all_steps])
     axes.set_xticks([], minor=True)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize=7)
+    legend_below(axes, 3)
 
 
 def draw(
