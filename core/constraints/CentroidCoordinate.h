@@ -38,9 +38,10 @@ public:
         const double sigma = ofCentroids->evaluate(takeCentroids(x, places), parameters, stepState, field.data());
         const double* w = weights.data();
         for (std::size_t i = 0; i < numParticles(); i++) {
-            gradient[i] = Real3();
+            Real3 sum; // a local variable stays in registers
             for (const Real3& G : field)
-                gradient[i] += *w++ * G;
+                sum += *w++ * G;
+            gradient[i] = sum;
         }
         return sigma;
     }
@@ -102,11 +103,13 @@ private:
         return weights.size() / places.size();
     }
     const Real3* takeCentroids(const Real3* x, std::vector<Real3>& centroids) const {
-        std::fill(centroids.begin(), centroids.end(), Real3());
-        const double* w = weights.data();
-        for (std::size_t i = 0; i < numParticles(); i++)
-            for (Real3& centroid : centroids)
-                centroid += *w++ * x[i];
+        const std::size_t numGroups = centroids.size(), n = numParticles();
+        for (std::size_t g = 0; g < numGroups; g++) {
+            Real3 sum;
+            for (std::size_t i = 0; i < n; i++)
+                sum += weights[i * numGroups + g] * x[i];
+            centroids[g] = sum;
+        }
         return centroids.data();
     }
     std::shared_ptr<CustomCoordinate> ofCentroids;

@@ -119,7 +119,8 @@ int Jacobian::setRows(const Real3* positions, const Box& box, const RowRange& ra
             });
         else {
             Special& extra = specials[special[row]];
-            takeBonds(size - 1);
+            if (kind[row] != CoordinateKind::Custom) // which has places instead
+                takeBonds(size - 1);
             for (std::size_t s = 0; s < extra.place.size(); s++)
                 extra.place[s] = positions[particle[first + s]];
             if (kind[row] == CoordinateKind::LinearAngle)
