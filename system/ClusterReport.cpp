@@ -33,10 +33,10 @@ int removedBy(const ConstraintSet& set, int b) {
     return 3 * massive - body.degreesOfFreedom();
 }
 
-Contents contentsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
+Contents contentsOf(const ConstraintSet& set, const ConstraintGraph& graph, int begin, int end) {
     Contents contents;
     std::vector<int> particles;
-    for (int row = cluster.begin; row < cluster.end; row++) {
+    for (int row = begin; row < end; row++) {
         const Constraint& c = set.constraints[graph.rows[row]];
         particles.insert(particles.end(), c.particles.begin(), c.particles.end());
         for (int node : c.nodes)
@@ -44,7 +44,7 @@ Contents contentsOf(const ConstraintSet& set, const ConstraintGraph& graph, cons
                 contents.bodies.push_back((node - set.numParticles()) / 2);
     }
     makeUnique(contents.bodies);
-    contents.removed = cluster.size();
+    contents.removed = end - begin;
     for (int b : contents.bodies) {
         particles.insert(particles.end(), set.bodies[b].particles.begin(), set.bodies[b].particles.end());
         contents.removed += removedBy(set, b);
@@ -73,12 +73,25 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
                                                                                  : size * (size - 1) / 2;
         const std::string solver =
             nameOf(cluster.kind) + std::string(factor && factor->isDissected ? " by nested dissection" : "");
-        const Contents contents = contentsOf(set, graph, cluster);
+        const Contents contents = contentsOf(set, graph, cluster.begin, cluster.end);
         for (int b : contents.bodies)
             isListed[b] = 1;
         counts[{contents.removed, contents.particles, cluster.size(), (int) contents.bodies.size(), solver,
                 factor ? factor->numLevels : 1, entries,
                 cluster.refused < 0 ? "" : describeRefusal(graph.refused[cluster.refused])}]++;
+    }
+    if (!graph.border.rows.empty()) {
+        const SymbolicFactor& factor = graph.border.factor;
+        Contents contents = contentsOf(set, graph, graph.borderBegin(), graph.numRows());
+        for (int& b : contents.bodies) // no cluster has them
+            contents.removed += isListed[b] ? -removedBy(set, b) : 0;
+        contents.bodies.erase(
+            std::remove_if(contents.bodies.begin(), contents.bodies.end(), [&](int b) { return isListed[b]; }),
+            contents.bodies.end());
+        for (int b : contents.bodies)
+            isListed[b] = 1;
+        counts[{contents.removed, contents.particles, factor.size(), (int) contents.bodies.size(), "border",
+                factor.numLevels, (long long) factor.entryRow.size(), ""}]++;
     }
     for (int b = 0; b < (int) set.bodies.size(); b++)
         if (!isListed[b])
@@ -152,6 +165,9 @@ std::string describeSolver(const ConstraintGraph& graph) {
     std::string solver = direct.empty() ? "" : "MatrixInversion (" + direct + ")";
     if (used[(int) ClusterSolverKind::Iterative])
         solver += solver.empty() ? "Iterative" : " and Iterative";
+    if (const std::size_t rows = graph.border.rows.size(); rows > 0)
+        solver += (solver.empty() ? "" : " and ") + std::string("a border of ") + std::to_string(rows) +
+                  (rows == 1 ? " row" : " rows");
     return solver.empty() ? "no constraints" : solver;
 }
 

@@ -101,7 +101,7 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
                  {std::pair(true, false), std::pair(false, false), std::pair(true, true)}) {
                 SCOPED_TRACE(named.name + (method == Method::Iterative ? ", iterative" : "") +
                              (smallInRegisters ? "" : ", in memory") + (hasBlocks ? ", in parts" : ""));
-                const Both arrays(ConstraintSolver(named.set, method), smallInRegisters, hasBlocks);
+                const Both arrays(ConstraintSolver(named.set, method, Centroids::Merged), smallInRegisters, hasBlocks);
                 ASSERT_EQ(arrays.bound.pooled.size(), arrays.real.pooled.size());
                 for (std::size_t i = 0; i < arrays.real.pooled.size(); i++)
                     EXPECT_GE(arrays.bound.pooled[i].count, arrays.real.pooled[i].count) << arrays.real.pooled[i].name;

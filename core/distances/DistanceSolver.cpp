@@ -45,7 +45,8 @@ public:
         const DistancePattern* pattern;
         std::vector<int> clusters, firstRow; // [clusters] which, and where its rows begin
         BatchReport position{}, velocity{};  ///< of the last stages
-        bool isShared = false; ///< all threads work on it, rather than one thread on it and its task's others
+        bool isShared = false;   ///< all threads work on it, rather than one thread on it and its task's others
+        bool isAtBorder = false; ///< whether its clusters are
     };
     struct Task { // batches begin ... end-1
         int begin, end;
@@ -56,7 +57,7 @@ public:
     void makeTasks(int numThreads);
     /** @param stage  (batch, the thread's workspace) -> BatchReport */
     template <class Stage>
-    Report run(TaskRunner& runner, BatchReport Batch::*report, Stage stage);
+    Report run(TaskRunner& runner, Which which, BatchReport Batch::*report, Stage stage);
 
     std::deque<DistancePattern> patterns;
     std::vector<Batch> all;
@@ -145,6 +146,7 @@ private:
         key.insert(key.end(), shape.movable.begin(), shape.movable.end());
         const bool isPeriodic = constraintOf(cluster.begin).periodic;
         key.push_back(isPeriodic);
+        key.push_back(cluster.isAtBorder); // batches are solved as a whole
         const auto [known, isNew] = patternOf.try_emplace(std::move(key), (int) members.size());
         if (isNew) {
             addPattern(cluster, shape);
@@ -193,7 +195,9 @@ private:
             std::unique_ptr<DistanceBatch> batch = isSmall ? makeSmallBatch(lanes, pattern, together, last)
                                                            : makeSparseBatch(useLanes, pattern, together, last);
             last = batch.get();
+            const bool isAtBorder = graph.clusters[clusters[0]].isAtBorder;
             solver.all.push_back({std::move(batch), &pattern, std::move(clusters), std::move(firstRow)});
+            solver.all.back().isAtBorder = isAtBorder;
         }
     }
 
@@ -227,25 +231,31 @@ void DistanceSolver::Batches::makeTasks(int numThreads) {
 }
 
 template <class Stage>
-DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, BatchReport Batch::*result, Stage stage) {
+DistanceSolver::Report DistanceSolver::Batches::run(TaskRunner& runner, Which which, BatchReport Batch::*result,
+                                                    Stage stage) {
+    const auto isAsked = [&](const Batch& batch) { return which == Which::All || batch.isAtBorder; };
     workspaces.resize(runner.numThreads());
     for (Batch& batch : all)
-        if (batch.isShared) {
+        if (batch.isShared && isAsked(batch)) {
             workspaces[0].runner = &runner;
             batch.*result = stage(*batch.solver, workspaces[0]);
             workspaces[0].runner = nullptr;
         }
     runner.run((int) tasks.size(), [&](int task, int thread) {
         for (int i = tasks[task].begin; i < tasks[task].end; i++)
-            if (!all[i].isShared)
+            if (!all[i].isShared && isAsked(all[i]))
                 all[i].*result = stage(*all[i].solver, workspaces[thread]);
     });
-    Report report{notServed};
+    Report report;
+    for (int c : notServed)
+        if (which == Which::All || graph.clusters[c].isAtBorder)
+            report.unsolved.push_back(c);
     const Batch* worst = nullptr;
     for (const Batch& batch : all) {
         const BatchReport& one = batch.*result;
         if (!one.converged) {
-            report.unsolved.insert(report.unsolved.end(), batch.clusters.begin(), batch.clusters.end());
+            if (isAsked(batch))
+                report.unsolved.insert(report.unsolved.end(), batch.clusters.begin(), batch.clusters.end());
             continue;
         }
         report.iterations = std::max(report.iterations, one.iterations);
@@ -284,17 +294,20 @@ DistanceSolver::DistanceSolver(const ConstraintSet& set, const ConstraintGraph& 
 DistanceSolver::~DistanceSolver() = default;
 
 DistanceSolver::Report DistanceSolver::solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
-                                                      int maxIterations, Real3* velocity, double perTime) {
-    return batches->run(*runner, &Batches::Batch::position, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
-        return batch.solvePositions(x, box, delta, tolerance, maxIterations, velocity, perTime, workspace);
-    });
+                                                      int maxIterations, Real3* velocity, double perTime, Which which) {
+    return batches->run(
+        *runner, which, &Batches::Batch::position, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
+            return batch.solvePositions(x, box, delta, tolerance, maxIterations, velocity, perTime, workspace);
+        });
 }
 
 DistanceSolver::Report DistanceSolver::solveVelocities(const Real3* x, const Box& box, Real3* velocity,
-                                                       double timeScale, double tolerance, int maxIterations) {
-    return batches->run(*runner, &Batches::Batch::velocity, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
-        return batch.solveVelocities(x, box, velocity, timeScale, tolerance, maxIterations, workspace);
-    });
+                                                       double timeScale, double tolerance, int maxIterations,
+                                                       Which which) {
+    return batches->run(
+        *runner, which, &Batches::Batch::velocity, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
+            return batch.solveVelocities(x, box, velocity, timeScale, tolerance, maxIterations, workspace);
+        });
 }
 
 void DistanceSolver::getPositionMultipliers(std::vector<double>& byRow) const {
@@ -303,9 +316,9 @@ void DistanceSolver::getPositionMultipliers(std::vector<double>& byRow) const {
             batch.solver->getPositionMultipliers(batch.firstRow, byRow);
 }
 
-void DistanceSolver::getVelocityMultipliers(std::vector<double>& byRow) const {
+void DistanceSolver::getVelocityMultipliers(std::vector<double>& byRow, Which which) const {
     for (const Batches::Batch& batch : batches->all)
-        if (batch.velocity.converged)
+        if (batch.velocity.converged && (which == Which::All || batch.isAtBorder))
             batch.solver->getVelocityMultipliers(batch.firstRow, byRow);
 }
 

@@ -18,20 +18,21 @@ public:
     ~DistanceSolver();
 
     struct Report {
-        std::vector<int> unsolved{}; ///< clusters that were not solved, ascending
+        std::vector<int> unsolved{}; ///< clusters, of those asked for, that were not solved, ascending
         int iterations = 0;
-        double maxError = 0;      ///< in units of the tolerance
+        double maxError = 0;      ///< in units of the tolerance, of all clusters when they were solved last
         std::vector<int> worst{}; ///< rows, one of which has this error
     };
-    /** As in DistanceBatch, for all clusters. */
+    enum class Which { All, AtBorder };
+    /** As in DistanceBatch, for all clusters, or only those that bordered rows reach. */
     Report solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance, int maxIterations,
-                          Real3* velocity, double perTime);
+                          Real3* velocity, double perTime, Which which = Which::All);
     Report solveVelocities(const Real3* x, const Box& box, Real3* velocity, double timeScale, double tolerance,
-                           int maxIterations);
+                           int maxIterations, Which which = Which::All);
 
     /** Multipliers of the last stages of solved clusters. @param[in,out] byRow  [rows]; other rows do not change */
     void getPositionMultipliers(std::vector<double>& byRow) const;
-    void getVelocityMultipliers(std::vector<double>& byRow) const;
+    void getVelocityMultipliers(std::vector<double>& byRow, Which which = Which::All) const;
 
 private:
     class Batches;

@@ -48,8 +48,6 @@ std::vector<std::vector<int>> findClusters(const ConstraintSet& set, const std::
     return clusters;
 }
 
-namespace {
-
 /** Which rows of a cluster share each movable node. Reused from cluster to cluster. */
 class SharedNodes {
 public:
@@ -109,6 +107,8 @@ private:
     std::vector<int> next;         // by place, less one: where its next one goes
     std::vector<RowSlot> rowSlots; // by place
 };
+
+namespace {
 
 /** @param forEachPair  calls its argument with (i, j) for coupled rows i and j, once or more often */
 template <class ForEachPair>
@@ -192,58 +192,77 @@ std::vector<std::vector<int>> neighboursIn(const ConstraintGraph& graph, const C
     });
 }
 
-ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
-                                 int maxDense) {
+ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method, int maxDense,
+                                 Centroids centroids) {
+    std::vector<int> bordered, others;
+    for (int k : active)
+        (centroids == Centroids::Bordered && isOfCentroids(set, set.constraints[k]) ? bordered : others).push_back(k);
+    std::vector<std::vector<int>> members = findClusters(set, others);
+    if (!bordered.empty() && !findBorder(set, bordered, members, border)) {
+        border = Border();
+        members = findClusters(set, active);
+    }
     SharedNodes shared(set);
     rows.reserve(active.size());
     slotStart.reserve(active.size() + 1);
     slotStart.push_back(0);
-    for (std::vector<int>& members : findClusters(set, active)) {
-        Cluster cluster;
-        cluster.begin = (int) rows.size();
-        cluster.end = cluster.begin + (int) members.size();
-        cluster.couplingBegin = (int) couplings.size();
-        if (method != Method::Iterative && cluster.size() <= maxDense)
-            cluster.kind = smallSolver(cluster.size());
-        else if (method != Method::Iterative) {
-            shared.gather(members);
-            SymbolicFactor factor;
-            FillCount fill = shared.leastFill();
-            const auto describeFactor = [&] {
-                return "the factor of " + std::to_string(cluster.size()) + " coupled constraints, " + describe(fill);
-            };
-            if (EliminationLimits().allow(fill) && allocating(describeFactor, true, [&] {
-                    return eliminate(neighboursOf(shared, cluster.size()), factor, fill);
-                })) {
-                cluster.kind = ClusterSolverKind::Sparse;
-                cluster.factor = (int) factors.size();
-                std::vector<int> ordered;
-                for (int i : factor.order)
-                    ordered.push_back(members[i]);
-                members.swap(ordered);
-                factors.push_back(std::move(factor));
-            } else if (method == Method::MatrixInversion)
-                throw tooLarge(set, members, fill);
-            else {
-                cluster.refused = (int) refused.size();
-                refused.push_back(fill);
-            }
+    for (std::vector<int>& ofCluster : members)
+        addCluster(set, ofCluster, method, maxDense, shared);
+    for (const Border::Row& row : border.rows)
+        addRow(set, row.constraint);
+    for (int c : border.clusters)
+        clusters[c].isAtBorder = true;
+}
+
+void ConstraintGraph::addRow(const ConstraintSet& set, int constraint) {
+    rows.push_back(constraint);
+    slotStart.push_back(slotStart.back() + (int) set.nodesOf(set.constraints[constraint]).size());
+}
+
+void ConstraintGraph::addCluster(const ConstraintSet& set, std::vector<int>& members, Method method, int maxDense,
+                                 SharedNodes& shared) {
+    Cluster cluster;
+    cluster.begin = (int) rows.size();
+    cluster.end = cluster.begin + (int) members.size();
+    cluster.couplingBegin = (int) couplings.size();
+    if (method != Method::Iterative && cluster.size() <= maxDense)
+        cluster.kind = smallSolver(cluster.size());
+    else if (method != Method::Iterative) {
+        shared.gather(members);
+        SymbolicFactor factor;
+        FillCount fill = shared.leastFill();
+        const auto describeFactor = [&] {
+            return "the factor of " + std::to_string(cluster.size()) + " coupled constraints, " + describe(fill);
+        };
+        if (EliminationLimits().allow(fill) && allocating(describeFactor, true, [&] {
+                return eliminate(neighboursOf(shared, cluster.size()), factor, fill);
+            })) {
+            cluster.kind = ClusterSolverKind::Sparse;
+            cluster.factor = (int) factors.size();
+            std::vector<int> ordered;
+            for (int i : factor.order)
+                ordered.push_back(members[i]);
+            members.swap(ordered);
+            factors.push_back(std::move(factor));
+        } else if (method == Method::MatrixInversion)
+            throw tooLarge(set, members, fill);
+        else {
+            cluster.refused = (int) refused.size();
+            refused.push_back(fill);
         }
-        for (int k : members) {
-            rows.push_back(k);
-            slotStart.push_back(slotStart.back() + (int) set.nodesOf(set.constraints[k]).size());
-        }
-        if (cluster.kind != ClusterSolverKind::Iterative) {
-            shared.gather(members);
-            shared.forEachPair([&](int i, int slotI, int j, int slotJ) {
-                const int entry = cluster.factor < 0 ? -1 : factors[cluster.factor].findEntry(j, i);
-                couplings.push_back({cluster.begin + j, cluster.begin + i, slotStart[cluster.begin + j] + slotJ,
-                                     slotStart[cluster.begin + i] + slotI, entry});
-            });
-        }
-        cluster.couplingEnd = (int) couplings.size();
-        clusters.push_back(cluster);
     }
+    for (int k : members)
+        addRow(set, k);
+    if (cluster.kind != ClusterSolverKind::Iterative) {
+        shared.gather(members);
+        shared.forEachPair([&](int i, int slotI, int j, int slotJ) {
+            const int entry = cluster.factor < 0 ? -1 : factors[cluster.factor].findEntry(j, i);
+            couplings.push_back({cluster.begin + j, cluster.begin + i, slotStart[cluster.begin + j] + slotJ,
+                                 slotStart[cluster.begin + i] + slotI, entry});
+        });
+    }
+    cluster.couplingEnd = (int) couplings.size();
+    clusters.push_back(cluster);
 }
 
 } // namespace ConstraintPlugin

@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_CONSTRAINT_GRAPH_H_
 #define CONSTRAINTS_CORE_CONSTRAINT_GRAPH_H_
 
+#include "Border.h"
 #include "ConstraintSet.h"
 #include "Elimination.h"
 #include <stdexcept>
@@ -25,8 +26,9 @@ struct Cluster {
     int begin = 0, end = 0;
     int couplingBegin = 0, couplingEnd = 0;
     ClusterSolverKind kind = ClusterSolverKind::Iterative;
-    int factor = -1;  ///< index into ConstraintGraph::factors, sparse clusters only
-    int refused = -1; ///< index into ConstraintGraph::refused if its factor would be too large
+    int factor = -1;         ///< index into ConstraintGraph::factors, sparse clusters only
+    int refused = -1;        ///< index into ConstraintGraph::refused if its factor would be too large
+    bool isAtBorder = false; ///< whether a bordered row has any of its nodes
 
     int size() const {
         return end - begin;
@@ -55,6 +57,8 @@ public:
     std::vector<int> constraints, particles; ///< of the cluster, ascending: declared constraints, movable particles
 };
 
+class SharedNodes;
+
 /** The structure of a set of constraints: its clusters, the solver of each, and the order in which its rows are
  * eliminated. It does not depend on platforms or coordinates. It is built once and used by every solver. */
 class ConstraintGraph {
@@ -63,22 +67,33 @@ public:
      *  @param active  indices of the constraints to solve: movable and independent
      *  @param method  which solvers may be chosen
      *  @param maxDense  largest cluster that is not sparse
+     *  @param centroids  whether constraints of centroids have a border; if S would be too large, they are merged
      *  @throws FactorTooLarge if method is MatrixInversion and a factor exceeds EliminationLimits
      *  @throws OutOfMemory if there is not enough memory for a factor
      */
     ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method,
-                    int maxDense = maxDenseCluster);
+                    int maxDense = maxDenseCluster, Centroids centroids = Centroids::Merged);
 
-    std::vector<int> rows;      ///< [numRows] constraint of each row: by cluster, in order of elimination
+    std::vector<int> rows;      ///< [numRows] constraint of each row: by cluster, in order of elimination; the border
     std::vector<int> slotStart; ///< [numRows+1]
     std::vector<Cluster> clusters;
     std::vector<Coupling> couplings;     ///< by cluster
     std::vector<SymbolicFactor> factors; ///< of the sparse clusters
     std::vector<FillCount> refused;      ///< of clusters that are Iterative because their factors would be too large
+    Border border;                       ///< its rows are the last ones
 
     int numRows() const {
         return (int) rows.size();
     }
+    /** The first row of the border. */
+    int borderBegin() const {
+        return numRows() - (int) border.rows.size();
+    }
+
+private:
+    void addCluster(const ConstraintSet& set, std::vector<int>& members, Method method, int maxDense,
+                    SharedNodes& shared);
+    void addRow(const ConstraintSet& set, int constraint);
 };
 
 /** Rows of a cluster that share a movable node with each row, ascending. Rows are counted from the cluster's first.

@@ -56,15 +56,12 @@ std::vector<double> ConstraintSolver::dependence(const std::vector<int>& constra
     J.setStart(positions, box, time);
     std::vector<Real3> x(set.numParticles());
     double largest = 0;
+    gather(x.data());
     for (int row = 0; row < J.numRows(); row++) {
-        if (!J.isJoined(row))
-            J.addImpulse(row, 1, x.data()); // M^-1 J_d^T, which M^-1 J^T (-a) cancels
+        addImpulse(J, row, 1, x.data()); // M^-1 J_d^T, which M^-1 J^T (-a) cancels
         largest = std::max(largest, J.diagonal(row, J.start.data()) * J.inverseScale[row]);
     }
-    gather(x.data());
-    for (int row = 0; row < J.numRows(); row++)
-        if (J.isJoined(row))
-            J.addImpulse(row, 1, nodes.data());
+    refreshNodes(x.data());
     std::vector<double> byRow(graph->numRows());
     solveLinear(std::vector<double>(graph->numRows()), largest, x.data(), byRow, maxIterations);
     std::vector<double> result = byConstraint(byRow);

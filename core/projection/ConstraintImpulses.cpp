@@ -23,6 +23,13 @@ const Impulses& ConstraintSolver::readImpulses() const {
     return last;
 }
 
+void ConstraintSolver::takeFast(const Turns& stage) {
+    if (*stage.hasFast && stage.multipliers == &lambda)
+        distances->getPositionMultipliers(lambda);
+    else if (*stage.hasFast)
+        distances->getVelocityMultipliers(mu);
+}
+
 void ConstraintSolver::setImpulses(const Impulses& impulses) {
     forgetImpulses();
     for (int row = 0; row < graph->numRows(); row++) {

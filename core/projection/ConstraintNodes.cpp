@@ -8,35 +8,49 @@ namespace ConstraintPlugin {
 
 void ConstraintSolver::findNodes() {
     isOnNodes.assign(graph->clusters.size(), 0);
-    nodeParticles.clear();
+    solvedParticles.clear();
     for (std::size_t c = 0; c < graph->clusters.size() && hasJoined(); c++) {
         const Cluster& cluster = graph->clusters[c];
         for (int row = cluster.begin; row < cluster.end; row++)
             isOnNodes[c] |= jacobian->isJoined(row);
         for (int s = jacobian->slotStart[cluster.begin]; isOnNodes[c] && s < jacobian->slotStart[cluster.end]; s++)
             if (jacobian->particle[s] < set.numParticles())
-                nodeParticles.push_back(jacobian->particle[s]);
+                solvedParticles.push_back(jacobian->particle[s]);
     }
+    nodeParticles = solvedParticles;
+    const auto addParticles = [&](const Jacobian& J, int row) {
+        for (int s = J.slotStart[row]; J.isJoined(row) && s < J.slotStart[row + 1]; s++)
+            if (J.particle[s] < set.numParticles())
+                nodeParticles.push_back(J.particle[s]);
+    };
+    for (int row = graph->borderBegin(); row < graph->numRows(); row++)
+        addParticles(*jacobian, row);
     for (int row = 0; row < (int) checked.size(); row++)
-        for (int s = checks->slotStart[row]; checks->isJoined(row) && s < checks->slotStart[row + 1]; s++)
-            if (checks->particle[s] < set.numParticles())
-                nodeParticles.push_back(checks->particle[s]);
-    std::sort(nodeParticles.begin(), nodeParticles.end());
-    nodeParticles.erase(std::unique(nodeParticles.begin(), nodeParticles.end()), nodeParticles.end());
+        addParticles(*checks, row);
+    for (std::vector<int>* particles : {&solvedParticles, &nodeParticles}) {
+        std::sort(particles->begin(), particles->end());
+        particles->erase(std::unique(particles->begin(), particles->end()), particles->end());
+    }
     nodes.assign(hasJoined() || checks->joinedRows() != nullptr ? set.numNodes() : 0, Real3());
 }
 
 void ConstraintSolver::gather(const Real3* x) {
-    for (int p : nodeParticles)
-        nodes[p] = x[p];
+    refreshNodes(x);
     for (const Jacobian* J : {jacobian.get(), checks.get()})
         if (J->joinedRows() != nullptr)
             J->joinedRows()->bodies.gather(x, nodes.data());
 }
 
-void ConstraintSolver::scatter(Real3* x) const {
-    for (int p : nodeParticles)
+void ConstraintSolver::scatter(Real3* x) {
+    for (int p : solvedParticles)
         x[p] = nodes[p];
+    refreshNodes(x);
+}
+
+void ConstraintSolver::addImpulse(const Jacobian& J, int row, double scale, Real3* x) {
+    for (int s = J.slotStart[row]; s < J.slotStart[row + 1]; s++)
+        (J.particle[s] < set.numParticles() ? x[J.particle[s]] : nodes[J.particle[s]]) +=
+            (scale * J.inverseMass[s]) * J.start[s];
 }
 
 JoinedMotions ConstraintSolver::motions(const std::function<rigid::RigidMotion(int body)>& motionOf) const {

@@ -9,8 +9,8 @@
 
 namespace ConstraintPlugin {
 
-ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method)
-    : set(std::move(given)), method(method), bodies(set.bodies) {
+ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method, Centroids centroids)
+    : set(std::move(given)), method(method), centroids(centroids), bodies(set.bodies) {
     for (int k = 0; k < (int) set.constraints.size(); k++)
         if (const Constraint& c = set.constraints[k]; set.isMovable(c) && !c.isAbsorbed)
             movable.push_back(k);
@@ -160,8 +160,10 @@ bool ConstraintSolver::setGlobals(const std::vector<double>& values) {
         jacobian->takeTargets(set);
         checks->takeTargets(set);
     }
-    if (changed || targetsChanged)
+    if (changed || targetsChanged) {
         startPositions.clear();
+        borderStart.clear();
+    }
     return changed || targetsChanged;
 }
 
@@ -173,7 +175,7 @@ void ConstraintSolver::rebuild() {
 
 void ConstraintSolver::build() {
     revision++;
-    graph = std::make_unique<ConstraintGraph>(set, active, method);
+    graph = std::make_unique<ConstraintGraph>(set, active, method, maxDenseCluster, centroids);
     std::vector<char> isActive(set.constraints.size(), 0);
     for (int k : active)
         isActive[k] = 1;
@@ -200,13 +202,20 @@ void ConstraintSolver::build() {
     std::iota(everyCluster.begin(), everyCluster.end(), 0);
     findNodes();
     makeDistances();
+    makeBorder();
     startPositions.clear();
 }
 
+bool ConstraintSolver::isStart(const Real3* positions, const Box& box) const {
+    return !startPositions.empty() &&
+           std::memcmp(startPositions.data(), positions, set.numParticles() * sizeof(Real3)) == 0 &&
+           std::memcmp(&startBox, &box, sizeof(Box)) == 0 && !(moves() && startTime != time);
+}
+
 int ConstraintSolver::setStart(const Real3* positions, const Box& box) {
-    const std::size_t bytes = set.numParticles() * sizeof(Real3);
-    if (startPositions.empty() || std::memcmp(startPositions.data(), positions, bytes) != 0 ||
-        std::memcmp(&startBox, &box, sizeof(Box)) != 0 || (moves() && startTime != time)) {
+    if (!isStart(positions, box)) {
+        if (border != nullptr && !isBorderSet(positions, box))
+            borderStart.clear();
         startWithoutGradient = jacobian->setStart(positions, box, time);
         checks->setStart(positions, box, time);
         startPositions.assign(positions, positions + set.numParticles());
@@ -218,7 +227,7 @@ int ConstraintSolver::setStart(const Real3* positions, const Box& box) {
 }
 
 int ConstraintSolver::setStart(const Real3* positions, const Box& box, const std::vector<int>& clusters) {
-    if (clusters.size() == everyCluster.size())
+    if (clusters.size() == everyCluster.size() || isStart(positions, box))
         return setStart(positions, box);
     if (clusters.empty() && checked.empty())
         return -1;

@@ -3,6 +3,7 @@
 #ifndef CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
 #define CONSTRAINTS_CORE_CONSTRAINT_SOLVER_H_
 
+#include "BorderSolver.h"
 #include "DistanceSolver.h"
 #include "IterativeSolver.h"
 #include "JoinedRows.h"
@@ -41,7 +42,7 @@ double freeRotation(const ConstraintSet& set, int constraint, const Real3* x, co
 class ConstraintSolver {
 public:
     /** @throws std::runtime_error if the method cannot solve a cluster */
-    ConstraintSolver(ConstraintSet set, Method method);
+    ConstraintSolver(ConstraintSet set, Method method, Centroids centroids = Centroids::Bordered);
     void setMethod(Method method);
     /** Solve clusters of distances with DistanceSolver, on the runner's threads. It is much faster than the simple
      * solvers, which solve the other clusters and those that it cannot solve. Results agree within the tolerance. */
@@ -240,8 +241,15 @@ private:
     void findNodes();
     /** Take a field of the particles to the nodes that clusters with joined bodies solve for. */
     void gather(const Real3* x);
-    /** The particles among them back. */
-    void scatter(Real3* x) const;
+    /** The particles among them back, and others that rows with joined bodies have to the nodes. */
+    void scatter(Real3* x);
+    /** Take particles to the nodes. */
+    void refreshNodes(const Real3* x) {
+        for (int p : nodeParticles)
+            nodes[p] = x[p];
+    }
+    /** x += scale M^-1 grad sigma, with x of the particles and `nodes` of the bodies. */
+    void addImpulse(const Jacobian& J, int row, double scale, Real3* x);
     /** What a row is evaluated with. */
     const Real3* fieldOf(const Jacobian& J, int row, const Real3* x) const {
         return J.isJoined(row) ? nodes.data() : x;
@@ -258,9 +266,39 @@ private:
     void setBodies(const Real3* positions, const Box& box, Real3* x);
     /** Set the start of clusters that the simple solvers solve, and of the checks. @return as Jacobian::setStart */
     int setStart(const Real3* positions, const Box& box, const std::vector<int>& clusters);
-    template <class SolveCluster>
+    /** Whether all rows of the Jacobian have their start there, now. */
+    bool isStart(const Real3* positions, const Box& box) const;
+    using SolveCluster = std::function<ClusterReport(ClusterSolver&, const Cluster&, double tolerance, Real3* x)>;
     SolveReport solve(const std::vector<int>& clusters, double tolerance, std::vector<double>& multipliers, Real3* x,
-                      SolveCluster solveCluster);
+                      const SolveCluster& solveCluster);
+    // ---- ConstraintBorder.cpp
+    void makeBorder();
+    bool isBorderSet(const Real3* positions, const Box& box) const;
+    /** Set the start of the bordered rows, their responses, and S. If one of the clusters or S is singular,
+     *  borderReport says so. @return as Jacobian::setStart */
+    int setBorder(const Real3* positions, const Box& box);
+    SolveReport solveResponses(const Real3* positions, const Box& box);
+    /** A stage with a border. Bordered rows are evaluated at x; `isLinear` is one whose S is the start's. */
+    struct Turns {
+        Real3* x; ///< [numParticles]; the other nodes are in `nodes`
+        std::vector<double>* multipliers;
+        bool* hasFast; ///< of these multipliers
+        double tolerance;
+        int maxIterations;
+        bool isLinear;
+        /** Solve some clusters, in the first turn all. @param again  whether it is another turn */
+        std::function<SolveReport(const std::vector<int>& clusters, bool again)> solveClusters;
+        /** What a row's residual will be once the clusters are solved, less G P x. */
+        std::function<double(int row)> offset;
+        std::function<double(int row)> residual;
+        std::function<double(int row, double residual)> error;
+        std::function<double(int row, double residual)> value; ///< as SolveReport::value
+    };
+    /** Correct the bordered rows for what will be left of their residuals once the clusters are solved, then in turns
+     * solve the clusters and correct the bordered rows for what is left, until both hold. */
+    SolveReport takeTurns(const Turns& stage);
+    /** Put the DistanceSolver's multipliers of a stage to the others. */
+    void takeFast(const Turns& stage);
     /** Find the worst of all constraints of a stage, its error and its value.
      *  @param measure  (Jacobian with its start set, row) -> {error, value} */
     template <class Measure>
@@ -269,6 +307,7 @@ private:
 
     ConstraintSet set;
     Method method;
+    Centroids centroids;
     bool warmStart = false;
     int revision = 0, impulsesRevision = 0;
     double time = 0;
@@ -282,13 +321,21 @@ private:
     std::unique_ptr<Jacobian> checks;   // of the checked ones
     IterativeSolver iterative;
     std::unique_ptr<MatrixInversionSolver> matrixInversion;
+    std::unique_ptr<BorderSolver> border; // null: the graph has none
+    std::vector<int> borderParticles;     // which its responses depend on, ascending
+    std::vector<Real3> borderStart;       // [borderParticles] where its responses are known; empty: they are not
+    std::vector<Real3> responseField;     // [numParticles] zero between uses
+    Box borderBox;
+    double borderTime = 0;
+    SolveReport borderReport; // how it went to find them
     RigidBodySolver bodies;
     mutable Impulses last; // those of bodies are kept here, those of constraints put here by readImpulses()
     std::shared_ptr<TaskRunner> runner;        // null: no distances
     std::unique_ptr<DistanceSolver> distances; // null: the simple solvers solve all clusters
     std::vector<int> everyCluster;
     std::vector<char> isOnNodes;                // [clusters] whether it has joined bodies
-    std::vector<int> nodeParticles;             // of these clusters
+    std::vector<int> nodeParticles;             // of all rows with joined bodies, and of these clusters
+    std::vector<int> solvedParticles;           // of these clusters
     std::vector<Real3> nodes;                   // [numNodes] what they solve for; empty if there are none
     std::vector<std::vector<int>> joinedGroups; // coupled constraints with joined bodies
     std::vector<char> areLoose;                 // [joinedGroups] JointRows::areLoose: they are not checked

@@ -6,9 +6,9 @@
 
 namespace ConstraintPlugin {
 
-template <class SolveCluster>
 SolveReport ConstraintSolver::solve(const std::vector<int>& clusters, double tolerance,
-                                    std::vector<double>& multipliers, Real3* particles, SolveCluster solveCluster) {
+                                    std::vector<double>& multipliers, Real3* particles,
+                                    const SolveCluster& solveCluster) {
     SolveReport report;
     for (int c : clusters) {
         Real3* const x = isOnNodes[c] ? nodes.data() : particles;
@@ -53,6 +53,12 @@ bool isSolved(const SolveReport& report) {
     return report.outcome == Outcome::Converged || report.outcome == Outcome::Inconsistent;
 }
 
+/** An error slightly above the tolerance because of rounding is accepted; a singular or non-finite system is not. */
+void acceptRounding(SolveReport& report) {
+    if (report.outcome == Outcome::NotConverged && report.maxError < 1e-8)
+        report.outcome = Outcome::Converged;
+}
+
 /** Add that a body could not be solved. */
 void noteFailure(SolveReport& report, const BodyReport& failed) {
     if (failed.isSolved)
@@ -74,9 +80,9 @@ void ConstraintSolver::describeWorst(SolveReport& report, const DistanceSolver::
     if (isConverged && !fast.worst.empty() && (report.constraint < 0 || fast.maxError > report.maxError))
         for (int row : fast.worst)
             candidates.push_back(graph->rows[row]);
-    else if (report.constraint >= 0)
+    else if (report.constraint >= 0 && (border == nullptr || !isOfCentroids(set, set.constraints[report.constraint])))
         candidates.push_back(report.constraint);
-    else
+    else // none, or one whose value is known
         return;
     Jacobian worst(set, candidates);
     worst.setStart(positions, box, time);
@@ -96,25 +102,52 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
         return ErrorAndValue{J.error(row, J.residual(row, q)), q};
     };
     const double perTime = duration > 0 && velocity != nullptr ? 1 / duration : 0;
-    DistanceSolver::Report fast{everyCluster};
-    if (distances != nullptr)
-        fast = distances->solvePositions(positions, box, delta, innerTolerance(tolerance), maxIterations,
-                                         perTime > 0 ? velocity : nullptr, perTime);
-    hasFastLambda = distances != nullptr;
-    const int bad = setStart(positions, box, fast.unsolved);
-    if (bad >= 0)
-        return reportNoGradient(bad, positions);
-    setEndTime(time + duration);
-    gather(delta);
-    SolveReport report =
-        solve(fast.unsolved, tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol, Real3* x) {
-            return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, x, lambda.data());
-        });
-    report.iterations = std::max(report.iterations, fast.iterations);
-    if (report.outcome == Outcome::Converged) {
+    DistanceSolver::Report fast;
+    const auto solveClusters = [&](const std::vector<int>& clusters, bool again) {
+        fast = {clusters};
+        if (distances != nullptr)
+            fast = distances->solvePositions(positions, box, delta, innerTolerance(tolerance), maxIterations,
+                                             perTime > 0 ? velocity : nullptr, perTime,
+                                             again ? DistanceSolver::Which::AtBorder : DistanceSolver::Which::All);
+        hasFastLambda = distances != nullptr;
+        if (const int bad = setStart(positions, box, fast.unsolved); bad >= 0)
+            return reportNoGradient(bad, positions);
+        setEndTime(time + duration);
+        if (border == nullptr)
+            gather(delta);
+        SolveReport report = solve(
+            fast.unsolved, tolerance, lambda, delta, [&](ClusterSolver& s, const Cluster& c, double tol, Real3* x) {
+                return s.solvePositions(c, StageInput{*jacobian, tol, maxIterations}, x, lambda.data());
+            });
+        report.iterations = std::max(report.iterations, fast.iterations);
         for (int c : fast.unsolved)
             for (int row = graph->clusters[c].begin; perTime > 0 && row < graph->clusters[c].end; row++)
                 jacobian->addParticleImpulse(row, lambda[row] * perTime, velocity);
+        return report;
+    };
+    SolveReport report;
+    if (border == nullptr)
+        report = solveClusters(everyCluster, false);
+    else {
+        if (const int bad = setBorder(positions, box); bad >= 0)
+            return reportNoGradient(bad, positions);
+        setEndTime(time + duration);
+        gather(delta);
+        const auto residual = [&](int row) {
+            return jacobian->residual(row, jacobian->evaluate(row, fieldOf(*jacobian, row, delta)));
+        };
+        report =
+            takeTurns({delta, &lambda, &hasFastLambda, innerTolerance(tolerance), maxIterations, false, solveClusters,
+                       [&](int row) { return residual(row) - jacobian->rate(row, fieldOf(*jacobian, row, delta)); },
+                       residual, [&](int row, double sigma) { return jacobian->error(row, sigma); },
+                       [&](int row, double sigma) { return jacobian->target[row] + sigma; }});
+        std::vector<Real3> ofBodies(nodes.size()); // found from their motions below
+        for (int b = 0; perTime > 0 && b < border->size(); b++)
+            border->addResponse(b, lambda[border->rowOf(b)] * perTime, {velocity, ofBodies.data(), set.numParticles()});
+    }
+    if (report.isOfStart)
+        return report;
+    if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) { return measure(*checks, row); });
         if (!(report.maxError <= tolerance))
             report.outcome = Outcome::Inconsistent;
@@ -137,22 +170,45 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
         const double rate = J.rate(row, fieldOf(J, row, velocity)) + J.timeDerivative[row];
         return ErrorAndValue{std::abs(rate) * timeScale * J.inverseScale[row], rate};
     };
-    DistanceSolver::Report fast{everyCluster};
-    if (distances != nullptr)
-        fast =
-            distances->solveVelocities(positions, box, velocity, timeScale, innerTolerance(tolerance), maxIterations);
-    hasFastMu = distances != nullptr;
-    const int bad = setStart(positions, box, fast.unsolved);
-    if (bad >= 0)
-        return reportNoGradient(bad, positions);
-    gather(velocity);
-    SolveReport report =
-        solve(fast.unsolved, tolerance, mu, velocity, [&](ClusterSolver& s, const Cluster& c, double tol, Real3* v) {
-            StageInput input{*jacobian, tol, maxIterations};
-            input.rateOffset = jacobian->moves() ? jacobian->timeDerivative.data() : nullptr;
-            return s.solveVelocities(c, input, timeScale, v, mu.data());
-        });
-    report.iterations = std::max(report.iterations, fast.iterations);
+    DistanceSolver::Report fast;
+    const auto solveClusters = [&](const std::vector<int>& clusters, bool again) {
+        fast = {clusters};
+        if (distances != nullptr)
+            fast = distances->solveVelocities(positions, box, velocity, timeScale, innerTolerance(tolerance),
+                                              maxIterations,
+                                              again ? DistanceSolver::Which::AtBorder : DistanceSolver::Which::All);
+        hasFastMu = distances != nullptr;
+        if (const int bad = setStart(positions, box, fast.unsolved); bad >= 0)
+            return reportNoGradient(bad, positions);
+        if (border == nullptr)
+            gather(velocity);
+        SolveReport report = solve(fast.unsolved, tolerance, mu, velocity,
+                                   [&](ClusterSolver& s, const Cluster& c, double tol, Real3* v) {
+                                       StageInput input{*jacobian, tol, maxIterations};
+                                       input.rateOffset = jacobian->moves() ? jacobian->timeDerivative.data() : nullptr;
+                                       return s.solveVelocities(c, input, timeScale, v, mu.data());
+                                   });
+        report.iterations = std::max(report.iterations, fast.iterations);
+        return report;
+    };
+    SolveReport report;
+    if (border == nullptr)
+        report = solveClusters(everyCluster, false);
+    else {
+        if (const int bad = setBorder(positions, box); bad >= 0)
+            return reportNoGradient(bad, positions);
+        gather(velocity);
+        report = takeTurns(
+            {velocity, &mu, &hasFastMu, innerTolerance(tolerance), maxIterations, true, solveClusters,
+             [&](int row) { return jacobian->timeDerivative[row]; },
+             [&](int row) {
+                 return jacobian->rate(row, fieldOf(*jacobian, row, velocity)) + jacobian->timeDerivative[row];
+             },
+             [&](int row, double rate) { return std::abs(rate) * timeScale * jacobian->inverseScale[row]; },
+             [](int, double rate) { return rate; }});
+    }
+    if (report.isOfStart)
+        return report;
     if (report.outcome == Outcome::Converged) {
         noteAll(report, checked, [&](int row) { return measure(*checks, row); });
         if (!(report.maxError <= tolerance))
@@ -201,16 +257,28 @@ SolveReport ConstraintSolver::solveAccelerations(const Real3* positions, const B
 SolveReport ConstraintSolver::solveLinear(const std::vector<double>& offset, double largest, Real3* x,
                                           std::vector<double>& multipliers, int maxIterations) {
     // Errors are relative to the largest right-hand side; the problem is linear, and one refinement reaches this.
-    const double timeScale = largest > 0 ? 1 / largest : 1;
+    const double timeScale = largest > 0 ? 1 / largest : 1, tolerance = 1e-12;
+    const auto solveClusters = [&](const std::vector<int>& clusters, bool) {
+        SolveReport report = solve(clusters, tolerance, multipliers, x,
+                                   [&](ClusterSolver& s, const Cluster& c, double tol, Real3* field) {
+                                       StageInput input{*jacobian, tol, maxIterations};
+                                       input.rateOffset = offset.data();
+                                       return s.solveVelocities(c, input, timeScale, field, multipliers.data());
+                                   });
+        acceptRounding(report);
+        return report;
+    };
+    if (border == nullptr)
+        return solveClusters(everyCluster, false);
+    bool hasFast = false;
+    setBorder(std::vector<Real3>(startPositions).data(), startBox);
     SolveReport report =
-        solve(everyCluster, 1e-12, multipliers, x, [&](ClusterSolver& s, const Cluster& c, double tol, Real3* field) {
-            StageInput input{*jacobian, tol, maxIterations};
-            input.rateOffset = offset.data();
-            return s.solveVelocities(c, input, timeScale, field, multipliers.data());
-        });
-    // An error slightly above the tolerance because of rounding is accepted; a singular or non-finite system is not.
-    if (report.outcome == Outcome::NotConverged && report.maxError < 1e-8)
-        report.outcome = Outcome::Converged;
+        takeTurns({x, &multipliers, &hasFast, innerTolerance(tolerance), maxIterations, true, solveClusters,
+                   [&](int row) { return offset[row]; },
+                   [&](int row) { return jacobian->rate(row, fieldOf(*jacobian, row, x)) + offset[row]; },
+                   [&](int row, double rate) { return std::abs(rate) * timeScale * jacobian->inverseScale[row]; },
+                   [](int, double rate) { return rate; }});
+    acceptRounding(report);
     return report;
 }
 

@@ -66,6 +66,9 @@ protected:
     void setVelocities(OpenMM::ContextImpl& context, const Real3* v) override;
     std::unique_ptr<KeptState> keepState(OpenMM::ContextImpl& context) override;
     bool canShearBox() const override;
+    Centroids centroids() const override {
+        return Centroids::Merged; // kernels have no border
+    }
     double positionEpsilon() const override;
     std::string solverDescription() const override;
     double smallestTolerance() const override;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 
 namespace ConstraintPlugin {
 
@@ -86,6 +87,8 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     readsBodies = !solver.getSet().recognized.empty();
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
+    if (!graph.border.rows.empty())
+        throw std::logic_error("kernels have no border: Centroids::Merged");
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster
     std::vector<int> others;
     for (const Cluster& cluster : graph.clusters)

@@ -21,7 +21,7 @@ namespace ConstraintPlugin {
 void HostStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                 const ConstraintSet& constraints) {
     inverseMass = constraints.inverseMass;
-    solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver());
+    solver = make_unique<ConstraintSolver>(constraints, (Method) integrator.getSolver(), centroids());
     if (!solver->getUndecided().empty())
         throwProblem(undecidedRank(constraints, solver->getUndecided()));
     projector = make_unique<Projector>(*solver, [&system] { return collectHeldPairs(system); });
@@ -59,7 +59,7 @@ string HostStepKernel::solverDescription() const {
     const size_t bodies = solver->getSet().bodies.size();
     const string ofBodies = "closed form of " + to_string(bodies) + (bodies == 1 ? " rigid body" : " rigid bodies");
     const string ofClusters = describeSolver(solver->getGraph());
-    return bodies == 0 ? ofClusters : solver->getGraph().clusters.empty() ? ofBodies : ofClusters + " and " + ofBodies;
+    return bodies == 0 ? ofClusters : solver->getGraph().rows.empty() ? ofBodies : ofClusters + " and " + ofBodies;
 }
 
 void HostStepKernel::takeSettings(const ConstraintIntegrator& integrator) {
@@ -197,7 +197,8 @@ SolverSummary HostStepKernel::getSummary() const {
     now.tolerance = smallestTolerance();
     now.solver = solverDescription();
     const ConstraintSet& set = solver->getSet();
-    now.clusters = (int) solver->getGraph().clusters.size() + countFreeBodies(set);
+    const ConstraintGraph& graph = solver->getGraph();
+    now.clusters = (int) graph.clusters.size() + countFreeBodies(set) + (graph.border.rows.empty() ? 0 : 1);
     now.note = describeFallbacks(solver->getGraph());
     now.fitDeviation = set.fitDeviation;
     now.fittedConstraint = set.fittedConstraint;

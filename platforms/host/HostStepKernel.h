@@ -96,6 +96,10 @@ protected:
     virtual Box box(OpenMM::ContextImpl& context) const;
     /** Copy the state, and what is known of forces for the next step. */
     virtual std::unique_ptr<KeptState> keepState(OpenMM::ContextImpl& context) = 0;
+    /** Whether the solver's constraints of centroids have a border, or merge clusters. */
+    virtual Centroids centroids() const {
+        return Centroids::Bordered;
+    }
     /** Whether it may become triclinic, if it is not. */
     virtual bool canShearBox() const {
         return true;

@@ -15,9 +15,11 @@ struct SolverSummary {
     double maxError = 0.0;    ///< error of the worst constraint, dependent ones included: relative for distances
     double tolerance = 0.0;   ///< the tolerance used: the integrator's, or the smallest that the precision allows
     int worstConstraint = -1; ///< its index: System constraints first, then each Force's; -1 if there is none
-    std::string solver;       ///< solvers of the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)"
-    int clusters = 0;         ///< number of independent clusters; a rigid body that nothing joins is one, too
-    std::string note;         ///< clusters for which Automatic selected Iterative, and why; empty: none
+    /** Solvers of the clusters, e.g. "MatrixInversion (closed form, sparse LDLT/LU)". Constraints of centroids join no
+     *  clusters on the Reference and CPU platforms: "and a border of 2 rows" are two of these. */
+    std::string solver;
+    int clusters = 0; ///< number of clusters; a rigid body that nothing joins is one, too, and the border is one
+    std::string note; ///< clusters for which Automatic selected Iterative, and why; empty: none
     /** Distances and angles that hold a rigid body are replaced by those of the shape that fits them best, within 1e-4.
      * This is the largest difference of a fitted value from the given one: relative for distances, rad for angles. Zero
      * if there is no such body. maxError does not count these constraints: the body has its shape to rounding. */
@@ -46,7 +48,7 @@ struct ClusterInfo {
     int constraints = 0;         ///< degrees of freedom that each removes, with those of its rigid bodies
     int particles = 0;           ///< particles in each
     std::string solver;          ///< "iterative", "closed form 1x1" ... "closed form 3x3", "dense LU",
-                                 ///< "sparse LDLT/LU", "rigid body"
+                                 ///< "sparse LDLT/LU", "rigid body", "border": constraints of centroids
     int levels = 0;              ///< depth of the elimination tree; 1 where there is none
     long long factorEntries = 0; ///< off-diagonal entries of the triangular factor (fill included)
     std::string note;    ///< why Automatic selected Iterative: how large the factor would be; empty if it did not
