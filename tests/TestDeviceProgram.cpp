@@ -241,7 +241,7 @@ TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
 TEST(ConstraintTables, HaveOneThreadForTheStepsOfAParticle) {
     for (const NamedSet& named : someSets()) {
         SCOPED_TRACE(named.name);
-        const ConstraintSolver solver(named.set, Method::Automatic);
+        const ConstraintSolver solver(named.set, Method::Automatic, Centroids::Merged);
         const ConstraintTables tables(solver, true, ConstraintTables::ThreadGroups());
         const int firstAlone = tables.smallGroups[0][2];
         std::vector<int> inClusters(tables.numParticles), alone(tables.numParticles); // or in bodies
