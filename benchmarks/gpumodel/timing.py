@@ -172,12 +172,16 @@ class Clock:
         self.capacity = 0  # sectors in L1
 
     def resident(self) -> int:
-        """Blocks that a multiprocessor takes at once."""
+        """Blocks that a multiprocessor takes at once. Registers of a warp are those of one scheduler.
+
+        ptxas says so, too: where five blocks of two warps are to fit, a thread gets 168 of the 65,536, not 204.
+        """
         machine, gpu = self.machine, self.gpu
         warps = machine.warps_of_block
-        registers = max(1, (machine.kernel.registers + 7) // 8 * 8) * 32 * warps
+        of_warp = max(1, (machine.kernel.registers + 7) // 8 * 8) * 32
+        at_once = c.SCHEDULERS * (c.REGISTERS // c.SCHEDULERS // of_warp)
         shared = machine.kernel.static_shared + machine.launch.dynamic_shared + 1024
-        limits = (c.REGISTERS // registers, gpu.shared_kb * 1024 // shared, gpu.threads // (32 * warps), gpu.blocks)
+        limits = (at_once // warps, gpu.shared_kb * 1024 // shared, gpu.threads // (32 * warps), gpu.blocks)
         return max(1, min(limits))
 
     def run(self) -> float:

@@ -23,7 +23,7 @@ from gpumodel.compiler import Kernel, compile_text, disassemble, read_kernels
 from gpumodel.constants import A100, GPUS, H200
 from gpumodel.machine import Launch, Machine
 from gpumodel.sass import Code, UnknownInstruction, parse_instruction
-from gpumodel.timing import time_launch, without_spins
+from gpumodel.timing import Clock, time_launch, without_spins
 from gpumodel.trace import Run
 
 BASE = 0x7F0000000000
@@ -279,6 +279,16 @@ def test_warps_of_small_blocks_use_all_schedulers() -> None:
         many = launch(kernels("sm_90")["diverge"], memory, size // threads, threads, memory.pointers(0, 1, 2))
         times.append(time_launch(many, H200).microseconds)
     assert times[0] == pytest.approx(times[1], rel=0.02)
+
+
+def test_blocks_fit_by_the_registers_of_a_scheduler() -> None:
+    memory = Memory(np.ones(64, np.int32), np.zeros(64, np.float32), np.zeros(64, np.int16))
+    small = launch(kernels("sm_90")["diverge"], memory, 1, 64, memory.pointers(0, 1, 2))
+    at_once = []
+    for registers in (128, 168, 192, 255):
+        machine = Machine(replace(small, kernel=replace(small.kernel, registers=registers)))
+        at_once.append(Clock(machine, machine.run(), H200).resident())
+    assert at_once == [8, 6, 4, 4]
 
 
 def test_reads_from_the_first_cache_take_nothing_of_l2() -> None:
