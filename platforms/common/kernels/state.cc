@@ -56,18 +56,6 @@ DEVICE void note(Report* report, int row, mixed error, mixed value) {
     report->value = value;
 }
 
-/** Whether a solve ends after this many corrections with these errors. At least one correction is made: errors below
- *  the tolerance would otherwise have the same sign in every step. */
-DEVICE bool isOver(Report* report, int iteration, mixed tolerance, int maxIterations) {
-    report->iterations = iteration;
-    if (report->outcome != Outcome_Converged || report->error == 0 || (report->error <= tolerance && iteration > 0))
-        return true;
-    if (iteration < maxIterations)
-        return false;
-    report->outcome = Outcome_NotConverged;
-    return true;
-}
-
 // ---- solves in numbers ----------------------------------------------------------------------------------------------
 
 /** The row with the largest error after some corrections, or the first whose error is not finite. */
@@ -114,7 +102,8 @@ DEVICE number roundingIn(const Progress* progress, int numRows) {
 #endif
 }
 
-/** Whether a round ends with these errors. At least one correction is made, as in isOver(). */
+/** Whether a round ends with these errors. At least one correction is made: errors below the tolerance would otherwise
+ *  have the same sign in every step. */
 DEVICE bool endsRound(Progress* progress, Worst worst, int numRows, number tolerance, int maxIterations) {
     const bool isFinite = worst.error < INFINITE_ERROR;
     if (!isFinite)
