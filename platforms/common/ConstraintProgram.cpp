@@ -242,9 +242,12 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     return text;
 }
 
+int ConstraintProgram::declaredBytes(int blockSize) const {
+    return blockSize * (mixedIsDouble() ? 32 : 20) + 64; // reports, notes
+}
+
 long long ConstraintProgram::sharedNumbers(int blockSize) const {
-    const int ofReports = blockSize * (mixedIsDouble() ? 32 : 20) + 16;
-    long long bytes = (long long) device.sharedMemory() - ofReports;
+    long long bytes = (long long) device.sharedMemory() - declaredBytes(blockSize);
     if (const char* limit = std::getenv("OPENMM_CONSTRAINTS_SHARED_MEMORY")) // for a factor: tests set it low
         bytes = std::min(bytes, std::atoll(limit));
     return bytes / (int) sizeof(float);
@@ -252,6 +255,18 @@ long long ConstraintProgram::sharedNumbers(int blockSize) const {
 
 int ConstraintProgram::cooperatingBlocks() const {
     return std::min(device.cooperatingBlocks(), maxGridSize);
+}
+
+/** Where there are more parts than multiprocessors, let those that share one fill each other's waits. Their blocks are
+ *  smaller: a thread of maxPartBlock has all the registers that it can have. */
+void ConstraintProgram::putTogether(ThreadGroup& group, int numParts) const {
+    const int turns = (numParts - 1) / cooperatingBlocks() + 1, blockSize = std::min(group.blockSize, maxPartBlock / 2);
+    const std::size_t bytes = sizeof(float) * group.sharedFloats + declaredBytes(blockSize);
+    const int together = std::min({turns, maxPartBlock / blockSize, device.blocksInSharedMemory(bytes)});
+    if (together > 1) {
+        group.together = together;
+        group.blockSize = blockSize;
+    }
 }
 
 ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const {
@@ -274,6 +289,8 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     group.blockSize = range.blockSize;
     if (range.group == ThreadGroupKind::Grid)
         group.blocks = cooperatingBlocks();
+    if (range.group != ThreadGroupKind::Part)
+        group.together = maxBlockSize / group.blockSize;
     if (range.group != ThreadGroupKind::Block && range.group != ThreadGroupKind::Part)
         return group;
     const ConstraintTables& t = constraintTables;
@@ -289,8 +306,10 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
         const long long floats =
             (found->second.layout.bytes(mixedIsDouble() ? 8 : 4, numberIsDouble() ? 8 : 4) + 3) / 4;
         group.isLocal = range.group == ThreadGroupKind::Part && floats <= sharedNumbers(group.blockSize);
-        if (group.isLocal)
+        if (group.isLocal) {
             group.sharedFloats = std::max(group.sharedFloats, (int) floats);
+            putTogether(group, range.last - range.first);
+        }
     }
     return group;
 }
@@ -308,7 +327,7 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
     string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
                   nodeDefinitions(range.group == ThreadGroupKind::Part) +
                   define("FIRST_PLACE", to_string(t.numNodes())) + define("BLOCK_SIZE", to_string(group.blockSize)) +
-                  define("MAX_BLOCK_SIZE", to_string(maxBlockSize)) +
+                  define("BLOCKS_TOGETHER", to_string(group.together)) +
                   define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
                                             : isBlock ? "((int) LOCAL_ID)"
                                                       : "0") +

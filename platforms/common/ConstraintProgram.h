@@ -107,6 +107,7 @@ private:
         int factorNumbers = 0;          ///< in the largest factor that is kept in shared memory
         int sharedFloats = 0;           ///< shared memory, in floats: that, or a part of distances alone
         bool isLocal = false;           ///< parts are kept in shared memory
+        int together = 1;               ///< blocks that a multiprocessor has registers for
         int sharedFactors = 0;          ///< number of such factors
     };
     /** Of kernels' names. */
@@ -115,6 +116,10 @@ private:
     ConstraintTables::ThreadGroups availableThreadGroups() const;
     /** Numbers of a factor that fit into the shared memory of a block of this size. */
     long long sharedNumbers(int blockSize) const;
+    /** Bytes of shared memory for the arrays that are declared in the text of a block. */
+    int declaredBytes(int blockSize) const;
+    /** Let blocks of parts that stay in shared memory share multiprocessors. */
+    void putTogether(ThreadGroup& group, int numParts) const;
     /** Number of blocks that can wait for each other. */
     int cooperatingBlocks() const;
     void addArguments(const std::vector<StageText>& stages);

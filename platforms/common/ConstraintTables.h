@@ -22,6 +22,9 @@ constexpr int maxSmallCluster = 8, maxInRegisters = 3;
 /** Threads of the largest block. */
 constexpr int maxBlockSize = 512;
 
+/** Threads of the largest block of a part. */
+constexpr int maxPartBlock = 256;
+
 /** Clusters that need only smaller blocks, or no shared memory, are solved in a launch of their own where they are at
  *  least so many. Fewer run side by side on most GPUs whatever their blocks are, and next to the larger ones. */
 constexpr int minOwnRange = 256;

@@ -21,10 +21,15 @@ public:
     virtual std::size_t largestArray() {
         return memory();
     }
+    /** Number of blocks with so much shared memory each, declared arrays included, for which a multiprocessor has room;
+     *  1 if this is not known. */
+    virtual int blocksInSharedMemory(std::size_t) {
+        return 1;
+    }
     /** Largest number of threads in a block. */
     virtual int largestBlock() = 0;
-    /** Number of blocks that are on the device at the same time in a cooperative launch, so that they can wait for each
-     *  other; 1 if this is not guaranteed for more. */
+    /** Number of blocks that are on the device at the same time in a cooperative launch, one on each multiprocessor, so
+     *  that they can wait for each other; 1 if this is not guaranteed for more. */
     virtual int cooperatingBlocks() {
         return 1;
     }

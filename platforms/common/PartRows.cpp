@@ -142,7 +142,7 @@ std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, con
 }
 
 int ConstraintTables::blockSizeOfPart(int rows) const {
-    return std::min(std::min(64 * ((rows + 63) / 64), 256), available.largestBlock);
+    return std::min(std::min(64 * ((rows + 63) / 64), maxPartBlock), available.largestBlock);
 }
 
 /** Whether parts with at most so much stay in shared memory. */

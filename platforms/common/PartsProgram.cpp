@@ -127,7 +127,7 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
         !range.isSplit || (!range.launchesRounds && std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
     // Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
     // has no more parts than there are blocks, so all of the first one that is not solved yet are taken.
-    const int blocks = waits && range.isSplit ? std::min(numParts, cooperatingBlocks()) : numParts;
+    const int blocks = waits && range.isSplit ? std::min(numParts, cooperatingBlocks() * group.together) : numParts;
     for (int c = range.first; c < range.last; c++)
         clustersInParts += constraintTables.partsOfCluster[c][0] == c && constraintTables.partsOfCluster[c][2] != c;
     const OpenMM::ComputeProgram program = device.compile(checked(partText(stages, range, group, set, waits)),

@@ -3,6 +3,7 @@
 #include "CudaDevice.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/common/ComputeArray.h"
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
@@ -52,7 +53,10 @@ public:
         for (Argument& argument : arguments)
             pointers.push_back(argument.array != nullptr ? (void*) &argument.array->getDevicePointer()
                                                          : argument.bytes.data());
-        const unsigned int blocks = (threads + blockSize - 1) / blockSize, bytes = (unsigned int) sharedBytes;
+        unsigned int blocks = (threads + blockSize - 1) / blockSize;
+        if (isCooperative) // fewer take more turns
+            blocks = std::min(blocks, cooperatingBlocks(blockSize));
+        const unsigned int bytes = (unsigned int) sharedBytes;
         const CUstream stream = cu.getCurrentStream();
         check(cu,
               isCooperative
@@ -85,6 +89,15 @@ protected:
     }
 
 private:
+    /** Blocks that are on the device at once. */
+    unsigned int cooperatingBlocks(int blockSize) {
+        int ofMultiprocessor = 0, multiprocessors = 0;
+        check(cu, cuOccupancyMaxActiveBlocksPerMultiprocessor(&ofMultiprocessor, function, blockSize, sharedBytes),
+              "blocks of a multiprocessor");
+        check(cu, cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, cu.getDevice()),
+              "properties of the device");
+        return (unsigned int) (ofMultiprocessor * multiprocessors);
+    }
     struct Argument {
         CudaArray* array = nullptr; // or a number:
         alignas(16) std::array<char, 32> bytes{};
@@ -131,12 +144,18 @@ std::size_t CudaDevice::memory() {
     return bytes;
 }
 
+/** CUDA takes some of it for itself, for each block. */
+int CudaDevice::blocksInSharedMemory(std::size_t bytes) {
+    return attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
+           ((int) bytes + attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
+}
+
 int CudaDevice::largestBlock() {
     return attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 }
 
-/** One on each multiprocessor: the launch bounds of the kernels ensure that one fits. A cooperative launch fails if not
- *  all of its blocks fit. */
+/** The launch bounds of the kernels ensure that one fits on a multiprocessor, or several where a launch has several
+ *  times as many. A cooperative launch fails if not all of its blocks fit. */
 int CudaDevice::cooperatingBlocks() {
     return attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) ? attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) : 1;
 }

@@ -17,6 +17,7 @@ public:
     }
     std::size_t sharedMemory() override;
     std::size_t memory() override;
+    int blocksInSharedMemory(std::size_t bytes) override;
     int largestBlock() override;
     int cooperatingBlocks() override;
     OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) override;

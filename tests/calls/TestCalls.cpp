@@ -42,6 +42,7 @@ Function* find(const char* name) {
 struct Calls {
     std::vector<std::string> launches, waits;
     int waitsBetweenLaunches = 0, programs = 0;
+    std::vector<int> cooperatingBlocks; // of each cooperative launch
 };
 
 Calls calls() {
@@ -56,6 +57,8 @@ Calls calls() {
                 result.waitsBetweenLaunches = (int) result.waits.size() - waitsBefore;
         } else if (what == "program") {
             result.programs++;
+        } else if (what == "cooperative") {
+            result.cooperatingBlocks.push_back(std::stoi(name));
         } else {
             result.waits.push_back(name);
             if (result.launches.empty())
@@ -445,6 +448,22 @@ TEST(Device, SolvesManyClustersOfOtherSizesInOneLaunch) {
     };
     EXPECT_EQ(launches(300), 1);
     EXPECT_EQ(launches(20), 1);
+}
+
+/** Two on each of 132 multiprocessors. */
+TEST(Device, HasPartsShareMultiprocessorsWhereThereAreMore) {
+    const auto blocks = [](const char* kind, const char* name) {
+        const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, name}, 0.001, 1e-5);
+        DeviceSimulation simulation(kind, *integrator, "mixed");
+        return simulation.step(1).cooperatingBlocks;
+    };
+    using Blocks = std::vector<int>;
+    const Blocks few = blocks("longChain", "Rattle");
+    EXPECT_GT(few.at(0), 10);
+    EXPECT_EQ(few, Blocks(2, few[0]));
+    EXPECT_LT(few[0], 132);
+    EXPECT_EQ(blocks("longChains", "Rattle"), (Blocks{264, 264}));
+    EXPECT_EQ(blocks("longChains", "RattleLangevin"), (Blocks{264, 264}));
 }
 
 /** Of the rest of a run only tolerances that cross 1e-7 need other programs, where the precision has doubles. */

@@ -8,7 +8,8 @@
 extern "C" {
 
 /** What was called since the last time, a line each: "launch <kernel>", "wait <function>" for what makes the host wait
- *  for the device, or "program <function>" for one that is compiled or loaded. Valid until the next call. */
+ *  for the device, or "program <function>" for one that is compiled or loaded; fakecuda only: "cooperative <blocks>"
+ *  before such a launch. Valid until the next call. */
 const char* takeCalls();
 /** How many of what was made since the program began have not been released: buffers, programs, kernels and queues of
  *  OpenCL, arrays in CUDA's device memory. */

@@ -13,6 +13,7 @@
 #include "Modules.h"
 #include "Recorder.h"
 #include "calls.h"
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,10 +36,12 @@ struct Parameter {
     size_t size;
     bool pointer;
 };
+constexpr int maxTogether = 8; // of what is emulated, which says nothing of launch bounds
 struct Function {
     std::string name, library; // of a kernel that the stand-in for NVRTC compiled
     std::vector<Parameter> parameters;
     int sharedLimit = 48 * 1024; // bytes of dynamic shared memory, unless it asks for more
+    int together = maxTogether;  // blocks for which a multiprocessor has registers, by the launch bounds
     const Emulator::Kernel* emulated = nullptr;
 };
 struct Module {
@@ -141,6 +144,9 @@ int sharedMemory() {
     }
 }
 
+/** Of a block, for the driver. */
+constexpr int reservedSharedMemory = 1024;
+
 /** "(.param .u64 .ptr .align 1 name, .param .align 16 .b8 name[32])" */
 std::vector<Parameter> readParameters(const std::string& text) {
     static const std::regex declaration(R"(\.param([^,)]*))"), type(R"(\.[a-z](\d+)\b)"), array(R"(\[(\d+)\])");
@@ -195,7 +201,7 @@ void copyCoordinates(void** arguments) {
 CUresult load(CUmodule* result, const std::string& ptx) {
     if (isTooNew(ptx))
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    static const std::regex entry(R"(\.entry\s+(\w+)\s*(\([^)]*\))?)");
+    static const std::regex entry(R"(\.entry\s+(\w+)\s*(\([^)]*\))?([^{]*))"), bounds(R"(\.minnctapersm\s+(\d+))");
     auto module = std::make_unique<Module>();
     if (Emulator::isModule(ptx)) {
         const Emulator::Kernel* kernel = Emulator::loadKernels(ptx);
@@ -208,8 +214,14 @@ CUresult load(CUmodule* result, const std::string& ptx) {
                 function.parameters.push_back({0, kernel->isPointer[i]});
         }
     } else
-        for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each)
-            module->functions[(*each)[1]] = {(*each)[1], "", readParameters((*each)[2])};
+        for (std::sregex_iterator each(ptx.begin(), ptx.end(), entry), end; each != end; ++each) {
+            Function& function = module->functions[(*each)[1]];
+            function.name = (*each)[1];
+            function.parameters = readParameters((*each)[2]);
+            const std::string directives = (*each)[3];
+            std::smatch found;
+            function.together = std::regex_search(directives, found, bounds) ? std::stoi(found[1]) : 1;
+        }
     if (module->functions.empty())
         return refuse(CUDA_ERROR_INVALID_PTX, "a module has no kernel");
     keep(ptx);
@@ -302,6 +314,12 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
         *value = sharedMemory();
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+        *value = sharedMemory() + reservedSharedMemory;
+        break;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+        *value = reservedSharedMemory;
         break;
     default:
         return refuse(CUDA_ERROR_INVALID_VALUE, "unknown device attribute " + std::to_string(attribute));
@@ -487,6 +505,13 @@ CUresult cuFuncGetName(const char** name, CUfunction function) {
     *name = ((const Function*) function)->name.c_str();
     return CUDA_SUCCESS;
 }
+/** By launch bounds, which a multiprocessor has registers for, and by shared memory, without arrays of declared size.
+ */
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int, size_t shared) {
+    *blocks = std::min(((const Function*) function)->together,
+                       (sharedMemory() + reservedSharedMemory) / ((int) shared + reservedSharedMemory));
+    return CUDA_SUCCESS;
+}
 static CUresult launch(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
                        unsigned int blockY, unsigned int blockZ, unsigned int shared, void** arguments,
                        bool isCooperative) {
@@ -531,12 +556,19 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, un
     return launch(f, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, arguments, false);
 }
 
-/** Blocks that wait for each other have to be on the device at once: one on each multiprocessor. */
+/** Blocks that wait for each other have to be on the device at once. */
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                                    unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int shared,
                                    CUstream, void** arguments) {
-    if (gridX * gridY * gridZ > (unsigned int) multiprocessors())
-        return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "more blocks than multiprocessors");
+    int together = 0;
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(&together, f, (int) blockX, shared);
+    if (gridX * gridY * gridZ > (unsigned int) (together * multiprocessors()))
+        return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+                      "more blocks than " + std::to_string(together) + " on each multiprocessor");
+    {
+        std::lock_guard<std::mutex> guard(lock);
+        calls += "cooperative " + std::to_string(gridX * gridY * gridZ) + "\n";
+    }
     return launch(f, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, arguments, true);
 }
 

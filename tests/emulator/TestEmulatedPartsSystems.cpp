@@ -230,6 +230,15 @@ TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
     }
 }
 
+/** One part in shared memory. Elements of its factor have more updates at a level than a record has room for, and a
+ * level more entries than its block has threads. */
+TEST_F(EmulatedPartsOf, AMeshComputesWhatReferenceDoes) {
+    for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
+        const auto run = [](const std::string& on) { return after(3, toState(mesh(6)), {on, direct, "Rattle"}); };
+        expectClose(run(platform), run("Reference"), platform);
+    }
+}
+
 // ---- several clusters -------------------------------------------------------------------------------------------
 
 InitialState sideBySide(const std::vector<TestSystem>& systems) {
@@ -279,14 +288,18 @@ TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockComputeWhatReferenceDoes) {
     }
 }
 
-/** Blocks that wait for each other take clusters in turn, be they with words of each other or at barriers. */
+/** Blocks that wait for each other take clusters in turn, be they with words of each other or at barriers. Several are
+ *  on a multiprocessor, and smaller than if each has one. */
 TEST_F(EmulatedPartsOf, ManyClustersTakeTurnsOnFewMultiprocessors) {
-    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
-    for (const char* integrator : {"Rattle", "ConstraintForce"}) {
-        const ConstraintTests::Setup setup{"CUDAMixed", direct, integrator};
+    struct Case {
+        const char *integrator, *ownRows, *multiprocessors; // the largest cluster has so many parts
+    };
+    for (const Case& one : {Case{"Rattle", "40", "6"}, Case{"ConstraintForce", "40", "6"}, Case{"Rattle", "80", "3"}}) {
+        const Variable parts("OPENMM_CONSTRAINTS_PARTS", one.ownRows);
+        const ConstraintTests::Setup setup{"CUDAMixed", direct, one.integrator};
         const Readings together = after(3, chains(), setup);
         EXPECT_NE(together.summary.solver.find("6 in overlapping parts"), std::string::npos) << together.summary.solver;
-        const Variable few("FAKECUDA_MULTIPROCESSORS", "6"); // the protein has six parts
+        const Variable few("FAKECUDA_MULTIPROCESSORS", one.multiprocessors);
         const auto inTurns = [&](unsigned int order) {
             setConditions(order, 0xff);
             return after(3, chains(), setup);

@@ -30,7 +30,7 @@
 #define GRID_ADD(place, value) atomic_add(place, value)
 #define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
-#define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, IS_PART ? 1 : MAX_BLOCK_SIZE / BLOCK_SIZE)
+#define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, BLOCKS_TOGETHER)
 #define DECLARE_NUMBERS                                                                                                \
     extern __shared__ int4 memory[];                                                                                   \
     LOCAL_ARG float* numbers = (LOCAL_ARG float*) memory;
