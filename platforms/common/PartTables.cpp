@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <stdexcept>
 
 namespace ConstraintPlugin {
 
@@ -12,11 +13,10 @@ namespace {
 
 // Bits of numbers in tables: kernels/partDistances.cc and partFactor.cc say of what.
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
-constexpr int updatesOfRecord = 2, firstRowsOfPlace = 4;
-
-int recordsFor(int updates) {
-    return std::max(1, (updates + updatesOfRecord - 1) / updatesOfRecord);
-}
+constexpr int firstRowsOfPlace = 4;
+// The most updates of an element at a level. They are from rows that no entry joins, and a row has two particles: of
+// three rows that are joined to it, two are joined by the same one, and so to each other.
+constexpr int updatesOfRecord = 2;
 
 int roundUpToFour(int n) {
     return 4 * ((n + 3) / 4);
@@ -52,10 +52,7 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
                 updates.emplace_back(factor.level[k], *target++);
         }
     std::sort(updates.begin(), updates.end());
-    for (auto first = updates.begin(), last = first; first < updates.end(); first = last) {
-        last = std::upper_bound(first, updates.end(), *first);
-        records += recordsFor(int(last - first));
-    }
+    records = int(std::unique(updates.begin(), updates.end()) - updates.begin());
 }
 
 void PartCounts::include(const PartCounts& other) {
@@ -228,24 +225,18 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
     }
     put(shorts, "LEVEL_RECORDS", counts.levels, numTargets);
     put(shorts, "LEVEL_ENTRIES", counts.levels + 1, counts.entries);
-    // A target's further updates are in records after those of all targets; a record says which one follows, or 0.
-    int further = numTargets;
     for (int i = 0; i < numTargets; i++) {
         const int target = t.updateTarget[firstTarget + i], first = t.updateStart[firstTarget + i],
                   last = t.updateStart[firstTarget + i + 1];
+        if (last - first > updatesOfRecord)
+            throw std::logic_error("A factor of distances has an element with too many updates at a level");
         put(shorts, "RECORD", 8 * i,
             target >= 0 ? 4 * target : 4 * (~target >> 1) | isDiagonal | ((~target & 1) != 0 ? isFinished : 0));
-        for (int record = i, m = first; m < std::max(last, first + 1); m += updatesOfRecord) {
-            if (m > first) {
-                put(shorts, "RECORD", 8 * record + 1, further);
-                record = further++;
-            }
-            for (int k = 0; k < updatesOfRecord; k++) {
-                const std::array<int, 3> none = {n.entries, n.entries, n.solved}; // zeros
-                const auto& source = m + k < last ? t.updateSource[m + k] : none;
-                for (int j = 0; j < 3; j++)
-                    put(shorts, "RECORD", 8 * record + 2 + 3 * k + j, 4 * source[j]);
-            }
+        for (int k = 0; k < updatesOfRecord; k++) {
+            const std::array<int, 3> none = {n.entries, n.entries, n.solved}; // zeros
+            const auto& source = first + k < last ? t.updateSource[first + k] : none;
+            for (int j = 0; j < 3; j++)
+                put(shorts, "RECORD", 8 * i + 2 + 3 * k + j, 4 * source[j]);
         }
     }
     for (int i = 0; i < counts.entries; i++)

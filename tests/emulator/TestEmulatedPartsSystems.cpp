@@ -230,8 +230,7 @@ TEST_F(EmulatedPartsOf, ALargeProteinComputeWhatReferenceDoes) {
     }
 }
 
-/** One part in shared memory. Elements of its factor have more updates at a level than a record has room for, and a
- * level more entries than its block has threads. */
+/** One part in shared memory, with levels of more elements than its block has threads. */
 TEST_F(EmulatedPartsOf, AMeshComputesWhatReferenceDoes) {
     for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
         const auto run = [](const std::string& on) { return after(3, toState(mesh(6)), {on, direct, "Rattle"}); };

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // The matrix of a part of distances and its factor, in shared memory and in single precision: as factor.cc, but with
-// records of 16 bytes (an update of a target) and of 8, which are read before the barrier that their level begins with.
+// records of 16 bytes (the updates of a target, two at most) and of 8, which are read before the barrier that their level
+// begins with.
 
 // Indices in records are offsets in bytes; two bits are free for flags.
 
@@ -62,26 +63,17 @@ DEVICE void addUpdate(LocalPart part, bool isDiagonal, int ofRow, int ofColumn, 
     *second += FLOAT_AT(AT_LOWER, left) * pivot * FLOAT_AT(AT_UPPER, right);
 }
 
-DEVICE void addUpdates(LocalPart part, bool isDiagonal, int4 record, float* first, float* second) {
-    addUpdate(part, isDiagonal, LOW(record.y), HIGH(record.y), LOW(record.z), first, second);
-    addUpdate(part, isDiagonal, HIGH(record.z), LOW(record.w), HIGH(record.w), first, second);
-}
-
 /** Update the target of a record.
  *  @return whether its pivot vanished */
-DEVICE bool updateTarget(LocalPart part, LOCAL_ARG const int4* records, int4 record, bool factorizes) {
+DEVICE bool updateTarget(LocalPart part, int4 record, bool factorizes) {
     const bool isDiagonal = IS_DIAGONAL(record.x), isFinished = IS_FINISHED(record.x);
     const int target = OFFSET(record.x), element = isDiagonal ? target : 4 * (AT_LOWER - AT_PIVOT) + target,
               other = isDiagonal ? 4 * (AT_RIGHT_SIDE - AT_UPPER) + target : target;
     const float before = FLOAT_AT(AT_PIVOT, element), otherBefore = FLOAT_AT(AT_UPPER, other);
     const float original = FLOAT_AT(AT_DIAGONAL, isDiagonal ? target : 0);
     float first = 0, second = 0;
-    addUpdates(part, isDiagonal, record, &first, &second);
-    for (int next = HIGH(record.x); next != 0;) {
-        const int4 more = records[next];
-        addUpdates(part, isDiagonal, more, &first, &second);
-        next = HIGH(more.x);
-    }
+    addUpdate(part, isDiagonal, LOW(record.y), HIGH(record.y), LOW(record.z), &first, &second);
+    addUpdate(part, isDiagonal, HIGH(record.z), LOW(record.w), HIGH(record.w), &first, &second);
     const float reduced = before - first, inverse = 1 / reduced;
     if (factorizes)
         FLOAT_AT(AT_PIVOT, element) = isFinished ? inverse : reduced;
@@ -115,10 +107,10 @@ DEVICE void correctLocal(bool factorizes, int gradients, LOCAL_ARG int* kind SHA
         const int followingBegin = part.s[AT_LEVEL_RECORDS + level + 2] + THREAD_IN_GROUP;
         const int followingEnd = part.s[ends + level + 2];
         if (begin < end)
-            hasVanished |= updateTarget(part, records, record, factorizes);
+            hasVanished |= updateTarget(part, record, factorizes);
 #pragma unroll 1
         for (int n = begin + BLOCK_SIZE; n < end; n += BLOCK_SIZE)
-            hasVanished |= updateTarget(part, records, records[n], factorizes);
+            hasVanished |= updateTarget(part, records[n], factorizes);
         begin = nextBegin;
         end = nextEnd;
         nextBegin = followingBegin;
