@@ -160,6 +160,8 @@ def parse_instruction(text: str, place: int) -> Instruction:
     name, *modifiers = opcode.split(".")
     if name == "RET":
         arguments = arguments.split()[0]  # the function, which the register's address is in, follows
+    if name == "DEPBAR":
+        arguments = ""  # scoreboards, which the model has for each register
     if name == "BRX":
         arguments = arguments.replace(" ", ", ")  # a register and what is added to it
     operands = tuple(parse_operand(part, text) for part in _split(arguments))

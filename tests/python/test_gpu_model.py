@@ -405,6 +405,10 @@ def test_slow_units_take_longer() -> None:
     assert slow > fast + A100.microseconds(100)
 
 
+def test_waits_for_scoreboards_have_no_operands() -> None:
+    assert parse_instruction("DEPBAR.LE SB0, 0x0, {3,1}", 0).operands == ()
+
+
 @pytest.mark.parametrize(
     "text", ["IDP.4A.S8.S8 R0, R1, R2, R3", "FMUL.D2 R0, R1, R2", "BMOV.32 B0, R1", "JMX R2, 0x10"]
 )
