@@ -194,6 +194,15 @@ string ConstraintProgram::commonText() const {
            ConstraintKernelSources::normalNumbers + ConstraintKernelSources::state;
 }
 
+/** Whether there are more small clusters, up to those of maxInRegisters rows, than are on the device at once if all
+ * data of theirs are in registers: four blocks on each multiprocessor. With OpenCL nobody knows how many it has. */
+bool ConstraintProgram::isCrowdedBySmall() const {
+    const ConstraintTables& t = constraintTables;
+    const int multiprocessors = cooperatingBlocks();
+    return multiprocessors > 1 && coarse && mixedIsDouble() && t.sizes[0] == maxInRegisters &&
+           t.numSmallClusters + t.smallGroups[0][1] > 4 * smallBlockSize(t) * multiprocessors;
+}
+
 string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     // All functions inline, so that neither arrays nor the Arguments have an address: CUDA would keep them in memory.
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
@@ -201,12 +210,17 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
     const int largest = constraintTables.sizes[0], smallBlock = smallBlockSize(constraintTables);
     // Beside larger clusters those of three rows would spill.
     const int inRegisters = largest > maxInRegisters ? maxInRegisters - 1 : maxInRegisters;
-    text += define("MAX_IN_REGISTERS", to_string(inRegisters)) + define("SMALL_BLOCK", to_string(smallBlock));
+    const bool isCrowded = isCrowdedBySmall();
+    text += define("MAX_IN_REGISTERS", to_string(inRegisters)) + define("SMALL_BLOCK", to_string(smallBlock)) +
+            define("LEAST_IN_LOCAL_MEMORY", to_string(isCrowded ? maxInRegisters : inRegisters + 1)) +
+            "#ifdef __OPENCL_VERSION__\n#define CROWDED\n#else\n#define CROWDED __launch_bounds__(SMALL_BLOCK, 6)\n"
+            "#endif\n";
     const auto unroll = [&](int size) { return "#pragma unroll" + string(size > inRegisters ? " 1" : ""); };
     for (int size : constraintTables.sizes)
         text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
                             {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
-    const int inLocalMemory = smallBlock * (largest > maxInRegisters ? largest * (largest + 8) : 1);
+    const int inLocalMemory = smallBlock * (isCrowded || largest > maxInRegisters ? largest * (largest + 8) : 1);
+    const int vectors = smallBlock * (isCrowded ? 3 * (2 * maxInRegisters + 1) : 1);
     for (const StageText& stage : stages) {
         string choice;
         for (int size : constraintTables.sizes) {
@@ -231,10 +245,13 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
                                 {{"STEPS", steps}, {"STAGE", stage.name}, {"SIZE", n}});
             choice += "        const int4 group" + n + " = a->smallGroups[" + n + "];\n        if (cluster >= group" +
                       n + ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
-                      "(a, cluster, group" + n + ", numbers + LOCAL_ID);\n";
+                      "(a, cluster, group" + n + ", numbers + LOCAL_ID, vectors + LOCAL_ID);\n";
         }
-        text += arguments.kernelText("smallCluster_" + stage.name, "",
-                                     "    LOCAL volatile number numbers[" + to_string(inLocalMemory) + "];\n",
+        // Two solves would spill.
+        text += arguments.kernelText("smallCluster_" + stage.name,
+                                     isCrowded && SplitStage(stage).solves.size() == 1 ? "CROWDED " : "",
+                                     "    LOCAL volatile number numbers[" + to_string(inLocalMemory) +
+                                         "];\n    LOCAL volatile mixed vectors[" + to_string(vectors) + "];\n",
                                      "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
                                      "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +
                                          choice + "    }\n");

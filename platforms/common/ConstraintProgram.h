@@ -128,6 +128,8 @@ private:
     const std::string& checked(const std::string& text) const;
     std::string commonText() const;
     std::string smallText(const std::vector<StageText>& stages) const;
+    /** Whether small clusters should need fewer registers. */
+    bool isCrowdedBySmall() const;
     /** Definitions of a range, and what all its solvers use. */
     std::string rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
                           const ConstraintSet& set) const;

@@ -45,8 +45,8 @@ Simulation begin(InitialState start, const ConstraintTests::Setup& setup, double
     return s;
 }
 
-Readings after(int steps, InitialState start, const ConstraintTests::Setup& setup) {
-    Simulation s = begin(std::move(start), setup);
+Readings after(int steps, InitialState start, const ConstraintTests::Setup& setup, double tolerance) {
+    Simulation s = begin(std::move(start), setup, tolerance);
     s.integrator->step(1);
     s.context->getState(State::Forces); // whoever computes them may have moved particles: the device projects
     s.integrator->step(steps - 1);

@@ -51,7 +51,7 @@ InitialState jointsWithBarostat();
 InitialState stiff();
 
 Simulation begin(InitialState start, const Setup& setup, double tolerance = 1e-9);
-Readings after(int steps, InitialState start, const Setup& setup);
+Readings after(int steps, InitialState start, const Setup& setup, double tolerance = 1e-9);
 
 /** Emulated memory and turns as they are by default, however a test ends. */
 class Emulated : public testing::TestWithParam<Setup> {

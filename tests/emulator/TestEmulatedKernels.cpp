@@ -4,7 +4,9 @@
 // depends neither on which thread runs first nor on what memory held before, and is what Reference computes.
 #include "Emulated.h"
 #include "StepScheme.h"
+#include "support/LargeSystems.h"
 #include "support/Messages.h"
+#include <array>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -97,6 +99,46 @@ TEST(EmulatedKernels, AreThoseOfEveryIntegrator) {
 }
 
 // ---- several blocks for one cluster ------------------------------------------------------------------------------
+
+/** Molecules of up to three bonds, 600 with and 100 without. */
+InitialState manyMolecules() {
+    TestSystem all;
+    for (int k = 0; k < 700; k++) {
+        const TestSystem& one = findSystem(std::array{"water", "CH3", "CH2", "OH"}[k % 4]);
+        const int first = all.numParticles();
+        all.masses.insert(all.masses.end(), one.masses.begin(), one.masses.end());
+        if (k % 40 == 0)
+            all.masses[first] = 0; // of a water
+        for (const Real3& x : one.positions)
+            all.positions.push_back(x + Real3{0.01 * k, 0, 0});
+        for (const auto& bond : one.bonds)
+            if (k < 600)
+                all.bonds.push_back({first + bond.i, first + bond.j, bond.length});
+    }
+    InitialState start{toOpenMM(all, Declared::InForce), toVectors(all.positions),
+                       toVectors(thermalVelocities(all, 1))};
+    addSprings(*start.system, all);
+    return start;
+}
+
+/** Where they are more than the device has room for, fewer of their numbers are in registers. */
+TEST(EmulatedMolecules, ComputeTheSameWhereManyWaitForRoom) {
+    for (const char* integrator : {"Rattle", "RattleLangevin", "GeodesicLangevin", "RattleNoseHoover"}) {
+        const ConstraintTests::Setup setup{"CUDAMixed", ConstraintIntegrator::MatrixInversion, integrator};
+        const auto onSoMany = [&](const char* blocks) {
+            const Variable multiprocessors("FAKECUDA_MULTIPROCESSORS", blocks);
+            Readings readings = after(3, manyMolecules(), setup, 1e-5);
+            readings.energies.clear(); // OpenMM adds them up block by block
+            return readings;
+        };
+        const Readings withRoom = onSoMany("8");
+        EXPECT_NE(distance(withRoom.positions, manyMolecules().positions), 0);
+        expectSame(onSoMany("2"), withRoom);
+        setConditions(7, 0xff);
+        expectSame(onSoMany("2"), withRoom);
+        setConditions(0, 0);
+    }
+}
 
 class Grid : public testing::TestWithParam<std::string> {
 protected:

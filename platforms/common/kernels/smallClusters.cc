@@ -15,9 +15,11 @@
 //
 // All data of a cluster of up to MAX_IN_REGISTERS rows are in registers. A larger one does not fit: bonds and
 // solutions are in registers, the matrix is in the thread's share of local memory, and the particles are in global
-// memory between solves.
+// memory between solves. Where many clusters wait for room on the device, those of three rows have their matrix,
+// the exact bonds and displacements in local memory, too, so that more of them are there at once: LEAST_IN_LOCAL_MEMORY
+// rows.
 
-#if $SIZE$ <= MAX_IN_REGISTERS
+#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
 #define STRIDE$SIZE$ 1
 #else
 #define STRIDE$SIZE$ SMALL_BLOCK
@@ -34,11 +36,13 @@ typedef struct {
     int firstRow;        // number of its first row among all
     int firstLength;     // place of its first length in smallNumbers
     number3 b[$SIZE$];     // bonds at the start, nm
-#if $SIZE$ <= MAX_IN_REGISTERS
+#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
     mixed3 exactBond[$SIZE$]; // the same
     number numbers[$SIZE$ * ($SIZE$ + 8)];
 #else
-#if IS_NARROWER
+#if $SIZE$ <= MAX_IN_REGISTERS
+    volatile LOCAL_ARG mixed* vectors; // the same, then displacements of particles
+#elif IS_NARROWER
     number3 remainder[$SIZE$]; // of bonds, which takes fewer registers
 #endif
     volatile LOCAL_ARG number* numbers; // volatile: compilers would keep all of them in registers as well, and spill
@@ -62,10 +66,26 @@ DEVICE int place$SIZE$(int k, int l) {
 #define OFFSET$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 4) + (k))]
 #define BASE$SIZE$(c, k, n) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 5) + 3 * (k) + (n))]
 
+#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY && $SIZE$ <= MAX_IN_REGISTERS
+DEVICE mixed3 vector$SIZE$(const Cluster$SIZE$* c, int n) {
+    volatile LOCAL_ARG const mixed* place = c->vectors + 3 * SMALL_BLOCK * n;
+    return make_mixed3(place[0], place[SMALL_BLOCK], place[2 * SMALL_BLOCK]);
+}
+
+DEVICE void setVector$SIZE$(Cluster$SIZE$* c, int n, mixed3 value) {
+    volatile LOCAL_ARG mixed* place = c->vectors + 3 * SMALL_BLOCK * n;
+    place[0] = value.x;
+    place[SMALL_BLOCK] = value.y;
+    place[2 * SMALL_BLOCK] = value.z;
+}
+#endif
+
 /** Bond at the start. */
 DEVICE mixed3 bond$SIZE$(const Cluster$SIZE$* c, int k) {
-#if $SIZE$ <= MAX_IN_REGISTERS
+#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
     return c->exactBond[k];
+#elif $SIZE$ <= MAX_IN_REGISTERS
+    return vector$SIZE$(c, k);
 #elif IS_NARROWER
     return toMixed(c->b[k]) + toMixed(c->remainder[k]);
 #else
@@ -99,6 +119,9 @@ DEVICE void loadParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
         if (p->w == 0)
             c->index[i] = -1;
 #endif
+#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
+        setVector$SIZE$(c, $SIZE$ + i, make_mixed3(0, 0, 0));
+#endif
     }
 }
 
@@ -110,11 +133,18 @@ DEVICE void storeParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
 }
 
 DEVICE Particle get$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
-    return c->particle[i];
+    Particle p = c->particle[i];
+#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
+    p.d = vector$SIZE$(c, $SIZE$ + i);
+#endif
+    return p;
 }
 
 DEVICE void put$SIZE$(const Arguments* a, Cluster$SIZE$* c, int i, const Particle* p) {
     c->particle[i] = *p;
+#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
+    setVector$SIZE$(c, $SIZE$ + i, p->d);
+#endif
 }
 
 /** The same as get$SIZE$() where i is not known when this is compiled: registers have no addresses. */
@@ -126,6 +156,9 @@ DEVICE Particle find$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
         p.d = choose(i == j, c->particle[j].d, p.d);
         p.c = choose(i == j, c->particle[j].c, p.c);
     }
+#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
+    p.d = vector$SIZE$(c, $SIZE$ + i);
+#endif
     return p;
 }
 #else
@@ -164,8 +197,10 @@ DEVICE void loadBonds$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
         if ((type.z >> k) & 1)
             bond = minimumImage(bond, stepState);
         c->b[k] = toNumbers(bond);
-#if $SIZE$ <= MAX_IN_REGISTERS
+#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
         c->exactBond[k] = bond;
+#elif $SIZE$ <= MAX_IN_REGISTERS
+        setVector$SIZE$(c, k, bond);
 #elif IS_NARROWER
         c->remainder[k] = toNumbers(bond - toMixed(c->b[k]));
 #endif
