@@ -113,7 +113,7 @@ DEVICE void loadParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
         c->index[i] = particle$SIZE$(a, c, i);
         if (c->index[i] >= 0) {
             *p = loadParticle(a, c->index[i]);
-            p->c = make_mixed3(0, 0, 0);
+            p->d = p->c = make_mixed3(0, 0, 0); // a stage sets d before it needs it
         }
 #if $SIZE$ > 0
         if (p->w == 0)
