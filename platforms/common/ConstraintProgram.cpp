@@ -247,9 +247,9 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
                       n + ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
                       "(a, cluster, group" + n + ", numbers + LOCAL_ID, vectors + LOCAL_ID);\n";
         }
-        // Two solves would spill.
-        text += arguments.kernelText("smallCluster_" + stage.name,
-                                     isCrowded && SplitStage(stage).solves.size() == 1 ? "CROWDED " : "",
+        const vector<string> solves = SplitStage(stage).solves; // two would spill, and some projections
+        const bool isBounded = isCrowded && solves.size() == 1 && solves[0].compare(0, 5, "solve") == 0;
+        text += arguments.kernelText("smallCluster_" + stage.name, isBounded ? "CROWDED " : "",
                                      "    LOCAL volatile number numbers[" + to_string(inLocalMemory) +
                                          "];\n    LOCAL volatile mixed vectors[" + to_string(vectors) + "];\n",
                                      "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
