@@ -21,5 +21,6 @@ columns = {"time": True, "temperature": True, "conservedEnergy": True, "constrai
 simulation.reporters.append(mc.ConstraintStateReporter("larger.csv", 25, **columns))
 simulation.step(500)
 time, temperature, energy = np.genfromtxt("larger.csv", delimiter=",", usecols=(0, 1, 3)).T
-drift = np.polyfit(time, energy, 1)[0] / integrator.getNumDegreesOfFreedom()
-print(f"{temperature.mean():.0f} K, drift of the conserved energy {drift:.4f} kJ/mol/ps per degree of freedom")
+slope, covariance = np.polyfit(time, energy, 1, cov=True)
+drift, error = np.array([slope[0], covariance[0, 0] ** 0.5]) / integrator.getNumDegreesOfFreedom()
+print(f"{temperature.mean():.0f} K, the conserved energy drifts by {drift:.4f} ± {error:.4f} kJ/mol/ps/dof")

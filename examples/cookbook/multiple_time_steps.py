@@ -24,5 +24,6 @@ columns = {"time": True, "temperature": True, "conservedEnergy": True}
 simulation.reporters.append(mc.ConstraintStateReporter("mts.csv", 25, **columns))
 simulation.step(500)
 time, temperature, energy = np.genfromtxt("mts.csv", delimiter=",").T
-drift = np.polyfit(time, energy, 1)[0] / integrator.getNumDegreesOfFreedom()
-print(f"{temperature.mean():.0f} K, drift of the conserved energy {drift:.4f} kJ/mol/ps per degree of freedom")
+slope, covariance = np.polyfit(time, energy, 1, cov=True)
+drift, error = np.array([slope[0], covariance[0, 0] ** 0.5]) / integrator.getNumDegreesOfFreedom()
+print(f"{temperature.mean():.0f} K, the conserved energy drifts by {drift:.4f} ± {error:.4f} kJ/mol/ps/dof")

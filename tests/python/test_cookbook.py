@@ -174,8 +174,10 @@ def pressure(found, printed):
 
 
 def assert_steady(found, printed):
-    """The heat bath keeps the temperature, and the step size the conserved energy: 0.002 kT/ps a degree of freedom."""
-    assert abs(found["drift"]) < 0.002 * KT
+    """The heat bath keeps the temperature, and the step size the conserved energy: 0.002 kT/ps a degree of freedom, and
+    what the drift's standard error allows in 2 ps, which is as large."""
+    assert found["error"] < 0.005 * KT
+    assert abs(found["drift"]) < 0.002 * KT + 4 * found["error"]
     assert_temperature(found, 300)
 
 
