@@ -23,7 +23,7 @@ integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 5 / u.picosecond, 2 * u
 simulation = app.Simulation(pdb.topology, system, integrator, mm.Platform.getPlatformByName("Reference"))
 simulation.context.setPositions(pdb.positions)
 simulation.context.setVelocitiesToTemperature(300)
-metadynamics.step(simulation, 5000)
+metadynamics.step(simulation, 10000)
 print("psi (degrees), free energy (kJ/mol):")
 for i, a in enumerate(metadynamics.getFreeEnergy()._value[:-1:5]):
     print(f"{-180 + 50 * i:5d} {a:7.1f}")

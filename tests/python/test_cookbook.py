@@ -140,7 +140,10 @@ def pull_and_work(found, printed):
 
 def metadynamics(found, printed):
     angles, energies = np.loadtxt(printed.splitlines()[1:]).T
-    assert 20 <= angles[np.argmin(energies)] <= 120  # C7eq
+    # C7eq is lowest, below a barrier of 24: 24 runs gave 23.7 +- 1.3, and in one the extended chain was lower by 1.4.
+    basin, barrier = (energies[(angles >= a) & (angles <= b)] for a, b in ((20, 120), (-130, -30)))
+    assert basin.min() < energies.min() + 5
+    assert barrier.max() - energies.min() == pytest.approx(23.7, abs=8)
     x = positions(found)
     for atoms in ((1, 4, 6, 8), (8, 14, 16, 18)):
         value = found["mc"].freeenergy.Dihedral(*atoms).measure(found["system"], x)
