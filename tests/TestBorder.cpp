@@ -32,11 +32,7 @@ struct Given {
         : set(collectConstraints(system, 1e-4)), box(boxOf(system)), x(toArrays(positions)) {
     }
     Arrays random(double size, unsigned seed) const {
-        Random source(seed);
-        Arrays v;
-        for (double w : set.inverseMass)
-            v.push_back(w > 0 ? source.inCube(size) : Real3());
-        return v;
+        return randomField(set, size, seed);
     }
 };
 

@@ -24,6 +24,15 @@ public:
     }
 };
 
+/** Random vectors of all particles that move. */
+inline Arrays randomField(const ConstraintSet& set, double size, unsigned seed) {
+    Random source(seed);
+    Arrays x;
+    for (double w : set.inverseMass)
+        x.push_back(w > 0 ? source.inCube(size) : Real3());
+    return x;
+}
+
 /** Some copies side by side, which differ in masses and size. */
 struct Copies {
     ConstraintSet set;
@@ -50,11 +59,7 @@ struct Copies {
         }
     }
     Arrays random(double size, unsigned seed) const {
-        Random source(seed);
-        Arrays x;
-        for (double w : set.inverseMass)
-            x.push_back(w > 0 ? source.inCube(size) : Real3());
-        return x;
+        return randomField(set, size, seed);
     }
 };
 
