@@ -70,6 +70,16 @@ void noteFailure(SolveReport& report, const BodyReport& failed) {
     report.maxError = report.rotation = failed.rotation;
 }
 
+/** Constraints that depend on those that were solved have to hold, too. */
+template <class Measure>
+void requireDependent(SolveReport& report, const std::vector<int>& checked, double tolerance, Measure measure) {
+    if (report.outcome != Outcome::Converged)
+        return;
+    noteAll(report, checked, measure);
+    if (!(report.maxError <= tolerance))
+        report.outcome = Outcome::Inconsistent;
+}
+
 } // namespace
 
 template <class Measure>
@@ -147,11 +157,7 @@ SolveReport ConstraintSolver::solvePositions(const Real3* positions, const Box& 
     }
     if (report.isOfStart)
         return report;
-    if (report.outcome == Outcome::Converged) {
-        noteAll(report, checked, [&](int row) { return measure(*checks, row); });
-        if (!(report.maxError <= tolerance))
-            report.outcome = Outcome::Inconsistent;
-    }
+    requireDependent(report, checked, tolerance, [&](int row) { return measure(*checks, row); });
     describeWorst(report, fast, positions, box, time + duration, measure);
     if (report.outcome == Outcome::NotFinite && hasJoined())
         noteFailure(report, jacobian->joinedRows()->bodies.reportTurn());
@@ -209,11 +215,7 @@ SolveReport ConstraintSolver::solveVelocities(const Real3* positions, const Box&
     }
     if (report.isOfStart)
         return report;
-    if (report.outcome == Outcome::Converged) {
-        noteAll(report, checked, [&](int row) { return measure(*checks, row); });
-        if (!(report.maxError <= tolerance))
-            report.outcome = Outcome::Inconsistent;
-    }
+    requireDependent(report, checked, tolerance, [&](int row) { return measure(*checks, row); });
     describeWorst(report, fast, positions, box, time, measure);
     if (isSolved(report))
         noteFailure(report, bodies.solveVelocities(positions, box, velocity, last.muOfBodies, motions([&](int b) {
