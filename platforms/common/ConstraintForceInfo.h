@@ -3,7 +3,7 @@
 #ifndef OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_INFO_H_
 #define OPENMM_CONSTRAINTS_CONSTRAINT_FORCE_INFO_H_
 
-#include "ConstraintSet.h"
+#include "Border.h"
 #include "openmm/common/ComputeForceInfo.h"
 #include <map>
 
@@ -58,11 +58,6 @@ public:
         const auto first = set.parameters.begin() + a.firstParameter;
         return std::equal(first, first + (int) set.custom[a.form]->numParameters(),
                           set.parameters.begin() + b.firstParameter);
-    }
-
-    /** Whether a constraint is a function of centroids. */
-    static bool isOfCentroids(const ConstraintSet& set, const Constraint& c) {
-        return c.kind == CoordinateKind::Custom && !set.custom[c.form]->getWeights().empty();
     }
 
 private:
