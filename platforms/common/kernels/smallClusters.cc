@@ -242,7 +242,7 @@ $UNROLL_PARTICLES$
 #pragma unroll
     for (int k = 0; k < $SIZE$; k++) {
         const mixed earlier = !isFirst || addsUp(a, multipliers) ? multipliers[c->firstRow + k] : 0;
-        multipliers[c->firstRow + k] = earlier + widened(KAPPA$SIZE$(c, k)) * START$SIZE$(c, k);
+        multipliers[c->firstRow + k] = earlier + widened(KAPPA$SIZE$(c, k)) * widened(START$SIZE$(c, k));
     }
 }
 
