@@ -486,6 +486,8 @@ def test_an_option_before_the_script_that_is_not_ours_is_said_to_belong_behind_i
     path = script(ECHO)
     result = command("run", "--verbose", path, "in.pdb")
     assert_one_sentence(result, "arguments: --verbose", f"behind: openmm-constraints run {path} in.pdb --verbose")
+    result = command("run", "--tolerance", "1e-6", "--steps", "200", "--in", "a.pdb", path, "x")
+    assert_one_sentence(result, f"meant for {path}", f"run --tolerance 1e-6 {path} x --steps 200 --in a.pdb")
     assert_one_sentence(
         command("run", "--verbose"), "unrecognized arguments: --verbose (see openmm-constraints run --help)"
     )

@@ -296,7 +296,7 @@ def _run(words: list[str]) -> int:
     known = words if script is None else ["run", *script.own]
     options, unknown = build_parser("" if script is None else script.hint()).parse_known_args(known)
     if unknown:
-        hint = "." if script is None else script.hint_unknown(unknown[0])
+        hint = "." if script is None else script.hint_unknown(unknown)
         listed = " ".join(unknown)
         raise UserError(f"unrecognized arguments: {listed} (see {PROGRAM} {options.command} --help){hint}")
     return _dispatch(options, script)

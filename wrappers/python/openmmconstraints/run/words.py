@@ -29,12 +29,20 @@ class Words:
             return ""
         return f". If it is meant for {self.script}, write it after '--': {self._separated()}"
 
-    def hint_unknown(self, option: str) -> str:
-        """What to type if an option in front of the script's name was meant for the script."""
-        if self.script is None:
+    def hint_unknown(self, unknown: Sequence[str]) -> str:
+        """What to type if options in front of the script's name, which the command has not, were meant for the script.
+
+        The value of such an option stands where the script's name is expected: then that comes further behind.
+        """
+        rest = [] if self.script is None else [self.script, *self.arguments]
+        scripts = [i for i, word in enumerate(rest) if word.endswith(".py")]
+        scripts = scripts or [i for i, word in enumerate(rest) if Path(word).is_file()]
+        if not scripts:
             return "."
-        line = shlex.join([self.script, *self.arguments, option])
-        return f". If it is meant for {self.script}, write it behind: openmm-constraints run {line}"
+        place = scripts[0]
+        known = [word for word in self.own if word not in unknown]
+        line = shlex.join([*known, rest[place], *rest[place + 1 :], *unknown, *rest[:place]])
+        return f". If it is meant for {rest[place]}, write it behind: openmm-constraints run {line}"
 
     def check_clash(self) -> None:
         """Refuse an option of the command behind the name of a script that has one of the same name.
