@@ -281,6 +281,17 @@ def test_picture_has_no_text_on_data(results):
             assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1, f"'{text.get_text()}' leaves its panel"
 
 
+def test_speeds_of_the_table_agree_with_their_ratios():
+    """Also where the machine was slower in some stretches than in others: medians of times alone would not."""
+    results = results_with(1.0)
+    built_in, ours, same = results.outcomes[:3]
+    built_in.step_seconds = same.step_seconds = [0.01, 0.02, 0.04, 0.02]
+    ours.step_seconds = [0.009, 0.03, 0.036, 0.018]
+    assert ours.ns_per_day < 0.85 * built_in.ns_per_day
+    row = next(sections(results))[0]
+    assert row == ["villin, HBonds: whole steps", "8.64 ns/day", "9.6 ns/day (0.90)", "8.64 ns/day (1.00)"]
+
+
 def test_plan_shortens_runs_on_a_slow_machine():
     quick = make_plan(2, None, 130.0, build=2.0, create=0.5, step=0.01)
     assert (quick.steps, quick.equilibration) == (STEPS, EQUILIBRATION_STEPS)
