@@ -77,6 +77,17 @@ def test_the_integration_error_is_above_the_true_one_and_not_far(count, waves):
     assert true.max() <= profile.integration_error.max() <= max(40 * true.max(), 1e-6)
 
 
+@pytest.mark.parametrize("count", [5, 7, 9, 13])
+def test_no_value_of_a_contact_has_an_integration_error_that_is_too_small(count):
+    """A steep wall within the first stretch, and the minimum beside it: Lennard-Jones, 32 kJ/mol deep."""
+    r = np.linspace(0.25, 0.37, count)
+    exact = 128 * ((0.25 / r) ** 12 - (0.25 / r) ** 6)
+    profile = made_up(r, 128 * (6 * (0.25 / r) ** 6 - 12 * (0.25 / r) ** 12) / r, 0 * r, fe.Distance(0, 1)).integrate()
+    true = np.abs(profile.free_energy - (exact - exact[profile.reference]))
+    assert np.all(true <= profile.integration_error)
+    assert profile.integration_error.max() <= 10 * true.max()
+
+
 def test_too_few_values_have_no_integration_error():
     profile = made_up(np.linspace(0, 1, 4), np.ones(4), 0.1 * np.ones(4)).integrate()
     assert np.isnan(profile.integration_error).all()

@@ -37,18 +37,26 @@ def integration_matrix(x: np.ndarray) -> np.ndarray:
     return np.vstack([np.zeros(len(x)), np.cumsum(stretches, axis=0)])
 
 
-def coarser_difference(x: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """What an integral from x_0 to each x_j changes by [n] if only every second value is used: those with the parity
-    of j, and both ends. NaN with fewer than five values."""
-    difference = np.full(len(x), np.nan)
+def sum_of_stretch_errors(x: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Estimates [n] of the errors of the integrals over all stretches from x_0 to x_j, summed up without regard to
+    signs. NaN with fewer than five values.
+
+    Leaving out the value between two stretches changes their integral by three times its error, if errors fall with
+    the square of the spacing; each stretch gets half of that. At the ends, where slopes are one-sided and worse, all.
+    """
     if len(x) < 5:
-        return difference
+        return np.full(len(x), np.nan)
     integral = integration_matrix(x) @ f
+    total, pairs = np.zeros(len(x) - 1), np.zeros(len(x) - 1)
     for parity in (0, 1):
         kept = np.array(sorted({0, *range(parity, len(x), 2), len(x) - 1}))
-        mine = kept[kept % 2 == parity]
-        difference[mine] = (integral[kept] - integration_matrix(x[kept]) @ f[kept])[np.isin(kept, mine)]
-    return difference
+        change = np.abs(np.diff(integral[kept] - integration_matrix(x[kept]) @ f[kept]))
+        for first, last, value in zip(kept[:-1], kept[1:], change, strict=True):
+            if last == first + 2:
+                total[first:last] += value / 6
+                pairs[first:last] += 1
+    total[[0, -1]] *= 2
+    return np.concatenate([[0.0], np.cumsum(total / pairs)])
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +70,7 @@ class FreeEnergyProfile:
     free_energy: np.ndarray  #: [n] kJ/mol, 0 at the reference
     covariance: np.ndarray  #: [n, n] (kJ/mol)^2, before anything was subtracted
     reference: int  #: the index of the value whose free energy is 0
-    coarser: np.ndarray | None = None  #: [n] kJ/mol, by which it changes with every second value, see integration_error
+    spacing_error: np.ndarray | None = None  #: [n] kJ/mol, summed up from the first value; see integration_error
 
     def __repr__(self) -> str:
         span = f"{np.min(self.free_energy):.3g} to {np.max(self.free_energy):.3g} kJ/mol"
@@ -79,13 +87,13 @@ class FreeEnergyProfile:
 
     @property
     def integration_error(self) -> np.ndarray:
-        """An estimate [n] of the error that the spacing of the values leaves (kJ/mol): a third of what changes if every
-        second value is left out, the rule's for errors that fall with the square of the spacing. They fall faster once
-        values are dense, so that it errs on the large side. Statistical errors of the mean forces are part of it. NaN
-        with fewer than five values."""
-        if self.coarser is None:
+        """An estimate [n] of the error that the spacing of the values leaves (kJ/mol): from what changes if a value is
+        left out, stretch by stretch, summed up from the reference without regard to signs. So it is on the large side,
+        more so once values are dense, where errors fall faster than with the square of the spacing, which it takes for
+        granted. Statistical errors of the mean forces are part of it. NaN with fewer than five values."""
+        if self.spacing_error is None:
             return np.full(len(self.values), np.nan)
-        return np.abs(self.coarser - self.coarser[self.reference]) / 3
+        return np.abs(self.spacing_error - self.spacing_error[self.reference])
 
     def relative_to(self, index: int) -> FreeEnergyProfile:
         """The same with its zero, and the origin of its errors, at another value; -1 is the last."""
@@ -146,8 +154,8 @@ class MeanForceProfile:
         """The free energy, 0 at its minimum. The windows' errors are independent and propagate through the sum."""
         W = integration_matrix(self.values)
         energy, covariance = W @ self.mean_force, (W * self.error**2) @ W.T
-        coarser = coarser_difference(self.values, self.mean_force)
-        profile = FreeEnergyProfile(self.coordinate, self.temperature, self.values, energy, covariance, 0, coarser)
+        spacing = sum_of_stretch_errors(self.values, self.mean_force)
+        profile = FreeEnergyProfile(self.coordinate, self.temperature, self.values, energy, covariance, 0, spacing)
         return profile.relative_to(int(np.argmin(energy)))
 
     def plot(self, axes: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
