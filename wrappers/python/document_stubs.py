@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from pathlib import Path
 
 HEADER = "# SPDX-FileCopyrightText: 2026 the openmm-constraints developers\n# SPDX-License-Identifier: MIT\n"
+TYPES = re.compile(r"^[ ]*:r?type\b.*\n?", re.MULTILINE)  # of C++; the stub has those of Python
 ARRAYS = Path(__file__).with_name("openmmconstraints") / "_arrays.py"
 
 
@@ -34,7 +36,8 @@ def main(module: Path, stub: Path, output: Path) -> None:
 
 def _document(node: ast.ClassDef | ast.FunctionDef, text: str | None) -> None:
     if text is not None and ast.get_docstring(node) is None:
-        node.body.insert(0, ast.Expr(ast.Constant(inspect.cleandoc(text.strip()))))
+        text = inspect.cleandoc(TYPES.sub("", text).strip())
+        node.body[:0] = [ast.Expr(ast.Constant(text))] if text else []
 
 
 def _docstrings(tree: ast.Module) -> dict[tuple[str, ...], str]:
