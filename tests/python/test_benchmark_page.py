@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from openmmconstraints.benchmark import others
 from openmmconstraints.benchmark.measure import Record
 from openmmconstraints.benchmark.page import write_page
 from openmmconstraints.benchmark.plots import plot_errors, plot_ratios
@@ -31,6 +32,7 @@ SETTINGS = {
     "step_size_ps": 0.002,
     "rounds": 3,
     "seconds_of_a_measurement": 0.01,
+    "cores_used_by_other_programs": 0.9,
 }
 
 
@@ -135,6 +137,35 @@ def test_shares_are_told_in_words():
     ]
 
 
+def test_other_programs_are_told(monkeypatch):
+    clock = {"busy": 100.0, "own": 3.0, "now": 50.0}
+    monkeypatch.setattr(others, "_busy_seconds", lambda: clock["busy"])
+    monkeypatch.setattr(others, "_own_seconds", lambda: clock["own"])
+    monkeypatch.setattr(others, "perf_counter", lambda: clock["now"])
+    measured = others.OtherPrograms()
+    clock.update(busy=120.0, own=13.0, now=60.0)  # in 10 s: 20 s of all cores, 10 s of them ours
+    assert measured.cores() == pytest.approx(1.0)
+    assert "1.0 cores" in others.warning(measured.cores())
+    assert others.warning(0.05) is None
+    monkeypatch.setattr(others, "_busy_seconds", lambda: None)  # no Linux
+    assert measured.cores() is None
+    assert others.warning(None) is None
+
+
+def test_time_of_other_programs_is_read_where_there_is_one():
+    measured = others.OtherPrograms()
+    cores = measured.cores()
+    assert cores is None or cores >= 0
+
+
+def test_times_below_their_scatter_are_said_to_be_noise():
+    """Differences of two times, which may be negative."""
+    record = measured("all", "Iterative")
+    column = COLUMNS.index("Constraints\n(µs/step)")
+    assert row(record)[column] == "10"
+    assert row(replace(record, constraints_us=Spread(-24.3, -30.0, 2.0)))[column] == "noise"
+
+
 class Page(HTMLParser):
     """What a browser would load from elsewhere, and whether tags are closed."""
 
@@ -166,7 +197,12 @@ def test_the_page_is_one_file_with_all_of_it(tmp_path):
     assert page.pictures == 2
     assert all(link.startswith("data:") for link in page.links), "it would load something"
     assert page.rows == 7 + 4 + len(records)  # settings, heads, measurements
-    for word in ("did not converge &lt;in&gt; 100 iterations", "a machine &lt;with&gt; 2 cores", "2026-11-25"):
+    for word in (
+        "did not converge &lt;in&gt; 100 iterations",
+        "a machine &lt;with&gt; 2 cores",
+        "2026-11-25",
+        "Other programs used 0.9 cores",
+    ):
         assert word in text
     plain = re.sub(r"<[^>]+>", " ", text)
     for name in COLUMNS:

@@ -15,7 +15,7 @@ from command import assert_one_sentence, command
 from matplotlib import image
 
 from openmmconstraints.benchmark.timing import Spread
-from openmmconstraints.demo import butane, others, words
+from openmmconstraints.demo import butane, words
 from openmmconstraints.demo.butane import MeanForces, exact_mean_force, measure_mean_force
 from openmmconstraints.demo.comparison import BUILT_IN, CANDIDATES, OURS, Outcome
 from openmmconstraints.demo.cost import Cost, measure_cost
@@ -225,27 +225,6 @@ def test_sentences_say_what_was_not_measured():
     said += [words.of_rigid(nothing), words.of_mean_force(nothing), words.in_short(nothing)]
     for sentence in said:
         assert "not measured" in sentence.lower() or "not run" in sentence, sentence
-
-
-def test_other_programs_are_told(monkeypatch):
-    clock = {"busy": 100.0, "own": 3.0, "now": 50.0}
-    monkeypatch.setattr(others, "_busy_seconds", lambda: clock["busy"])
-    monkeypatch.setattr(others, "_own_seconds", lambda: clock["own"])
-    monkeypatch.setattr(others, "perf_counter", lambda: clock["now"])
-    measured = others.OtherPrograms()
-    clock.update(busy=120.0, own=13.0, now=60.0)  # in 10 s: 20 s of all cores, 10 s of them ours
-    assert measured.cores() == pytest.approx(1.0)
-    assert "1.0 cores" in words.of_others(measured.cores())
-    assert words.of_others(0.05) is None
-    monkeypatch.setattr(others, "_busy_seconds", lambda: None)  # no Linux
-    assert measured.cores() is None
-    assert words.of_others(None) is None
-
-
-def test_time_of_other_programs_is_read_where_there_is_one():
-    measured = others.OtherPrograms()
-    cores = measured.cores()
-    assert cores is None or cores >= 0
 
 
 def test_table_has_a_row_for_each_measurement(tmp_path):

@@ -16,6 +16,7 @@ import openmmconstraints as mc
 from openmmconstraints.benchmark.inputs import write_input
 from openmmconstraints.benchmark.measure import Case, Record, Setting
 from openmmconstraints.benchmark.model import Chosen
+from openmmconstraints.benchmark.others import OtherPrograms, warning
 from openmmconstraints.benchmark.report import describe, print_records, write_json
 from openmmconstraints.benchmark.systems import SYSTEMS, choose
 from openmmconstraints.benchmark.words import CAPTION
@@ -62,9 +63,9 @@ def benchmark(settings: Settings) -> int:
         _write_inputs(console, cases, setting, settings.write_input)
         return 0
     folder = _make_folder(settings.output)
-    begin = perf_counter()
+    begin, others = perf_counter(), OtherPrograms()
     records = _measure_all(console, cases, setting)
-    described = describe(setting)
+    described = {**describe(setting), "cores_used_by_other_programs": others.cores()}
     write_json(folder / "benchmark.json", described, records)
     properties = "".join(f", {name} {value}" for name, value in setting.properties.items())
     title = (
@@ -78,6 +79,9 @@ def benchmark(settings: Settings) -> int:
     plot_errors(records, title, folder / "errors.png")
     write_page(folder / "benchmark.html", described, records)
     console.print(CAPTION)
+    busy = warning(described["cores_used_by_other_programs"])
+    if busy is not None:
+        console.print(busy, style="yellow")
     console.print(f"wrote benchmark.json, ratios.png and errors.png to {folder.resolve()}", soft_wrap=True)
     console.print(f"wrote {folder.resolve() / 'benchmark.html'}, a page with all of it, to send", soft_wrap=True)
     console.print(f"took {perf_counter() - begin:.0f} s")

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from openmmconstraints.benchmark.measure import Record
+from openmmconstraints.benchmark.others import warning
 from openmmconstraints.benchmark.report import COLUMNS, row
 from openmmconstraints.benchmark.words import CAPTION, cases, shares_in_words, why_no_numbers
-from openmmconstraints.inspection.html import picture, table
+from openmmconstraints.inspection.html import paragraph, picture, table
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 1250px; margin: 0 auto; padding: 1rem; color: #222; }
@@ -42,11 +43,12 @@ def write_page(path: Path, settings: dict[str, Any], records: Sequence[Record]) 
         for name, text in PLOTS
     )
     tables = "".join(_case([record for record in records if record.case == case]) for case in cases(records))
+    busy = paragraph(warning(settings["cores_used_by_other_programs"]) or "")
     title = f"{settings['integrator']} of openmm-constraints against OpenMM's {settings['built_in']}"
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<style>{STYLE}</style></head>\n<body><h1>{escape(title)}</h1>{_key(settings)}{plots}{tables}"
+        f"<style>{STYLE}</style></head>\n<body><h1>{escape(title)}</h1>{_key(settings)}{busy}{plots}{tables}"
         f'<p class="note">{escape(CAPTION)}</p></body></html>\n',
         encoding="utf-8",
     )

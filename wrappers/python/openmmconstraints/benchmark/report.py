@@ -56,7 +56,7 @@ def row(record: Record) -> list[str]:
         scientific(record.error),
         "-" if record.iterations is None else str(record.iterations),
         setup,
-        "-" if time is None else f"{time.median:.4g}",
+        "-" if time is None else "noise" if time.low <= 0 else f"{time.median:.4g}",
         ratio(record.constraints_ratio),
         share(record),
         "-" if record.step_ms is None else f"{record.step_ms.median:.4g}",

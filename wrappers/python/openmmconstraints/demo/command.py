@@ -18,12 +18,12 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 import openmmconstraints as mc
 from openmmconstraints.benchmark.candidates import make_context
+from openmmconstraints.benchmark.others import OtherPrograms, warning
 from openmmconstraints.benchmark.report import machine_names, processor
 from openmmconstraints.benchmark.villin import STEP_SIZE, Villin, build_villin, equilibrate
 from openmmconstraints.demo import butane, cost, rigid, set_up, words
 from openmmconstraints.demo.comparison import CANDIDATES, Outcome, compare
 from openmmconstraints.demo.files import write_results, write_samples
-from openmmconstraints.demo.others import OtherPrograms
 from openmmconstraints.demo.plan import LONGEST_OVERRUN, OTHER_PARTS, Plan, make_plan, time_steps
 from openmmconstraints.demo.results import Results
 from openmmconstraints.demo.table import print_table, write_markdown
@@ -86,7 +86,7 @@ def demo(settings: Settings) -> int:
     for sentence in words.failures(results):
         console.print(sentence, style="red")
     console.print(words.in_short(results))
-    busy = words.of_others(others.cores())
+    busy = warning(others.cores(), "times of whole steps")
     if busy is not None:
         console.print(busy, style="yellow")
     names = "demo.png, table.md, samples.csv, results.json"

@@ -10,8 +10,6 @@ from openmmconstraints.demo.comparison import BUILT_IN, OURS, Outcome, short_nam
 from openmmconstraints.demo.cost import Cost
 from openmmconstraints.demo.results import Results, by_system
 
-QUIET = 0.2  # cores that other programs may use
-
 
 def verdict(time_ratio: Spread) -> str:
     """Of a time over OpenMM's: only what both quartiles say."""
@@ -28,13 +26,6 @@ def number(value: float) -> str:
 def seconds(value: float) -> str:
     """With the unit that suits."""
     return f"{value:.2g} s" if value >= 1 else f"{1000 * value:.2g} ms"
-
-
-def of_others(cores: float | None) -> str | None:
-    """A warning where other programs were busy."""
-    if cores is None or cores <= QUIET:
-        return None
-    return f"Other programs used {cores:.1f} cores meanwhile: do not rely on times of whole steps, nor on their ratios."
 
 
 def of_villin(results: Results) -> str:

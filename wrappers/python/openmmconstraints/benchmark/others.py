@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from time import perf_counter
 
+QUIET = 0.2  # cores that other programs may use
 _STAT = Path("/proc/stat")
 
 
@@ -24,6 +25,13 @@ class OtherPrograms:
             return None
         others = (busy - self._busy) - (_own_seconds() - self._own)
         return max(0.0, others / (perf_counter() - self._begin))
+
+
+def warning(cores: float | None, of_what: str = "times") -> str | None:
+    """A sentence where other programs were busy."""
+    if cores is None or cores <= QUIET:
+        return None
+    return f"Other programs used {cores:.1f} cores meanwhile: do not rely on {of_what}, nor on their ratios."
 
 
 def _own_seconds() -> float:
