@@ -67,6 +67,27 @@ def test_code_can_be_copied(page):
     assert "import openmmconstraints as mc" in page.evaluate("window.copied")
 
 
+@pytest.mark.parametrize("width", [390, 1400])
+def test_buttons_are_seen_without_a_mouse_and_cover_no_code(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto((HTML / "cookbook.html").as_uri())
+    page.wait_for_selector("button.copybtn")
+    seen, covered = page.evaluate(
+        """() => {
+            const buttons = [...document.querySelectorAll("button.copybtn")];
+            const covered = buttons.filter(button => {
+                const box = button.getBoundingClientRect(), text = document.createRange();
+                text.selectNodeContents(button.parentElement.querySelector("pre"));
+                return [...text.getClientRects()].some(line => line.right > box.left && line.left < box.right
+                    && line.top < box.bottom && line.bottom > box.top);
+            });
+            return [buttons.filter(button => getComputedStyle(button).opacity > 0.3).length, covered.length];
+        }"""
+    )
+    assert seen >= 38
+    assert covered == 0
+
+
 def test_report_of_health_loads_and_fits(problems_of, tmp_path):
     system = mm.System()
     for mass in (16, 12, 16):
