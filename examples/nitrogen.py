@@ -58,7 +58,7 @@ context.setVelocitiesToTemperature(temperature, 1)
 dof = integrator.getNumDegreesOfFreedom()
 print(f"{dof} degrees of freedom, {dof / molecules:g} each")
 integrator.step(1500)
-integrator.setFriction(0.2)  # after equilibration, a weak coupling
+integrator.setFriction(2)  # after equilibration, weaker: it forgets in a fraction of a block, below
 
 
 def force_virial() -> float:
@@ -93,7 +93,7 @@ for label, values, unit in (
     ("difference of the two", np.subtract(atomic, molecular), "bar"),
 ):
     blocks = np.mean(np.reshape(values, (10, -1)), axis=1)
-    print(f"{label:38s} {np.mean(values):8.1f} ± {np.std(blocks, ddof=1) / len(blocks) ** 0.5:.1f} {unit}")
+    print(f"{label:38s} {np.mean(values):8.2f} ± {np.std(blocks, ddof=1) / len(blocks) ** 0.5:.2f} {unit}")
 
 figure, ((left, right), (unused, below)) = plt.subplots(
     2, 2, figsize=(10, 5.5), sharex=True, height_ratios=(2, 1), layout="constrained"

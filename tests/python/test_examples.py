@@ -3,6 +3,7 @@
 """Every example runs as a user would run it, and writes its plot, on which nothing covers data."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,7 @@ def test_example_runs_and_saves_a_plot(example, tmp_path):
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.strip(), "an example says what it found"
+    assert not re.search(r"± 0\.?0*(?![.\d])", result.stdout), "an error is rounded to nothing"
     image = matplotlib.image.imread(plot)
     assert min(image.shape[:2]) > 300
     assert image[..., :3].std() > 0.01, "the plot is blank"
