@@ -22,6 +22,11 @@ PROBLEMS = """() => {
     for (const block of document.querySelectorAll("pre"))
         if (block.clientWidth > 0 && block.scrollWidth > block.clientWidth + 1)
             found.push(`code is clipped: ${block.textContent.trim().slice(0, 60)}`);
+    for (const cell of document.querySelectorAll("td:has(code)")) {
+        const code = cell.querySelector("code").textContent;
+        if (code.length > 8 && cell.clientWidth > 0 && cell.clientWidth < 90)
+            found.push(`${code} is in a column of ${cell.clientWidth} pixels`);
+    }
     return found;
 }"""
 

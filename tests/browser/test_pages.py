@@ -31,6 +31,7 @@ def test_page_loads_and_fits(path, problems_of):
         ("<div style='width: 1000px'>wide</div>", "390: page is"),
         ("<img src='none.png'>", "none.png"),
         ("<pre style='overflow: auto'>" + "x" * 300 + "</pre>", "code is clipped"),
+        ("<table><td style='max-width: 3em; word-break: break-all'><code>getMultipliers()</code></table>", "column of"),
         ("<script>undefined.x</script>", "Cannot read properties"),
         ("<script src='https://example.org/x.js'></script>", "from the network"),
     ],
@@ -48,12 +49,15 @@ def test_search_finds_a_page_without_a_server(page):
     assert page.problems == []
 
 
-def test_tables_of_other_programs_need_no_scrolling(page):
+@pytest.mark.parametrize(
+    ("name", "tables"), [("coming-from.html", 4), ("api/index.html", 4), ("guide/readings.html", 1)]
+)
+def test_tables_that_are_looked_up_need_no_scrolling(page, name, tables):
     """Elsewhere tables of many columns scroll within the page; these are read on telephones, in a hurry."""
     page.set_viewport_size({"width": 390, "height": 900})
-    page.goto((HTML / "coming-from.html").as_uri())
+    page.goto((HTML / name).as_uri())
     widths = page.evaluate("[...document.querySelectorAll('.table-wrapper')].map(t => t.scrollWidth - t.clientWidth)")
-    assert len(widths) == 4
+    assert len(widths) == tables
     assert max(widths) <= 1
 
 
