@@ -21,6 +21,7 @@ import bodies  # noqa: E402
 import degenerate  # noqa: E402
 import drift  # noqa: E402
 import goals  # noqa: E402
+import interpolation  # noqa: E402
 
 
 def applications(*options: object) -> subprocess.CompletedProcess[str]:
@@ -135,6 +136,12 @@ def test_costs_of_rigid_bodies_are_measured(tmp_path):
     chains = [line["case"] for line in measured if line["quantity"] == "joints, ns per body"]
     assert chains == ["4 on ball joints, CPU:1", "4 on hinges, CPU:1"]
     assert [line["quantity"] for line in measured[-2:]] == ["Context, ms", "memory, B per atom"]
+
+
+def test_cost_of_a_length_that_follows_a_parameter_is_measured():
+    spreads = interpolation.measure("Rattle", 1e-5, rounds=1, steps=3)
+    assert len(spreads) == len(interpolation.KINDS)
+    assert all(spread.median > 0 for spread in spreads)
 
 
 def test_bodies_that_are_measured_are_rigid_and_whole():
