@@ -23,7 +23,6 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
     own->secondWeight.resize(n);
     own->square.resize(n);
     own->inverseSquare.resize(n);
-    own->shortest = own->longest = clusters[0]->lengths[0];
     for (int lane = 0; lane < Traits::width; lane++) {
         const DistanceCluster& cluster = *clusters[lane < count ? lane : 0];
         for (int p = 0; p < pattern.numParticles(); p++) {
@@ -33,23 +32,43 @@ DistanceData<Number>::DistanceData(const DistancePattern& pattern, const std::ve
         }
         for (int k = 0; k < n; k++) {
             const auto [first, second] = pattern.pairs[k];
+            Traits::setLane(own->firstWeight[k], lane, cluster.inverseMass[first]);
+            Traits::setLane(own->secondWeight[k], lane, cluster.inverseMass[second]);
+        }
+    }
+    takeLengths(std::move(own), clusters, like);
+}
+
+template <class Number>
+void DistanceData<Number>::setLengths(const std::vector<const DistanceCluster*>& clusters, const DistanceData* like) {
+    takeLengths(std::make_shared<Parameters>(*parameters), clusters, like);
+}
+
+template <class Number>
+void DistanceData<Number>::takeLengths(std::shared_ptr<Parameters> own,
+                                       const std::vector<const DistanceCluster*>& clusters, const DistanceData* like) {
+    own->shortest = own->longest = clusters[0]->lengths[0];
+    for (int lane = 0; lane < Traits::width; lane++) {
+        const DistanceCluster& cluster = *clusters[lane < count ? lane : 0];
+        for (int k = 0; k < pattern.numRows(); k++) {
             const double length = cluster.lengths[k];
             own->shortest = std::min(own->shortest, length);
             own->longest = std::max(own->longest, length);
             Traits::setLane(own->square[k], lane, length * length);
             Traits::setLane(own->inverseSquare[k], lane, 1 / (length * length));
-            Traits::setLane(own->firstWeight[k], lane, cluster.inverseMass[first]);
-            Traits::setLane(own->secondWeight[k], lane, cluster.inverseMass[second]);
         }
     }
-    if (like != nullptr && areEqual(like->parameters->inverseMass, own->inverseMass) &&
-        areEqual(like->parameters->square, own->square)) {
+    const bool isShared = like != nullptr && areEqual(like->parameters->inverseMass, own->inverseMass) &&
+                          areEqual(like->parameters->square, own->square) &&
+                          like->parameters->shortest == own->shortest; // squares have no sign
+    if (isShared) {
         parameters = like->parameters;
         return;
     }
-    for (const auto& place : pattern.sharedParticles)
-        own->weight.push_back(place.sign * own->inverseMass[place.particle]);
-    parameters = own;
+    if (own->weight.empty())
+        for (const auto& place : pattern.sharedParticles)
+            own->weight.push_back(place.sign * own->inverseMass[place.particle]);
+    parameters = std::move(own);
 }
 
 template class DistanceData<double>;

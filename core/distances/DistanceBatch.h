@@ -53,6 +53,10 @@ public:
      *  @param[out] byRow  [all rows] */
     virtual void getPositionMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
     virtual void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const = 0;
+    /** Take other lengths, of which any may be none that the solver can reach.
+     *  @param clusters  those that the batch was made with, with other lengths
+     *  @param like      as in DistanceData; another batch of the same kind, or null */
+    virtual void setLengths(const std::vector<const DistanceCluster*>& clusters, const DistanceBatch* like) = 0;
 };
 
 /** Data of a batch, for any algorithm. */
@@ -77,6 +81,8 @@ public:
      *  @param like      data of the same pattern, whose parameters are shared if they are equal; may be null */
     DistanceData(const DistancePattern& pattern, const std::vector<const DistanceCluster*>& clusters,
                  const DistanceData* like);
+    /** Take other lengths. @param like  as before */
+    void setLengths(const std::vector<const DistanceCluster*>& clusters, const DistanceData* like);
 
     /** A particle of all clusters. */
     CONSTRAINTS_INLINE Vector load(const Real3* array, int p) const {
@@ -99,9 +105,9 @@ public:
         for (int p = 0; p < numParticles; p++)
             result[p] = {numbers[3 * p], numbers[3 * p + 1], numbers[3 * p + 2]};
     }
-    /** Whether the minimum image can represent all lengths; otherwise it is not used. */
-    bool hasImages(const Box& box) const {
-        return !pattern.isPeriodic || parameters->longest <= box.halfWidth();
+    /** Whether all lengths are positive and the minimum image can represent them; otherwise nothing is solved. */
+    bool hasLengths(const Box& box) const {
+        return parameters->shortest > 0 && (!pattern.isPeriodic || parameters->longest <= box.halfWidth());
     }
     /** Whether bonds may have a shorter image. @param square  the largest |b|^2 */
     bool needImages(const Number& square, const Box& box) const {
@@ -182,6 +188,9 @@ public:
     std::vector<int> particle; ///< [particles][width] in the System
 
 private:
+    /** Parameters with the lengths of all lanes, shared with other data if they are equal. */
+    void takeLengths(std::shared_ptr<Parameters> own, const std::vector<const DistanceCluster*>& clusters,
+                     const DistanceData* like);
     static_assert(sizeof(Real3) == 3 * sizeof(double), "consecutive particles are a record of numbers");
     /** Where each lane's particles are, if they are consecutive. */
     template <class Vector3, class Pointer>

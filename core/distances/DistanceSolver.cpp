@@ -21,9 +21,9 @@ constexpr int taskRows = 1000;
 /** With fewer rows it takes longer to wake another thread. */
 constexpr int minSharedRows = 4000;
 
-/** Between free particles. */
-bool isFixedDistance(const Constraint& c) {
-    return c.kind == CoordinateKind::Distance && c.isFixed() && c.nodes.empty();
+/** Between free particles. Its length may follow a Context parameter, but not the time. */
+bool isServedDistance(const Constraint& c) {
+    return c.kind == CoordinateKind::Distance && c.rate == 0 && c.nodes.empty();
 }
 
 std::vector<std::vector<int>> neighboursOf(const std::vector<LocalPair>& pairs, const std::vector<char>& movable) {
@@ -47,12 +47,21 @@ public:
         BatchReport position{}, velocity{};  ///< of the last stages
         bool isShared = false;   ///< all threads work on it, rather than one thread on it and its task's others
         bool isAtBorder = false; ///< whether its clusters are
+        std::vector<DistanceCluster> variable{}; ///< its clusters, if Context parameters change lengths of any
     };
     struct Task { // batches begin ... end-1
         int begin, end;
     };
 
     explicit Batches(const ConstraintGraph& graph) : graph(graph) {
+    }
+    void takeTargets(const ConstraintSet& set);
+    /** The lengths of a cluster's rows. @param[out] lengths  [rows] by position in the pattern */
+    void takeLengths(const ConstraintSet& set, int cluster, const DistancePattern& pattern,
+                     std::vector<double>& lengths) const {
+        const int begin = graph.clusters[cluster].begin;
+        for (int k = 0; k < pattern.numRows(); k++)
+            lengths[pattern.positionOf[k]] = set.constraints[graph.rows[begin + k]].target;
     }
     void makeTasks(int numThreads);
     /** @param stage  (batch, the thread's workspace) -> BatchReport */
@@ -83,7 +92,7 @@ public:
             const Constraint& first = constraintOf(cluster.begin);
             bool isServed = cluster.kind != ClusterSolverKind::Iterative;
             for (int row = cluster.begin; isServed && row < cluster.end; row++)
-                isServed = isFixedDistance(constraintOf(row)) && constraintOf(row).periodic == first.periodic;
+                isServed = isServedDistance(constraintOf(row)) && constraintOf(row).periodic == first.periodic;
             if (isServed)
                 sortIn(c);
             else
@@ -161,8 +170,7 @@ private:
             member.particles[pattern.particleNumber[i]] = shape.particles[i];
             member.inverseMass[pattern.particleNumber[i]] = set.inverseMass[shape.particles[i]];
         }
-        for (int row = cluster.begin; row < cluster.end; row++)
-            member.lengths[pattern.positionOf[row - cluster.begin]] = set.constraints[graph.rows[row]].target;
+        solver.takeLengths(set, c, pattern, member.lengths);
         members[known->second].push_back({c, std::move(member)});
     }
 
@@ -187,10 +195,14 @@ private:
         for (std::size_t begin = 0; begin < all.size(); begin += width) {
             std::vector<const DistanceCluster*> together;
             std::vector<int> clusters, firstRow;
+            bool isVariable = false;
             for (std::size_t i = begin; i < std::min(all.size(), begin + width); i++) {
                 together.push_back(&all[i].data);
                 clusters.push_back(all[i].cluster);
                 firstRow.push_back(graph.clusters[all[i].cluster].begin);
+                const Cluster& cluster = graph.clusters[all[i].cluster];
+                for (int row = cluster.begin; row < cluster.end; row++)
+                    isVariable = isVariable || !constraintOf(row).isFixed();
             }
             std::unique_ptr<DistanceBatch> batch = isSmall ? makeSmallBatch(lanes, pattern, together, last)
                                                            : makeSparseBatch(useLanes, pattern, together, last);
@@ -198,6 +210,9 @@ private:
             const bool isAtBorder = graph.clusters[clusters[0]].isAtBorder;
             solver.all.push_back({std::move(batch), &pattern, std::move(clusters), std::move(firstRow)});
             solver.all.back().isAtBorder = isAtBorder;
+            for (const DistanceCluster* cluster : together)
+                if (isVariable)
+                    solver.all.back().variable.push_back(*cluster);
         }
     }
 
@@ -208,6 +223,22 @@ private:
     std::map<std::vector<int>, int> patternOf;
     std::vector<std::vector<Member>> members; // [patterns][...]
 };
+
+void DistanceSolver::Batches::takeTargets(const ConstraintSet& set) {
+    const Batch* last = nullptr;
+    for (Batch& batch : all)
+        if (!batch.variable.empty()) {
+            std::vector<const DistanceCluster*> together;
+            for (std::size_t i = 0; i < batch.variable.size(); i++) {
+                takeLengths(set, batch.clusters[i], *batch.pattern, batch.variable[i].lengths);
+                together.push_back(&batch.variable[i]);
+            }
+            // Batches of a pattern come one after the other.
+            const bool isLike = last != nullptr && last->pattern == batch.pattern;
+            batch.solver->setLengths(together, isLike ? last->solver.get() : nullptr);
+            last = &batch;
+        }
+}
 
 void DistanceSolver::Batches::makeTasks(int numThreads) {
     const auto rowsOf = [](const Batch& batch) { return batch.pattern->numRows() * (int) batch.clusters.size(); };
@@ -292,6 +323,10 @@ DistanceSolver::DistanceSolver(const ConstraintSet& set, const ConstraintGraph& 
 }
 
 DistanceSolver::~DistanceSolver() = default;
+
+void DistanceSolver::takeTargets(const ConstraintSet& set) {
+    batches->takeTargets(set);
+}
 
 DistanceSolver::Report DistanceSolver::solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
                                                       int maxIterations, Real3* velocity, double perTime, Which which) {

@@ -9,13 +9,16 @@
 
 namespace ConstraintPlugin {
 
-/** Both stages for clusters of fixed distances that are solved by matrix inversion, on several threads. Equal small
+/** Both stages for clusters of distances that do not move in time, by matrix inversion, on several threads. Equal small
  * clusters are solved together in SIMD lanes, others one by one. Clusters that it cannot solve are left unchanged for
  *  MatrixInversionSolver. Results do not depend on the number of threads. */
 class DistanceSolver {
 public:
     DistanceSolver(const ConstraintSet& set, const ConstraintGraph& graph, std::shared_ptr<TaskRunner> runner);
     ~DistanceSolver();
+
+    /** Take the targets that Context parameters have changed. @param set  otherwise as before */
+    void takeTargets(const ConstraintSet& set);
 
     struct Report {
         std::vector<int> unsolved{}; ///< clusters, of those asked for, that were not solved, ascending

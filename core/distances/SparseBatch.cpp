@@ -40,6 +40,9 @@ public:
     void getVelocityMultipliers(const std::vector<int>& firstRow, std::vector<double>& byRow) const override {
         mu.get(data.pattern, firstRow, byRow);
     }
+    void setLengths(const std::vector<const DistanceCluster*>& clusters, const DistanceBatch* like) override {
+        data.setLengths(clusters, like == nullptr ? nullptr : &static_cast<const SparseBatch*>(like)->data);
+    }
 
 private:
     using Traits = LaneTraits<Number>;
@@ -186,7 +189,7 @@ template <class Number>
 template <bool isLinear>
 bool SparseBatch<Number>::begin(Workspace& work, const Stage& stage) const {
     const DistancePattern& pattern = data.pattern;
-    if (!data.hasImages(stage.box))
+    if (!data.hasLengths(stage.box))
         return false;
     const bool isItsBox = !pattern.isPeriodic || std::memcmp(&work.box, &stage.box, sizeof(Box)) == 0;
     const bool isKept = work.owner == this && isItsBox;

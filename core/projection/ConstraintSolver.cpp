@@ -159,6 +159,8 @@ bool ConstraintSolver::setGlobals(const std::vector<double>& values) {
         set.interpolateTargets();
         jacobian->takeTargets(set);
         checks->takeTargets(set);
+        if (distances != nullptr)
+            distances->takeTargets(set);
     }
     if (changed || targetsChanged) {
         startPositions.clear();
