@@ -3,7 +3,9 @@
 """Run one time step on the emulated CUDA platform, and write its launches: calls.jsonl and pages.bin of
 tests/calls/Recorder.h.
 
-    record.py INTEGRATOR SYSTEM.xml STATE.xml COPIES [SYSTEM.xml STATE.xml COPIES ...]
+    record.py INTEGRATOR ANGLES SYSTEM.xml STATE.xml COPIES [SYSTEM.xml STATE.xml COPIES ...]
+
+ANGLES: so many angles and as many dihedrals of the whole system are held besides its constraints.
 
 The environment, which recordings.py sets, has the stand-ins for the driver and for NVRTC in LD_LIBRARY_PATH, and names
 the folder.
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +55,26 @@ def joined(systems: list[mm.System]) -> mm.System:
     return result
 
 
+def hold_angles(system: mm.System, positions: np.ndarray, count: int) -> None:
+    """Hold angles and dihedrals that are spread evenly over the system, at their present values."""
+    terms = angles_of(system)
+    angles = [tuple(terms.getAngleParameters(n)[:3]) for n in range(terms.getNumAngles())]
+    ends = {}  # of angles, by the two particles that they end with
+    for i, j, k in angles:
+        ends.setdefault((i, j), k)
+        ends.setdefault((k, j), i)
+    dihedrals = [(i, j, k, ends[j, k]) for i, j, k in angles if ends.get((j, k), i) != i]
+    force = mc.ConstraintForce()
+    for i, j, k in angles[:: max(1, len(angles) // count)][:count]:
+        u, w = positions[i] - positions[j], positions[k] - positions[j]
+        force.addAngle(i, j, k, float(np.arccos(u @ w / np.sqrt(u @ u * (w @ w)))))
+    for particles in dihedrals[:: max(1, len(dihedrals) // count)][:count]:
+        a, b, c = (positions[one] - positions[other] for one, other in pairwise(particles))
+        m, n = np.cross(a, b), np.cross(b, c)
+        force.addDihedral(*particles, float(np.arctan2(-np.sqrt(b @ b) * (a @ n), m @ n)))
+    system.addForce(force)
+
+
 def side_by_side(states: list[mm.State]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions and velocities in a box of the first one's boxes, and its vectors."""
     box = np.array(states[0].getPeriodicBoxVectors(asNumpy=True)._value)
@@ -67,20 +90,22 @@ def side_by_side(states: list[mm.State]) -> tuple[np.ndarray, np.ndarray, np.nda
 
 def main() -> None:
     """The second step is recorded: the first one has set-ups and projections of its own."""
-    name, *molecules = sys.argv[1:]
+    name, angles, *molecules = sys.argv[1:]
     systems, states = [], []
     for n in range(0, len(molecules), 3):
         system, state = (mm.XmlSerializer.deserialize(Path(file).read_text("utf-8")) for file in molecules[n : n + 2])
         systems += [system] * int(molecules[n + 2])
         states += [state] * int(molecules[n + 2])
     system = joined(systems)
+    positions, velocities, box = side_by_side(states)
+    if int(angles) > 0:
+        hold_angles(system, positions, int(angles))
     integrator = INTEGRATORS[name]()
     integrator.setConstraintTolerance(TOLERANCE)
     if hasattr(integrator, "setRandomNumberSeed"):
         integrator.setRandomNumberSeed(1)
     properties = {"Precision": "mixed", "DeterministicForces": "true"}
     context = mm.Context(system, integrator, mm.Platform.getPlatform("CUDA"), properties)
-    positions, velocities, box = side_by_side(states)
     context.setPeriodicBoxVectors(*box)
     context.setPositions(positions)
     context.setVelocities(velocities)
