@@ -26,14 +26,21 @@ DEVICE mixed atan2Curvature(mixed y, mixed y1, mixed y2, mixed x, mixed x1, mixe
     return (x * y2 - y * x2 - 2 * rate * (x * x1 + y * y1)) / D;
 }
 
-/** Angle at the second of three particles, between u = x1-x2 = b1 and w = x3-x2 = -b2: q in (0, pi),
- *  dq/du = u x (u x w) / (|u|^2 |u x w|), and dq/dw likewise. */
-DEVICE mixed angleCoordinate(const mixed3* b, mixed3* G) {
+/** Angle at the second of three particles, between u = x1-x2 = b1 and w = x3-x2 = -b2: its sine and cosine times
+ *  |u| |w|; dq/du = u x (u x w) / (|u|^2 |u x w|), and dq/dw likewise. */
+DEVICE void angleSineCosine(const mixed3* b, mixed* sine, mixed* cosine, mixed3* G) {
     const mixed3 n = cross(b[1], b[0]); // u x w
-    const mixed sine = sqrt(dot(n, n)); // times |u| |w|
-    G[0] = (1 / (dot(b[0], b[0]) * sine)) * cross(b[0], n);
-    G[1] = (1 / (dot(b[1], b[1]) * sine)) * cross(n, b[1]);
-    return atan2(sine, -dot(b[0], b[1]));
+    *sine = sqrt(dot(n, n));
+    *cosine = -dot(b[0], b[1]);
+    G[0] = (1 / (dot(b[0], b[0]) * *sine)) * cross(b[0], n);
+    G[1] = (1 / (dot(b[1], b[1]) * *sine)) * cross(n, b[1]);
+}
+
+/** q in (0, pi). */
+DEVICE mixed angleCoordinate(const mixed3* b, mixed3* G) {
+    mixed sine, cosine;
+    angleSineCosine(b, &sine, &cosine, G);
+    return atan2(sine, cosine);
 }
 
 /** With n and p = u.w quadratic in b: |n|' = n.n'/|n|, |n|'' = (n'.n' + n.n'' - |n|'^2)/|n|. */
@@ -45,16 +52,25 @@ DEVICE mixed angleCurvature(const mixed3* b, const mixed3* V) {
                           -2 * dot(V[0], V[1]));
 }
 
-/** Dihedral of four particles about the axis of the middle two: q in (-pi, pi], the sign of PeriodicTorsionForce.
+/** Dihedral of four particles about the axis of the middle two, the sign of PeriodicTorsionForce: its sine and cosine
+ *  times |m| |n|.
  *  Source: Blondel, Karplus, J. Comput. Chem. 17, 1132 (1996), eq. 27, without their loss of precision. */
-DEVICE mixed dihedralCoordinate(const mixed3* b, mixed3* G) {
+DEVICE void dihedralSineCosine(const mixed3* b, mixed* sine, mixed* cosine, mixed3* G) {
     const mixed3 m = cross(b[0], b[1]), n = cross(b[1], b[2]);
     const mixed axis2 = dot(b[1], b[1]), axis = sqrt(axis2);
     const mixed m2 = dot(m, m), n2 = dot(n, n);
+    *sine = -axis * dot(b[0], n);
+    *cosine = dot(m, n);
     G[0] = (-axis / m2) * m;
     G[2] = (-axis / n2) * n;
     G[1] = (-dot(b[0], b[1]) / axis2) * G[0] - (dot(b[1], b[2]) / axis2) * G[2];
-    return atan2(-axis * dot(b[0], n), dot(m, n));
+}
+
+/** q in (-pi, pi]. */
+DEVICE mixed dihedralCoordinate(const mixed3* b, mixed3* G) {
+    mixed sine, cosine;
+    dihedralSineCosine(b, &sine, &cosine, G);
+    return atan2(sine, cosine);
 }
 
 /** With m, n and the volume h = b1.n: x = m.n, y = -|b2| h, each by the product rule. */

@@ -8,10 +8,11 @@
 #define RANGES(RANGE) RANGE(Length) RANGE(HalfTurn) RANGE(FullTurn) RANGE(Other)
 
 /** Coordinates that users declare by ConstraintForce::add<Name>(): KIND(Name, name, number of particles, range).
- *  coordinates.cc has their equations, <name>Coordinate and <name>Curvature, as functions of the bond vectors.
+ *  coordinates.cc has their equations, <name>Coordinate and <name>Curvature, as functions of the bond vectors, and of
+ *  angular ones <name>SineCosine.
  *  Distance: of two particles. Angle: at the second of three particles. Dihedral: of four particles. */
-#define LISTED_COORDINATES(KIND)                                                                                       \
-    KIND(Distance, distance, 2, Length) KIND(Angle, angle, 3, HalfTurn) KIND(Dihedral, dihedral, 4, FullTurn)
+#define ANGULAR_COORDINATES(KIND) KIND(Angle, angle, 3, HalfTurn) KIND(Dihedral, dihedral, 4, FullTurn)
+#define LISTED_COORDINATES(KIND) KIND(Distance, distance, 2, Length) ANGULAR_COORDINATES(KIND)
 
 /** The coordinate q that a constraint keeps at its target.
  *  LinearAngle: one of the two components of the bend of three particles on a line, since an angle of pi has no

@@ -348,11 +348,11 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
             rows = std::max(rows, part.factor.size() + (int) part.ring.size());
             numbers = std::max(numbers, 2 * (part.factor.size() + (int) part.factor.entryRow.size()));
         }
-        server.blockSize = blockSizeOfPart(rows);
-        server.isShared = numbers <= available.sharedNumbers(server.blockSize);
         PartCounts largest;
         for (const PartCounts& each : counts)
             largest.include(each);
+        server.blockSize = blockSizeOfPart(rows, largest.angles);
+        server.isShared = numbers <= available.sharedNumbers(server.blockSize);
         server.isLocal = !counts.empty() && fitsShared(largest, server.blockSize);
     }
     if (group == ThreadGroupKind::Block) {

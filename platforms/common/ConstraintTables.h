@@ -105,7 +105,7 @@ public:
     };
     int numGeneralClusters = 0;
     std::vector<Range> ranges;
-    /** Tables of 16-bit indices of parts that have distances only, by the first part of their range. */
+    /** Tables of 16-bit indices of parts that stay in shared memory, by the first part of their range. */
     struct PartTable {
         PartLayout layout;
         int first; ///< in partTables
@@ -252,7 +252,7 @@ private:
     bool fitsShared(const PartCounts& counts, int blockSize) const;
     std::vector<Served> inBundles(std::vector<Served> served) const;
     Bundling bundlingOf(const std::vector<Served>& served, std::size_t firstWhole, int mostRows) const;
-    int blockSizeOfPart(int rows) const;
+    int blockSizeOfPart(int rows, int angles) const;
     void addRange(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<Served>& served);
     bool smallInRegisters;
     ThreadGroups available;

@@ -114,35 +114,37 @@ void ConstraintTables::addPlaces(int firstRow, int lastRow) {
         placeOf[clusterParticle[i]] = -1;
 }
 
-/** Counts of parts, if all rows of a cluster are distances, and no two share both particles; otherwise none. */
+/** Counts of parts, if all rows of a cluster are distances, angles and dihedrals of particles, and no two distances
+ * share both particles; otherwise none. */
 std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, const ConstraintGraph& graph,
                                                    const Cluster& cluster, const std::vector<Part>& parts) const {
     const auto first = graph.rows.begin() + cluster.begin, last = graph.rows.begin() + cluster.end;
     if (parts.empty() || !std::all_of(first, last, [&](int k) {
-            return set.constraints[k].kind == CoordinateKind::Distance && !set.isJoined(set.constraints[k]);
+            const Constraint& c = set.constraints[k];
+            return (c.kind == CoordinateKind::Distance || isAngular(c.kind)) && !set.isJoined(c);
         }))
         return {};
-    std::vector<int> coupled; // entries of the factor
-    for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
-        coupled.push_back(graph.couplings[i].entry);
-    std::sort(coupled.begin(), coupled.end());
-    if (std::adjacent_find(coupled.begin(), coupled.end()) != coupled.end())
-        return {};
-    if (parts.size() == 1)
-        return {PartCounts(set, {first, last}, graph.factors[cluster.factor])};
     std::vector<PartCounts> counts;
-    for (const Part& part : parts) {
-        std::vector<int> constraints;
-        for (const std::vector<int>* rows : {&part.solved, &part.ring})
-            for (int r : *rows)
-                constraints.push_back(first[r]);
-        counts.emplace_back(set, constraints, part.factor);
-    }
-    return counts;
+    if (parts.size() == 1)
+        counts.emplace_back(set, std::vector<int>(first, last), graph.factors[cluster.factor]);
+    else
+        for (const Part& part : parts) {
+            std::vector<int> constraints;
+            for (const std::vector<int>* rows : {&part.solved, &part.ring})
+                for (int r : *rows)
+                    constraints.push_back(first[r]);
+            counts.emplace_back(set, constraints, part.factor);
+        }
+    const bool areEqual = std::any_of(counts.begin(), counts.end(), [](const PartCounts& each) {
+        return each.angles == 0 && each.moreCouplings > 0;
+    });
+    return areEqual ? std::vector<PartCounts>() : counts;
 }
 
-int ConstraintTables::blockSizeOfPart(int rows) const {
-    return std::min(std::min(64 * ((rows + 63) / 64), maxPartBlock), available.largestBlock);
+/** Angles have warps of their own, if there is room. */
+int ConstraintTables::blockSizeOfPart(int rows, int angles) const {
+    const int threads = rows + (angles > 0 ? 32 : 0) + angles;
+    return std::min(std::min(64 * ((threads + 63) / 64), maxPartBlock), available.largestBlock);
 }
 
 /** Whether parts with at most so much stay in shared memory. */
@@ -194,7 +196,7 @@ std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Se
     for (int rows = step; rows <= mostRows && available.waitingBlocks > 1; rows += step) {
         Bundling next = bundlingOf(served, firstWhole, rows);
         if (turnsOf(next) < turnsOf(best) && tablesOf(next) <= tablesOf(alone) &&
-            fitsShared(next.largest, blockSizeOfPart(next.largest.rows)))
+            fitsShared(next.largest, blockSizeOfPart(next.largest.rows, next.largest.angles)))
             best = std::move(next);
     }
     std::vector<Served> result(std::make_move_iterator(served.begin()), std::make_move_iterator(whole));
@@ -206,7 +208,7 @@ std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Se
             bundle.clusters.push_back(served[i].clusters[0]);
             bundle.counts[0].add(served[i].counts[0]);
         }
-        bundle.server.blockSize = blockSizeOfPart(bundle.counts[0].rows);
+        bundle.server.blockSize = blockSizeOfPart(bundle.counts[0].rows, bundle.counts[0].angles);
     }
     return result;
 }

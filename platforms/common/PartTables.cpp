@@ -5,18 +5,22 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <stdexcept>
 
 namespace ConstraintPlugin {
 
 namespace {
 
-// Bits of numbers in tables: kernels/partDistances.cc and partFactor.cc say of what.
+// Bits of numbers in tables: kernels/partLocal.cc and partFactor.cc say of what.
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
 constexpr int firstRowsOfPlace = 4;
-// The most updates of an element at a level. They are from rows that no entry joins, and a row has two particles: of
-// three rows that are joined to it, two are joined by the same one, and so to each other.
+// Distances have no more updates of an element at a level: they are from rows that no entry joins, and a row has two
+// particles: of three rows that are joined to it, two are joined by the same one, and so to each other. An angle may
+// have more; further ones are in records that follow.
 constexpr int updatesOfRecord = 2;
+
+int recordsFor(int updates) {
+    return std::max(1, (updates + updatesOfRecord - 1) / updatesOfRecord);
+}
 
 int roundUpToFour(int n) {
     return 4 * ((n + 3) / 4);
@@ -24,16 +28,39 @@ int roundUpToFour(int n) {
 
 } // namespace
 
+/** How many couplings of rows there are beyond the first one of each pair: pairs may share several particles. */
+static int moreCouplingsOf(const ConstraintSet& set, const std::vector<int>& constraints) {
+    std::vector<std::pair<int, int>> members; // particle and row
+    for (int k = 0; k < (int) constraints.size(); k++)
+        for (int p : set.constraints[constraints[k]].particles)
+            if (set.inverseMass[p] > 0)
+                members.emplace_back(p, k);
+    std::sort(members.begin(), members.end());
+    std::vector<std::pair<int, int>> pairs;
+    for (auto one = members.begin(); one != members.end(); ++one)
+        for (auto other = one + 1; other != members.end() && other->first == one->first; ++other)
+            pairs.emplace_back(one->second, other->second);
+    std::sort(pairs.begin(), pairs.end());
+    return int(pairs.end() - std::unique(pairs.begin(), pairs.end()));
+}
+
 PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor)
     : rows((int) constraints.size()), solved(factor.size()), entries((int) factor.entryRow.size()),
       levels(factor.numLevels) {
     std::vector<int> all, displaced; // particles
-    for (int k = 0; k < rows; k++)
-        for (int p : set.constraints[constraints[k]].particles) {
+    for (int k = 0; k < rows; k++) {
+        const Constraint& c = set.constraints[constraints[k]];
+        if (c.kind != CoordinateKind::Distance) {
+            angles++;
+            slots += c.size();
+        }
+        for (int p : c.particles) {
             all.push_back(p);
             if (k < solved && set.inverseMass[p] > 0)
                 displaced.push_back(p);
         }
+    }
+    moreCouplings = moreCouplingsOf(set, {constraints.begin(), constraints.begin() + solved});
     std::sort(all.begin(), all.end());
     std::sort(displaced.begin(), displaced.end());
     for (auto first = all.begin(), last = first; first < all.end(); first = last) {
@@ -52,27 +79,35 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
                 updates.emplace_back(factor.level[k], *target++);
         }
     std::sort(updates.begin(), updates.end());
-    records = int(std::unique(updates.begin(), updates.end()) - updates.begin());
+    for (auto first = updates.begin(), last = first; first < updates.end(); first = last) {
+        last = std::upper_bound(first, updates.end(), *first);
+        records += recordsFor(int(last - first));
+    }
 }
 
+/** Counts that add up where parts are side by side. */
+static constexpr int PartCounts::*addedUp[] = {&PartCounts::rows,   &PartCounts::solved,  &PartCounts::places,
+                                               &PartCounts::others, &PartCounts::entries, &PartCounts::records,
+                                               &PartCounts::angles, &PartCounts::slots,   &PartCounts::moreCouplings};
+static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
+
 void PartCounts::include(const PartCounts& other) {
-    for (int PartCounts::*count :
-         {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others, &PartCounts::entries,
-          &PartCounts::records, &PartCounts::levels, &PartCounts::rowsOfPlace})
+    for (int PartCounts::*count : addedUp)
+        this->*count = std::max(this->*count, other.*count);
+    for (int PartCounts::*count : mostOf)
         this->*count = std::max(this->*count, other.*count);
 }
 
 void PartCounts::add(const PartCounts& other) {
-    for (int PartCounts::*count : {&PartCounts::rows, &PartCounts::solved, &PartCounts::places, &PartCounts::others,
-                                   &PartCounts::entries, &PartCounts::records})
+    for (int PartCounts::*count : addedUp)
         this->*count += other.*count;
-    levels = std::max(levels, other.levels);
-    rowsOfPlace = std::max(rowsOfPlace, other.rowsOfPlace);
+    for (int PartCounts::*count : mostOf)
+        this->*count = std::max(this->*count, other.*count);
 }
 
 PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
     using Sizes = std::vector<std::pair<const char*, int>>;
-    const int all = n.places + n.others;
+    const int all = n.places + n.others, elements = n.rows + n.slots;
     const auto add = [](std::vector<Array>& arrays, int& total, const Sizes& sizes) {
         for (const auto& [name, size] : sizes) {
             arrays.push_back({name, total});
@@ -82,18 +117,20 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
     };
     add(numbers4, numNumbers4, {{"BOND", n.solved}, {"IMPULSE", all}});
     add(mixeds, numMixeds,
-        {{"START_BOND", 3 * (n.rows + 1)},
-         {"INVERSE_LENGTH", n.rows},
+        {{"START_BOND", 3 * (elements + 1)},
+         {"INVERSE_LENGTH", elements},
          {"TOTAL", n.rows},
          {"RATE", n.solved},
          {"LENGTH", n.solved},
          {"POSITION", 3 * all},
          {"DISPLACEMENT", 3 * all},
          {"VELOCITY", 3 * all},
-         {"INVERSE_MASS", all}});
-    add(floats4, numFloats4, {{"GRADIENT", n.solved}, {"START_GRADIENT", n.rows + 1}});
+         {"INVERSE_MASS", all},
+         {"ANGLE_BOND", 9 * n.angles},
+         {"ANGLE_FREE", 3 * n.angles}});
+    add(floats4, numFloats4, {{"GRADIENT", n.angles > 0 ? elements : n.solved}, {"START_GRADIENT", elements + 1}});
     add(numbers, numNumbers,
-        {{"TARGET", n.solved}, {"SCALE", n.solved}, {"SMALL_TOTAL", n.rows + 1}, {"NUMBER_WEIGHT", all}});
+        {{"TARGET", n.solved}, {"SCALE", n.solved}, {"SMALL_TOTAL", elements + 1}, {"NUMBER_WEIGHT", all}});
     add(floats, numFloats,
         {{"PIVOT", n.solved + 1},
          {"DIAGONAL", n.solved},
@@ -104,20 +141,23 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"CHANGE", n.rows}});
     add(ints, numInts, {{"PARTICLE", all}, {"OWNER", n.rows}, {"ROW_PLACES", n.rows}, {"FIRST_ROW", 1}});
     add(shorts, numShorts,
-        {{"RECORD", 8 * n.records},
+        {{"RECORD", 8 * n.records}, // vectors come first
+         {"ANGLE", 8 * n.angles},
          {"COUPLING", 4 * n.entries},
+         {"MORE_COUPLINGS", 4 * n.moreCouplings},
          {"ENTRY", 4 * n.entries},
          {"PLACE_ROWS", firstRowsOfPlace * n.places},
          {"COUNTS", 8},
+         {"ANGLE_OF_ROW", n.angles > 0 ? n.rows : 0},
          {"PLACE_START", n.places + 1},
-         {"OTHER_ROWS", 2 * n.rows},
+         {"OTHER_ROWS", 2 * n.rows + n.slots},
          {"LEVEL_RECORDS", n.levels + 2}, // read ahead
          {"LEVEL_DIAGONALS", n.levels + 2},
          {"LEVEL_ENTRIES", n.levels + 2}});
 }
 
 bool PartLayout::fits() const {
-    return std::max({4 * n.rows, n.entries, n.records, n.places + n.others}) < mark / 2;
+    return std::max({4 * (n.rows + n.slots), n.entries, n.records, n.places + n.others}) < mark / 2;
 }
 
 long long PartLayout::bytes(int mixedBytes, int numberBytes) const {
@@ -134,6 +174,8 @@ std::string PartLayout::definitions() const {
         for (const Array& array : *arrays)
             define("AT_" + array.name, array.begin);
     define("PART_ROWS", n.rows);
+    define("PART_ELEMENTS", n.rows + n.slots);
+    define("PART_ANGLES", n.angles);
     define("PART_SOLVED", n.solved);
     define("PART_ENTRIES", n.entries);
     define("PART_RECORDS", n.records);
@@ -168,36 +210,62 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
               firstLevelEntry = t.levelEntryStart[firstLevel],
               numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows, counts.solved, counts.places, counts.entries, counts.levels};
-    for (int i = 0; i < 5; i++)
+    const int sizes[] = {counts.rows, counts.solved, counts.places, counts.entries, counts.levels, counts.angles};
+    for (int i = 0; i < 6; i++)
         put(shorts, "COUNTS", i, sizes[i]);
     for (int i = 0; i < n.places + n.others; i++)
         put(ints, "PARTICLE", i, -1);
     for (int i = 0; i < counts.places; i++)
         put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
-    std::map<int, int> otherPlace; // of particles that are not displaced
-    for (int k = 0; k < counts.rows; k++) {
+    std::map<int, int> otherPlace;                  // of particles that are not displaced
+    std::vector<int> firstElement(counts.rows, -1); // of rows that are no distances
+    for (int k = 0, angle = 0, element = n.rows; k < counts.rows; k++) {
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
-        int places[2];
-        for (int i = 0; i < 2; i++) {
-            const int s = t.slotStart[firstRow + k] + i;
+        const int first = t.slotStart[firstRow + k], size = t.slotStart[firstRow + k + 1] - first;
+        const bool isAngle = t.rowKind[firstRow + k] != (int) RowKind::Distance;
+        std::vector<int> places(size);
+        for (int i = 0; i < size; i++) {
+            const int s = first + i;
             places[i] = t.slotNode[s] - t.numNodes() - firstPlace;
             if (t.slotNode[s] < t.numNodes()) {
-                places[i] =
-                    otherPlace.emplace(t.slotParticle[s], counts.places + (int) otherPlace.size()).first->second;
-                put(ints, "PARTICLE", places[i], t.slotParticle[s] | isFixed);
+                const auto [other, isNew] =
+                    otherPlace.emplace(t.slotParticle[s], counts.places + (int) otherPlace.size());
+                places[i] = other->second;
+                if (isNew)
+                    put(ints, "PARTICLE", places[i], t.slotParticle[s] | isFixed);
             }
         }
         const bool isLeaf = k < counts.solved && t.rowIsLeaf[firstRow + k] != 0;
-        put(ints, "ROW_PLACES", k, places[0] | (isLeaf ? mark : 0) | places[1] << 16);
+        put(ints, "ROW_PLACES", k,
+            int(unsigned(places[0] | (isLeaf ? mark : 0)) | unsigned(places[1] | (isAngle ? mark : 0)) << 16));
+        if (!isAngle)
+            continue;
+        firstElement[k] = element;
+        put(shorts, "ANGLE_OF_ROW", k, angle);
+        const int numbers[] = {k, t.rowKind[firstRow + k], element, size};
+        for (int i = 0; i < 4; i++) {
+            put(shorts, "ANGLE", 8 * angle + i, numbers[i]);
+            put(shorts, "ANGLE", 8 * angle + 4 + i, places[std::min(i, size - 1)]);
+        }
+        angle++;
+        element += size;
     }
-    int others = 0; // rows of places beyond the first four of each
+    /** The gradient of a slot's row at its particle: an element, which is a row's own for a distance, and its sign. */
+    struct Element {
+        int number;
+        bool isOpposite;
+    };
+    const auto elementOf = [&](int s) -> Element {
+        const int row = t.slotRow[s], i = s - t.slotStart[row], first = firstElement[row - firstRow];
+        return first < 0 ? Element{row - firstRow, i > 0} : Element{first + i, false};
+    };
+    int others = 0; // elements of places beyond the first four of each
     for (int i = 0; i < counts.places; i++) {
         const int first = t.particleSlotStart[firstPlace + i], last = t.particleSlotStart[firstPlace + i + 1];
         put(shorts, "PLACE_START", i, others);
         for (int m = first; m < std::max(last, first + firstRowsOfPlace); m++) {
-            const int s = m < last ? t.particleSlot[m] : -1, row = s >= 0 ? t.slotRow[s] : -1;
-            const int entry = s < 0 ? n.rows : (row - firstRow) | (s != t.slotStart[row] ? mark : 0);
+            const Element element = m < last ? elementOf(t.particleSlot[m]) : Element{n.rows + n.slots, false};
+            const int entry = element.number | (element.isOpposite ? mark : 0);
             if (m - first < firstRowsOfPlace)
                 put(shorts, "PLACE_ROWS", firstRowsOfPlace * i + m - first, entry);
             else
@@ -205,18 +273,25 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
         }
     }
     put(shorts, "PLACE_START", counts.places, others);
+    int moreCouplings = 0;
     for (int e = 0; e < counts.entries; e++) {
-        const int m = t.couplingStart[firstEntry + e];
-        if (m == t.couplingStart[firstEntry + e + 1]) { // fill: a place of infinite mass
+        const int first = t.couplingStart[firstEntry + e], last = t.couplingStart[firstEntry + e + 1];
+        if (first == last) { // fill: a place of infinite mass
             put(shorts, "COUPLING", 4 * e, 4 * (n.places + n.others));
             continue;
         }
-        const auto [s, u] = t.couplingSlots[m];
-        const bool isOpposite = (s != t.slotStart[t.slotRow[s]]) != (u != t.slotStart[t.slotRow[u]]);
-        put(shorts, "COUPLING", 4 * e,
-            4 * (t.slotNode[s] - t.numNodes() - firstPlace) | (isOpposite ? areOpposite : 0));
-        put(shorts, "COUPLING", 4 * e + 1, 16 * (t.slotRow[s] - firstRow));
-        put(shorts, "COUPLING", 4 * e + 2, 16 * (t.slotRow[u] - firstRow));
+        for (int m = first; m < last; m++) {
+            const char* name = m == first ? "COUPLING" : "MORE_COUPLINGS";
+            const int at = m == first ? e : moreCouplings++;
+            const auto [s, u] = t.couplingSlots[m];
+            const Element ofRow = elementOf(s), ofColumn = elementOf(u);
+            put(shorts, name, 4 * at,
+                4 * (t.slotNode[s] - t.numNodes() - firstPlace) |
+                    (ofRow.isOpposite != ofColumn.isOpposite ? areOpposite : 0));
+            put(shorts, name, 4 * at + 1, 16 * ofRow.number);
+            put(shorts, name, 4 * at + 2, 16 * ofColumn.number);
+            put(shorts, name, 4 * at + 3, m + 1 < last ? moreCouplings + 1 : 0); // counted from 1
+        }
     }
     for (int l = 0; l < counts.levels; l++) {
         put(shorts, "LEVEL_RECORDS", l, t.levelTargetStart[firstLevel + l] - firstTarget);
@@ -225,18 +300,24 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
     }
     put(shorts, "LEVEL_RECORDS", counts.levels, numTargets);
     put(shorts, "LEVEL_ENTRIES", counts.levels + 1, counts.entries);
+    // A target's further updates are in records after those of all targets; a record says which one follows, or 0.
+    int further = numTargets;
     for (int i = 0; i < numTargets; i++) {
         const int target = t.updateTarget[firstTarget + i], first = t.updateStart[firstTarget + i],
                   last = t.updateStart[firstTarget + i + 1];
-        if (last - first > updatesOfRecord)
-            throw std::logic_error("A factor of distances has an element with too many updates at a level");
         put(shorts, "RECORD", 8 * i,
             target >= 0 ? 4 * target : 4 * (~target >> 1) | isDiagonal | ((~target & 1) != 0 ? isFinished : 0));
-        for (int k = 0; k < updatesOfRecord; k++) {
-            const std::array<int, 3> none = {n.entries, n.entries, n.solved}; // zeros
-            const auto& source = first + k < last ? t.updateSource[first + k] : none;
-            for (int j = 0; j < 3; j++)
-                put(shorts, "RECORD", 8 * i + 2 + 3 * k + j, 4 * source[j]);
+        for (int record = i, m = first; m < std::max(last, first + 1); m += updatesOfRecord) {
+            if (m > first) {
+                put(shorts, "RECORD", 8 * record + 1, further);
+                record = further++;
+            }
+            for (int k = 0; k < updatesOfRecord; k++) {
+                const std::array<int, 3> none = {n.entries, n.entries, n.solved}; // zeros
+                const auto& source = m + k < last ? t.updateSource[m + k] : none;
+                for (int j = 0; j < 3; j++)
+                    put(shorts, "RECORD", 8 * record + 2 + 3 * k + j, 4 * source[j]);
+            }
         }
     }
     for (int i = 0; i < counts.entries; i++)

@@ -15,7 +15,7 @@ class ConstraintTables;
 /** How many of everything a part of a cluster has, or at most the parts of a range. */
 struct PartCounts {
     PartCounts() = default;
-    /** Of a part that has distances only.
+    /** Of a part whose rows can stay in shared memory.
      *  @param constraints  that it solves, then its ring  @param factor  of those that it solves */
     PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor);
     int rows = 0;   ///< solved ones, and the ring
@@ -23,16 +23,19 @@ struct PartCounts {
     int places = 0; ///< particles that are displaced
     int others = 0; ///< particles of the ring alone
     int entries = 0, records = 0, levels = 0;
-    int rowsOfPlace = 0; ///< the most that a particle is in
+    int rowsOfPlace = 0;   ///< the most that a particle is in
+    int angles = 0;        ///< rows that are no distances: angles and dihedrals
+    int slots = 0;         ///< of these: a gradient for each particle
+    int moreCouplings = 0; ///< of rows that share more than one particle, beyond the first
     /** The most of both. */
     void include(const PartCounts& other);
     /** Both side by side. */
     void add(const PartCounts& other);
 };
 
-/** What a thread block keeps in its shared memory of a part that has distances only (kernels/partDistances.cc):
- * numbers, and tables with indices of 16 bits within the part, which it reads once. All parts of a range have the same
- * layout. */
+/** What a thread block keeps in its shared memory of a part of distances, angles and dihedrals (kernels/partLocal.cc):
+ * numbers, and tables with indices of 16 bits within the part, which it reads once. All parts of a range
+ * have the same layout. */
 class PartLayout {
 public:
     explicit PartLayout(const PartCounts& counts);
@@ -43,6 +46,10 @@ public:
     long long bytes(int mixedBytes, int numberBytes) const;
     /** #define NAME VALUE of all places. */
     std::string definitions() const;
+    /** Whether there are rows that are no distances. */
+    bool hasAngles() const {
+        return n.angles > 0;
+    }
     /** Ints of the tables of one part: vectors of four. */
     int tableInts() const {
         return 4 * ((numInts + (numShorts + 1) / 2 + 3) / 4);

@@ -57,15 +57,18 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     string text =
         rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") +
         define("IS_SPLIT", range.isSplit ? "1" : "0") + define("MOST_CORRECTIONS", std::to_string(mostCorrections())) +
+        define("SOLVES_WHOLE", std::getenv("OPENMM_CONSTRAINTS_ONLY_PARTS") == nullptr ? "1" : "0") +
         define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
                                                   : "SYNC_THREADS") +
         ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
-    // The whole cluster is General, and parts of it where they are not all distances.
+    // The whole cluster is General, and parts of it where rows of other kinds are among them.
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
         text += table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
+                ConstraintKernelSources::partLocal +
+                (table.layout.hasAngles() ? ConstraintKernelSources::partAngles : "") +
                 ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
                 ConstraintKernelSources::partExchange;
     }

@@ -251,14 +251,17 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
             const mixed total = part.m[AT_TOTAL + k] + (iterations > 0 ? part.f[AT_CHANGE + k] : 0);
             part.m[AT_TOTAL + k] = total;
             part.r[AT_SMALL_TOTAL + k] = total;
+#if PART_ANGLES
+            if (!IS_DISTANCE(k))
+                shareTotalOfAngle(part, k, total);
+#endif
 #if !WAITS
             a->total[part.i[AT_FIRST_ROW] + k] = total;
 #endif
         }
         THREAD_GROUP_SYNC
         displaceLocal(shared);
-        mine = newWorst();
-        EACH_SOLVED_ROW(k) evaluateRowLocal(solve, k, &mine, &hasTurned SHARED_ARGUMENT);
+        mine = evaluateRowsLocal(solve, &hasTurned SHARED_ARGUMENT);
     }
     const int parity = round & 1;
     for (int once = 0; once < !state->isOver; once++) {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The matrix of a part of distances and its factor, in shared memory and in single precision: as factor.cc, but with
-// records of 16 bytes (the updates of a target, two at most) and of 8, which are read before the barrier that their level
-// begins with.
+// The matrix of a part and its factor, in shared memory and in single precision: as factor.cc, but with records of 16
+// bytes (two updates of a target) and of 8, which are read before the barrier that their level begins with.
 
 // Indices in records are offsets in bytes; two bits are free for flags.
 
@@ -12,9 +11,18 @@
 #define IS_DIAGONAL(first) (((first) & 1) != 0)
 #define IS_FINISHED(first) (((first) & 2) != 0) // no later update of this diagonal element follows
 #define ARE_OPPOSITE(first) (((first) & 1) != 0)
+#define NEXT(numbers) HIGH(numbers) // a coupling of the same rows that follows, from 1 on, or record of the same target; 0: none
 
 /** Pivots below this part of the diagonal element have vanished. */
 #define PIVOT_PART 1e-6f
+
+/** Add what two rows have in common at a particle to both their elements of the matrix. */
+DEVICE void addCoupling(LocalPart part, int2 coupling, int gradients, float* lower, float* upper) {
+    const float weight = FLOAT_AT(AT_WEIGHT, OFFSET(coupling.x)), w = ARE_OPPOSITE(coupling.x) ? -weight : weight;
+    const int row = HIGH(coupling.x), column = LOW(coupling.y);
+    *lower += w * dotOf(VECTOR_AT(gradients, row), VECTOR_AT(AT_START_GRADIENT, column));
+    *upper += w * dotOf(VECTOR_AT(gradients, column), VECTOR_AT(AT_START_GRADIENT, row));
+}
 
 /** A = J(r) M^-1 J(0)^T in the factor's pattern. */
 DEVICE void assembleLocal(int gradients, bool* hasVanished SHARED_PARAMETER) {
@@ -26,17 +34,26 @@ DEVICE void assembleLocal(int gradients, bool* hasVanished SHARED_PARAMETER) {
 #pragma unroll
     EACH_LOCAL(k, numSolved, PART_SOLVED) {
         const int places = part.i[AT_ROW_PLACES + k];
-        const float w = part.f[AT_WEIGHT + INDEX(LOW(places))] + part.f[AT_WEIGHT + HIGH(places)];
+        const float w = part.f[AT_WEIGHT + INDEX(LOW(places))] + part.f[AT_WEIGHT + INDEX(HIGH(places))];
         diagonal[turn] = w * dotOf(part.g[gradients + k], part.g[AT_START_GRADIENT + k]);
         isFinished[turn] = (places & MARK) != 0;
+#if PART_ANGLES
+        if (!IS_DISTANCE(k))
+            diagonal[turn] = diagonalOfAngle(part, k, gradients);
+#endif
     }
 #pragma unroll
     EACH_LOCAL(e, numEntries, PART_ENTRIES) {
         const int2 coupling = ((LOCAL_ARG const int2*) (part.s + AT_COUPLING))[e];
-        const float weight = FLOAT_AT(AT_WEIGHT, OFFSET(coupling.x)), w = ARE_OPPOSITE(coupling.x) ? -weight : weight;
-        const int row = HIGH(coupling.x), column = coupling.y;
-        lower[turn] = w * dotOf(VECTOR_AT(gradients, row), VECTOR_AT(AT_START_GRADIENT, column));
-        upper[turn] = w * dotOf(VECTOR_AT(gradients, column), VECTOR_AT(AT_START_GRADIENT, row));
+        lower[turn] = upper[turn] = 0;
+        addCoupling(part, coupling, gradients, &lower[turn], &upper[turn]);
+#if PART_ANGLES
+        for (int next = NEXT(coupling.y); next != 0;) {
+            const int2 more = ((LOCAL_ARG const int2*) (part.s + AT_MORE_COUPLINGS))[next - 1];
+            addCoupling(part, more, gradients, &lower[turn], &upper[turn]);
+            next = NEXT(more.y);
+        }
+#endif
     }
 #pragma unroll
     EACH_LOCAL(k, numSolved, PART_SOLVED) {
@@ -63,6 +80,11 @@ DEVICE void addUpdate(LocalPart part, bool isDiagonal, int ofRow, int ofColumn, 
     *second += FLOAT_AT(AT_LOWER, left) * pivot * FLOAT_AT(AT_UPPER, right);
 }
 
+DEVICE void addUpdates(LocalPart part, bool isDiagonal, int4 record, float* first, float* second) {
+    addUpdate(part, isDiagonal, LOW(record.y), HIGH(record.y), LOW(record.z), first, second);
+    addUpdate(part, isDiagonal, HIGH(record.z), LOW(record.w), HIGH(record.w), first, second);
+}
+
 /** Update the target of a record.
  *  @return whether its pivot vanished */
 DEVICE bool updateTarget(LocalPart part, int4 record, bool factorizes) {
@@ -72,8 +94,14 @@ DEVICE bool updateTarget(LocalPart part, int4 record, bool factorizes) {
     const float before = FLOAT_AT(AT_PIVOT, element), otherBefore = FLOAT_AT(AT_UPPER, other);
     const float original = FLOAT_AT(AT_DIAGONAL, isDiagonal ? target : 0);
     float first = 0, second = 0;
-    addUpdate(part, isDiagonal, LOW(record.y), HIGH(record.y), LOW(record.z), &first, &second);
-    addUpdate(part, isDiagonal, HIGH(record.z), LOW(record.w), HIGH(record.w), &first, &second);
+    addUpdates(part, isDiagonal, record, &first, &second);
+#if PART_ANGLES
+    for (int next = NEXT(record.x); next != 0;) {
+        const int4 more = ((LOCAL_ARG const int4*) (part.s + AT_RECORD))[next];
+        addUpdates(part, isDiagonal, more, &first, &second);
+        next = NEXT(more.x);
+    }
+#endif
     const float reduced = before - first, inverse = 1 / reduced;
     if (factorizes)
         FLOAT_AT(AT_PIVOT, element) = isFinished ? inverse : reduced;

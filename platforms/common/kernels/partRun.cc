@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // All rounds of a solve of a stage, in one launch or in many (parts.cc), for parts of one kind; clusters as a whole are
-// General.
+// General. Without SOLVES_WHOLE a test sees whether parts were left to the whole cluster: it has no solution then.
 
 /** All rounds of a cluster in one piece. */
 DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAMETER) {
@@ -42,7 +42,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         const Arguments* again = a;
 #endif
         const int4 parts = again->partsOfCluster[c];
-        solve_$STAGE$(again, parts.z, parts.x == c SHARED_ARGUMENT);
+        solve_$STAGE$(again, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
 #if IS_$KIND$_LOCAL
         for (int first = 0; first < (parts.x == c); first++) // the whole cluster took its shared memory
             begin_$STAGE$_$KIND$(again, c, &solve, &state SHARED_ARGUMENT);
@@ -67,7 +67,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         TAKE_$KIND$($SOLVE$)(a, c, a->round, start, &solve, &state SHARED_ARGUMENT);
         storePartState(a, c, &state);
     }
-    solve_$STAGE$(a, parts.z, a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
+    solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
     for (int once = 0; once < (a->round == -2); once++) {
         adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
         finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);

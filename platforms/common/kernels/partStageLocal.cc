@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// As partStage.cc, for a part of distances in shared memory (partDistances.cc): particles stay there during the solve.
+// As partStage.cc, for a part in shared memory (partDistances.cc): particles stay there during the solve.
 
 /** Until the next barrier a thread may read what is here of all particles, but only of its own rows. */
 DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, PartState* state SHARED_PARAMETER) {
@@ -66,6 +66,7 @@ DEVICE void adopt_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solv
     GLOBAL const mixed* exchanged = a->exchange + ((whole.iterations + 1) & 1) * a->numRows;
     EACH_LOCAL_ROW(k)
         part.m[AT_TOTAL + k] = whole.iterations > 0 ? exchanged[a->rowWhole[part.i[AT_FIRST_ROW] + k]] : 0;
+    THREAD_GROUP_SYNC
     if (!solve->isSilent)
         copyReport(a, c, solve);
 }

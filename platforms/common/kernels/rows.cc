@@ -102,14 +102,16 @@ DEVICE mixed targetAt(const Arguments* a, int row, mixed time) {
     return a->rowTarget[row] + a->rowRate[row] * time;
 }
 
-/** sigma from q: in [-pi, pi] for kinds that are periodic in 2 pi. */
-DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
-    const mixed difference = q - targetAt(a, row, time);
-    const int kind = KIND_OF(row);
+/** sigma from q - target: in [-pi, pi] for kinds that are periodic in 2 pi. */
+DEVICE mixed wrapResidual(int kind, mixed difference) {
 #define IS_FULL_TURN(Name, name, numParticles, range) || (kind == RowKind_##Name && Range_##range == Range_FullTurn)
     const bool isFullTurn = false LISTED_COORDINATES(IS_FULL_TURN);
 #undef IS_FULL_TURN
     return isFullTurn ? difference - TWO_PI * rint(difference / TWO_PI) : difference;
+}
+
+DEVICE mixed residualOf(const Arguments* a, int row, mixed q, mixed time) {
+    return wrapResidual(KIND_OF(row), q - targetAt(a, row, time));
 }
 
 /** Inverse of the scale to which errors of a row are relative. */

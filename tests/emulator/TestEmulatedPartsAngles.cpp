@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Angles and dihedrals among the bonds of clusters in parts, which keep them in shared memory: several that share
+// particles, so that rows have two or three particles in common, moving ones, and one at half a turn.
+#include "Emulated.h"
+#include "support/LargeSystems.h"
+#include <cmath>
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+constexpr auto direct = ConstraintIntegrator::MatrixInversion;
+
+double length(const Vec3& d) {
+    return std::sqrt(d.dot(d));
+}
+
+double dihedralOf(const Vec3& x1, const Vec3& x2, const Vec3& x3, const Vec3& x4) {
+    const Vec3 a = x1 - x2, b = x2 - x3, c = x3 - x4, m = a.cross(b), n = b.cross(c);
+    return std::atan2(-length(b) * a.dot(n), m.dot(n));
+}
+
+/** A protein of which residues hold an angle, a dihedral, or two of each that overlap; some move. Four more particles
+ * at its end are a zigzag in a plane, whose dihedral is at half a turn. In a triclinic box, every particle wrapped into
+ * it.
+ *  @param moves  whether targets have rates */
+InitialState proteinWithAngles(int residues, bool moves) {
+    TestSystem system = protein(residues);
+    const int last = system.numParticles() - 1, first = system.numParticles();
+    const Real3 end = system.positions[last];
+    for (int i = 0; i < 4; i++) {
+        system.masses.push_back(12 + i);
+        system.positions.push_back(end + Real3{0.15, 0.13 * i, i % 2 == 1 ? 0.08 : 0});
+        const int before = i == 0 ? last : first + i - 1;
+        const Real3 d = system.positions[first + i] - system.positions[before];
+        system.bonds.push_back({before, first + i, std::sqrt(dot(d, d))});
+    }
+    InitialState start{toOpenMM(system, Declared::InForce), toVectors(system.positions),
+                       toVectors(thermalVelocities(system, 1))};
+    addSprings(*start.system, system);
+    const Vectors& x = start.positions;
+    auto* force = new ConstraintForce();
+    const auto angle = [&](int i, int j, int k, double rate) {
+        const Vec3 u = x[i] - x[j], w = x[k] - x[j];
+        force->addAngle(i, j, k, std::acos(u.dot(w) / (length(u) * length(w))), rate);
+    };
+    const auto dihedral = [&](int i, int j, int k, int l, double rate) {
+        force->addDihedral(i, j, k, l, dihedralOf(x[i], x[j], x[k], x[l]), rate);
+    };
+    for (int k = 0; k < residues; k++) {
+        // carbon, carbon of the branch, a hydrogen of each, oxygen, nitrogen
+        const int C = 1 + 7 * k, B = C + 1, H = C + 2, HB = C + 3, O = C + 4, N = C + 6;
+        const double rate = moves ? 20 * (k % 2) : 0; // rad/ps
+        if (k % 4 == 0)
+            angle(H, C, B, rate);
+        else if (k % 4 == 1)
+            dihedral(N, C, B, O, rate);
+        else if (k % 4 == 2) {
+            angle(N, C, B, 0);
+            angle(H, C, N, rate);
+            dihedral(H, C, B, HB, 0);
+            dihedral(N, C, B, O, rate);
+        }
+    }
+    dihedral(first, first + 1, first + 2, first + 3, 0);
+    start.system->addForce(force);
+
+    const Vec3 box[3] = {Vec3(2.5, 0, 0), Vec3(0.7, 2.4, 0), Vec3(-0.5, 0.6, 2.6)};
+    start.system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
+    for (int i = 0; i < start.system->getNumForces(); i++) {
+        if (auto* constraints = dynamic_cast<ConstraintForce*>(&start.system->getForce(i)))
+            constraints->setUsesPeriodicBoundaryConditions(true);
+        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
+            springs->setUsesPeriodicBoundaryConditions(true);
+    }
+    for (Vec3& position : start.positions)
+        for (int i = 2; i >= 0; i--)
+            position -= box[i] * std::floor(position[i] / box[i][i]);
+    return start;
+}
+
+class EmulatedPartsAngles : public Emulated {
+protected:
+    const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
+    const bool moves = std::get<2>(GetParam()) != "RattleNoseHoover";
+};
+
+TEST_P(EmulatedPartsAngles, MoveAsOnReference) {
+    ConstraintTests::Setup onReference = GetParam();
+    std::get<0>(onReference) = "Reference";
+    for (double tolerance : {1e-5, 1e-9}) {
+        SCOPED_TRACE(tolerance);
+        const auto found = [&](const ConstraintTests::Setup& setup) {
+            return after(3, proteinWithAngles(16, moves), setup, tolerance);
+        };
+        const Readings expected = found(onReference);
+        const auto expectIt = [&](const Readings& readings) {
+            const Precision precision = precisionOf(std::get<0>(GetParam()));
+            const double ofPositions = 20 * (0.15 * std::max(tolerance, precision.constraint) + precision.position);
+            EXPECT_LT(distance(readings.positions, expected.positions), ofPositions);
+            if (tolerance < 1e-5)
+                expectClose(readings, expected, std::get<0>(GetParam()));
+        };
+        expectIt(found(GetParam())); // one part
+        const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+        const Readings inParts = [&] {
+            const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+            return found(GetParam());
+        }();
+        EXPECT_NE(inParts.summary.solver.find("1 in overlapping parts"), std::string::npos) << inParts.summary.solver;
+        expectIt(inParts);
+        {
+            const Variable hops("OPENMM_CONSTRAINTS_HOPS", "0"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "80");
+            expectIt(found(GetParam()));
+        }
+        const auto ofAWhole = [&] {
+            const Variable corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "1");
+            return found(GetParam());
+        };
+        const Readings whole = ofAWhole();
+        expectIt(whole);
+        const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+        expectSame(found(GetParam()), inParts);
+        expectSame(ofAWhole(), whole);
+    }
+}
+
+/** Four chains, each with a particle of one dihedral: a pivot of each is subtracted from its row at the same level. */
+TEST(EmulatedPartsAnglesOf, FourChainsMoveAsOnReference) {
+    const auto start = [] {
+        Builder b("four chains");
+        std::vector<int> ends;
+        for (const Real3& x : {Real3{0, 1, 0.3}, Real3{0, 0, 0}, Real3{1, 0, 0}, Real3{1, 0.4, 1}}) {
+            ends.push_back(b.particle(14, x));
+            for (int k = 0, last = ends.back(); k < 12; k++)
+                last = b.grow(last, 12, 1);
+        }
+        const TestSystem system = b.build();
+        InitialState state{toOpenMM(system, Declared::InForce), toVectors(system.positions),
+                           toVectors(thermalVelocities(system, 1))};
+        const Vectors& x = state.positions;
+        auto* force = new ConstraintForce();
+        force->addDihedral(ends[0], ends[1], ends[2], ends[3],
+                           dihedralOf(x[ends[0]], x[ends[1]], x[ends[2]], x[ends[3]]));
+        state.system->addForce(force);
+        return state;
+    };
+    const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+    const Readings expected = after(3, start(), {"Reference", direct, "Rattle"});
+    for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
+        const Readings found = after(3, start(), {platform, direct, "Rattle"});
+        expectClose(found, expected, platform);
+        EXPECT_LE(found.summary.iterations, expected.summary.iterations);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsAngles, testing::ValuesIn(setups({direct}, true)),
+                         [](const auto& info) { return nameOf(info.param); });
+
+} // namespace
