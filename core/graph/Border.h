@@ -10,8 +10,14 @@
 namespace ConstraintPlugin {
 
 /** What becomes of constraints of centroids, whose groups may have any number of particles: they are left out of the
- *  clusters and solved in the border of the matrix, or they merge all clusters of their particles into one. */
-enum class Centroids { Bordered, Merged };
+ *  clusters and solved in the border of the matrix, or they merge all clusters of their particles into one.
+ *  BorderedParticles: bordered, but merged where joined rigid bodies come together with them. BorderedIfLarge: the
+ * same, and merged where no more than mostMergedRows rows come together. */
+enum class Centroids { Bordered, Merged, BorderedParticles, BorderedIfLarge };
+
+/** Rows of a cluster up to which constraints of centroids merge it, if that is the choice: one launch of a device
+ * solves it, and a border takes many. By an estimate (docs/guide/centroids.md), not by measurement. */
+constexpr int mostMergedRows = 64;
 
 /** Whether a constraint is one of centroids. */
 bool isOfCentroids(const ConstraintSet& set, const Constraint& c);

@@ -185,6 +185,23 @@ std::string describe(const FillCount& fill) {
     return out.str();
 }
 
+/** Which constraints are left out of the clusters. @return [active] */
+static std::vector<char> findBordered(const ConstraintSet& set, const std::vector<int>& active, Centroids centroids) {
+    std::vector<char> isMerged(set.constraints.size(), centroids == Centroids::Merged);
+    if (centroids == Centroids::BorderedParticles || centroids == Centroids::BorderedIfLarge)
+        for (const std::vector<int>& together : findClusters(set, active)) {
+            const bool isSmall = centroids == Centroids::BorderedIfLarge && (int) together.size() <= mostMergedRows;
+            const bool hasBodies =
+                std::any_of(together.begin(), together.end(), [&](int k) { return set.isJoined(set.constraints[k]); });
+            for (int k : together)
+                isMerged[k] = isSmall || hasBodies;
+        }
+    std::vector<char> isBordered;
+    for (int k : active)
+        isBordered.push_back(!isMerged[k] && isOfCentroids(set, set.constraints[k]));
+    return isBordered;
+}
+
 std::vector<std::vector<int>> neighboursIn(const ConstraintGraph& graph, const Cluster& cluster) {
     return listNeighbours(cluster.size(), [&](auto&& visit) {
         for (int k = cluster.couplingBegin; k < cluster.couplingEnd; k++)
@@ -195,8 +212,9 @@ std::vector<std::vector<int>> neighboursIn(const ConstraintGraph& graph, const C
 ConstraintGraph::ConstraintGraph(const ConstraintSet& set, const std::vector<int>& active, Method method, int maxDense,
                                  Centroids centroids) {
     std::vector<int> bordered, others;
-    for (int k : active)
-        (centroids == Centroids::Bordered && isOfCentroids(set, set.constraints[k]) ? bordered : others).push_back(k);
+    const std::vector<char> isBordered = findBordered(set, active, centroids);
+    for (std::size_t i = 0; i < active.size(); i++)
+        (isBordered[i] ? bordered : others).push_back(active[i]);
     std::vector<std::vector<int>> members = findClusters(set, others);
     if (!bordered.empty() && !findBorder(set, bordered, members, border)) {
         border = Border();
