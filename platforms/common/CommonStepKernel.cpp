@@ -5,10 +5,15 @@
 #include "DeviceMemory.h"
 #include "MovingTargets.h"
 #include "openmm/AndersenThermostat.h"
+#include "openmm/MonteCarloAnisotropicBarostat.h"
+#include "openmm/MonteCarloBarostat.h"
+#include "openmm/MonteCarloFlexibleBarostat.h"
+#include "openmm/MonteCarloMembraneBarostat.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/System.h"
 #include "openmm/common/ContextSelector.h"
 #include "openmm/common/NonbondedUtilities.h"
+#include <cstdlib>
 
 using namespace OpenMM;
 using namespace std;
@@ -52,6 +57,11 @@ private:
     ComputeContext& cc;
 };
 
+template <class... Forces>
+bool isAnyOf(const Force& force) {
+    return ((dynamic_cast<const Forces*>(&force) != nullptr) || ...);
+}
+
 /** Sets a flag while it lives. */
 struct Running {
     explicit Running(bool& flag) : flag(flag) {
@@ -77,6 +87,8 @@ public:
             kernel->orderHasChanged = true;
             kernel->mayHaveMoved = true; // wrapped, with the rounding of single precision
             kernel->forcesAreKept = false;
+            if (kernel->program != nullptr)
+                kernel->program->forgetResponses();
         }
     }
     CommonStepKernel* kernel; // null after its destruction
@@ -107,9 +119,13 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
     cc.initializeContexts();
     listener = new Listener(this);
     cc.addReorderListener(listener);
-    for (int f = 0; f < system.getNumForces(); f++)
-        if (dynamic_cast<const AndersenThermostat*>(&system.getForce(f)) != nullptr)
-            projectsVelocitiesAlways = true;
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const Force& force = system.getForce(f);
+        projectsVelocitiesAlways = projectsVelocitiesAlways || isAnyOf<AndersenThermostat>(force);
+        othersDrawNumbers =
+            othersDrawNumbers || isAnyOf<AndersenThermostat, MonteCarloBarostat, MonteCarloAnisotropicBarostat,
+                                         MonteCarloFlexibleBarostat, MonteCarloMembraneBarostat>(force);
+    }
     bodyPlaces.resize(system.getNumParticles());
     for (size_t b = 0, place = 0; b < constraints.bodies.size(); b++)
         for (int i = 0; i < constraints.bodies[b].size(); i++, place++)
@@ -146,6 +162,15 @@ void CommonStepKernel::invalidateForces(bool stateToo) {
     forcesAreKept = false;
     if (stateToo && !isOwnChange)
         stateWasSet = true;
+}
+
+/** Kernels have no border of joined bodies. */
+Centroids CommonStepKernel::centroids() const {
+    // A test of small systems sets the variable, and a benchmark of what was before to 0.
+    const char* chosen = std::getenv("OPENMM_CONSTRAINTS_BORDER");
+    if (chosen == nullptr) // a thread of a CPU solves a merged cluster faster
+        return cc.getIsCPU() ? Centroids::Merged : Centroids::BorderedIfLarge;
+    return std::atoi(chosen) == 0 ? Centroids::Merged : Centroids::BorderedParticles;
 }
 
 bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) const {
@@ -220,6 +245,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     numbers.set("farOff", farOff);
     if (solver->getGlobals() != globalsOnDevice) {
         globalsOnDevice = solver->getGlobals();
+        program->forgetResponses(); // gradients may depend on them
         numbers.upload("customGlobals", globalsOnDevice);
         if (!solver->getSet().globals.empty())
             uploadTargets();
@@ -262,6 +288,7 @@ void CommonStepKernel::takeOrder(int step) {
     order->cells = cc.getPosCellOffsets();
     uploadCells(order->cells);
     frames.push_back({step, order, deviceBox()});
+    program->forgetResponses();
     orderHasChanged = false;
 }
 
@@ -313,8 +340,19 @@ bool CommonStepKernel::hasMultipliersFor(const ConstraintIntegrator& integrator)
 void CommonStepKernel::execute(ContextImpl& context, const ConstraintIntegrator& integrator, int steps) {
     ContextSelector selector(cc);
     const Running running(isRunning);
-    while (steps > 0)
-        steps -= run(context, integrator, min(steps, longestRun));
+    isRepeated = false;
+    while (steps > 0) {
+        steps -= run(context, integrator, min(steps, longestRunNow()));
+        borderRun = isRepeated ? firstBorderRun : min(2 * borderRun, longestRun);
+    }
+}
+
+/** Where a step of a run is taken again with more turns of a border, those after it were launched in vain. So runs are
+ * short until the turns suffice. Others, who draw random numbers between steps, would have drawn them for nothing. */
+int CommonStepKernel::longestRunNow() const {
+    if (solver->getGraph().border.rows.empty())
+        return longestRun;
+    return othersDrawNumbers ? 1 : borderRun;
 }
 
 /** Launch steps and check their result, at the latest when atoms are reordered, because OpenMM waits for the device
@@ -357,7 +395,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         prepare(context, integrator);
         projectOnHost(context, integrator, step);
     }
-    {
+    if (!isRepeated) {
         const Deselection deselection(cc);
         if (context.updateContextState()) {
             forcesAreKept = false;
@@ -367,6 +405,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
                 given.step = -1;
         }
     }
+    isRepeated = false;
     if (step == 0) {
         if (integrator.getWarmStart() && !hasMultipliersFor(integrator))
             refreshReading(); // by constraint: atoms may be reordered, and a new step size rescales them
@@ -399,6 +438,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
         requireLengthsInBox(solver->getSet(), deviceBox(), currentTime(context));
     }
     if (isTouched()) {
+        program->forgetResponses();
         program->launchAfterwards("keepState", numParticles(), nextLaunch);
         launch("projectPositions");
         // An explicit constraint force lets velocities drift as well, and reading must not change them.
@@ -431,6 +471,8 @@ void CommonStepKernel::projectOnHost(ContextImpl& context, const ConstraintInteg
         returnToGiven(context);
         throw;
     }
+    if (program != nullptr)
+        program->forgetResponses();
     activity = "step " + to_string(cc.getStepCount() + 1);
     stateWasSet = mayHaveMoved = forcesAreKept = false;
     forceCount = cc.getComputeForceCount();

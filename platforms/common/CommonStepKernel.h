@@ -66,9 +66,7 @@ protected:
     void setVelocities(OpenMM::ContextImpl& context, const Real3* v) override;
     std::unique_ptr<KeptState> keepState(OpenMM::ContextImpl& context) override;
     bool canShearBox() const override;
-    Centroids centroids() const override {
-        return Centroids::Merged; // kernels have no border
-    }
+    Centroids centroids() const override;
     double positionEpsilon() const override;
     std::string solverDescription() const override;
     double smallestTolerance() const override;
@@ -81,7 +79,7 @@ protected:
 
     /** Set the time (ps) of the launches that follow. */
     void setTimeOfLaunches(double time) {
-        program->arguments.set("time", time - referenceTime);
+        program->setTime(time - referenceTime);
     }
     /** Sum up the kinetic energy for a heat bath, and before its first half store the state as the start of the present
      *  step. */
@@ -148,6 +146,7 @@ private:
     int bufferOf(int step) const {
         return (firstBuffer + step) % 2;
     }
+    int longestRunNow() const;
     int run(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps);
     void beginStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
     /** @return whether atoms were reordered */
@@ -155,6 +154,8 @@ private:
     bool isTouched() const;
     void projectOnHost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int step);
     void returnToGiven(OpenMM::ContextImpl& context);
+    /** Whether a step failed only because bordered rows need more turns than were launched. */
+    bool needsMoreTurns(int code, int buffer);
     int readFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
                     const RunStart& start);
     void returnTo(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps,
@@ -200,7 +201,8 @@ private:
     std::vector<std::vector<BodyPlace>> bodyPlaces; // by particle with mass, in all bodies that share it
     std::vector<int> placeByFirstParticle;          // [constraints], -1: of centroids
     int revision = -1;
-    bool smallInRegisters = true, isCoarse = false, projectsVelocitiesAlways = false;
+    bool smallInRegisters = true, isCoarse = false, projectsVelocitiesAlways = false,
+         othersDrawNumbers = false; // random ones, between steps
 
     bool stateWasSet = true;   // by a user: the host projects it
     bool mayHaveMoved = false; // by a barostat, for example: the device projects it
@@ -208,6 +210,9 @@ private:
     bool hasBegun = false;    // the present step has launched a kernel
     bool isOwnChange = false; // this object is setting the state
     bool isRunning = false;   // steps have been launched whose failures were not read
+    bool isRepeated = false;  // the next step has failed for want of turns
+    static constexpr int firstBorderRun = 8;
+    int borderRun = firstBorderRun; // steps of the next run, if there is a border
     int forceCount = -1, forceGroups = 0;
     int firstBuffer = 0;      // of the run's first step
     int polledFailure[2];     // failure record, read when atoms were reordered

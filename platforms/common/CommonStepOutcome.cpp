@@ -30,7 +30,13 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     }
     const int good = failure[0] / launchesPerStep, stage = failure[0] % launchesPerStep;
     const shared_ptr<const Order> order = frameOf(good).order;
+    const bool mustRepeat = needsMoreTurns(failure[1], bufferOf(good));
     returnTo(context, integrator, good, start);
+    if (mustRepeat) { // what others did before the step, such as a barostat, is part of the state
+        isRepeated = mayHaveMoved = true;
+        endTime = currentTime(context);
+        return good;
+    }
     if (stage < firstStage) { // a projection before a step: the host has staged ones and detailed messages
         stateWasSet = true;
         return good;
@@ -38,6 +44,27 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     mayHaveMoved = true;
     activity = "step " + to_string(start.stepCount + good + 1);
     reportFailure(context, integrator, failure[1], *order, bufferOf(good));
+}
+
+bool CommonStepKernel::needsMoreTurns(int code, int buffer) {
+    const ConstraintTables& tables = program->tables();
+    if (code != tables.numSmallClusters + tables.borderCluster)
+        return false;
+    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
+    program->arguments["reportRows"].download(rows.data());
+    bool needs = false;
+    for (StepSolve solve :
+         {StepSolve::Positions, StepSolve::Velocities, StepSolve::HeatedVelocities, StepSolve::Projection}) {
+        int& outcome = rows[4 * ((buffer * numStepSolves + (int) solve) * tables.numClusters() + code)];
+        needs = needs || outcome == (int) DeviceOutcome::MoreTurns;
+        if (outcome == (int) DeviceOutcome::MoreTurns)
+            outcome = (int) DeviceOutcome::Converged; // for the next failure
+    }
+    if (!needs)
+        return false;
+    program->arguments["reportRows"].upload(rows.data());
+    program->takeMoreTurns();
+    return true;
 }
 
 /** Return to the state after the given number of steps of a run. */

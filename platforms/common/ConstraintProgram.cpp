@@ -21,16 +21,15 @@ namespace {
 static_assert(maxGridSize <= maxBlockSize, "worstOf() needs a thread for each block of a grid");
 
 /** Where what a solve changes is: a part of a cluster has its own copies of nodes (ConstraintTables::slotNode). */
-string nodeDefinitions(bool isPart) {
-    return define("IS_PART", isPart ? "1" : "0") +
+string nodeDefinitions(bool isPart, bool isBorder = false) {
+    return define("IS_PART", isPart ? "1" : "0") + define("IS_BORDER", isBorder ? "1" : "0") +
            define("IS_WHOLE(c)", isPart ? "(a->partsOfCluster[c].z == (c))" : "true") +
            define("NODE_OF(slot)", isPart ? "a->slotNode[slot]" : "a->slotParticle[slot]");
 }
 
 /** Threads in a block if each solves a small cluster. Local memory limits them for clusters that need it. */
-int smallBlockSize(const ConstraintTables& tables) {
-    const int largest = tables.sizes[0]; // first
-    return largest > maxInRegisters ? 32 : 64;
+int smallBlockSize(const ConstraintTables::SmallClusters& clusters) {
+    return clusters.largest() > maxInRegisters ? 32 : 64;
 }
 
 } // namespace
@@ -101,26 +100,19 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const Comput
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages, bool sumsStages, bool isCoarse)
     : arguments(device.context()), device(device), cc(device.context()),
-      isIterative(solver.getMethod() == Method::Iterative), sumsStages(sumsStages), coarse(isCoarse),
-      constraintTables(solver, smallInRegisters, availableThreadGroups()) {
+      isIterative(solver.getMethod() == Method::Iterative), moves(solver.moves()), sumsStages(sumsStages),
+      coarse(isCoarse), constraintTables(solver, smallInRegisters, availableThreadGroups()) {
     addArguments(stages);
     const ConstraintTables& t = constraintTables;
-    const int numSmall = t.numSmallClusters + t.smallGroups[0][1];
-    if (numSmall > 0)
-        compile(device.compile(checked(smallText(stages)), 0, false), "smallCluster", stages, numSmall,
-                smallBlockSize(t), 0, 0);
-    for (const ConstraintTables::Range& range : t.ranges)
-        if (range.group == ThreadGroupKind::Part && !range.isJoined)
-            addParts(stages, range, solver.getSet());
-        else if (!range.isJoined)
-            addRange(stages, range, solver.getSet());
+    addClusters(stages, false, solver.getSet());
     addBodies(stages);
     addJoinedBodies(stages, solver.getSet());
-    const ComputeProgram program = cc.compileProgram(
-        checked(define("HAS_JOINTS", "0") + nodeDefinitions(false) + commonText() + ConstraintKernelSources::steps +
-                customText(solver.getSet(), false) + ConstraintKernelSources::rows +
-                fillMarkers("afterwards", ConstraintKernelSources::afterwards,
-                            {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
+    addBorder(stages, solver.getSet());
+    const ComputeProgram program = cc.compileProgram(checked(
+        define("HAS_JOINTS", "0") + nodeDefinitions(false) + commonText() + ConstraintKernelSources::steps +
+        ConstraintKernelSources::rowThreads + customText(solver.getSet(), false) + ConstraintKernelSources::rows +
+        fillMarkers("afterwards", ConstraintKernelSources::afterwards,
+                    {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
     for (const char* name : {"checkPositions", "checkVelocities", "addWork", "addSpreadWork", "addSlowForces",
                              "keepState", "sumForBath", "keepEnd", "sumParticleEnergies"}) {
         Launch& launch = afterwards[name];
@@ -128,6 +120,21 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
         arguments.bind(launch.kernel);
     }
     constraintTables.releaseRows();
+}
+
+void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBorder, const ConstraintSet& set) {
+    const ConstraintTables& t = constraintTables;
+    const ConstraintTables::SmallClusters& small = atBorder ? t.smallAtBorder : t.small;
+    if (small.count > 0)
+        compile(device.compile(checked(smallText(stages, atBorder)), 0, false), "smallCluster", stages, small.count,
+                smallBlockSize(small), 0, 0);
+    for (const ConstraintTables::Range& range : t.ranges)
+        if (range.isAtBorder == atBorder && !range.isJoined) {
+            if (range.group == ThreadGroupKind::Part)
+                addParts(stages, range, set);
+            else
+                addRange(stages, range, set);
+        }
 }
 
 void ConstraintProgram::addRange(const vector<StageText>& stages, const ConstraintTables::Range& range,
@@ -166,9 +173,9 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.addNumber("numGeneralClusters", t.numGeneralClusters);
     arguments.addNumber("numRedundant", (int) t.redundant.size());
     arguments.addNumber("numMoving", (int) t.movingRows.size());
-    for (const char* name :
-         {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations", "warmStart", "addsUp",
-          "isFirstBath", "changeBuffer", "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
+    for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations",
+                             "warmStart", "addsUp", "turn", "numTurns", "borderItem", "isFirstBath", "changeBuffer",
+                             "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.addNumber(name, 0);
     for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
                              "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",
@@ -178,15 +185,16 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
         arguments.addNumber(name, Vec3());
 }
 
-string ConstraintProgram::commonText() const {
+string ConstraintProgram::commonText(bool atBorder) const {
     const auto number = [&](const char* inDouble, const char* inSingle) {
         return mixedIsDouble() ? string("(") + inDouble + ")" : string("(") + inSingle + "f)";
     };
     return define("COARSE", coarse ? "1" : "0") + define("NUMBER_IS_DOUBLE", numberIsDouble() ? "1" : "0") +
            define("PIVOT_THRESHOLD", number("1e-12", "1e-6")) + define("INFINITE_ERROR", "1e30f") +
            define("LINEAR_TOLERANCE", number("1e-12", "1e-5")) + define("LINEAR_ROUNDING", number("1e-8", "1e-3")) +
-           define("NOISE_PART", number("0", "0.5")) + define("FIRST_SWEEPS", "10") +
-           define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
+           define("RESPONSE_TOLERANCE", number("1e-6", "1e-5")) + define("RESPONSE_ITERATIONS", "1000") +
+           define("AT_BORDER", atBorder ? "1" : "0") + define("NOISE_PART", number("0", "0.5")) +
+           define("FIRST_SWEEPS", "10") + define("TWO_PI", number("6.283185307179586477", "6.283185307")) +
            define("NUM_BATH_SUMS", to_string(numBathSums)) + define("NO_FAILURE", to_string(noFailure)) +
            arguments.definition() + ConstraintKernelSources::kinds + ConstraintKernelSources::failureCodes +
            ConstraintKernelSources::numbers + ConstraintKernelSources::stepState +
@@ -196,34 +204,35 @@ string ConstraintProgram::commonText() const {
 
 /** Whether there are more small clusters, up to those of maxInRegisters rows, than are on the device at once if all
  * data of theirs are in registers: four blocks on each multiprocessor. With OpenCL nobody knows how many it has. */
-bool ConstraintProgram::isCrowdedBySmall() const {
-    const ConstraintTables& t = constraintTables;
+bool ConstraintProgram::isCrowdedBySmall(const ConstraintTables::SmallClusters& small) const {
     const int multiprocessors = cooperatingBlocks();
-    return multiprocessors > 1 && coarse && mixedIsDouble() && t.sizes[0] == maxInRegisters &&
-           t.numSmallClusters + t.smallGroups[0][1] > 4 * smallBlockSize(t) * multiprocessors;
+    return multiprocessors > 1 && coarse && mixedIsDouble() && small.largest() == maxInRegisters &&
+           small.count > 4 * smallBlockSize(small) * multiprocessors;
 }
 
-string ConstraintProgram::smallText(const vector<StageText>& stages) const {
+string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBorder) const {
+    const ConstraintTables::SmallClusters& small = atBorder ? constraintTables.smallAtBorder : constraintTables.small;
     // All functions inline, so that neither arrays nor the Arguments have an address: CUDA would keep them in memory.
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
-    text += define("ITERATIVE", isIterative ? "1" : "0") + commonText() + ConstraintKernelSources::steps;
-    const int largest = constraintTables.sizes[0], smallBlock = smallBlockSize(constraintTables);
+    text += define("ITERATIVE", isIterative ? "1" : "0") + commonText(atBorder) + ConstraintKernelSources::steps +
+            (atBorder ? ConstraintKernelSources::borderField : "");
+    const int largest = small.largest(), smallBlock = smallBlockSize(small);
     // Beside larger clusters those of three rows would spill.
     const int inRegisters = largest > maxInRegisters ? maxInRegisters - 1 : maxInRegisters;
-    const bool isCrowded = isCrowdedBySmall();
+    const bool isCrowded = !atBorder && isCrowdedBySmall(small);
     text += define("MAX_IN_REGISTERS", to_string(inRegisters)) + define("SMALL_BLOCK", to_string(smallBlock)) +
             define("LEAST_IN_LOCAL_MEMORY", to_string(isCrowded ? maxInRegisters : inRegisters + 1)) +
             "#ifdef __OPENCL_VERSION__\n#define CROWDED\n#else\n#define CROWDED __launch_bounds__(SMALL_BLOCK, 6)\n"
             "#endif\n";
     const auto unroll = [&](int size) { return "#pragma unroll" + string(size > inRegisters ? " 1" : ""); };
-    for (int size : constraintTables.sizes)
+    for (int size : small.sizes)
         text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
                             {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
     const int inLocalMemory = smallBlock * (isCrowded || largest > maxInRegisters ? largest * (largest + 8) : 1);
     const int vectors = smallBlock * (isCrowded ? 3 * (2 * maxInRegisters + 1) : 1);
     for (const StageText& stage : stages) {
         string choice;
-        for (int size : constraintTables.sizes) {
+        for (int size : small.sizes) {
             const string n = to_string(size);
             string steps, ofParticle;
             const auto takeThoseOfParticles = [&] {
@@ -243,8 +252,9 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
             takeThoseOfParticles();
             text += fillMarkers("smallStage", ConstraintKernelSources::smallStage,
                                 {{"STEPS", steps}, {"STAGE", stage.name}, {"SIZE", n}});
-            choice += "        const int4 group" + n + " = a->smallGroups[" + n + "];\n        if (cluster >= group" +
-                      n + ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
+            choice += "        const int4 group" + n + " = a->smallGroups[" +
+                      to_string(size + (atBorder ? maxSmallCluster + 1 : 0)) + "];\n        if (cluster >= group" + n +
+                      ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
                       "(a, cluster, group" + n + ", numbers + LOCAL_ID, vectors + LOCAL_ID);\n";
         }
         const vector<string> solves = SplitStage(stage).solves; // two would spill, and some projections
@@ -252,8 +262,10 @@ string ConstraintProgram::smallText(const vector<StageText>& stages) const {
         text += arguments.kernelText("smallCluster_" + stage.name, isBounded ? "CROWDED " : "",
                                      "    LOCAL volatile number numbers[" + to_string(inLocalMemory) +
                                          "];\n    LOCAL volatile mixed vectors[" + to_string(vectors) + "];\n",
-                                     "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
-                                     "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n" +
+                                     "    const int4 all = a->smallGroups[" +
+                                         to_string(ConstraintTables::numSmallGroups - 2 + atBorder) +
+                                         "];\n    for (int n = GLOBAL_ID; n < all.y + all.w; n += GLOBAL_SIZE) {\n"
+                                         "        const int cluster = n < all.y ? all.x + n : all.z + n - all.y;\n" +
                                          choice + "    }\n");
     }
     return text;
@@ -333,16 +345,16 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
 
 string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
                                     const ConstraintSet& set) const {
+    const ConstraintTables& t = constraintTables;
     const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
     const bool hasShared = group.factorNumbers > 0, fallsBack = hasShared && mixedIsDouble();
     const bool hasGlobal = fallsBack || group.sharedFactors < range.end - range.first;
-    const ConstraintTables& t = constraintTables;
     const int firstRow = t.rowStart[range.first];
     const bool onlyDistances =
         !range.isJoined && std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.end],
                                        [](int kind) { return kind == (int) RowKind::Distance; });
     string text = define("GROUP_IS_BLOCK", isBlock ? "1" : "0") + define("GROUP_IS_GRID", isGrid ? "1" : "0") +
-                  nodeDefinitions(range.group == ThreadGroupKind::Part) +
+                  nodeDefinitions(range.group == ThreadGroupKind::Part, range.first == t.borderCluster) +
                   define("FIRST_PLACE", to_string(t.numNodes())) + define("BLOCK_SIZE", to_string(group.blockSize)) +
                   define("BLOCKS_TOGETHER", to_string(group.together)) +
                   define("THREAD_IN_GROUP", isGrid    ? "((int) GLOBAL_ID)"
@@ -369,7 +381,8 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
             define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")") +
             define("FACTOR_NUMBERS", to_string(group.factorNumbers)) +
             define("SHARED_FLOATS", to_string(group.sharedFloats)) + define("HAS_JOINTS", range.isJoined ? "1" : "0") +
-            commonText() + ConstraintKernelSources::steps +
+            commonText(range.isAtBorder) + ConstraintKernelSources::steps +
+            (range.isAtBorder ? ConstraintKernelSources::borderField : "") + ConstraintKernelSources::rowThreads +
             (range.isJoined ? jointText() + ConstraintKernelSources::points : "") + customText(set, range.isJoined) +
             ConstraintKernelSources::rows + ConstraintKernelSources::threadGroups;
     if (hasShared)
@@ -509,6 +522,7 @@ void ConstraintProgram::execute(Launch& launch, int number) {
 void ConstraintProgram::launch(const string& stage, int number) {
     for (Launch& launch : launches[stage])
         execute(launch, number);
+    launchBorder(stage, number);
 }
 
 void ConstraintProgram::takeShapes(const ConstraintSet& set) {

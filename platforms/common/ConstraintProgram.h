@@ -92,6 +92,16 @@ public:
     static bool usesBlocks(const OpenMM::ComputeContext& cc);
     /** Whether they solve large ones in overlapping parts. */
     static bool usesParts(const OpenMM::ComputeContext& cc);
+    /** Set the time (ps) of the launches that follow, since the reference time. */
+    void setTime(double time);
+
+    // ---- BorderProgram.cpp
+    /** The positions on the device have changed other than by a stage: responses of bordered rows are not known. */
+    void forgetResponses() {
+        hasResponses = false;
+    }
+    /** Launch more turns of clusters with bordered rows from now on, after Outcome_MoreTurns. */
+    void takeMoreTurns();
     KernelArguments arguments;
 
 private:
@@ -126,10 +136,10 @@ private:
     /** @return the text of a program
      *  @throws OpenMMException if it uses an argument that was not added */
     const std::string& checked(const std::string& text) const;
-    std::string commonText() const;
-    std::string smallText(const std::vector<StageText>& stages) const;
+    std::string commonText(bool atBorder = false) const;
+    std::string smallText(const std::vector<StageText>& stages, bool atBorder) const;
     /** Whether small clusters should need fewer registers. */
-    bool isCrowdedBySmall() const;
+    bool isCrowdedBySmall(const ConstraintTables::SmallClusters& small) const;
     /** Definitions of a range, and what all its solvers use. */
     std::string rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
                           const ConstraintSet& set) const;
@@ -145,6 +155,17 @@ private:
     std::string jointText() const;
     /** The text of rigid bodies, where a thread group of a size has one of them or a part. */
     std::string bodyText(const std::vector<StageText>& stages, int threads, bool isSplit) const;
+    /** Compile the kernels of clusters without joined bodies: those at the border, or all others. */
+    void addClusters(const std::vector<StageText>& stages, bool atBorder, const ConstraintSet& set);
+    /** Compile the kernels of bordered rows, and of the clusters and particles that they reach. */
+    void addBorder(const std::vector<StageText>& stages, const ConstraintSet& set);
+    /** What particles do at the border before, between and after the solves of a stage. */
+    std::string borderStageText(const SplitStage& stage) const;
+    /** The bordered rows' part of a stage. */
+    void launchBorder(const std::string& stage, int number);
+    void launchResponses(int number);
+    void launchTurns(const std::string& solve, int number);
+    void launchTurn(std::vector<Launch>& some, int turn, int item, int number);
     /** Compile the kernels of a range of general clusters. */
     void addRange(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const ConstraintSet& set);
     /** The same for a range of parts. */
@@ -166,11 +187,16 @@ private:
 
     Device& device;
     OpenMM::ComputeContext& cc;
-    bool isIterative, sumsStages, coarse;
+    bool isIterative, moves, sumsStages, coarse;
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;
+    std::map<std::string, SplitStage> borderStages;
+    std::vector<std::string> borderSolves; // by their numbers in kernels/border.cc
+    int numTurns = 2;
+    bool hasResponses = false;
+    double launchTime = 0, responseTime = 0;
 };
 
 } // namespace ConstraintPlugin

@@ -87,8 +87,7 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     readsBodies = !solver.getSet().recognized.empty();
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
-    if (!graph.border.rows.empty())
-        throw std::logic_error("kernels have no border: Centroids::Merged");
+    addReach(graph.border, numParticles);
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster
     std::vector<int> others;
     for (const Cluster& cluster : graph.clusters)
@@ -122,6 +121,8 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
         addGeneral(set, graph);
     else
         addGeneral(set, ConstraintGraph(set, others, solver.getMethod(), 0));
+    if (hasBorder())
+        addBorder(set, graph);
     for (int k : solver.getChecked())
         if (set.isMovable(set.constraints[k]) || set.isMoving(set.constraints[k])) {
             redundant.push_back(k);
@@ -148,22 +149,49 @@ bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& 
 }
 
 void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken) {
-    std::vector<std::vector<std::vector<int>>> bySize(maxSmallCluster + 1); // constraints of each cluster
+    using BySize = std::vector<std::vector<std::vector<int>>>; // constraints of each cluster
+    BySize others(maxSmallCluster + 1), atBorder(maxSmallCluster + 1);
     for (const Cluster& cluster : graph.clusters)
         if (smallInRegisters && isSmall(set, graph, cluster)) {
             std::vector<int> constraints(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
             std::sort(constraints.begin(), constraints.end()); // so that equal molecules have equal tables
-            bySize[constraints.size()].push_back(std::move(constraints));
+            (cluster.isAtBorder ? atBorder : others)[constraints.size()].push_back(std::move(constraints));
         }
-    smallGroups.resize(maxSmallCluster + 1);
+    smallGroups.resize(numSmallGroups);
     std::map<std::vector<double>, int> types;
+    addSmallOf(set, others, false, types, isTaken);
+    addSmallOf(set, atBorder, true, types, isTaken);
+    // Particles without constraints and immovable ones come last, one each.
+    int first = numSmallClusters;
+    for (bool border : {false, true}) {
+        Int4 &group = smallGroups[border ? maxSmallCluster + 1 : 0], &all = smallGroups[numSmallGroups - 2 + border];
+        group = {first, 0, (int) smallParticles.size(), numRows};
+        for (int p = 0; p < set.numParticles(); p++)
+            if (!isTaken[p] && isAtBorder(p) == border) {
+                smallParticles.push_back(p);
+                group[1]++;
+            }
+        SmallClusters& clusters = border ? smallAtBorder : small;
+        if (group[1] > 0)
+            clusters.sizes.push_back(0);
+        all[2] = first;
+        all[3] = group[1];
+        clusters.count = all[1] + all[3];
+        first += group[1];
+    }
+}
+
+void ConstraintTables::addSmallOf(const ConstraintSet& set, const std::vector<std::vector<std::vector<int>>>& bySize,
+                                  bool isAtBorder, std::map<std::vector<double>, int>& types,
+                                  std::vector<char>& isTaken) {
+    const int firstCluster = numSmallClusters;
     for (int size = maxSmallCluster; size > 0; size--) {
         const auto& clusters = bySize[size];
         const int count = (int) clusters.size(), firstPlace = (int) smallParticles.size();
-        smallGroups[size] = {numSmallClusters, count, firstPlace, numRows};
+        smallGroups[(isAtBorder ? maxSmallCluster + 1 : 0) + size] = {numSmallClusters, count, firstPlace, numRows};
         if (count == 0)
             continue;
-        sizes.push_back(size);
+        (isAtBorder ? smallAtBorder : small).sizes.push_back(size);
         smallParticles.resize(firstPlace + (size + 1) * count, -1);
         for (int number = 0; number < count; number++) {
             const std::vector<int> particles = particlesOf(set, clusters[number]);
@@ -201,15 +229,7 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
         numSmallClusters += count;
         numRows += size * count;
     }
-    // Particles without constraints and immovable ones come last, one each.
-    smallGroups[0] = {numSmallClusters, 0, (int) smallParticles.size(), numRows};
-    for (int p = 0; p < set.numParticles(); p++)
-        if (!isTaken[p]) {
-            smallParticles.push_back(p);
-            smallGroups[0][1]++;
-        }
-    if (smallGroups[0][1] > 0)
-        sizes.push_back(0);
+    smallGroups[numSmallGroups - 2 + isAtBorder] = {firstCluster, numSmallClusters - firstCluster, 0, 0};
 }
 
 /** A node's number on the device: only joined bodies have some there. */
@@ -333,6 +353,7 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
                                       [&](int k) { return set.isJoined(set.constraints[k]); });
     const ThreadGroupKind group = threadGroupOf(graph, cluster, !parts.empty());
     Server server{isJoined,
+                  isClusterAtBorder(set, graph.rows[cluster.begin]),
                   group,
                   cluster.kind == ClusterSolverKind::Iterative,
                   64,
@@ -400,9 +421,9 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
         std::size_t end = last;
         while (end < served.size() && !(next < served[end].server))
             end++;
-        const bool isOther = next.isJoined != server.isJoined || next.group != server.group ||
-                             next.isIterative != server.isIterative || next.launchesRounds != server.launchesRounds ||
-                             next.isLocal != server.isLocal;
+        const bool isOther = next.isJoined != server.isJoined || next.isAtBorder != server.isAtBorder ||
+                             next.group != server.group || next.isIterative != server.isIterative ||
+                             next.launchesRounds != server.launchesRounds || next.isLocal != server.isLocal;
         if (last > first && (isOther || (!server.isLocal && (int) (end - last) >= minOwnRange)))
             break;
         last = end;
@@ -413,9 +434,8 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
 void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph& graph,
                                 const std::vector<Served>& served) {
     const Server& server = served[0].server;
-    Range range{server.group,       server.isIterative,    server.isJoined,
-                server.isSplit,     server.launchesRounds, server.blockSize,
-                numGeneralClusters, numGeneralClusters,    0};
+    Range range{server.group,          server.isIterative, server.isJoined,    server.isAtBorder,  server.isSplit,
+                server.launchesRounds, server.blockSize,   numGeneralClusters, numGeneralClusters, 0};
     for (const Served& one : served) {
         range.last += std::max((int) one.parts.size(), 1);
         range.blockSize = std::max(range.blockSize, one.server.blockSize);
@@ -483,6 +503,49 @@ void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph&
     bodyPlace.resize(clusterBody.size(), -1);
     placeBodies.resize(clusterParticle.size(), -1);
     endCluster((int) clusters.size());
+}
+
+bool ConstraintTables::isClusterAtBorder(const ConstraintSet& set, int constraint) const {
+    const std::vector<int>& particles = set.constraints[constraint].particles;
+    return std::any_of(particles.begin(), particles.end(), [&](int p) { return isAtBorder(p); });
+}
+
+/** The bordered rows as a cluster, which has the factor of S, but no particles and no couplings of its own. */
+void ConstraintTables::addBorder(const ConstraintSet& set, const ConstraintGraph& graph) {
+    for (int row : ownRows) {
+        const std::vector<int>& particles = set.constraints[constraintOf[row]].particles;
+        const auto found = std::find_if(particles.begin(), particles.end(), [&](int p) { return isAtBorder(p); });
+        if (found != particles.end())
+            rowsAtBorder.push_back({row, borderPlace[*found]});
+    }
+    const int first = numRows;
+    for (int row = graph.borderBegin(); row < graph.numRows(); row++) {
+        rowOwner.push_back((int) rowOwner.size());
+        rowWhole.push_back((int) rowWhole.size());
+        addRow(set, graph.rows[row], true);
+    }
+    numRows = (int) rowOwner.size();
+    solvedEnd.push_back(numRows);
+    particleStart.push_back((int) clusterParticle.size());
+    rowIsLeaf.resize(numRows);
+    addFactor(graph.border.factor, {}, first);
+    partsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
+    clusterBodyStart.push_back((int) clusterBody.size());
+    borderCluster = numGeneralClusters;
+    endCluster(1);
+    borderCounts = {(int) borderParticle.size(), numFields, numBordered,
+                    (int) rowsAtBorder.size(),   first,     borderCluster};
+    std::vector<int> slotOf(numParticles, -1); // of the last row that was asked for
+    int ofRow = -1;
+    addFields(graph.border, [&](int b, int particle) {
+        if (ofRow != b) {
+            std::fill(slotOf.begin(), slotOf.end(), -1);
+            for (int s = slotStart[first + b]; s < slotStart[first + b + 1]; s++)
+                slotOf[slotParticle[s]] = s;
+            ofRow = b;
+        }
+        return slotOf[particle];
+    });
 }
 
 /** Close the lists of clusters or a part whose rows were added. */
@@ -612,7 +675,7 @@ void ConstraintTables::releaseRows() {
             rowPeriodic, rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart,
             couplingSlots, rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace,
             placeBodies, isJoinedRow, partCounts, customParameters, customTables, placeOf, rowPoints, pointNodes,
-            points, clusterBody);
+            points, clusterBody, fieldRow, fieldSlot, borderPlace, coupled, rowsAtBorder);
 }
 
 void ConstraintTables::addColours(int firstRow, int lastRow) {

@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_CONSTRAINT_TABLES_H_
 
 #include "BodyTables.h"
+#include "BorderTables.h"
 #include "ConstraintSolver.h"
 #include "PartTables.h"
 #include "Parts.h"
@@ -48,7 +49,7 @@ enum class ThreadGroupKind { Thread, Block, Grid, Part };
  * those of constraints that join them (ConstraintSet::nodesOf()): a node is a particle, or numParticles + 2 b is the
  * origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b of BodyTables). A row has a slot for
  * each of its nodes. */
-class ConstraintTables : public BodyTables {
+class ConstraintTables : public BodyTables, public BorderTables {
 public:
     /** The thread groups that are available for general clusters. */
     struct ThreadGroups {
@@ -83,8 +84,19 @@ public:
     static bool mustReadEnd(const ConstraintSolver& solver) {
         return !solver.getChecked().empty() || !solver.getSet().recognized.empty();
     }
-    std::vector<int> sizes;          ///< of small clusters that occur, and 0: particles of no cluster
-    std::vector<Int4> smallGroups;   ///< [maxSmallCluster + 1] by size: first cluster, count, first place, first row
+    /** Small clusters that one kernel solves: those at the border, or all others. */
+    struct SmallClusters {
+        std::vector<int> sizes; ///< that occur, largest first, and 0: particles of no cluster
+        int count = 0;          ///< those particles, too
+        int largest() const {
+            return sizes.empty() ? 0 : sizes[0];
+        }
+    };
+    SmallClusters small, smallAtBorder;
+    /** [2][maxSmallCluster + 1] by size, first those that are not at the border: first cluster, count, first place,
+     * first row. Two more: {first cluster, clusters, first particle of no cluster, such particles} of each. */
+    std::vector<Int4> smallGroups;
+    static constexpr int numSmallGroups = 2 * (maxSmallCluster + 1) + 2;
     std::vector<int> smallParticles; ///< -1: none
     std::vector<int> smallClusterType;
     std::vector<Int4> smallTypes;     ///< first and second particles, 4 bits a row; periodic rows; first number
@@ -97,6 +109,7 @@ public:
         ThreadGroupKind group;
         bool isIterative;
         bool isJoined;       ///< there are joined bodies in these clusters, and in no others
+        bool isAtBorder;     ///< a bordered row reaches these clusters, and no others
         bool isSplit;        ///< there are parts of clusters that have several
         bool launchesRounds; ///< clusters have more parts than can wait for each other
         int blockSize;       ///< threads; of single threads, those that are launched together
@@ -211,6 +224,7 @@ private:
     /** What solves a cluster; in this order of the tables. */
     struct Server {
         bool isJoined;
+        bool isAtBorder;
         ThreadGroupKind group;
         bool isIterative;
         int blockSize;
@@ -223,8 +237,9 @@ private:
         }
 
     private:
-        std::tuple<bool, ThreadGroupKind, bool, bool, bool, bool, int, bool> order() const {
-            return {isJoined, group, isIterative, !launchesRounds, !isLocal, !isSplit, -blockSize, isShared};
+        std::tuple<bool, bool, ThreadGroupKind, bool, bool, bool, bool, int, bool> order() const {
+            return {isJoined, isAtBorder, group,      isIterative, !launchesRounds,
+                    !isLocal, !isSplit,   -blockSize, isShared};
         }
     };
     /** Clusters, and the parts in which they are solved, if any: only those of one part may be several. */
@@ -264,6 +279,8 @@ private:
     std::vector<Point> points;     // temporary: of rows that join bodies
     std::vector<char> isJoinedRow; // likewise: whether a row joins bodies
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
+    void addSmallOf(const ConstraintSet& set, const std::vector<std::vector<std::vector<int>>>& bySize, bool isAtBorder,
+                    std::map<std::vector<double>, int>& types, std::vector<char>& isTaken);
     int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
     void addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn = true);
@@ -271,6 +288,9 @@ private:
     void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
     void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
+    /** Whether a bordered row reaches a constraint's cluster. */
+    bool isClusterAtBorder(const ConstraintSet& set, int constraint) const;
+    void addBorder(const ConstraintSet& set, const ConstraintGraph& graph);
     void addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<const Cluster*>& clusters,
                   bool isPart, bool isCopy);
     void addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,

@@ -57,8 +57,9 @@ ArraySizes::ArraySizes(const ConstraintTables& t)
       bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
       joinedPlaces((double) t.placeBody.size()), ownedPlaces((double) t.ownedPlaces.size()),
       clusterBodies((double) t.clusterBody.size()), rowPoints((double) t.rowPoints.size()),
-      pointNodes((double) t.pointNodes.size()), readsEnd(t.readsEnd), readsBodies(t.readsBodies),
-      hasShortNumbers(t.hasShortNumbers()) {
+      pointNodes((double) t.pointNodes.size()), bordered(t.numBordered), borderPlaces((double) t.borderParticle.size()),
+      borderFields(t.numFields), borderCoupled((double) t.coupled.size()), rowsAtBorder((double) t.rowsAtBorder.size()),
+      readsEnd(t.readsEnd), readsBodies(t.readsBodies), hasShortNumbers(t.hasShortNumbers()) {
 }
 
 ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasParts) {
@@ -129,6 +130,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
         entries += clusterEntries;
         hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::maxShortNumbers;
     }
+    takeBorder(set, graph);
     BodyTables ofBodies;
     ofBodies.addBodies(set, 1);
     bodies = ofBodies.numBodies;
@@ -146,6 +148,28 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
         isTaken[p] = 1;
     smallPlaces += particles - (double) std::count(isTaken.begin(), isTaken.begin() + set.numParticles(), 1);
     targets = updates; // at most
+}
+
+void ArraySizes::takeBorder(const ConstraintSet& set, const ConstraintGraph& graph) {
+    const Border& border = graph.border;
+    bordered = (double) border.rows.size();
+    if (bordered == 0)
+        return;
+    generalClusters++;
+    std::vector<char> isReached(set.numNodes(), 0);
+    for (const Border::Row& row : border.rows)
+        for (int node : row.reach)
+            isReached[node] = 1;
+    borderPlaces = (double) std::count(isReached.begin(), isReached.end(), 1);
+    borderFields = (double) border.fields.size();
+    for (int c : border.clusters)
+        rowsAtBorder += graph.clusters[c].size();
+    slots += graph.slotStart.back() - graph.slotStart[graph.borderBegin()];
+    const auto ofFactor = (double) border.factor.entryRow.size();
+    borderCoupled = bordered + 2 * ofFactor;
+    entries += ofFactor;
+    updates += ofFactor + (double) border.factor.numUpdates;
+    levels += border.factor.numLevels;
 }
 
 /** Rows of parts are copies, with nodes, slots and couplings of their own. */
@@ -218,7 +242,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"workRate", "mixed", 2 * n.rows},
         {"particleEnergy", "mixed", n.hasKineticEnergy ? n.particles : 0},
 
-        {"smallGroups", "int4", maxSmallCluster + 1, &T::smallGroups},
+        {"smallGroups", "int4", ConstraintTables::numSmallGroups, &T::smallGroups},
         {"smallParticles", "int", n.smallPlaces, &T::smallParticles},
         {"smallClusterType", "int", n.smallClusters, &T::smallClusterType},
         {"smallTypes", "int4", n.smallTypes, &T::smallTypes},
@@ -314,6 +338,25 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"ownedPlaces", "int", n.ownedPlaces, &T::ownedPlaces},
         {"bodyVectors", "mixed", 3 * numBodyVectors * (n.joinedBodies + (n.parts > 0 ? n.clusterBodies : 0))},
         {"nodeVelocity", "mixed", 3 * 2 * n.joinedBodies},
+
+        {"borderCounts", "int", n.bordered > 0 ? 6.0 : 0, &T::borderCounts},
+        {"borderParticle", "int", n.borderPlaces, &T::borderParticle},
+        {"borderPlace", "int", n.bordered > 0 ? n.particles : 0, &T::borderPlace},
+        {"fieldRow", "int", n.borderFields * n.borderPlaces, &T::fieldRow},
+        {"fieldSlot", "int", n.borderFields * n.borderPlaces, &T::fieldSlot},
+        {"fieldOfRow", "int", n.bordered, &T::fieldOfRow},
+        {"coupledStart", "int", n.bordered > 0 ? n.bordered + 1 : 0, &T::coupledStart},
+        {"coupled", "int2", n.borderCoupled, &T::coupled},
+        {"rowsAtBorder", "int2", n.rowsAtBorder, &T::rowsAtBorder},
+        {"responses", "mixed", 3 * n.borderFields * n.borderPlaces},
+        {"rowResponses", "mixed", n.borderFields * n.rows}, // of multipliers
+        {"borderField", "mixed", 3 * n.borderPlaces},       // where a solve begins
+        {"borderChange", "mixed", n.bordered},              // of multipliers in a turn
+        {"borderSum", "mixed", n.bordered},
+        {"borderErrors", "mixed4", n.bordered},
+        {"borderSize", "mixed", n.bordered},
+        {"borderState", "int", n.bordered > 0 ? 1.0 : 0},
+        {"threadSums", "mixed", 3 * maxBorderBlock * n.bordered},
 
         {"customParameters", "mixed", n.customParameters, &T::customParameters},
         {"customTables", "mixed", n.customTables, &T::customTables},

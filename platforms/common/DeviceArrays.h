@@ -38,6 +38,7 @@ struct ArraySizes {
     double customParameters = 0, customGlobals = 0, customTables = 0;
     double bodies = 0, bodyPlaces = 0, bodyParts = 0;
     double joinedBodies = 0, joinedPlaces = 0, ownedPlaces = 0, clusterBodies = 0, rowPoints = 0, pointNodes = 0;
+    double bordered = 0, borderPlaces = 0, borderFields = 0, borderCoupled = 0, rowsAtBorder = 0; ///< see BorderTables
     bool readsEnd = false, readsBodies = false;      ///< see ConstraintTables
     bool hasShortNumbers = true;                     ///< likewise
     double velocityChanges = 0;                      ///< in heat baths of a step
@@ -55,6 +56,7 @@ struct ArraySizes {
     ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasParts);
 
 private:
+    void takeBorder(const ConstraintSet& set, const ConstraintGraph& graph);
     void takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
                    const std::vector<Part>& inParts);
 };

@@ -118,7 +118,7 @@ public:
     /** The clusters of the constraints of a System, and the solver of each with the present setSolver(). It needs no
      *  Context. Largest clusters come first. Where constraints and joints of rigid bodies close a loop, it is not known
      *  without positions which of them depend on others, and all are counted. Constraints of centroids are listed as
-     * the "border", which joins no clusters; on OpenCL and CUDA they merge all clusters of their particles.
+     * the "border", which joins no clusters; on OpenCL and CUDA small groups merge all clusters of their particles.
      *
      *  @param system  a System with valid constraints and ConstraintForces
      */

@@ -9,15 +9,16 @@
 /** TERM(s) summed up with the weights of a group. */
 #define SUM_OVER_GROUP(result, TERM)                                                                                   \
     mixed3 result = make_mixed3(0, 0, 0);                                                                              \
-    for (int begin = 0; begin < size; begin += CENTROID_TERMS) {                                                       \
+    for (int begin = ROW_THREAD; begin < size; begin += CENTROID_TERMS * ROW_THREADS) {                                \
         mixed3 part = make_mixed3(0, 0, 0);                                                                            \
-        for (int s = begin; s < size && s < begin + CENTROID_TERMS; s++) {                                             \
+        for (int s = begin; s < size && s < begin + CENTROID_TERMS * ROW_THREADS; s += ROW_THREADS) {                  \
             const mixed weight = weights[s * groups + g];                                                              \
             if (weight != 0)                                                                                           \
                 part = part + weight * (TERM);                                                                         \
         }                                                                                                              \
         result = result + part;                                                                                        \
-    }
+    }                                                                                                                  \
+    result = sumOfThreads(a, result);
 
 /** The centroids of a row with points from `first` on.
  *  @param isDisplaced  whether to add displacements since the start */
@@ -45,7 +46,7 @@ DEVICE void findCentroidVelocities(const Arguments* a, int first, int size, int 
 /** grad_s = sum_g w_sg grad_g */
 DEVICE void storeCentroidGradients(GLOBAL mixed* gradients, int first, int size, int groups,
                                    GLOBAL const mixed* weights, const mixed3* ofCentroids) {
-    for (int s = 0; s < size; s++) {
+    EACH_SLOT(s, 0, size) {
         mixed3 sum = make_mixed3(0, 0, 0);
         for (int g = 0; g < groups; g++)
             sum = sum + weights[s * groups + g] * ofCentroids[g];

@@ -10,7 +10,7 @@
 DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed timeScale, mixed tolerance,
                          GLOBAL mixed* multipliers, bool isWanted, Report* report SHARED_PARAMETER) {
     bool isDone = !isWanted || report->outcome != Outcome_Converged;
-    const bool isWarm = a->warmStart && what < ACCELERATIONS && multipliers != a->projection; // of a step
+    const bool isWarm = a->warmStart && what < ACCELERATIONS && multipliers != a->projection && !LATER_TURN; // of a step
     GLOBAL const mixed* ofThisStep = what == POSITIONS ? lambdaOf(a) : muOf(a);
     GLOBAL const mixed* ofLastStep = ofThisStep + (1 - 2 * a->bufferIndex) * a->numRows;
     EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
@@ -185,6 +185,7 @@ DEVICE void projectPositions(const Arguments* a, int c SHARED_PARAMETER) {
     bool isViolated = false;
     Report report = startCluster(a, c SHARED_ARGUMENT);
     const Report before = measureStart(a, c, &isViolated SHARED_ARGUMENT);
+    isViolated = isViolated || LATER_TURN;
     if (report.outcome == Outcome_Converged)
         report = before;
     solveCluster(a, c, POSITIONS, a->time, 1, a->innerTolerance, a->projection, isViolated, &report SHARED_ARGUMENT);
@@ -195,7 +196,8 @@ DEVICE void projectPositions(const Arguments* a, int c SHARED_PARAMETER) {
 }
 
 DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
-                         bool onlyIfViolated SHARED_PARAMETER) {
+                         bool onlyAtFirst SHARED_PARAMETER) {
+    const bool onlyIfViolated = onlyAtFirst && !LATER_TURN;
     Report report = startCluster(a, c SHARED_ARGUMENT);
     EACH_ROW(row) a->offset[row] = a->rowRateOffset[row];
     Report mine = newReport();
@@ -249,6 +251,22 @@ DEVICE void solveVelocitySpread(const Arguments* a, int c SHARED_PARAMETER) {
     if (report.outcome != Outcome_Converged && !(report.outcome == Outcome_NotConverged && report.error < 1e-3f))
         writeGroupReport(a, StepSolve_HeatedVelocities, c, report);
 }
+
+#if AT_BORDER
+/** The response of a cluster to an impulse of a bordered row, M^-1 G^T in `displacement`: what is left of J times it is
+ *  solved for. Its error limits how fast turns converge, and nothing else: none is reported. */
+DEVICE void solveResponses(const Arguments* a, int c SHARED_PARAMETER) {
+    Report report = startCluster(a, c SHARED_ARGUMENT);
+    Report largest = newReport();
+    EACH_ROW(row) {
+        a->offset[row] = rateOf(a, row, ACCELERATIONS);
+        note(&largest, row, errorOf(a, row, a->offset[row], a->time, a->startGradient), 0);
+    }
+    largest = worstOf(largest SHARED_ARGUMENT);
+    solveCluster(a, c, RESPONSES, a->time, timeScaleOf(largest), RESPONSE_TOLERANCE,
+                 a->rowResponses + a->borderItem * a->numRows, true, &report SHARED_ARGUMENT);
+}
+#endif
 
 DEVICE void projectVelocities(const Arguments* a, int c SHARED_PARAMETER) {
     const Report report = solveRates(a, c, a->projection, true SHARED_ARGUMENT);

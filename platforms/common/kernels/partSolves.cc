@@ -33,7 +33,7 @@ DEVICE void setOffset_solvePositions(const Arguments* a, int row) {
 DEVICE PartSolve describe_projectPositions(const Arguments* a) {
     PartSolve solve = newPartSolve(POSITIONS, StepSolve_Projection, a->time, a->projection);
     solve.tolerance = a->innerTolerance;
-    solve.isMeasured = solve.isOfBodies = true;
+    solve.isMeasured = solve.isOfBodies = !LATER_TURN;
     return solve;
 }
 
@@ -56,7 +56,7 @@ DEVICE PartSolve describeRates(const Arguments* a, int solve, GLOBAL mixed* mult
     PartSolve result = newPartSolve(VELOCITIES, solve, a->time, multipliers);
     result.timeScale = a->timeScale;
     result.tolerance = a->innerTolerance;
-    result.isMeasured = onlyIfViolated;
+    result.isMeasured = onlyIfViolated && !LATER_TURN;
     result.isOfBodies = true;
     return result;
 }
@@ -139,6 +139,29 @@ DEVICE Report report_solveVelocitySpread(const Arguments* a, const PartSolve* so
         report.outcome = Outcome_Converged;
     return report;
 }
+
+#if AT_BORDER
+DEVICE PartSolve describe_solveResponses(const Arguments* a) {
+    PartSolve solve =
+        describeLinear(a, RESPONSES, StepSolve_HeatedVelocities, a->rowResponses + a->borderItem * a->numRows);
+    solve.tolerance = RESPONSE_TOLERANCE;
+    solve.isSilent = true;
+    return solve;
+}
+
+DEVICE void setOffset_solveResponses(const Arguments* a, int row) {
+    a->offset[row] = rateOf(a, row, ACCELERATIONS);
+}
+
+#define measure_solveResponses measure_solveVelocitySpread
+#define judge_solveResponses judgeLinear
+
+/** None is reported: a cluster that cannot be solved will say so in the solve itself. */
+DEVICE Report report_solveResponses(const Arguments* a, const PartSolve* solve, Report report) {
+    report.outcome = Outcome_Converged;
+    return report;
+}
+#endif
 
 DEVICE PartSolve describe_solveStartAccelerations(const Arguments* a) {
     return describeLinear(a, ACCELERATIONS, StepSolve_Positions, lambdaOf(a));

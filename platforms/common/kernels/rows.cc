@@ -41,6 +41,15 @@ DEVICE mixed3 gradientAt(GLOBAL const mixed* gradients, int slot) {
     return gradient;
 }
 
+/** What a solve has changed at a node. Between solves of a turn it is already in displacements and velocities. */
+DEVICE mixed3 impulseOf(const Arguments* a, int node) {
+#if IS_BORDER
+    return make_mixed3(0, 0, 0);
+#else
+    return load3(a->impulse, node);
+#endif
+}
+
 /** Displacement of a slot's particle since the start: that without constraints plus that by constraints. */
 DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
 #if HAS_JOINTS
@@ -49,7 +58,7 @@ DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
 #endif
     const int i = NODE_OF(slot);
     const mixed4 d = a->displacement[i];
-    return make_mixed3(d.x, d.y, d.z) + load3(a->impulse, i);
+    return make_mixed3(d.x, d.y, d.z) + impulseOf(a, i);
 }
 
 /** Position of a slot's particle without OpenMM's wrapping into the periodic box. */
@@ -122,17 +131,17 @@ DEVICE mixed inverseScaleOf(const Arguments* a, int row, mixed time) {
 
 DEVICE mixed sumOfSquares(const Arguments* a, int row, GLOBAL const mixed* gradients) {
     mixed sum = 0;
-    for (int s = FIRST_POINT(row); s < END_OF_POINTS(row); s++)
+    EACH_SLOT(s, FIRST_POINT(row), END_OF_POINTS(row))
         sum += dot(gradientAt(gradients, s), gradientAt(gradients, s));
-    return sum;
+    return sumOfRow(a, sum);
 }
 
 /** sum_i (1/m_i) g_i . grad_i sigma(0): a diagonal element of A. */
 DEVICE mixed diagonalOf(const Arguments* a, int row, GLOBAL const mixed* gradients) {
     mixed sum = 0;
-    for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
+    EACH_SLOT(s, FIRST_SLOT(row), FIRST_SLOT(row + 1))
         sum += inverseMassOf(a, s) * dot(gradientAt(gradients, s), gradientAt(a->startGradient, s));
-    return sum;
+    return sumOfRow(a, sum);
 }
 
 /** Error, in units of the tolerance, of a row whose gradients are given. */
@@ -160,12 +169,13 @@ DEVICE mixed evaluatePoints(const Arguments* a, int row, bool isDisplaced, mixed
     if (kind == RowKind_Centroid || kind == RowKind_AffinePosition) {
         // sum_s w_s b_s, with the weights of bond vectors: b_s = x_s - x_(s+1)
         mixed3 sum = make_mixed3(0, 0, 0);
-        for (int s = first; s < first + size - 1; s++) {
+        EACH_SLOT(s, first, first + size - 1) {
             mixed3 b = load3(a->startBond, s);
             if (isDisplaced)
                 b = b + (displacementOf(a, s) - displacementOf(a, s + 1));
             sum = sum + a->slotWeight[s] * b;
         }
+        sum = sumOfThreads(a, sum);
         mixed3 along;
         mixed q;
         if (kind == RowKind_AffinePosition) {
@@ -181,7 +191,7 @@ DEVICE mixed evaluatePoints(const Arguments* a, int row, bool isDisplaced, mixed
             q = sqrt(dot(sum, sum));
             along = (1 / q) * sum;
         }
-        for (int s = first; s < first + size; s++) {
+        EACH_SLOT(s, first, first + size) {
             const mixed before = s > first ? a->slotWeight[s - 1] : 0;
             const mixed here = s < first + size - 1 ? a->slotWeight[s] : 0;
             store3(gradients, s, (here - before) * along);
@@ -225,7 +235,7 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
     const int kind = KIND_OF(row), first = FIRST_POINT(row), last = END_OF_POINTS(row) - 1;
     const StepState stepState = stepStateOf(a, time);
     if (kind != RowKind_Expression)
-        for (int s = first; s < last; s++) {
+        EACH_SLOT(s, first, last) {
             mixed3 b = positionOf(a, a->slotParticle[s]) - positionOf(a, a->slotParticle[s + 1]);
             if (a->rowPeriodic[row] && kind != RowKind_Centroid)
                 b = minimumImage(b, stepState);
@@ -237,8 +247,11 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
             store3(a->startBond, STORED_AT(s), b);
         }
     const mixed q = evaluateRow(a, row, false, time, a->startGradient);
-    a->rowValue[row] = q;
-    a->rowRateOffset[row] = kind == RowKind_Expression ? customRate(a, row, stepState) : -a->rowRate[row];
+    const mixed rate = kind == RowKind_Expression ? customRate(a, row, stepState) : -a->rowRate[row];
+    if (ROW_THREAD == 0) {
+        a->rowValue[row] = q;
+        a->rowRateOffset[row] = rate;
+    }
     const mixed size = diagonalOf(a, row, a->startGradient);
     return fabs(size + q) < INFINITE_ERROR && (size > 0 || kind != RowKind_Expression);
 }
@@ -246,16 +259,20 @@ DEVICE bool startRow(const Arguments* a, int row, mixed time) {
 /** J v of a row at the start, where v is the quantity that a solve changes, including the part by constraints. */
 DEVICE mixed rateOf(const Arguments* a, int row, int what) {
     mixed sum = 0;
-    for (int s = FIRST_SLOT(row); s < FIRST_SLOT(row + 1); s++)
+    EACH_SLOT(s, FIRST_SLOT(row), FIRST_SLOT(row + 1))
         if (inverseMassOf(a, s) > 0) {
-            mixed3 change = load3(a->impulse, NODE_OF(s));
+            mixed3 change = impulseOf(a, NODE_OF(s));
+#if IS_BORDER
+            if (what == RESPONSES)
+                change = load3(a->borderField, a->borderPlace[NODE_OF(s)]);
+#endif
             if (what == ACCELERATIONS)
                 change = displacementOf(a, s);
             else if (what == VELOCITIES)
                 change = velocityOf(a, s) + change;
             sum += dot(gradientAt(a->startGradient, s), change);
         }
-    return sum;
+    return sumOfRow(a, sum);
 }
 
 /** J-dot v of a row at the start as a function of its points, for velocities times a scale. */
@@ -268,10 +285,12 @@ DEVICE mixed curvatureOfPoints(const Arguments* a, int row, mixed scale) {
     mixed3 b[3], V[3];
     if (kind == RowKind_Centroid) {
         b[0] = V[0] = make_mixed3(0, 0, 0);
-        for (int s = first; s < first + size - 1; s++) {
+        EACH_SLOT(s, first, first + size - 1) {
             b[0] = b[0] + a->slotWeight[s] * load3(a->startBond, s);
             V[0] = V[0] + (scale * a->slotWeight[s]) * (velocityOf(a, s) - velocityOf(a, s + 1));
         }
+        b[0] = sumOfThreads(a, b[0]);
+        V[0] = sumOfThreads(a, V[0]);
         if (a->rowPeriodic[row])
             b[0] = minimumImage(b[0], stepStateOf(a, a->time));
         return distanceCurvature(b, V);

@@ -502,7 +502,8 @@ $UNROLL_PARTICLES$
             largest = max(largest, largestComponent(positionOf(a, particle$SIZE$(a, c, i))));
     if (report.outcome == Outcome_Converged && report.error > a->farOff)
         report.outcome = Outcome_FarOff; // the host projects
-    if (report.outcome == Outcome_Converged && report.error > a->threshold + roundingOf(a, largest, 1 / shortest))
+    if (report.outcome == Outcome_Converged &&
+        (LATER_TURN || report.error > a->threshold + roundingOf(a, largest, 1 / shortest)))
         report = solveLengths$SIZE$(a, c, a->projection);
     else {
         forget$SIZE$(c);
@@ -516,7 +517,7 @@ DEVICE Report solveVelocityDifferences$SIZE$(const Arguments* a, Cluster$SIZE$* 
     const number timeScale = toNumber(a->timeScale);
     Progress progress = newProgress();
     while (true) {
-        bool isViolated = !onlyIfViolated || progress.rounds > 0;
+        bool isViolated = !onlyIfViolated || LATER_TURN || progress.rounds > 0;
 #pragma unroll
         for (int k = 0; k < $SIZE$; k++) {
             const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
@@ -551,9 +552,51 @@ DEVICE void solveHeatedVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, in
     writeReport$SIZE$(a, c, StepSolve_HeatedVelocities, cluster, report);
 }
 
+#if AT_BORDER
+/** Find kappa with b_k.(c_i - c_j) = -offset_k, with errors relative to the largest. It is not
+ *  reported: its error limits how fast turns with the border converge, or is one of work.
+ *  @param offsets  [$SIZE$] times |b_k| */
+DEVICE void solveLinear$SIZE$(const Arguments* a, Cluster$SIZE$* c, const mixed* offsets, GLOBAL mixed* multipliers) {
+    mixed largest = 0;
+#pragma unroll
+    for (int k = 0; k < $SIZE$; k++) {
+        OFFSET$SIZE$(c, k) = toNumber(offsets[k]);
+        largest = max(largest, fabs(offsets[k]) / (widened(START$SIZE$(c, k)) * lengthOf$SIZE$(a, c, k)));
+    }
+    Progress progress = newProgress();
+    findRates$SIZE$(c, &progress, largest > 0 ? toNumber(1 / largest) : 1, RESPONSE_TOLERANCE,
+                    ITERATIVE ? RESPONSE_ITERATIONS : LINEAR_ITERATIONS);
+    finish$SIZE$(a, c, multipliers, true);
+}
+
+/** The response to an impulse of a bordered row, M^-1 G^T in d: clusters.cc. */
+DEVICE void solveResponses$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
+    mixed offsets[$SIZE$];
+#pragma unroll
+    for (int k = 0; k < $SIZE$; k++) {
+        const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
+        offsets[k] = dot(bond$SIZE$(c, k), first.d - second.d);
+    }
+    solveLinear$SIZE$(a, c, offsets, a->rowResponses + a->borderItem * a->numRows);
+}
+
+/** clusters.cc; only for work of bordered rows, since constraints of small clusters do not move. */
+DEVICE void solveVelocitySpread$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
+    mixed offsets[$SIZE$];
+#pragma unroll
+    for (int k = 0; k < $SIZE$; k++) {
+        const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
+        const mixed3 V = first.v - second.v;
+        const mixed rate = dot(bond$SIZE$(c, k), V) / widened(START$SIZE$(c, k));
+        offsets[k] = 0.25f * (dot(V, V) - rate * rate);
+    }
+    solveLinear$SIZE$(a, c, offsets, a->projection);
+}
+#else
 /** Only for work; constraints of small clusters do not move, so there is nothing to do. */
 DEVICE void solveVelocitySpread$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
 }
+#endif
 
 DEVICE void projectVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
     writeReport$SIZE$(a, c, StepSolve_Projection, cluster, solveVelocityDifferences$SIZE$(a, c, a->projection, true));

@@ -150,11 +150,22 @@ DEVICE void fail(const Arguments* a, int code) {
     atomicMinimum(&a->failure[1], code);
 }
 
+// In turns with a border (border.cc) clusters are solved again, which adds to their multipliers. Otherwise there is one.
+#if AT_BORDER
+#define LATER_TURN (a->turn > 0)
+#else
+#define LATER_TURN false
+#endif
+
 /** Whether an earlier launch has failed. Threads of this one may write while others read, but only numbers from this
  *  launch's on, so that what is read does not matter: a volatile read suffices, and all threads return or none. An atomic
  *  one would be a read-modify-write by every thread. */
 DEVICE bool hasFailed(const Arguments* a) {
     volatile GLOBAL const int* failure = a->failure;
+#if AT_BORDER
+    if (a->turn >= 0 && a->borderState[0] != 0) // a turn, and an earlier one was the last of this solve
+        return true;
+#endif
     return failure[0] < a->launch;
 }
 
@@ -187,7 +198,13 @@ DEVICE GLOBAL mixed* muOf(const Arguments* a) {
 /** Whether a stage adds its multipliers to those of earlier stages of the same kind in the step: bit 0 for position
  *  stages, bit 1 for velocity stages. */
 DEVICE bool addsUp(const Arguments* a, GLOBAL const mixed* multipliers) {
+#if AT_BORDER
+    if (multipliers == lambdaOf(a) || multipliers == muOf(a))
+        return LATER_TURN || (a->addsUp & (multipliers == muOf(a) ? 2 : 1)) != 0;
+    return false; // those of projections and responses
+#else
     return (a->addsUp & (multipliers == muOf(a) ? 2 : 1)) != 0 && multipliers != a->projection;
+#endif
 }
 
 DEVICE mixed3 positionOf(const Arguments* a, int i) {
