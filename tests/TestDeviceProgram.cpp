@@ -7,6 +7,7 @@
 #include "DeviceMemory.h"
 #include "TextMarkers.h"
 #include "support/DeviceContext.h"
+#include "support/Groups.h"
 #include "support/LargeSystems.h"
 #include "support/Messages.h"
 #include "support/Mixture.h"
@@ -33,6 +34,7 @@ std::vector<NamedSet> someSets() {
         sets.push_back({system.name,
                         collectConstraints(*toOpenMM(std::vector<TestSystem>(300, system), Declared::InForce), 1e-4)});
     sets.push_back({"protein", toConstraintSet(protein(60))}); // of several parts
+    sets.push_back({"groups", collectConstraints(*makeGroups(Among::Molecules, 40).system, 1e-4)});
     for (unsigned seed : {1, 2, 3})
         sets.push_back({"mixture " + std::to_string(seed), collectConstraints(*drawMixture(seed, false).system, 1e-4)});
     return sets;
@@ -95,13 +97,19 @@ protected:
 } // namespace
 
 TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
+    int bordered = 0;
     for (const NamedSet& named : someSets())
-        for (Method method : {Method::Automatic, Method::Iterative})
+        for (const auto& [method, centroids] :
+             {std::pair(Method::Automatic, Centroids::Merged), std::pair(Method::Iterative, Centroids::Merged),
+              std::pair(Method::Automatic, Centroids::BorderedParticles)})
             for (const auto& [smallInRegisters, hasBlocks] :
                  {std::pair(true, false), std::pair(false, false), std::pair(true, true)}) {
                 SCOPED_TRACE(named.name + (method == Method::Iterative ? ", iterative" : "") +
+                             (centroids == Centroids::Merged ? "" : ", with a border") +
                              (smallInRegisters ? "" : ", in memory") + (hasBlocks ? ", in parts" : ""));
-                const Both arrays(ConstraintSolver(named.set, method, Centroids::Merged), smallInRegisters, hasBlocks);
+                const ConstraintSolver solver(named.set, method, centroids);
+                bordered += (int) solver.getGraph().border.rows.size();
+                const Both arrays(solver, smallInRegisters, hasBlocks);
                 ASSERT_EQ(arrays.bound.pooled.size(), arrays.real.pooled.size());
                 for (std::size_t i = 0; i < arrays.real.pooled.size(); i++)
                     EXPECT_GE(arrays.bound.pooled[i].count, arrays.real.pooled[i].count) << arrays.real.pooled[i].name;
@@ -113,6 +121,7 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
                 EXPECT_GE(bound.largestArray, real.largestArray);
                 EXPECT_LE(bound.total, largestExcess * real.total);
             }
+    EXPECT_GT(bordered, 10);
 }
 
 constexpr long long largeSharedMemory = 227 << 10, smallSharedMemory = 16 << 10; // bytes for a block
@@ -239,28 +248,29 @@ TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
 
 /** Otherwise two threads would write the same place: an immovable one may be in several clusters. */
 TEST(ConstraintTables, HaveOneThreadForTheStepsOfAParticle) {
-    for (const NamedSet& named : someSets()) {
-        SCOPED_TRACE(named.name);
-        const ConstraintSolver solver(named.set, Method::Automatic, Centroids::Merged);
-        const ConstraintTables tables(solver, true, ConstraintTables::ThreadGroups());
-        const int firstAlone = tables.smallGroups[0][2];
-        std::vector<int> inClusters(tables.numParticles), alone(tables.numParticles); // or in bodies
-        for (int i = 0; i < (int) tables.smallParticles.size(); i++)
-            if (const int p = tables.smallParticles[i]; p >= 0)
-                (i < firstAlone ? inClusters : alone)[p]++;
-        for (int node : tables.clusterParticle)
-            if (node < tables.numParticles)
-                inClusters[node]++;
-        for (int place = 0; place < tables.firstJoinedPlace(); place++)
-            inClusters[tables.bodyParticle[place]]++;
-        for (int place : tables.ownedPlaces) // of joined bodies
-            inClusters[tables.bodyParticle[place]]++;
-        for (int p = 0; p < tables.numParticles; p++)
-            if (named.set.inverseMass[p] > 0)
-                EXPECT_EQ(inClusters[p] + alone[p], 1) << p;
-            else
-                EXPECT_EQ(alone[p], 1) << p;
-    }
+    for (const NamedSet& named : someSets())
+        for (Centroids centroids : {Centroids::Merged, Centroids::BorderedParticles}) {
+            SCOPED_TRACE(named.name + (centroids == Centroids::Merged ? "" : ", with a border"));
+            const ConstraintSolver solver(named.set, Method::Automatic, centroids);
+            const ConstraintTables tables(solver, true, ConstraintTables::ThreadGroups());
+            const int firstAlone = tables.smallGroups[0][2];
+            std::vector<int> inClusters(tables.numParticles), alone(tables.numParticles); // or in bodies
+            for (int i = 0; i < (int) tables.smallParticles.size(); i++)
+                if (const int p = tables.smallParticles[i]; p >= 0)
+                    (i < firstAlone ? inClusters : alone)[p]++;
+            for (int node : tables.clusterParticle)
+                if (node < tables.numParticles)
+                    inClusters[node]++;
+            for (int place = 0; place < tables.firstJoinedPlace(); place++)
+                inClusters[tables.bodyParticle[place]]++;
+            for (int place : tables.ownedPlaces) // of joined bodies
+                inClusters[tables.bodyParticle[place]]++;
+            for (int p = 0; p < tables.numParticles; p++)
+                if (named.set.inverseMass[p] > 0)
+                    EXPECT_EQ(inClusters[p] + alone[p], 1) << p;
+                else
+                    EXPECT_EQ(alone[p], 1) << p;
+        }
 }
 
 TEST(TextMarkers, AreReplacedWhereverTheyStand) {

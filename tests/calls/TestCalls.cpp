@@ -269,6 +269,58 @@ Example chainWithRing() {
     return example;
 }
 
+/** Waters, a methyl group and a chain, the heights of groups of them and a distance of two: six bordered rows. All are
+ * in two groups, and no molecule is in more than one of the others. */
+Example groups() {
+    std::vector<const char*> names(60, "water");
+    names.push_back("CH3");
+    names.push_back("chain"); // rows of a part
+    Example example = table(names, Declared::InSystem);
+    const int numParticles = example.system->getNumParticles();
+    const auto range = [](int begin, int end) {
+        std::vector<int> all;
+        for (int i = begin; i < end; i++)
+            all.push_back(i);
+        return all;
+    };
+    auto* heights = new CustomCentroidConstraintForce(2, "z1 - z2 - h");
+    heights->addGlobalParameter("h", 0);
+    const auto add = [&](int begin, int middle, int end) {
+        heights->addConstraint({heights->addGroup(range(begin, middle)), heights->addGroup(range(middle, end))}, {});
+    };
+    add(0, 90, numParticles);
+    heights->addConstraint({heights->addGroup(range(0, 30)), heights->addGroup(range(30, numParticles))}, {});
+    for (int i : {0, 45, 90})
+        add(i, i + 24, i + 45);
+    auto* distance = new ConstraintForce();
+    const auto centre = [&](const std::vector<int>& group) {
+        Vec3 sum;
+        double mass = 0;
+        for (int i : group) {
+            sum += example.positions[i] * example.system->getParticleMass(i);
+            mass += example.system->getParticleMass(i);
+        }
+        return sum / mass;
+    };
+    const std::vector<int> first = range(135, 165), second = range(165, numParticles);
+    distance->addCentroidDistance(first, second, length(centre(first) - centre(second)));
+    example.system->addForce(heights);
+    example.system->addForce(distance);
+    return example;
+}
+
+/** Waters, whose halves are at a height. */
+Example slabs() {
+    Example example = table(std::vector<const char*>(60, "water"), Declared::InSystem);
+    auto* height = new CustomCentroidConstraintForce(2, "z1 - z2");
+    std::vector<int> halves[2];
+    for (int i = 0; i < 180; i++)
+        halves[i / 90].push_back(i);
+    height->addConstraint({height->addGroup(halves[0]), height->addGroup(halves[1])}, {});
+    example.system->addForce(height);
+    return example;
+}
+
 struct Kind {
     const char* name;
     std::function<Example()> make;
@@ -304,6 +356,8 @@ const std::vector<Kind>& kinds() {
              return bodiesOf({3, 20, 300, 5000});
          }}, // a thread, a block of either size, parts
         {"hinges", hinges},
+        {"groups", groups},
+        {"slabs", slabs},
         {"chainWithRing", chainWithRing},
         // One in parts that are all on a device at once, and one in more parts.
         {"longChain", [] { return chainsOf({2600}); }},
@@ -598,6 +652,8 @@ bool isTried(const std::string& precision, const std::string& kind, Solver solve
                isDirect = solver == ConstraintIntegrator::MatrixInversion;
     if (kind == "manyMolecules")
         return isMixed && integrator != "ConstraintForce" && (isDirect || integrator == "Rattle");
+    if (kind == "groups" || kind == "slabs")
+        return isMixed && isDirect && integrator == (kind == "groups" ? "RattleLangevin" : "Rattle");
     if (integrator == "RattleNoseHoover")
         return (kind == "hydrogens" || kind == "hinges") && isDirect;
     if (integrator == "GeodesicLangevin")
@@ -647,7 +703,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Cost{"declared", "Rattle", 7, 1}, Cost{"fullerenes", "Shake", 1, 1},
                     Cost{"fullerenes", "Rattle", 2, 1}, Cost{"fullerenes", "RattleLangevin", 2, 1},
                     Cost{"hinges", "Shake", 5, 1}, Cost{"hinges", "Rattle", 10, 1},
-                    Cost{"hinges", "RattleLangevin", 13, 1}, Cost{"chainWithRing", "Rattle", 8, 1}),
+                    Cost{"hinges", "RattleLangevin", 13, 1}, Cost{"groups", "Shake", 17, 1},
+                    Cost{"groups", "RattleLangevin", 36, 1}, Cost{"slabs", "Shake", 8, 1},
+                    Cost{"slabs", "Rattle", 14, 1}, Cost{"chainWithRing", "Rattle", 8, 1}),
     [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
 INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 

@@ -93,8 +93,8 @@ class Assembly:
     def centre(self, group: Sequence[int], weights: Sequence[float]) -> np.ndarray:
         return np.average([self.positions[p] for p in group], axis=0, weights=weights)
 
-    def centroids(self, group1: Sequence[int], group2: Sequence[int]):
-        self.constraints.addCentroidDistance(group1, group2, self.between(group1, group2))
+    def centroids(self, group1: Sequence[int], group2: Sequence[int], rate: float = 0):
+        self.constraints.addCentroidDistance(group1, group2, self.between(group1, group2), rate if self.moves else 0)
 
     def chain(self, bonds: int, mass: float = 12, straightness: float = 0.6) -> list[int]:
         steps = self.random.normal(size=(bonds, 3)) + np.array([straightness, 0, 0])
@@ -268,6 +268,17 @@ def everything(a: Assembly):
     large(a)
 
 
+def groups(a: Assembly):
+    """Bordered rows: groups of waters, of a cluster of a block, and of free particles, some of which overlap."""
+    waters = [i for _ in range(4) for i in a.water()]
+    chain = a.chain(11)
+    free = a.add([5, 6], [[0, 0, 0], [0.2, 0.1, 0]])
+    a.height(waters[:7], waters[5:])
+    a.centroids(waters[:6], chain[:5] + free)
+    a.centroids(chain[:3], chain[8:], 0.05)
+    a.height(free[:1], waters[9:])
+
+
 def stiff(a: Assembly):
     """Light particles between heavy ones, nearly in a line: pivots vanish in single precision."""
     n = 13
@@ -321,6 +332,7 @@ GLOBAL_FACTORS = ONE_PIECE | {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "0"}
 SOME_SHARED = ONE_PIECE | {"OPENMM_CONSTRAINTS_SHARED_MEMORY": "1000"}
 PARTS = {"OPENMM_CONSTRAINTS_PARTS": "30"}
 GLOBAL_PARTS = GLOBAL_FACTORS | PARTS
+BORDER = {"OPENMM_CONSTRAINTS_BORDER": "1"}
 JOINED_PARTS = {"OPENMM_CONSTRAINTS_PARTS": "6"}
 
 
@@ -403,6 +415,9 @@ for scheme in SCHEMES:
 CASES |= {
     "small iterative": Case(small, "GeodesicLangevin", "iterative", "single"),
     "local iterative": Case(local, "ConstraintForce", "iterative"),
+    "border": Case(groups, environment=BORDER, prepare=add_barostat, serves="a border of 4 rows", steps=3),
+    "border RattleLangevin": Case(groups, "RattleLangevin", environment=BORDER, serves="a border of 4 rows"),
+    "border iterative": Case(groups, "ConstraintForce", "iterative", "single", BORDER, serves="a border of 4 rows"),
     "local double": Case(local, precision="double"),
     "thread iterative": Case(kinds, "RattleLangevin", "iterative"),
     "warm start": Case(local, "Rattle", "iterative", prepare=start_warm),
@@ -471,6 +486,7 @@ for name in (
     "joints Rattle",
     "parts RattleLangevin",
     "parts of all kinds",
+    "border",
 ):
     CASES[name].is_quick = True
 

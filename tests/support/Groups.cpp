@@ -30,20 +30,21 @@ public:
         bonds->setUsesPeriodicBoundaryConditions(periodic);
         for (int i = 0; i < numWaters; i++)
             water({0.3 * (i % 7), 0.3 * (i / 7 % 7), 0.3 * (i / 49)});
-        if (among == Among::AllSorts)
-            otherSorts();
+        if (among != Among::WatersOnly)
+            otherSorts(among == Among::AllSorts);
         const std::vector<int> waters = range(0, 3 * numWaters), most = range(0, 3 * (numWaters - numWaters / 4)),
                                last = range(3 * (numWaters / 2), 3 * numWaters);
         height({most, {}}, {last, randomWeights(last)});
-        if (among == Among::AllSorts) {
+        if (among != Among::WatersOnly) {
             height({stars, {}}, {most, {}});
             distance({chain, {}}, {last, {}}); // in another image, if periodic
             distance({{chain[0], chain[1], chain[2]}, {}}, {{chain[6], chain[7]}, {1, 3}});
-            height({{body[0], body[1], free[0]}, randomWeights(range(0, 3))}, {stars, {}});
+            if (among == Among::AllSorts)
+                height({{body[0], body[1], free[0]}, randomWeights(range(0, 3))}, {stars, {}});
             height({{anchor, free[1], free[2]}, {1, 2, 1}}, {{free[3]}, {}});
-            height({{free[4]}, {}}, {{free[5], body[3]}, {}});
+            height({{free[4]}, {}}, {{free[5], among == Among::AllSorts ? body[3] : free[0]}, {}});
         }
-        for (int i = 0; i < (int) groups.positions.size() && periodic && among == Among::AllSorts; i++)
+        for (int i = 0; i < (int) groups.positions.size() && periodic && among != Among::WatersOnly; i++)
             if (std::find(chain.begin(), chain.end(), i) != chain.end())
                 groups.positions[i] += Vec3(-0.6, 0.9, 4);
         groups.system->addForce(bonds);
@@ -109,7 +110,7 @@ private:
         bond(o, h2, true);
         bond(h1, h2, true);
     }
-    void otherSorts() {
+    void otherSorts(bool withBody) {
         for (int i = 0; i < 3; i++)
             for (int a : star(Vec3(0.4 * i, 0.1, -0.4), 2 + i))
                 stars.push_back(a);
@@ -123,6 +124,8 @@ private:
         for (int i = 0; i < 6; i++)
             free.push_back(atom(5 + i, Vec3(0.3 * i, 1.5, -0.5) + inCube(0.1)));
         anchor = atom(0, Vec3(0.5, 1.7, -0.5));
+        if (!withBody)
+            return;
         std::vector<Vec3> shape;
         for (int i = 0; i < 5; i++) {
             shape.push_back(Vec3(0.15 * std::cos(i), 0.15 * std::sin(2 * i), 0.05 * i));

@@ -28,8 +28,8 @@ struct Groups {
     void addSprings(double k = 500);
 };
 
-/** What groups are made of, besides waters. */
-enum class Among { WatersOnly, AllSorts };
+/** What groups are made of, besides waters. Molecules: all but rigid bodies. */
+enum class Among { WatersOnly, Molecules, AllSorts };
 
 /** @param periodic  in a triclinic box: distances take minimum images, and two groups are in different ones */
 Groups makeGroups(Among among, int numWaters, bool periodic = false);
