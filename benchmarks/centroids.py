@@ -4,16 +4,21 @@
 
     python benchmarks/centroids.py
     python benchmarks/centroids.py --atoms 3000 --platform Reference --rounds 5
+    python benchmarks/centroids.py --platform OpenCL
+    python benchmarks/centroids.py --atoms 3000 --gpu H200
 
 Waters without forces, SHAKE and RATTLE: without the constraint; with "z1 - z2 - h" of two halves, weighted by mass,
-which no bond couples to, and weighted equally, which all bonds couple to. The three take turns in one process, from the
+which no bond couples to, and weighted equally, which all bonds couple to. They take turns in one process, from the
 same state, and the time is that of the process, with one thread. What the constraint costs is the difference to the
-first.
+first. On OpenCL both are there twice: with a border, and merging all molecules into one cluster. With --gpu the times
+of RATTLE are estimated as by gpu_model.py, which needs no GPU but what its text says.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -25,6 +30,7 @@ from openmmconstraints.terminal.table import make_console, make_table
 
 STEP_SIZE = 0.002  # ps
 WEIGHTS = ("none", "masses", "equal")
+MERGED = " merged"
 SHAPE = np.array([[0, 0, 0], [0.09572, 0, 0], [-0.023999, 0.092663, 0]])  # nm, TIP3P
 
 
@@ -66,14 +72,19 @@ def measure(
     num_atoms: int, integrator: str, tolerance: float, platform: str, rounds: int, steps: int
 ) -> list[tuple[Spread, int]]:
     """Time of a step (us) and iterations for each kind of weights."""
-    contexts, times = [], [[] for _ in WEIGHTS]
-    for weights in WEIGHTS:
+    kinds = list(WEIGHTS)
+    if platform == "OpenCL":
+        kinds += [weights + MERGED for weights in WEIGHTS[1:]]
+    contexts, times = [], [[] for _ in kinds]
+    for kind in kinds:
         system, positions = waters(num_atoms)
+        weights = kind.removesuffix(MERGED)
         if weights != "none":
             hold(system, positions, weights)
+        os.environ["OPENMM_CONSTRAINTS_BORDER"] = str(int(weights == kind))
         stepper = getattr(mc, integrator + "Integrator")(STEP_SIZE)
         stepper.setConstraintTolerance(tolerance)
-        properties = {"Threads": "1"} if platform == "CPU" else {}
+        properties = {"CPU": {"Threads": "1"}, "OpenCL": {"Precision": "mixed"}}.get(platform, {})
         context = mm.Context(system, stepper, mm.Platform.getPlatform(platform), properties)
         context.setPositions(positions)
         context.setVelocitiesToTemperature(300, 1)
@@ -83,7 +94,7 @@ def measure(
         context.setVelocities(state.getVelocities())
         run_steps(context, 2)  # the first projects
     for turn in range(rounds + 1):
-        for i in in_turn(range(len(WEIGHTS)), turn):
+        for i in in_turn(range(len(kinds)), turn):
             times[i].append(1e6 * run_steps(contexts[i], steps, process_time) / steps)
     spreads = [Spread.of(each[1:]) for each in times]
     assert all(spreads)
@@ -91,26 +102,64 @@ def measure(
     return list(zip(spreads, iterations, strict=True))
 
 
+def estimate(num_atoms: int, gpu: str) -> None:
+    """Times of a step of RATTLE on a GPU, launch by launch."""
+    from gpumodel.cases import ROOT, Case, run, stem_of
+
+    work = ROOT / "build" / "gpu-model"
+    (work / "inputs").mkdir(parents=True, exist_ok=True)
+    for kind in ("none", "masses", "masses" + MERGED):
+        case = Case(f"waters:{num_atoms}", kind.replace(" ", "-"), "Rattle", gpu)
+        system, positions = waters(num_atoms)
+        system.addForce(mm.HarmonicAngleForce())  # record.py asks for one
+        if kind != "none":
+            hold(system, positions, "masses")
+        integrator = mc.RattleIntegrator(STEP_SIZE)
+        context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+        context.setPositions(positions)
+        context.setVelocitiesToTemperature(300, 1)
+        integrator.applyVelocityConstraints()
+        state = context.getState(positions=True, velocities=True, parameters=True)
+        stem = stem_of(work / "inputs", case.system, case.constraints)
+        Path(f"{stem}.system.xml").write_text(mm.XmlSerializer.serialize(system), encoding="utf-8")
+        Path(f"{stem}.0.state.xml").write_text(mm.XmlSerializer.serialize(state), encoding="utf-8")
+        os.environ["OPENMM_CONSTRAINTS_BORDER"] = str(int(MERGED not in kind))
+        result = run(case, ROOT / "build", work)
+        print(f"{kind}: {result.total:.0f} us, {result.launches} launches", flush=True)
+        for row in result.rows:
+            print(
+                f"    {row.kernel}: {row.launches} x {row.blocks} x {row.threads}, {row.microseconds:.1f} us",
+                flush=True,
+            )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--atoms", type=int, nargs="+", default=[3000, 30000])
     parser.add_argument("--integrators", nargs="+", default=["Shake", "Rattle"])
     parser.add_argument("--tolerances", type=float, nargs="+", default=[1e-5])
-    parser.add_argument("--platform", choices=["Reference", "CPU"], default="CPU")
+    parser.add_argument("--platform", choices=["Reference", "CPU", "OpenCL"], default="CPU")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=10, help="steps of each round")
+    parser.add_argument("--gpu", help="estimate the times on this GPU: H200, RTX 4090 or A100")
     options = parser.parse_args()
+    if options.gpu is not None:
+        for atoms in options.atoms:
+            estimate(atoms, options.gpu)
+        return
 
+    os.environ["POCL_CPU_MAX_CU_COUNT"] = "1"
+    merged = ["by mass, merged", "equal, merged"] if options.platform == "OpenCL" else []
     table = make_table(
         f"{options.platform}, one thread: us a step",
         ["integrator"],
-        ["atoms", "tolerance", "no group", "by mass", "equal weights", "share by mass", "equal", "iterations"],
+        ["atoms", "tolerance", "no group", "by mass", "equal weights", *merged, "share by mass", "equal", "iterations"],
     )
     for integrator in options.integrators:
         for atoms in options.atoms:
             for tolerance in options.tolerances:
                 found = measure(atoms, integrator, tolerance, options.platform, options.rounds, options.steps)
-                (free, _), (by_mass, _), (equal, _) = found
+                (free, _), (by_mass, _), (equal, _) = found[:3]
                 table.add_row(
                     integrator,
                     f"{atoms:,}",
