@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Particles that bordered rows reach (border.cc), between the launches of a solve. What a solve changes, a displacement
-// (or an acceleration) or a velocity, is in `displacement` or `velm` then, with all corrections so far. Fields of responses have a place for
-// each of these particles.
+// (or an acceleration) or a velocity, is in `displacement` or `velm` then, with all corrections so far. Fields of
+// responses have a place for each of these particles.
 
 #define NUM_BORDER_PLACES a->borderCounts[0]
 #define NUM_BORDER_FIELDS a->borderCounts[1]

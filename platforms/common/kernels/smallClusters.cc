@@ -553,8 +553,8 @@ DEVICE void solveHeatedVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, in
 }
 
 #if AT_BORDER
-/** Find kappa with b_k.(c_i - c_j) = -offset_k, with errors relative to the largest. It is not
- *  reported: its error limits how fast turns with the border converge, or is one of work.
+/** Find kappa with b_k.(c_i - c_j) = -offset_k, with errors relative to the largest. None is reported: they limit how
+ *  fast turns with the border converge, or are errors of work.
  *  @param offsets  [$SIZE$] times |b_k| */
 DEVICE void solveLinear$SIZE$(const Arguments* a, Cluster$SIZE$* c, const mixed* offsets, GLOBAL mixed* multipliers) {
     mixed largest = 0;
