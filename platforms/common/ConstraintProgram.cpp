@@ -230,6 +230,14 @@ string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBord
                             {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
     const int inLocalMemory = smallBlock * (isCrowded || largest > maxInRegisters ? largest * (largest + 8) : 1);
     const int vectors = smallBlock * (isCrowded ? 3 * (2 * maxInRegisters + 1) : 1);
+    // Beside clusters at the border they are in two pieces, which takes registers.
+    const string all = "a->smallGroups[" + to_string(ConstraintTables::numSmallGroups - 2 + atBorder) + "]";
+    const string loop = constraintTables.hasBorder()
+                            ? "    const int4 all = " + all +
+                                  ";\n    for (int n = GLOBAL_ID; n < all.y + all.w; n += GLOBAL_SIZE) {\n"
+                                  "        const int cluster = n < all.y ? all.x + n : all.z + n - all.y;\n"
+                            : "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
+                              "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n";
     for (const StageText& stage : stages) {
         string choice;
         for (int size : small.sizes) {
@@ -262,11 +270,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBord
         text += arguments.kernelText("smallCluster_" + stage.name, isBounded ? "CROWDED " : "",
                                      "    LOCAL volatile number numbers[" + to_string(inLocalMemory) +
                                          "];\n    LOCAL volatile mixed vectors[" + to_string(vectors) + "];\n",
-                                     "    const int4 all = a->smallGroups[" +
-                                         to_string(ConstraintTables::numSmallGroups - 2 + atBorder) +
-                                         "];\n    for (int n = GLOBAL_ID; n < all.y + all.w; n += GLOBAL_SIZE) {\n"
-                                         "        const int cluster = n < all.y ? all.x + n : all.z + n - all.y;\n" +
-                                         choice + "    }\n");
+                                     loop + choice + "    }\n");
     }
     return text;
 }
