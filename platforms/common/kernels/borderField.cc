@@ -32,15 +32,6 @@ DEVICE mixed3 displacementAt(const Arguments* a, int i) {
     return make_mixed3(d.x, d.y, d.z);
 }
 
-DEVICE void putDisplacement(const Arguments* a, int i, mixed3 value) {
-    mixed4 d;
-    d.x = value.x;
-    d.y = value.y;
-    d.z = value.z;
-    d.w = 0;
-    a->displacement[i] = d;
-}
-
 // ---- before and after a solve of clusters in a turn ------------------------------------------------------------------
 
 DEVICE void takeDisplacement(const Arguments* a, int i, Particle* p) {
@@ -49,7 +40,7 @@ DEVICE void takeDisplacement(const Arguments* a, int i, Particle* p) {
 
 DEVICE void giveDisplacement(const Arguments* a, int i, Particle* p) {
     p->d = p->d + p->c;
-    putDisplacement(a, i, p->d);
+    storeDisplacement(a, i, p->d);
 }
 
 DEVICE void takeVelocity(const Arguments* a, int i, Particle* p) {

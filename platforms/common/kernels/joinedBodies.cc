@@ -74,15 +74,6 @@ DEVICE mixed3 displacementOfNode(const Arguments* a, int node) {
     return make_mixed3(d.x, d.y, d.z) + load3(a->impulse, node);
 }
 
-DEVICE void setDisplacementOfNode(const Arguments* a, int node, mixed3 value) {
-    mixed4 d;
-    d.x = value.x;
-    d.y = value.y;
-    d.z = value.z;
-    d.w = 0;
-    a->displacement[node] = d;
-}
-
 /** Velocity of a node at the start. */
 DEVICE mixed3 velocityOfNode(const Arguments* a, int node) {
     return load3(a->nodeVelocity, node - a->numParticles);

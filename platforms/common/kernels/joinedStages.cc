@@ -29,8 +29,8 @@ DEVICE void setNodes(const Arguments* a, const Body* body, mixed3 velocity, mixe
     const int b = body->number - FIRST_JOINED, origin = originNode(a, b);
     store3(a->nodeVelocity, origin - a->numParticles, velocity);
     store3(a->nodeVelocity, origin + 1 - a->numParticles, turnVelocity);
-    setDisplacementOfNode(a, origin, displacement);
-    setDisplacementOfNode(a, origin + 1, turn);
+    storeDisplacement(a, origin, displacement);
+    storeDisplacement(a, origin + 1, turn);
     store3(a->impulse, origin, make_mixed3(0, 0, 0));
     store3(a->impulse, origin + 1, make_mixed3(0, 0, 0));
 }
@@ -122,7 +122,7 @@ DEVICE void join_solveVelocitySpread(const Arguments* a, Body* body, const BodyS
     join_solveVelocities(a, body, sums);
     const mixed3 w = 0.5f * angularVelocity(body->constants, body->axes, sums->field);
     const mixed3 torque = make_mixed3(0, 0, 0) - cross(w, scaledBy(w, body->constants.inertia));
-    setDisplacementOfNode(a, originNode(a, body->number - FIRST_JOINED) + 1, turnOf(body->constants, torque));
+    storeDisplacement(a, originNode(a, body->number - FIRST_JOINED) + 1, turnOf(body->constants, torque));
 }
 
 DEVICE void finish_solveVelocitySpread(const Arguments* a, Body* body) {

@@ -118,16 +118,12 @@ DEVICE void storePartState(const Arguments* a, int c, const PartState* state) {
 
 /** Take up what a part's particle is before the solve. */
 DEVICE void takeParticleGeneral(const Arguments* a, int c, int n, const Particle* p) {
-    mixed4 d, v;
-    d.x = p->d.x;
-    d.y = p->d.y;
-    d.z = p->d.z;
-    d.w = 0;
+    mixed4 v;
     v.x = p->v.x;
     v.y = p->v.y;
     v.z = p->v.z;
     v.w = p->w;
-    a->displacement[NODE_OF_PLACE(n)] = d;
+    storeDisplacement(a, NODE_OF_PLACE(n), p->d);
     a->placeVelocity[n] = v;
     store3(a->impulse, NODE_OF_PLACE(n), make_mixed3(0, 0, 0));
 }

@@ -300,12 +300,16 @@ DEVICE void storeVelocity(const Arguments* a, int i, const Particle* p) {
     }
 }
 
-DEVICE void storeParticle(const Arguments* a, int i, const Particle* p) {
+DEVICE void storeDisplacement(const Arguments* a, int node, mixed3 value) {
     mixed4 d;
-    d.x = p->d.x;
-    d.y = p->d.y;
-    d.z = p->d.z;
+    d.x = value.x;
+    d.y = value.y;
+    d.z = value.z;
     d.w = 0;
-    a->displacement[i] = d;
+    a->displacement[node] = d;
+}
+
+DEVICE void storeParticle(const Arguments* a, int i, const Particle* p) {
+    storeDisplacement(a, i, p->d);
     storeVelocity(a, i, p);
 }
