@@ -231,7 +231,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBord
     const int inLocalMemory = smallBlock * (isCrowded || largest > maxInRegisters ? largest * (largest + 8) : 1);
     const int vectors = smallBlock * (isCrowded ? 3 * (2 * maxInRegisters + 1) : 1);
     // Beside clusters at the border they are in two pieces, which takes registers.
-    const string all = "a->smallGroups[" + to_string(ConstraintTables::numSmallGroups - 2 + atBorder) + "]";
+    const string all = "a->smallGroups[" + to_string(ConstraintTables::allSmallGroups(atBorder)) + "]";
     const string loop = constraintTables.hasBorder()
                             ? "    const int4 all = " + all +
                                   ";\n    for (int n = GLOBAL_ID; n < all.y + all.w; n += GLOBAL_SIZE) {\n"
@@ -261,7 +261,7 @@ string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBord
             text += fillMarkers("smallStage", ConstraintKernelSources::smallStage,
                                 {{"STEPS", steps}, {"STAGE", stage.name}, {"SIZE", n}});
             choice += "        const int4 group" + n + " = a->smallGroups[" +
-                      to_string(size + (atBorder ? maxSmallCluster + 1 : 0)) + "];\n        if (cluster >= group" + n +
+                      to_string(ConstraintTables::smallGroup(size, atBorder)) + "];\n        if (cluster >= group" + n +
                       ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
                       "(a, cluster, group" + n + ", numbers + LOCAL_ID, vectors + LOCAL_ID);\n";
         }

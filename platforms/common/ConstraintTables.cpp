@@ -164,7 +164,7 @@ void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph&
     // Particles without constraints and immovable ones come last, one each.
     int first = numSmallClusters;
     for (bool border : {false, true}) {
-        Int4 &group = smallGroups[border ? maxSmallCluster + 1 : 0], &all = smallGroups[numSmallGroups - 2 + border];
+        Int4 &group = smallGroups[smallGroup(0, border)], &all = smallGroups[allSmallGroups(border)];
         group = {first, 0, (int) smallParticles.size(), numRows};
         for (int p = 0; p < set.numParticles(); p++)
             if (!isTaken[p] && isAtBorder(p) == border) {
@@ -188,7 +188,7 @@ void ConstraintTables::addSmallOf(const ConstraintSet& set, const std::vector<st
     for (int size = maxSmallCluster; size > 0; size--) {
         const auto& clusters = bySize[size];
         const int count = (int) clusters.size(), firstPlace = (int) smallParticles.size();
-        smallGroups[(isAtBorder ? maxSmallCluster + 1 : 0) + size] = {numSmallClusters, count, firstPlace, numRows};
+        smallGroups[smallGroup(size, isAtBorder)] = {numSmallClusters, count, firstPlace, numRows};
         if (count == 0)
             continue;
         (isAtBorder ? smallAtBorder : small).sizes.push_back(size);
@@ -229,7 +229,7 @@ void ConstraintTables::addSmallOf(const ConstraintSet& set, const std::vector<st
         numSmallClusters += count;
         numRows += size * count;
     }
-    smallGroups[numSmallGroups - 2 + isAtBorder] = {firstCluster, numSmallClusters - firstCluster, 0, 0};
+    smallGroups[allSmallGroups(isAtBorder)] = {firstCluster, numSmallClusters - firstCluster, 0, 0};
 }
 
 /** A node's number on the device: only joined bodies have some there. */

@@ -97,6 +97,13 @@ public:
      * first row. Two more: {first cluster, clusters, first particle of no cluster, such particles} of each. */
     std::vector<Int4> smallGroups;
     static constexpr int numSmallGroups = 2 * (maxSmallCluster + 1) + 2;
+    /** Places in smallGroups. */
+    static constexpr int smallGroup(int size, bool atBorder) {
+        return (atBorder ? maxSmallCluster + 1 : 0) + size;
+    }
+    static constexpr int allSmallGroups(bool atBorder) {
+        return numSmallGroups - 2 + (atBorder ? 1 : 0);
+    }
     std::vector<int> smallParticles; ///< -1: none
     std::vector<int> smallClusterType;
     std::vector<Int4> smallTypes;     ///< first and second particles, 4 bits a row; periodic rows; first number
@@ -217,6 +224,10 @@ public:
 
     /** The parts in which thread blocks solve a cluster; none: it is solved as a whole. */
     static std::vector<Part> partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts);
+    /** The constraints of a part: those that it solves, then its ring. */
+    static std::vector<int> constraintsOf(const ConstraintGraph& graph, const Cluster& cluster, const Part& part);
+    /** Whether parts with such constraints may stay in shared memory. */
+    static bool canBeLocal(const ConstraintSet& set, int constraint);
     /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
 

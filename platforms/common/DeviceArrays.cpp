@@ -19,14 +19,10 @@ void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
 
 /** Upper bounds, exact where rows are not only distances. */
 PartCounts countsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, const Part& part) {
-    std::vector<int> constraints;
-    for (const std::vector<int>* rows : {&part.solved, &part.ring})
-        for (int r : *rows)
-            constraints.push_back(graph.rows[cluster.begin + r]);
-    const auto is = [&](auto what) { return std::any_of(constraints.begin(), constraints.end(), what); };
-    const auto kindOf = [&](int k) { return set.constraints[k].kind; };
-    if (is([&](int k) { return isAngular(kindOf(k)); }) &&
-        !is([&](int k) { return kindOf(k) != CoordinateKind::Distance && !isAngular(kindOf(k)); }))
+    const std::vector<int> constraints = ConstraintTables::constraintsOf(graph, cluster, part);
+    const auto first = constraints.begin(), last = constraints.end();
+    if (std::any_of(first, last, [&](int k) { return isAngular(set.constraints[k].kind); }) &&
+        std::all_of(first, last, [&](int k) { return ConstraintTables::canBeLocal(set, k); }))
         return {set, constraints, part.factor};
     PartCounts n;
     n.solved = (int) part.solved.size();

@@ -114,27 +114,33 @@ void ConstraintTables::addPlaces(int firstRow, int lastRow) {
         placeOf[clusterParticle[i]] = -1;
 }
 
+std::vector<int> ConstraintTables::constraintsOf(const ConstraintGraph& graph, const Cluster& cluster,
+                                                 const Part& part) {
+    std::vector<int> constraints;
+    for (const std::vector<int>* rows : {&part.solved, &part.ring})
+        for (int r : *rows)
+            constraints.push_back(graph.rows[cluster.begin + r]);
+    return constraints;
+}
+
+bool ConstraintTables::canBeLocal(const ConstraintSet& set, int constraint) {
+    const Constraint& c = set.constraints[constraint];
+    return (c.kind == CoordinateKind::Distance || isAngular(c.kind)) && !set.isJoined(c);
+}
+
 /** Counts of parts, if all rows of a cluster are distances, angles and dihedrals of particles, and no two distances
  * share both particles; otherwise none. */
 std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, const ConstraintGraph& graph,
                                                    const Cluster& cluster, const std::vector<Part>& parts) const {
     const auto first = graph.rows.begin() + cluster.begin, last = graph.rows.begin() + cluster.end;
-    if (parts.empty() || !std::all_of(first, last, [&](int k) {
-            const Constraint& c = set.constraints[k];
-            return (c.kind == CoordinateKind::Distance || isAngular(c.kind)) && !set.isJoined(c);
-        }))
+    if (parts.empty() || !std::all_of(first, last, [&](int k) { return canBeLocal(set, k); }))
         return {};
     std::vector<PartCounts> counts;
     if (parts.size() == 1)
         counts.emplace_back(set, std::vector<int>(first, last), graph.factors[cluster.factor]);
     else
-        for (const Part& part : parts) {
-            std::vector<int> constraints;
-            for (const std::vector<int>* rows : {&part.solved, &part.ring})
-                for (int r : *rows)
-                    constraints.push_back(first[r]);
-            counts.emplace_back(set, constraints, part.factor);
-        }
+        for (const Part& part : parts)
+            counts.emplace_back(set, constraintsOf(graph, cluster, part), part.factor);
     const bool areEqual = std::any_of(counts.begin(), counts.end(), [](const PartCounts& each) {
         return each.angles == 0 && each.moreCouplings > 0;
     });
