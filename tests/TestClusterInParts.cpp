@@ -49,18 +49,6 @@ std::vector<TestSystem> largeOnes() {
     return {protein(360), protein(700), bentChain(2400, 111, true), longChain(2100), mesh(40)};
 }
 
-void expectSame(const Solution& a, const Solution& b) {
-    EXPECT_EQ(a.position.outcome, b.position.outcome);
-    EXPECT_EQ(a.position.iterations, b.position.iterations);
-    EXPECT_EQ(a.position.maxError, b.position.maxError);
-    EXPECT_EQ(a.position.constraint, b.position.constraint);
-    EXPECT_EQ(farthest(a.delta, b.delta), 0);
-    EXPECT_EQ(farthest(a.impulse, b.impulse), 0);
-    EXPECT_EQ(farthest(a.velocities, b.velocities), 0);
-    EXPECT_EQ(a.multipliers.lambda, b.multipliers.lambda);
-    EXPECT_EQ(a.multipliers.mu, b.multipliers.mu);
-}
-
 } // namespace
 
 // ---- how it is cut --------------------------------------------------------------------------------------------------

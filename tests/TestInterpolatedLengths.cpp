@@ -49,17 +49,6 @@ std::unique_ptr<ConstraintSolver> fastSolver(const ConstraintSet& set, std::shar
     return solver;
 }
 
-void expectSame(const Solution& a, const Solution& b) {
-    EXPECT_EQ(a.position.outcome, b.position.outcome);
-    EXPECT_EQ(a.position.constraint, b.position.constraint);
-    EXPECT_EQ(a.position.maxError, b.position.maxError);
-    EXPECT_EQ(farthest(a.delta, b.delta), 0);
-    EXPECT_EQ(farthest(a.impulse, b.impulse), 0);
-    EXPECT_EQ(farthest(a.velocities, b.velocities), 0);
-    EXPECT_EQ(a.multipliers.lambda, b.multipliers.lambda);
-    EXPECT_EQ(a.multipliers.mu, b.multipliers.mu);
-}
-
 /** Each shape, in full and half-empty lanes, and large clusters, of which one is solved in parts. */
 std::vector<std::pair<TestSystem, int>> shapes() {
     std::vector<std::pair<TestSystem, int>> all;

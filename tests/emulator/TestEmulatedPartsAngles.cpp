@@ -3,6 +3,7 @@
 // Angles and dihedrals among the bonds of clusters in parts, which keep them in shared memory: several that share
 // particles, so that rows have two or three particles in common, moving ones, and one at half a turn.
 #include "Emulated.h"
+#include "support/JoinedBodies.h"
 #include "support/LargeSystems.h"
 #include <cmath>
 
@@ -16,11 +17,6 @@ constexpr auto direct = ConstraintIntegrator::MatrixInversion;
 
 double length(const Vec3& d) {
     return std::sqrt(d.dot(d));
-}
-
-double dihedralOf(const Vec3& x1, const Vec3& x2, const Vec3& x3, const Vec3& x4) {
-    const Vec3 a = x1 - x2, b = x2 - x3, c = x3 - x4, m = a.cross(b), n = b.cross(c);
-    return std::atan2(-length(b) * a.dot(n), m.dot(n));
 }
 
 /** A protein of which residues hold an angle, a dihedral, or two of each that overlap; some move. Four more particles
@@ -42,13 +38,14 @@ InitialState proteinWithAngles(int residues, bool moves) {
                        toVectors(thermalVelocities(system, 1))};
     addSprings(*start.system, system);
     const Vectors& x = start.positions;
+    const std::vector<Real3>& p = system.positions;
     auto* force = new ConstraintForce();
     const auto angle = [&](int i, int j, int k, double rate) {
         const Vec3 u = x[i] - x[j], w = x[k] - x[j];
         force->addAngle(i, j, k, std::acos(u.dot(w) / (length(u) * length(w))), rate);
     };
     const auto dihedral = [&](int i, int j, int k, int l, double rate) {
-        force->addDihedral(i, j, k, l, dihedralOf(x[i], x[j], x[k], x[l]), rate);
+        force->addDihedral(i, j, k, l, dihedralOf(p[i], p[j], p[k], p[l]), rate);
     };
     for (int k = 0; k < residues; k++) {
         // carbon, carbon of the branch, a hydrogen of each, oxygen, nitrogen
@@ -141,10 +138,10 @@ TEST(EmulatedPartsAnglesOf, FourChainsMoveAsOnReference) {
         const TestSystem system = b.build();
         InitialState state{toOpenMM(system, Declared::InForce), toVectors(system.positions),
                            toVectors(thermalVelocities(system, 1))};
-        const Vectors& x = state.positions;
+        const std::vector<Real3>& p = system.positions;
         auto* force = new ConstraintForce();
         force->addDihedral(ends[0], ends[1], ends[2], ends[3],
-                           dihedralOf(x[ends[0]], x[ends[1]], x[ends[2]], x[ends[3]]));
+                           dihedralOf(p[ends[0]], p[ends[1]], p[ends[2]], p[ends[3]]));
         state.system->addForce(force);
         return state;
     };

@@ -93,6 +93,19 @@ struct Solution {
     }
 };
 
+/** The same bits. */
+inline void expectSame(const Solution& a, const Solution& b) {
+    EXPECT_EQ(a.position.outcome, b.position.outcome);
+    EXPECT_EQ(a.position.iterations, b.position.iterations);
+    EXPECT_EQ(a.position.maxError, b.position.maxError);
+    EXPECT_EQ(a.position.constraint, b.position.constraint);
+    EXPECT_EQ(farthest(a.delta, b.delta), 0);
+    EXPECT_EQ(farthest(a.impulse, b.impulse), 0);
+    EXPECT_EQ(farthest(a.velocities, b.velocities), 0);
+    EXPECT_EQ(a.multipliers.lambda, b.multipliers.lambda);
+    EXPECT_EQ(a.multipliers.mu, b.multipliers.mu);
+}
+
 } // namespace ConstraintTests
 
 #endif
