@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("--platform", choices=["Reference", "CPU", "OpenCL"], default="CPU")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=10, help="steps of each round")
-    parser.add_argument("--gpu", help="estimate the times on this GPU: H200, RTX 4090 or A100")
+    parser.add_argument("--gpu", help="estimate the times on this GPU: H200, RTX4090 or A100")
     options = parser.parse_args()
     if options.gpu is not None:
         for atoms in options.atoms:
