@@ -15,7 +15,8 @@ file.
 A system "dhfr x 45" is so many copies side by side. At most seven of them are executed, on their share of the device,
 and of blocks that do not wait for each other only those of one multiprocessor: "dhfr x 1" shows by comparison with
 "dhfr" what that changes. "villin + polyethylene:44 x 75 / 4" are molecules side by side, on a quarter of the device's
-multiprocessors. Constraints "AllBonds+10" are all bonds, ten angles and ten dihedrals.
+multiprocessors. Constraints "AllBonds+10" are all bonds, ten angles and ten dihedrals;
+"AllBonds+10+10+10" hold ten expressions and ten joined rigid bodies as well.
 
 The model only ranks designs until it agrees with a real GPU within 30 %.
 """

@@ -30,7 +30,7 @@ class Case:
     """What is timed."""
 
     system: str  # or "dhfr x 4": so many copies side by side, of whose blocks some are executed; or as mixture_of()
-    constraints: str  # or as bonds_and_angles_of()
+    constraints: str  # or as bonds_and_others_of()
     integrator: str
     gpu: str
 
@@ -90,10 +90,10 @@ def mixture_of(system: str) -> tuple[list[tuple[str, int]], int]:
     return [copies_of(molecule) for molecule in molecules.split(" + ")], int(share or 1)
 
 
-def bonds_and_angles_of(constraints: str) -> tuple[str, int]:
-    """What "AllBonds+10" holds besides bonds: ten angles and ten dihedrals."""
-    bonds, _, angles = constraints.partition("+")
-    return bonds, int(angles or 0)
+def bonds_and_others_of(constraints: str) -> tuple[str, list[int]]:
+    """What "AllBonds+10+5+2" holds besides bonds: ten angles and dihedrals, five expressions, two rigid bodies."""
+    bonds, *others = constraints.split("+")
+    return bonds, [int(count) for count in [*others, "0", "0", "0"][:3]]
 
 
 def stem_of(folder: Path, name: str, constraints: str) -> Path:
@@ -105,7 +105,7 @@ def write_inputs(folder: Path, systems: list[str], constraints: list[str]) -> No
     """Systems with the positions and velocities of a run at 300 K; see openmmconstraints/benchmark/inputs.py."""
     folder.mkdir(parents=True, exist_ok=True)
     names = dict.fromkeys(name for system in systems for name, _ in mixture_of(system)[0])
-    bonds = dict.fromkeys(bonds_and_angles_of(one)[0] for one in constraints)
+    bonds = dict.fromkeys(bonds_and_others_of(one)[0] for one in constraints)
     wanted = [(s, c) for s in names for c in bonds if not Path(f"{stem_of(folder, s, c)}.0.state.xml").exists()]
     for system, one in wanted:
         command = [sys.executable, "-m", "openmmconstraints", "benchmark", "--write-input", str(folder)]
@@ -135,8 +135,8 @@ def record(case: Case, molecules: list[tuple[str, int]], multiprocessors: int, b
         "EMULATOR_FLAGS": "-O1",
         **dict.fromkeys(("EMULATOR_CACHE", "OPENMM_CACHE_DIR", "TMPDIR"), str(cache)),
     }
-    bonds, angles = bonds_and_angles_of(case.constraints)
-    command = [sys.executable, str(Path(__file__).with_name("record.py")), case.integrator, str(angles)]
+    bonds, others = bonds_and_others_of(case.constraints)
+    command = [sys.executable, str(Path(__file__).with_name("record.py")), case.integrator, *map(str, others)]
     for name, copies in molecules:
         stem = stem_of(work / "inputs", name, bonds)
         command += [f"{stem}.system.xml", f"{stem}.0.state.xml", str(copies)]
