@@ -372,7 +372,7 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
         PartCounts largest;
         for (const PartCounts& each : counts)
             largest.include(each);
-        server.blockSize = blockSizeOfPart(rows, largest.angles);
+        server.blockSize = blockSizeOfPart(rows, largest);
         server.isShared = numbers <= available.sharedNumbers(server.blockSize);
         server.isLocal = !counts.empty() && fitsShared(largest, server.blockSize);
     }

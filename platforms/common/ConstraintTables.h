@@ -226,7 +226,7 @@ public:
     static std::vector<Part> partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts);
     /** The constraints of a part: those that it solves, then its ring. */
     static std::vector<int> constraintsOf(const ConstraintGraph& graph, const Cluster& cluster, const Part& part);
-    /** Whether parts with such constraints may stay in shared memory. */
+    /** Whether parts with such a constraint may stay in shared memory. */
     static bool canBeLocal(const ConstraintSet& set, int constraint);
     /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
@@ -278,7 +278,7 @@ private:
     bool fitsShared(const PartCounts& counts, int blockSize) const;
     std::vector<Served> inBundles(std::vector<Served> served) const;
     Bundling bundlingOf(const std::vector<Served>& served, std::size_t firstWhole, int mostRows) const;
-    int blockSizeOfPart(int rows, int angles) const;
+    int blockSizeOfPart(int rows, const PartCounts& counts) const;
     void addRange(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<Served>& served);
     bool smallInRegisters;
     ThreadGroups available;

@@ -21,7 +21,7 @@ void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
 PartCounts countsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, const Part& part) {
     const std::vector<int> constraints = ConstraintTables::constraintsOf(graph, cluster, part);
     const auto first = constraints.begin(), last = constraints.end();
-    if (std::any_of(first, last, [&](int k) { return isAngular(set.constraints[k].kind); }) &&
+    if (std::any_of(first, last, [&](int k) { return set.constraints[k].kind != CoordinateKind::Distance; }) &&
         std::all_of(first, last, [&](int k) { return ConstraintTables::canBeLocal(set, k); }))
         return {set, constraints, part.factor};
     PartCounts n;

@@ -124,12 +124,11 @@ std::vector<int> ConstraintTables::constraintsOf(const ConstraintGraph& graph, c
 }
 
 bool ConstraintTables::canBeLocal(const ConstraintSet& set, int constraint) {
-    const Constraint& c = set.constraints[constraint];
-    return (c.kind == CoordinateKind::Distance || isAngular(c.kind)) && !set.isJoined(c);
+    return !set.isJoined(set.constraints[constraint]);
 }
 
-/** Counts of parts, if all rows of a cluster are distances, angles and dihedrals of particles, and no two distances
- * share both particles; otherwise none. */
+/** Counts of parts, if no row of a cluster joins bodies, and of distances alone no two share both particles; otherwise
+ *  none. */
 std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, const ConstraintGraph& graph,
                                                    const Cluster& cluster, const std::vector<Part>& parts) const {
     const auto first = graph.rows.begin() + cluster.begin, last = graph.rows.begin() + cluster.end;
@@ -141,15 +140,16 @@ std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, con
     else
         for (const Part& part : parts)
             counts.emplace_back(set, constraintsOf(graph, cluster, part), part.factor);
-    const bool areEqual = std::any_of(counts.begin(), counts.end(), [](const PartCounts& each) {
-        return each.angles == 0 && each.moreCouplings > 0;
-    });
+    const bool areEqual = std::any_of(counts.begin(), counts.end(),
+                                      [](const PartCounts& each) { return each.slots == 0 && each.moreCouplings > 0; });
     return areEqual ? std::vector<PartCounts>() : counts;
 }
 
-/** Angles have warps of their own, if there is room. */
-int ConstraintTables::blockSizeOfPart(int rows, int angles) const {
-    const int threads = rows + (angles > 0 ? 32 : 0) + angles;
+/** Rows that are no distances have warps of their own, by how they are evaluated, if there is room. */
+int ConstraintTables::blockSizeOfPart(int rows, const PartCounts& counts) const {
+    int threads = rows;
+    for (int others : {counts.angles, counts.inMemory})
+        threads += others > 0 ? 32 + others : 0;
     return std::min(std::min(64 * ((threads + 63) / 64), maxPartBlock), available.largestBlock);
 }
 
@@ -202,7 +202,7 @@ std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Se
     for (int rows = step; rows <= mostRows && available.waitingBlocks > 1; rows += step) {
         Bundling next = bundlingOf(served, firstWhole, rows);
         if (turnsOf(next) < turnsOf(best) && tablesOf(next) <= tablesOf(alone) &&
-            fitsShared(next.largest, blockSizeOfPart(next.largest.rows, next.largest.angles)))
+            fitsShared(next.largest, blockSizeOfPart(next.largest.rows, next.largest)))
             best = std::move(next);
     }
     std::vector<Served> result(std::make_move_iterator(served.begin()), std::make_move_iterator(whole));
@@ -214,7 +214,7 @@ std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Se
             bundle.clusters.push_back(served[i].clusters[0]);
             bundle.counts[0].add(served[i].counts[0]);
         }
-        bundle.server.blockSize = blockSizeOfPart(bundle.counts[0].rows, bundle.counts[0].angles);
+        bundle.server.blockSize = blockSizeOfPart(bundle.counts[0].rows, bundle.counts[0]);
     }
     return result;
 }

@@ -51,7 +51,7 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
     for (int k = 0; k < rows; k++) {
         const Constraint& c = set.constraints[constraints[k]];
         if (c.kind != CoordinateKind::Distance) {
-            angles++;
+            (isAngular(c.kind) ? angles : inMemory)++;
             slots += c.size();
         }
         for (int p : c.particles) {
@@ -86,9 +86,9 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
 }
 
 /** Counts that add up where parts are side by side. */
-static constexpr int PartCounts::*addedUp[] = {&PartCounts::rows,   &PartCounts::solved,  &PartCounts::places,
-                                               &PartCounts::others, &PartCounts::entries, &PartCounts::records,
-                                               &PartCounts::angles, &PartCounts::slots,   &PartCounts::moreCouplings};
+static constexpr int PartCounts::*addedUp[] = {
+    &PartCounts::rows,    &PartCounts::solved, &PartCounts::places,   &PartCounts::others, &PartCounts::entries,
+    &PartCounts::records, &PartCounts::angles, &PartCounts::inMemory, &PartCounts::slots,  &PartCounts::moreCouplings};
 static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
 
 void PartCounts::include(const PartCounts& other) {
@@ -128,7 +128,7 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"INVERSE_MASS", all},
          {"ANGLE_BOND", 9 * n.angles},
          {"ANGLE_FREE", 3 * n.angles}});
-    add(floats4, numFloats4, {{"GRADIENT", n.angles > 0 ? elements : n.solved}, {"START_GRADIENT", elements + 1}});
+    add(floats4, numFloats4, {{"GRADIENT", n.slots > 0 ? elements : n.solved}, {"START_GRADIENT", elements + 1}});
     add(numbers, numNumbers,
         {{"TARGET", n.solved}, {"SCALE", n.solved}, {"SMALL_TOTAL", elements + 1}, {"NUMBER_WEIGHT", all}});
     add(floats, numFloats,
@@ -148,7 +148,8 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"ENTRY", 4 * n.entries},
          {"PLACE_ROWS", firstRowsOfPlace * n.places},
          {"COUNTS", 8},
-         {"ANGLE_OF_ROW", n.angles > 0 ? n.rows : 0},
+         {"IN_MEMORY", n.inMemory},
+         {"ELEMENT_PLACE", n.slots},
          {"PLACE_START", n.places + 1},
          {"OTHER_ROWS", 2 * n.rows + n.slots},
          {"LEVEL_RECORDS", n.levels + 2}, // read ahead
@@ -175,7 +176,9 @@ std::string PartLayout::definitions() const {
             define("AT_" + array.name, array.begin);
     define("PART_ROWS", n.rows);
     define("PART_ELEMENTS", n.rows + n.slots);
+    define("PART_SLOTS", n.slots);
     define("PART_ANGLES", n.angles);
+    define("PART_IN_MEMORY", n.inMemory);
     define("PART_SOLVED", n.solved);
     define("PART_ENTRIES", n.entries);
     define("PART_RECORDS", n.records);
@@ -210,8 +213,9 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
               firstLevelEntry = t.levelEntryStart[firstLevel],
               numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows, counts.solved, counts.places, counts.entries, counts.levels, counts.angles};
-    for (int i = 0; i < 6; i++)
+    const int sizes[] = {counts.rows,   counts.solved, counts.places,  counts.entries,
+                         counts.levels, counts.angles, counts.inMemory};
+    for (int i = 0; i < 7; i++)
         put(shorts, "COUNTS", i, sizes[i]);
     for (int i = 0; i < n.places + n.others; i++)
         put(ints, "PARTICLE", i, -1);
@@ -219,10 +223,11 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
         put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
     std::map<int, int> otherPlace;                  // of particles that are not displaced
     std::vector<int> firstElement(counts.rows, -1); // of rows that are no distances
-    for (int k = 0, angle = 0, element = n.rows; k < counts.rows; k++) {
+    for (int k = 0, angle = 0, inMemory = 0, element = n.rows; k < counts.rows; k++) {
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
         const int first = t.slotStart[firstRow + k], size = t.slotStart[firstRow + k + 1] - first;
-        const bool isAngle = t.rowKind[firstRow + k] != (int) RowKind::Distance;
+        const auto kind = (RowKind) t.rowKind[firstRow + k];
+        const bool isDistance = kind == RowKind::Distance;
         std::vector<int> places(size);
         for (int i = 0; i < size; i++) {
             const int s = first + i;
@@ -236,18 +241,23 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
             }
         }
         const bool isLeaf = k < counts.solved && t.rowIsLeaf[firstRow + k] != 0;
+        const int one = isDistance ? places[0] : element, other = isDistance ? places[1] : size;
         put(ints, "ROW_PLACES", k,
-            int(unsigned(places[0] | (isLeaf ? mark : 0)) | unsigned(places[1] | (isAngle ? mark : 0)) << 16));
-        if (!isAngle)
+            int(unsigned(one | (isLeaf ? mark : 0)) | unsigned(other | (isDistance ? 0 : mark)) << 16));
+        if (isDistance)
             continue;
         firstElement[k] = element;
-        put(shorts, "ANGLE_OF_ROW", k, angle);
-        const int numbers[] = {k, t.rowKind[firstRow + k], element, size};
-        for (int i = 0; i < 4; i++) {
-            put(shorts, "ANGLE", 8 * angle + i, numbers[i]);
-            put(shorts, "ANGLE", 8 * angle + 4 + i, places[std::min(i, size - 1)]);
-        }
-        angle++;
+        for (int i = 0; i < size; i++)
+            put(shorts, "ELEMENT_PLACE", element - n.rows + i, places[i]);
+        if (kind == RowKind::Angle || kind == RowKind::Dihedral) {
+            const int numbers[] = {k, (int) kind, element, size};
+            for (int i = 0; i < 4; i++) {
+                put(shorts, "ANGLE", 8 * angle + i, numbers[i]);
+                put(shorts, "ANGLE", 8 * angle + 4 + i, places[std::min(i, size - 1)]);
+            }
+            angle++;
+        } else
+            put(shorts, "IN_MEMORY", inMemory++, k);
         element += size;
     }
     /** The gradient of a slot's row at its particle: an element, which is a row's own for a distance, and its sign. */

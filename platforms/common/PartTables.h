@@ -24,8 +24,9 @@ struct PartCounts {
     int others = 0; ///< particles of the ring alone
     int entries = 0, records = 0, levels = 0;
     int rowsOfPlace = 0;   ///< the most that a particle is in
-    int angles = 0;        ///< rows that are no distances: angles and dihedrals
-    int slots = 0;         ///< of these: a gradient for each particle
+    int angles = 0;        ///< rows that are angles and dihedrals
+    int inMemory = 0;      ///< rows of other kinds, which are evaluated in global memory
+    int slots = 0;         ///< of both: a gradient for each particle
     int moreCouplings = 0; ///< of rows that share more than one particle, beyond the first
     /** The most of both. */
     void include(const PartCounts& other);
@@ -33,9 +34,8 @@ struct PartCounts {
     void add(const PartCounts& other);
 };
 
-/** What a thread block keeps in its shared memory of a part of distances, angles and dihedrals (kernels/partLocal.cc):
- * numbers, and tables with indices of 16 bits within the part, which it reads once. All parts of a range
- * have the same layout. */
+/** What a thread block keeps in its shared memory of a part (kernels/partLocal.cc): numbers, and tables with indices of
+ * 16 bits within the part, which it reads once. All parts of a range have the same layout. */
 class PartLayout {
 public:
     explicit PartLayout(const PartCounts& counts);
@@ -46,9 +46,12 @@ public:
     long long bytes(int mixedBytes, int numberBytes) const;
     /** #define NAME VALUE of all places. */
     std::string definitions() const;
-    /** Whether there are rows that are no distances. */
     bool hasAngles() const {
         return n.angles > 0;
+    }
+    /** Whether there are rows that are evaluated in global memory. */
+    bool hasRowsInMemory() const {
+        return n.inMemory > 0;
     }
     /** Ints of the tables of one part: vectors of four. */
     int tableInts() const {

@@ -69,6 +69,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         text += table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
                 ConstraintKernelSources::partLocal +
                 (table.layout.hasAngles() ? ConstraintKernelSources::partAngles : "") +
+                (table.layout.hasRowsInMemory() ? ConstraintKernelSources::partInMemory : "") +
                 ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
                 ConstraintKernelSources::partExchange;
     }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Angles and dihedrals among the bonds of clusters in parts, which keep them in shared memory: several that share
-// particles, so that rows have two or three particles in common, moving ones, and one at half a turn.
+// Rows of other kinds among the bonds of clusters in parts, which keep them in shared memory: angles and dihedrals,
+// several that share particles, so that rows have two or three particles in common, moving ones, and one at half a
+// turn; and rows that are evaluated in global memory.
 #include "Emulated.h"
 #include "support/JoinedBodies.h"
 #include "support/LargeSystems.h"
@@ -22,8 +23,9 @@ double length(const Vec3& d) {
 /** A protein of which residues hold an angle, a dihedral, or two of each that overlap; some move. Four more particles
  * at its end are a zigzag in a plane, whose dihedral is at half a turn. In a triclinic box, every particle wrapped into
  * it.
- *  @param moves  whether targets have rates */
-InitialState proteinWithAngles(int residues, bool moves) {
+ *  @param moves    whether targets have rates
+ *  @param hasMore  whether other residues have a distance of centroids, or an expression that moves on its own */
+InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
     TestSystem system = protein(residues);
     const int last = system.numParticles() - 1, first = system.numParticles();
     const Real3 end = system.positions[last];
@@ -44,12 +46,25 @@ InitialState proteinWithAngles(int residues, bool moves) {
         const Vec3 u = x[i] - x[j], w = x[k] - x[j];
         force->addAngle(i, j, k, std::acos(u.dot(w) / (length(u) * length(w))), rate);
     };
+    const auto centroidOf = [&](const std::vector<int>& group) {
+        Vec3 sum;
+        double mass = 0;
+        for (int i : group) {
+            sum += x[i] * system.masses[i];
+            mass += system.masses[i];
+        }
+        return sum / mass;
+    };
     const auto dihedral = [&](int i, int j, int k, int l, double rate) {
         force->addDihedral(i, j, k, l, dihedralOf(p[i], p[j], p[k], p[l]), rate);
     };
+    const std::string expression = "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q";
+    auto* custom = new CustomConstraintForce(3, expression + (moves ? " - rate*t" : " - rate"));
+    custom->addPerConstraintParameter("q");
+    custom->addPerConstraintParameter("rate");
     for (int k = 0; k < residues; k++) {
-        // carbon, carbon of the branch, a hydrogen of each, oxygen, nitrogen
-        const int C = 1 + 7 * k, B = C + 1, H = C + 2, HB = C + 3, O = C + 4, N = C + 6;
+        // carbon, carbon of the branch, a hydrogen of each, oxygen, its hydrogen, nitrogen
+        const int C = 1 + 7 * k, B = C + 1, H = C + 2, HB = C + 3, O = C + 4, HO = C + 5, N = C + 6;
         const double rate = moves ? 20 * (k % 2) : 0; // rad/ps
         if (k % 4 == 0)
             angle(H, C, B, rate);
@@ -60,16 +75,24 @@ InitialState proteinWithAngles(int residues, bool moves) {
             angle(H, C, N, rate);
             dihedral(H, C, B, HB, 0);
             dihedral(N, C, B, O, rate);
-        }
+        } else if (hasMore && k % 8 == 3)
+            custom->addConstraint({H, HB, O},
+                                  {length(x[H] - x[O]) + 0.3 * std::pow(length(x[HB] - x[O]), 2), rate / 50});
+        else if (hasMore)
+            force->addCentroidDistance({C, H}, {O, HO, HB}, length(centroidOf({C, H}) - centroidOf({O, HO, HB})));
     }
     dihedral(first, first + 1, first + 2, first + 3, 0);
     start.system->addForce(force);
+    if (hasMore)
+        start.system->addForce(custom);
 
     const Vec3 box[3] = {Vec3(2.5, 0, 0), Vec3(0.7, 2.4, 0), Vec3(-0.5, 0.6, 2.6)};
     start.system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
     for (int i = 0; i < start.system->getNumForces(); i++) {
         if (auto* constraints = dynamic_cast<ConstraintForce*>(&start.system->getForce(i)))
             constraints->setUsesPeriodicBoundaryConditions(true);
+        if (auto* expressions = dynamic_cast<CustomConstraintForce*>(&start.system->getForce(i)))
+            expressions->setUsesPeriodicBoundaryConditions(true);
         if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
             springs->setUsesPeriodicBoundaryConditions(true);
     }
@@ -83,15 +106,16 @@ class EmulatedPartsAngles : public Emulated {
 protected:
     const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
     const bool moves = std::get<2>(GetParam()) != "RattleNoseHoover";
+    void expectAsOnReference(bool hasMore);
 };
 
-TEST_P(EmulatedPartsAngles, MoveAsOnReference) {
+void EmulatedPartsAngles::expectAsOnReference(bool hasMore) {
     ConstraintTests::Setup onReference = GetParam();
     std::get<0>(onReference) = "Reference";
     for (double tolerance : {1e-5, 1e-9}) {
         SCOPED_TRACE(tolerance);
         const auto found = [&](const ConstraintTests::Setup& setup) {
-            return after(3, proteinWithAngles(16, moves), setup, tolerance);
+            return after(3, proteinWithAngles(16, moves, hasMore), setup, tolerance);
         };
         const Readings expected = found(onReference);
         const auto expectIt = [&](const Readings& readings) {
@@ -123,6 +147,14 @@ TEST_P(EmulatedPartsAngles, MoveAsOnReference) {
         expectSame(found(GetParam()), inParts);
         expectSame(ofAWhole(), whole);
     }
+}
+
+TEST_P(EmulatedPartsAngles, MoveAsOnReference) {
+    expectAsOnReference(false);
+}
+
+TEST_P(EmulatedPartsAngles, MoveAsOnReferenceBesideRowsInMemory) {
+    expectAsOnReference(true);
 }
 
 /** Four chains, each with a particle of one dihedral: a pivot of each is subtracted from its row at the same level. */

@@ -7,6 +7,7 @@
 #include "support/Messages.h"
 #include <array>
 #include <functional>
+#include <numeric>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -196,7 +197,10 @@ TEST_P(EmulatedPartsOfEveryKind, ComputeWhatReferenceDoes) {
     std::get<0>(onReference) = "Reference";
     const Readings expected = after(3, start(), onReference);
     const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
-    const Readings found = after(3, start(), GetParam());
+    const Readings found = [&] {
+        const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+        return after(3, start(), GetParam());
+    }();
     EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
     expectClose(found, expected, std::get<0>(GetParam()));
     const auto withoutHalo = [&] { // rows of others around a part act on its own particles
@@ -259,12 +263,26 @@ InitialState chains() {
                        bentChain(190, 150)});
 }
 
-/** A protein in parts among chains of many lengths, of which one is straight, so that parts do not converge soon. */
+/** A protein in parts among chains of many lengths, of which one is straight, so that parts do not converge soon. Every
+ *  third chain has an expression. */
 InitialState lipids() {
     std::vector<TestSystem> some{protein(30), longChain(40, 1e4)};
-    for (int n = 9; n <= 64; n += 5)
+    std::vector<int> thirds;
+    for (int n = 9; n <= 64; n += 5) {
+        if (n % 3 == 0)
+            thirds.push_back(std::accumulate(some.begin(), some.end(), 0,
+                                             [](int sum, const TestSystem& one) { return sum + one.numParticles(); }));
         some.push_back(bentChain(n, 111 + n % 3));
-    return sideBySide(some);
+    }
+    InitialState start = sideBySide(some);
+    auto* custom = new CustomConstraintForce(3, "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q");
+    custom->addPerConstraintParameter("q");
+    const Vectors& x = start.positions;
+    for (int i : thirds)
+        custom->addConstraint({i, i + 3, i + 5},
+                              {length(x[i] - x[i + 5]) + 0.3 * std::pow(length(x[i + 3] - x[i + 5]), 2)});
+    start.system->addForce(custom);
+    return start;
 }
 
 /** More chains than there are blocks: some are side by side in one. */
@@ -358,6 +376,25 @@ InitialState notANumber() {
     return start;
 }
 
+/** A protein with an expression of time, of the carbons of a residue in its middle: 0 for a while. */
+InitialState proteinWith(const std::string& ofTime) {
+    InitialState start = toState(protein(30));
+    auto* custom = new CustomConstraintForce(2, "distance(p1, p2) - q + " + ofTime);
+    custom->addPerConstraintParameter("q");
+    const int first = 1 + 7 * 15, second = first + 4; // with one between them
+    custom->addConstraint({first, second}, {length(start.positions[first] - start.positions[second])});
+    start.system->addForce(custom);
+    return start;
+}
+
+InitialState growing() {
+    return proteinWith("max(0, t - 0.009)*-20");
+}
+
+InitialState expressionNotANumber() {
+    return proteinWith("1e-9*(sqrt(0.009 - t) - sqrt(0.009))");
+}
+
 /** Steps are reported in two buffers in turn. In the first of each, parts solve the cluster; in the next of the same
  *  buffers, with a smaller tolerance, it is solved as a whole: what is reported is no more what its parts had found. */
 TEST_F(EmulatedPartsOf, ReportsOfTheWholeReplaceThoseOfParts) {
@@ -406,6 +443,8 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
     for (const Failing& one :
          std::vector<Failing>{{"taut chain", taut, "no convergence (after 12 iterations"},
                               {"stretched ring", stretchedRing, "no convergence (after 12 iterations"},
+                              {"an expression that grows", growing, "no convergence (after 12 iterations"},
+                              {"an expression that is not a number", expressionNotANumber, "particles 106 and 110"},
                               {"a force that is not a number", notANumber, "particles 100 and 102", true}}) {
         struct Outcome {
             std::string message;

@@ -8,7 +8,6 @@
 //
 // whose arguments may be rounded to `number`: the change is as precise, relative to itself.
 
-#define NUM_ANGLES part.s[AT_COUNTS + 5]
 #define EACH_ANGLE(n) for (int n = BLOCK_SIZE - 1 - THREAD_IN_GROUP; n < NUM_ANGLES; n += BLOCK_SIZE)
 
 /** Arrays have a place for each of four particles, the last one again if there are three, to be held in registers. */
@@ -33,10 +32,6 @@ DEVICE AngleLocal angleAt(LocalPart part, int n) {
     angle.places[2] = LOW(numbers.w);
     angle.places[3] = HIGH(numbers.w);
     return angle;
-}
-
-DEVICE AngleLocal angleOfRow(LocalPart part, int k) {
-    return angleAt(part, part.s[AT_ANGLE_OF_ROW + k]);
 }
 
 /** Sine and cosine of q, times a factor, and its gradient at each particle. */
@@ -136,12 +131,8 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
 #pragma unroll
     EACH_OF_ANGLE(angle, s) {
         const int element = angle.firstElement + s;
-        const mixed square = dot(gradients[s], gradients[s]);
-        squares += square;
+        squares += startElement(part, element, gradients[s]);
         rate += dot(gradients[s], free[s]);
-        setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element, gradients[s]);
-        part.m[AT_INVERSE_LENGTH + element] = 1;
-        part.g[AT_START_GRADIENT + element] = sizedVector(gradients[s], sqrt((float) square));
 #if !WAITS // for the launch that moves particles
         store3(a->startGradient, FIRST_SLOT(row) + s, gradients[s]);
 #endif
@@ -160,29 +151,4 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
     evaluateAngleLocal(solve, n, true, worst SHARED_ARGUMENT);
     if (!(squares < INFINITE_ERROR)) // three particles on a line have no gradient
         noteWorst(worst, row, squares, squares);
-}
-
-/** Give the total multiplier of an angle to its elements. */
-DEVICE void shareTotalOfAngle(LocalPart part, int k, mixed total) {
-    const AngleLocal angle = angleOfRow(part, k);
-    EACH_OF_ANGLE(angle, s) part.r[AT_SMALL_TOTAL + angle.firstElement + s] = total;
-}
-
-DEVICE void setImpulsesOfAngle(int n SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    const AngleLocal angle = angleAt(part, n);
-    EACH_OF_ANGLE(angle, s) setImpulseLocal(part, angle.firstElement + s, part.m[AT_TOTAL + angle.row]);
-}
-
-/** sum_i (1/m_i) g_i . grad_i sigma(0) of an angle. */
-DEVICE float diagonalOfAngle(LocalPart part, int k, int gradients) {
-    const AngleLocal angle = angleOfRow(part, k);
-    float sum = 0;
-#pragma unroll
-    EACH_OF_ANGLE(angle, s) {
-        const int element = angle.firstElement + s;
-        sum += part.f[AT_WEIGHT + angle.places[s]] *
-               dotOf(part.g[gradients + element], part.g[AT_START_GRADIENT + element]);
-    }
-    return sum;
 }

@@ -106,6 +106,9 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
 #if PART_ANGLES
     EACH_ANGLE(n) startAngleLocal(a, solve, n, &worst SHARED_ARGUMENT);
 #endif
+#if PART_IN_MEMORY
+    EACH_IN_MEMORY(n) startInMemory(a, solve, n, &worst SHARED_ARGUMENT); // which are evaluated in every round
+#endif
     return worst;
 }
 
@@ -138,7 +141,7 @@ DEVICE void addImpulse(LocalPart part, int entry, number4* sum) {
 }
 
 /** Displace places by the total multipliers of rows. */
-DEVICE void displaceLocal(SharedMemory shared) {
+DEVICE void displaceLocal(const Arguments* a, int c SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     EACH_PLACE(place) {
         const int2 firstFour = ((LOCAL_ARG const int2*) (part.s + AT_PLACE_ROWS))[place];
@@ -157,19 +160,21 @@ DEVICE void displaceLocal(SharedMemory shared) {
         sum.z *= w;
         sum.w *= w;
         part.n[AT_IMPULSE + place] = sum;
+#if PART_IN_MEMORY
+        store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), make_mixed3(sum.x, sum.y, sum.z));
+#endif
     }
     THREAD_GROUP_SYNC
 }
 
-/** Lambda_k grad sigma_k(0) of all rows, in the place of their bonds. Totals of angles are read by other threads than
- *  those that wrote them, so a barrier has to come before, too. */
+/** Lambda_k grad sigma_k(0) of all rows, in the place of their bonds. */
 DEVICE void findImpulsesLocal(SharedMemory shared) {
     const LocalPart part = localPart(shared);
-    EACH_LOCAL_ROW(k) if (IS_DISTANCE(k))
-        setImpulseLocal(part, k, part.m[AT_TOTAL + k]);
-#if PART_ANGLES
-    EACH_ANGLE(n) setImpulsesOfAngle(n SHARED_ARGUMENT);
-#endif
+    EACH_LOCAL_ROW(k) {
+        const int first = IS_DISTANCE(k) ? k : FIRST_ELEMENT(k), end = IS_DISTANCE(k) ? k + 1 : END_OF_ELEMENTS(k);
+        for (int element = first; element < end; element++)
+            setImpulseLocal(part, element, part.m[AT_TOTAL + k]);
+    }
 }
 
 /** 1/m_i sum_k Lambda_k grad_i sigma_k(0) of a place, after findImpulsesLocal(). */

@@ -251,18 +251,20 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
             const mixed total = part.m[AT_TOTAL + k] + (iterations > 0 ? part.f[AT_CHANGE + k] : 0);
             part.m[AT_TOTAL + k] = total;
             part.r[AT_SMALL_TOTAL + k] = total;
-#if PART_ANGLES
             if (!IS_DISTANCE(k))
-                shareTotalOfAngle(part, k, total);
-#endif
+                shareTotal(part, k, total);
 #if !WAITS
             a->total[part.i[AT_FIRST_ROW] + k] = total;
 #endif
         }
         THREAD_GROUP_SYNC
-        displaceLocal(shared);
+        displaceLocal(a, c SHARED_ARGUMENT);
         mine = evaluateRowsLocal(solve, &hasTurned SHARED_ARGUMENT);
     }
+#if PART_IN_MEMORY
+    for (int once = 0; once < !state->isOver; once++)
+        EACH_IN_MEMORY(n) evaluateInMemory(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
+#endif
     const int parity = round & 1;
     for (int once = 0; once < !state->isOver; once++) {
         const int mineKey = mine.row >= 0 ? keyOf(mine.error) : 0;

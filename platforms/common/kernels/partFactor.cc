@@ -34,20 +34,19 @@ DEVICE void assembleLocal(int gradients, bool* hasVanished SHARED_PARAMETER) {
 #pragma unroll
     EACH_LOCAL(k, numSolved, PART_SOLVED) {
         const int places = part.i[AT_ROW_PLACES + k];
-        const float w = part.f[AT_WEIGHT + INDEX(LOW(places))] + part.f[AT_WEIGHT + INDEX(HIGH(places))];
-        diagonal[turn] = w * dotOf(part.g[gradients + k], part.g[AT_START_GRADIENT + k]);
         isFinished[turn] = (places & MARK) != 0;
-#if PART_ANGLES
-        if (!IS_DISTANCE(k))
-            diagonal[turn] = diagonalOfAngle(part, k, gradients);
-#endif
+        if (IS_DISTANCE(k)) {
+            const float w = part.f[AT_WEIGHT + INDEX(LOW(places))] + part.f[AT_WEIGHT + HIGH(places)];
+            diagonal[turn] = w * dotOf(part.g[gradients + k], part.g[AT_START_GRADIENT + k]);
+        } else
+            diagonal[turn] = diagonalOfElements(part, k, gradients);
     }
 #pragma unroll
     EACH_LOCAL(e, numEntries, PART_ENTRIES) {
         const int2 coupling = ((LOCAL_ARG const int2*) (part.s + AT_COUPLING))[e];
         lower[turn] = upper[turn] = 0;
         addCoupling(part, coupling, gradients, &lower[turn], &upper[turn]);
-#if PART_ANGLES
+#if PART_SLOTS
         for (int next = NEXT(coupling.y); next != 0;) {
             const int2 more = ((LOCAL_ARG const int2*) (part.s + AT_MORE_COUPLINGS))[next - 1];
             addCoupling(part, more, gradients, &lower[turn], &upper[turn]);
@@ -95,7 +94,7 @@ DEVICE bool updateTarget(LocalPart part, int4 record, bool factorizes) {
     const float original = FLOAT_AT(AT_DIAGONAL, isDiagonal ? target : 0);
     float first = 0, second = 0;
     addUpdates(part, isDiagonal, record, &first, &second);
-#if PART_ANGLES
+#if PART_SLOTS
     for (int next = NEXT(record.x); next != 0;) {
         const int4 more = ((LOCAL_ARG const int4*) (part.s + AT_RECORD))[next];
         addUpdates(part, isDiagonal, more, &first, &second);

@@ -41,12 +41,18 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_PLACES part.s[AT_COUNTS + 2]
 #define NUM_ENTRIES part.s[AT_COUNTS + 3]
 #define NUM_LEVELS part.s[AT_COUNTS + 4]
+#define NUM_ANGLES part.s[AT_COUNTS + 5]
+#define NUM_IN_MEMORY part.s[AT_COUNTS + 6]
 #define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
-#if PART_ANGLES
+#if PART_SLOTS
 #define IS_DISTANCE(k) (part.i[AT_ROW_PLACES + (k)] >= 0)
 #else
 #define IS_DISTANCE(k) true
 #endif
+/** The elements of a row that is no distance, and the place of each. */
+#define FIRST_ELEMENT(k) INDEX(LOW(part.i[AT_ROW_PLACES + (k)]))
+#define END_OF_ELEMENTS(k) (FIRST_ELEMENT(k) + INDEX(HIGH(part.i[AT_ROW_PLACES + (k)])))
+#define PLACE_OF(element) part.s[AT_ELEMENT_PLACE - PART_ROWS + (element)]
 
 /** `most` is known when this is compiled: no loop is left if a block has as many threads. */
 #define TURNS_OF(most) (((most) + BLOCK_SIZE - 1) / BLOCK_SIZE)
@@ -174,6 +180,32 @@ DEVICE Particle particleLocal(int place SHARED_PARAMETER) {
 
 /** By so much a residual rounds, relative to the sizes of the corrections at both ends: docs/theory/solving.md. */
 #define SUM_ROUNDING ((PART_ROWS_OF_PLACE + 13) * 5.97e-8f)
+
+/** Set an element's gradient at the start. @return the square of its length */
+DEVICE mixed startElement(LocalPart part, int element, mixed3 gradient) {
+    const mixed square = dot(gradient, gradient);
+    setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element, gradient);
+    part.m[AT_INVERSE_LENGTH + element] = 1;
+    part.g[AT_START_GRADIENT + element] = sizedVector(gradient, sqrt((float) square));
+    return square;
+}
+
+/** Give the total multiplier of a row that is no distance to its elements. */
+DEVICE void shareTotal(LocalPart part, int k, mixed total) {
+    const int end = END_OF_ELEMENTS(k);
+    for (int element = FIRST_ELEMENT(k); element < end; element++)
+        part.r[AT_SMALL_TOTAL + element] = total;
+}
+
+/** sum_i (1/m_i) g_i . grad_i sigma(0) of a row that is no distance. */
+DEVICE float diagonalOfElements(LocalPart part, int k, int gradients) {
+    const int end = END_OF_ELEMENTS(k);
+    float sum = 0;
+    for (int element = FIRST_ELEMENT(k); element < end; element++)
+        sum += part.f[AT_WEIGHT + PLACE_OF(element)] *
+               dotOf(part.g[gradients + element], part.g[AT_START_GRADIENT + element]);
+    return sum;
+}
 
 /** Lambda grad sigma(0) of an element, in the place of its gradient; the same operations as in applyGeneral(). */
 DEVICE void setImpulseLocal(LocalPart part, int element, mixed total) {

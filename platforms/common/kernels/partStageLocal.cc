@@ -24,9 +24,15 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         if (!(number & IS_FIXED)) {
             p = loadParticle(a, i);
             const bool isMoved = WAITS && (number & IS_MOVED) != 0;
-$BEFORE$        }
+$BEFORE$#if PART_IN_MEMORY
+            takeParticleGeneral(a, c, a->particleStart[c] + place, &p);
+#endif
+        }
         takeParticleLocal(place, position, &p SHARED_ARGUMENT);
     }
+#if PART_IN_MEMORY
+    readRowsInMemory(a, c);
+#endif
     state->firstStamp = a->partStamps[parts.x];
     keepTables(a, c, &reading SHARED_ARGUMENT);
     THREAD_GROUP_SYNC

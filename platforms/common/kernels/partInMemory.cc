@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Rows of a part (partLocal.cc) that are no distances, angles or dihedrals. They are evaluated in `mixed` by the functions
+// for rows of any kind (rows.cc), in global memory, where the block leaves what its particles are displaced by; only their
+// gradients are in shared memory. Threads of their own from the block's end have them, before those of angles.
+
+#define THREADS_OF_ANGLES (32 * ((PART_ANGLES + 31) / 32) % BLOCK_SIZE)
+#define FIRST_IN_MEMORY ((2 * BLOCK_SIZE - 1 - THREADS_OF_ANGLES - THREAD_IN_GROUP) % BLOCK_SIZE)
+#define EACH_IN_MEMORY(n) for (int n = FIRST_IN_MEMORY; n < NUM_IN_MEMORY; n += BLOCK_SIZE)
+
+/** -sigma of a row that the part solves, with the gradient. */
+DEVICE void evaluateInMemory(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
+                             bool* isTurned SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const int k = part.s[AT_IN_MEMORY + n], row = part.i[AT_FIRST_ROW] + k;
+    if (k >= NUM_SOLVED)
+        return;
+    mixed error, value;
+    const mixed sigma = residual(a, row, solve->what, solve->time, solve->timeScale, &error, &value);
+    part.f[AT_RIGHT_SIDE + k] = -sigma;
+    const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);
+    for (int element = first; element < end && solve->what == POSITIONS; element++)
+        part.g[AT_GRADIENT + element] = sizedVector(load3(a->gradient, FIRST_SLOT(row) + element - first), 0);
+    if (!IS_OWN_LOCAL(k))
+        return;
+#if IS_NARROWER
+    mixed rounding = 0;
+    for (int element = first; element < end; element++)
+        rounding += part.n[AT_IMPULSE + PLACE_OF(element)].w * part.g[AT_START_GRADIENT + element].w;
+    error += solve->timeScale * errorOf(a, row, SUM_ROUNDING * rounding, a->time, a->startGradient);
+#endif
+    noteWorst(worst, row, error, value);
+    if (solve->what == POSITIONS)
+        *isTurned = *isTurned || hasTurned(a, row);
+}
+
+/** Take the present positions as the start of all these rows, in global memory alone, before anything is in shared
+ *  memory: reads of other threads, of particles and tables, come meanwhile. */
+DEVICE void readRowsInMemory(const Arguments* a, int c) {
+    GLOBAL const unsigned short* tables = (GLOBAL const unsigned short*) (tableOf(a, c) + PART_INTS);
+    const int numRows = tables[AT_COUNTS + 6];
+    for (int n = FIRST_IN_MEMORY; n < numRows; n += BLOCK_SIZE)
+        startRow(a, a->rowStart[c] + tables[AT_IN_MEMORY + n], a->time);
+}
+
+/** Take the start of a row to shared memory. */
+DEVICE void startInMemory(const Arguments* a, const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const int k = part.s[AT_IN_MEMORY + n], row = part.i[AT_FIRST_ROW] + k;
+    const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);
+    mixed size = a->rowValue[row];
+    for (int element = first; element < end; element++)
+        size += startElement(part, element, load3(a->startGradient, FIRST_SLOT(row) + element - first));
+    if (k >= NUM_SOLVED)
+        return;
+    a->offset[row] = a->rowRateOffset[row];
+    if (solve->workStage >= 0)
+        a->workRate[solve->workStage * a->numRows + row] = a->rowRateOffset[row];
+    if (!(fabs(size) < INFINITE_ERROR)) // without a gradient, a pivot vanishes
+        noteWorst(worst, row, size, size);
+}
