@@ -107,7 +107,7 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
     EACH_ANGLE(n) startAngleLocal(a, solve, n, &worst SHARED_ARGUMENT);
 #endif
 #if PART_IN_MEMORY
-    EACH_IN_MEMORY(n) startInMemory(a, solve, n, &worst SHARED_ARGUMENT); // which are evaluated in every round
+    EACH_IN_MEMORY(n) startInMemory(a, solve, n SHARED_ARGUMENT); // which are evaluated in every round
 #endif
     return worst;
 }

@@ -43,19 +43,16 @@ DEVICE void readRowsInMemory(const Arguments* a, int c) {
         startRow(a, a->rowStart[c] + tables[AT_IN_MEMORY + n], a->time);
 }
 
-/** Take the start of a row to shared memory. */
-DEVICE void startInMemory(const Arguments* a, const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
+/** Take the start of a row to shared memory. One without a gradient has a pivot that vanishes. */
+DEVICE void startInMemory(const Arguments* a, const PartSolve* solve, int n SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int k = part.s[AT_IN_MEMORY + n], row = part.i[AT_FIRST_ROW] + k;
     const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);
-    mixed size = a->rowValue[row];
     for (int element = first; element < end; element++)
-        size += startElement(part, element, load3(a->startGradient, FIRST_SLOT(row) + element - first));
+        startElement(part, element, load3(a->startGradient, FIRST_SLOT(row) + element - first));
     if (k >= NUM_SOLVED)
         return;
     a->offset[row] = a->rowRateOffset[row];
     if (solve->workStage >= 0)
         a->workRate[solve->workStage * a->numRows + row] = a->rowRateOffset[row];
-    if (!(fabs(size) < INFINITE_ERROR)) // without a gradient, a pivot vanishes
-        noteWorst(worst, row, size, size);
 }
