@@ -131,6 +131,7 @@ def test_systems_of_openmmtools_need_it(monkeypatch):
         (generated.polyethylene(500), "HAngles", 1999),
         (generated.graphene(5), "AllBonds", 3 * 25 - 15 + 1),
         (generated.nanotube(3), "AllBonds", 20 * (3 + 2 * 2)),
+        (generated.mesh(4), "AllBonds", 2 * 4 * 3),
         (generated.carbon_dioxide(3), "Rigid", 9),
         (generated.needles(3), "Rigid", 30),
         (generated.benzene(2), "AllBonds", 24),

@@ -181,6 +181,16 @@ def nanotube(n: int, around: int = 20) -> Molecules:
     return Molecules(["C"] * len(places), positions, bonds)
 
 
+def mesh(n: int) -> Molecules:
+    """A crumpled square lattice of n x n beads, which loops everywhere make hard to cut."""
+    places = 0.15 * np.array([(i, j, 0) for i in range(n) for j in range(n)])
+    directions = np.random.default_rng(1).normal(size=places.shape)
+    crumpled = places + 0.03 * directions / np.linalg.norm(directions, axis=1)[:, None]
+    along = [(n * i + j, n * i + j + 1) for i in range(n) for j in range(n - 1)]
+    across = [(n * i + j, n * (i + 1) + j) for i in range(n - 1) for j in range(n)]
+    return Molecules(["C"] * n**2, crumpled, along + across, is_relaxed=True)
+
+
 # ---- liquids ---------------------------------------------------------------------------------------------------------
 
 

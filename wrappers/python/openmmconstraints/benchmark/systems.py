@@ -28,6 +28,7 @@ _ALL = (
     NamedSystem("polyethylene", "n CH2 in a row", _BIO, generated.polyethylene, 500, 20),
     NamedSystem("graphene", "flat patch of n x n cells", ("AllBonds",), generated.graphene, 10, 4),
     NamedSystem("nanotube", "(20, 0), n cells long", ("AllBonds",), generated.nanotube, 10, 3),
+    NamedSystem("mesh", "crumpled square lattice of n x n beads", ("AllBonds",), generated.mesh, 24, 4),
     NamedSystem("co2", "n linear molecules of 3 atoms", _RIGID, generated.carbon_dioxide, 500, 10),
     NamedSystem("needles", "n linear molecules of 5 atoms", _RIGID, generated.needles, 200, 10),
     NamedSystem("benzene", "n rings of 12 bonds", ("AllBonds", "Rigid"), generated.benzene, 200, 10),
