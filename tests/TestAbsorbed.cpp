@@ -12,10 +12,6 @@ using namespace OpenMM;
 
 namespace {
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 /** Two rigid waters, the second one turned and shifted. */
 Vectors twoWaters() {
     const double d = 0.09572, half = 0.5 * 1.82421813;

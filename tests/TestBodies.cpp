@@ -83,10 +83,6 @@ Vec3 turned(const Vec3& r) {
     return Vec3(a[0], c * a[1] - s * a[2], s * a[1] + c * a[2]);
 }
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 /** Of each of some molecules a pair, with springs between all its particles: pairs side by side, which a device
  * compiles and steps as one. */
 Simulation start(const std::vector<Molecule>& some, How how, const ConstraintTests::Setup& setup, double stepSize,

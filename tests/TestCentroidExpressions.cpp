@@ -14,10 +14,6 @@ using namespace OpenMM;
 
 namespace {
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 struct Group {
     std::vector<int> particles;
     std::vector<double> weights; // empty: masses

@@ -13,10 +13,6 @@ using namespace OpenMM;
 
 namespace {
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 /** Benzene or carbon dioxide in no special orientation, rounded to a unit (nm) if there is one. */
 Vectors placed(const Vectors& shape, double unit = 0) {
     const Vec3 a = Vec3(2, 1, 2) / 3, b = Vec3(-2, 2, 1) / 3;

@@ -15,10 +15,6 @@ namespace {
 
 const double notANumber = std::numeric_limits<double>::quiet_NaN();
 
-double length(const Vec3& v) {
-    return std::sqrt(v.dot(v));
-}
-
 class ExpressionDynamics : public testing::TestWithParam<ConstraintTests::Setup> {
 protected:
     const std::string platform = std::get<0>(GetParam()), integrator = std::get<2>(GetParam());

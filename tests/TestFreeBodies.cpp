@@ -10,10 +10,6 @@ using namespace OpenMM;
 
 namespace {
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 double trace(const Vectors& tensor) {
     return tensor[0][0] + tensor[1][1] + tensor[2][2];
 }

@@ -12,10 +12,6 @@ using namespace OpenMM;
 
 namespace {
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 /** On every platform, with Rattle. */
 class FreeBodyStates : public testing::TestWithParam<ConstraintTests::Setup> {
 protected:

@@ -48,10 +48,6 @@ const std::vector<Molecule>& molecules() {
     return all;
 }
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 constexpr int numOrientations = 60;
 
 /** The molecule in orientations at random, coordinates in units of a file (nm). */

@@ -21,10 +21,6 @@ protected:
     const double shortStep = precision.position > 1e-8 ? 0.002 : 0.001;
 };
 
-double length(const Vec3& v) {
-    return std::sqrt(v.dot(v));
-}
-
 /** Call a function for every surface with the numbers of its particles. */
 template <class Function>
 void forEachSurface(Function function) {

@@ -118,10 +118,6 @@ Example table(const std::vector<const char*>& names, Declared declared) {
     return example;
 }
 
-double length(const Vec3& a) {
-    return std::sqrt(a.dot(a));
-}
-
 /** What only Forces can declare, each on eight particles that bend and twist, side by side. */
 Example declared() {
     using Declare = std::function<void(ConstraintForce&, int)>; // on particles from an index on
@@ -294,13 +290,7 @@ Example groups() {
         add(i, i + 24, i + 45);
     auto* distance = new ConstraintForce();
     const auto centre = [&](const std::vector<int>& group) {
-        Vec3 sum;
-        double mass = 0;
-        for (int i : group) {
-            sum += example.positions[i] * example.system->getParticleMass(i);
-            mass += example.system->getParticleMass(i);
-        }
-        return sum / mass;
+        return centroidOf(*example.system, example.positions, group);
     };
     const std::vector<int> first = range(135, 165), second = range(165, numParticles);
     distance->addCentroidDistance(first, second, length(centre(first) - centre(second)));

@@ -132,13 +132,7 @@ InitialState joints() {
     keepDistance(straight[0], free);
     keepDistance(free, first[0]);
     const auto centroid = [&](const std::vector<int>& group) {
-        Vec3 sum;
-        double mass = 0;
-        for (int p : group) {
-            sum += start.positions[p] * start.system->getParticleMass(p);
-            mass += start.system->getParticleMass(p);
-        }
-        return sum / mass;
+        return centroidOf(*start.system, start.positions, group);
     };
     const std::vector<int> group1{free, first[1], first[2]}, group2{third[1], third[3]};
     const Vec3 between = centroid(group1) - centroid(group2);

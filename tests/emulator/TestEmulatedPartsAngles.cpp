@@ -16,10 +16,6 @@ namespace {
 
 constexpr auto direct = ConstraintIntegrator::MatrixInversion;
 
-double length(const Vec3& d) {
-    return std::sqrt(d.dot(d));
-}
-
 /** A protein of which residues hold an angle, a dihedral, or two of each that overlap; some move. Four more particles
  * at its end are a zigzag in a plane, whose dihedral is at half a turn. In a triclinic box, every particle wrapped into
  * it.
@@ -46,15 +42,7 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
         const Vec3 u = x[i] - x[j], w = x[k] - x[j];
         force->addAngle(i, j, k, std::acos(u.dot(w) / (length(u) * length(w))), rate);
     };
-    const auto centroidOf = [&](const std::vector<int>& group) {
-        Vec3 sum;
-        double mass = 0;
-        for (int i : group) {
-            sum += x[i] * system.masses[i];
-            mass += system.masses[i];
-        }
-        return sum / mass;
-    };
+    const auto centroid = [&](const std::vector<int>& group) { return centroidOf(*start.system, x, group); };
     const auto dihedral = [&](int i, int j, int k, int l, double rate) {
         force->addDihedral(i, j, k, l, dihedralOf(p[i], p[j], p[k], p[l]), rate);
     };
@@ -79,7 +67,7 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
             custom->addConstraint({H, HB, O},
                                   {length(x[H] - x[O]) + 0.3 * std::pow(length(x[HB] - x[O]), 2), rate / 50});
         else if (hasMore)
-            force->addCentroidDistance({C, H}, {O, HO, HB}, length(centroidOf({C, H}) - centroidOf({O, HO, HB})));
+            force->addCentroidDistance({C, H}, {O, HO, HB}, length(centroid({C, H}) - centroid({O, HO, HB})));
     }
     dihedral(first, first + 1, first + 2, first + 3, 0);
     start.system->addForce(force);

@@ -125,10 +125,6 @@ INSTANTIATE_TEST_SUITE_P(Platforms, EmulatedPartsConverge,
 // ---- every kind of constraint
 // ----------------------------------------------------------------------------------------------
 
-double length(const Vec3& d) {
-    return std::sqrt(d.dot(d));
-}
-
 /** A protein whose residues have, in turn, an angle, a dihedral, an expression, a distance of centroids, and a rigid
  * body that has their last hydrogen. The last two residues have an expression of lengths that bonds hold, in two parts
  * of the cluster: it depends on them. */
@@ -143,15 +139,7 @@ InitialState proteinWithEveryKind(int residues) {
     auto* dependent = new CustomConstraintForce(4, "distance(p1, p2) + distance(p3, p4) - q");
     dependent->addPerConstraintParameter("q");
     const auto cosine = [](const Vec3& a, const Vec3& b) { return a.dot(b) / (length(a) * length(b)); };
-    const auto centroid = [&](std::vector<int> group) {
-        Vec3 sum;
-        double mass = 0;
-        for (int p : group) {
-            sum += x[p] * start.system->getParticleMass(p);
-            mass += start.system->getParticleMass(p);
-        }
-        return sum / mass;
-    };
+    const auto centroid = [&](const std::vector<int>& group) { return centroidOf(*start.system, x, group); };
     for (int k = 0; k < residues; k++) {
         // carbon, carbon of the branch, a hydrogen of each, oxygen and its hydrogen, nitrogen
         const int C = 1 + 7 * k, B = C + 1, H = C + 2, HB = C + 3, O = C + 4, HO = C + 5, N = C + 6;

@@ -10,10 +10,6 @@ namespace ConstraintTests {
 
 namespace {
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 std::vector<int> range(int begin, int end) {
     std::vector<int> numbers(end - begin);
     std::iota(numbers.begin(), numbers.end(), begin);

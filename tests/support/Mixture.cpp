@@ -13,10 +13,6 @@ namespace ConstraintTests {
 
 namespace {
 
-double length(const Vec3& r) {
-    return std::sqrt(r.dot(r));
-}
-
 double angleAt(const Vec3& a, const Vec3& b) { // between two vectors from the vertex
     return std::atan2(length(a.cross(b)), a.dot(b));
 }

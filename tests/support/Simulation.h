@@ -7,6 +7,7 @@
 #include "OpenMMConstraints.h"
 #include "support/Platforms.h"
 #include "support/SystemTable.h"
+#include "support/Vectors.h"
 #include "support/Verifier.h"
 #include <memory>
 
@@ -14,7 +15,6 @@ namespace ConstraintTests {
 
 using Solver = ConstraintPlugin::ConstraintIntegrator::Solver;
 using IntegratorPointer = std::unique_ptr<ConstraintPlugin::ConstraintIntegrator>;
-using Vectors = std::vector<OpenMM::Vec3>;
 
 /** Where a test's constraints are declared. */
 enum class Declared { InSystem, InForce };
