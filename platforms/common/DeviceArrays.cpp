@@ -73,14 +73,20 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
         slots += set.constraints[k].size();
     std::vector<char> isTaken(set.numNodes(), 0);
     PartCounts largestPart;
-    for (const Cluster& cluster : graph.clusters) {
-        const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, graph, cluster);
+    std::vector<int> dense; // constraints of clusters that the tables order anew: they have no dense matrices
+    const auto takeCluster = [&](const ConstraintGraph& of, const Cluster& cluster) {
+        const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, of, cluster);
         const double n = cluster.size();
+        if (!isSmall && hasParts && n > maxThreadRows && cluster.factor < 0 &&
+            cluster.kind != ClusterSolverKind::Iterative) {
+            dense.insert(dense.end(), of.rows.begin() + cluster.begin, of.rows.begin() + cluster.end);
+            return;
+        }
         std::vector<Part> inParts;
         if (!isSmall)
-            inParts = ConstraintTables::partsFor(graph, cluster, hasParts);
+            inParts = ConstraintTables::partsFor(of, cluster, hasParts);
         for (int row = cluster.begin; row < cluster.end; row++) {
-            const Constraint& c = set.constraints[graph.rows[row]];
+            const Constraint& c = set.constraints[of.rows[row]];
             for (int node : set.nodesOf(c)) {
                 const bool isMovable = set.inverseMassOf(node) > 0;
                 clusterParticles += !isSmall && isMovable && !isTaken[node];
@@ -98,21 +104,21 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
             smallPlaces += n + 1;
             smallTypes++;
             smallNumbers += n * (n + 3) / 2;
-            continue;
+            return;
         }
         parts += (double) inParts.size();
         for (const Part& part : inParts)
-            largestPart.include(countsOf(set, graph, cluster, part));
+            largestPart.include(countsOf(set, of, cluster, part));
         if (inParts.size() > 1) // and as a whole
-            takeParts(set, graph, cluster, inParts);
+            takeParts(set, of, cluster, inParts);
         generalClusters++;
-        slots += graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
+        slots += of.slotStart[cluster.end] - of.slotStart[cluster.begin];
         double clusterEntries = 0;
         if (cluster.kind == ClusterSolverKind::Iterative) {
             colours += n; // at most
             colourRows += n;
         } else if (cluster.factor >= 0) {
-            const SymbolicFactor& factor = graph.factors[cluster.factor];
+            const SymbolicFactor& factor = of.factors[cluster.factor];
             clusterEntries = (double) factor.entryRow.size();
             updates += clusterEntries + (double) factor.numUpdates;
             levels += factor.numLevels;
@@ -125,6 +131,13 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
             couplings += cluster.couplingEnd - cluster.couplingBegin;
         entries += clusterEntries;
         hasShortNumbers = hasShortNumbers && std::max(n, clusterEntries) <= ConstraintTables::maxShortNumbers;
+    };
+    for (const Cluster& cluster : graph.clusters)
+        takeCluster(graph, cluster);
+    if (!dense.empty()) {
+        const ConstraintGraph own(set, dense, solver.getMethod(), 0);
+        for (const Cluster& cluster : own.clusters)
+            takeCluster(own, cluster);
     }
     takeBorder(set, graph);
     BodyTables ofBodies;
