@@ -6,12 +6,14 @@
     python benchmarks/centroids.py --atoms 3000 --platform Reference --rounds 5
     python benchmarks/centroids.py --platform OpenCL
     python benchmarks/centroids.py --atoms 3000 --gpu H200
+    python benchmarks/centroids.py --hinge --platform OpenCL
 
 Waters without forces, SHAKE and RATTLE: without the constraint; with "z1 - z2 - h" of two halves, weighted by mass,
 which no bond couples to, and weighted equally, which all bonds couple to. They take turns in one process, from the
 same state, and the time is that of the process, with one thread. What the constraint costs is the difference to the
-first. On OpenCL both are there twice: with a border, and merging all molecules into one cluster. With --gpu the times
-of RATTLE are estimated as by gpu_model.py, which needs no GPU but what its text says.
+first. On OpenCL both are there twice: with a border, and merging all molecules into one cluster. With --hinge two rigid
+bodies of 100 particles, which share two of them, are in the second half, too. With --gpu the times of RATTLE are
+estimated as by gpu_model.py, which needs no GPU but what its text says.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ MERGED = " merged"
 SHAPE = np.array([[0, 0, 0], [0.09572, 0, 0], [-0.023999, 0.092663, 0]])  # nm, TIP3P
 
 
-def waters(num_atoms: int) -> tuple[mm.System, np.ndarray]:
+def waters(num_atoms: int, hinge: bool) -> tuple[mm.System, np.ndarray]:
     """Molecules on a lattice, each turned at random."""
     system, places = mm.System(), []
     random = np.random.default_rng(1)
@@ -48,12 +50,27 @@ def waters(num_atoms: int) -> tuple[mm.System, np.ndarray]:
             system.addParticle(mass)
         for i, j in ((0, 1), (0, 2), (1, 2)):
             system.addConstraint(first + i, first + j, np.linalg.norm(SHAPE[i] - SHAPE[j]))
+    if hinge:
+        add_hinge(system, places)
     return system, np.concatenate(places)
 
 
-def hold(system: mm.System, positions: np.ndarray, weights: str) -> None:
-    """Hold the height of one half of the particles above the other."""
-    half = 3 * (len(positions) // 6)
+def add_hinge(system: mm.System, places: list[np.ndarray]) -> None:
+    """Two rigid bodies that share two particles, behind all others."""
+    random = np.random.default_rng(2)
+    first, hinge = system.getNumParticles(), random.uniform(0, 1.5, size=(198, 3))
+    for _ in hinge:
+        system.addParticle(12)
+    places.append(hinge)
+    bodies = mc.ConstraintForce()
+    for begin, end in ((0, 100), (98, 198)):
+        bodies.addRigidBody(range(first + begin, first + end), hinge[begin:end])
+    system.addForce(bodies)
+
+
+def hold(system: mm.System, positions: np.ndarray, weights: str, num_atoms: int) -> None:
+    """Hold the height of one half of the waters above the other, and what is besides."""
+    half = 3 * (num_atoms // 6)
     masses = np.array([system.getParticleMass(p)._value for p in range(len(positions))])
     of_each = masses if weights == "masses" else np.ones(len(positions))
     height = mc.CustomCentroidConstraintForce(2, "z1 - z2 - h")
@@ -69,7 +86,7 @@ def hold(system: mm.System, positions: np.ndarray, weights: str) -> None:
 
 
 def measure(
-    num_atoms: int, integrator: str, tolerance: float, platform: str, rounds: int, steps: int
+    num_atoms: int, integrator: str, tolerance: float, platform: str, rounds: int, steps: int, hinge: bool
 ) -> list[tuple[Spread, int]]:
     """Time of a step (us) and iterations for each kind of weights."""
     kinds = list(WEIGHTS)
@@ -77,10 +94,10 @@ def measure(
         kinds += [weights + MERGED for weights in WEIGHTS[1:]]
     contexts, times = [], [[] for _ in kinds]
     for kind in kinds:
-        system, positions = waters(num_atoms)
+        system, positions = waters(num_atoms, hinge)
         weights = kind.removesuffix(MERGED)
         if weights != "none":
-            hold(system, positions, weights)
+            hold(system, positions, weights, num_atoms)
         os.environ["OPENMM_CONSTRAINTS_BORDER"] = str(int(weights == kind))
         stepper = getattr(mc, integrator + "Integrator")(STEP_SIZE)
         stepper.setConstraintTolerance(tolerance)
@@ -102,18 +119,18 @@ def measure(
     return list(zip(spreads, iterations, strict=True))
 
 
-def estimate(num_atoms: int, gpu: str) -> None:
+def estimate(num_atoms: int, gpu: str, hinge: bool) -> None:
     """Times of a step of RATTLE on a GPU, launch by launch."""
     from gpumodel.cases import ROOT, Case, run, stem_of
 
     work = ROOT / "build" / "gpu-model"
     (work / "inputs").mkdir(parents=True, exist_ok=True)
     for kind in ("none", "masses", "masses" + MERGED):
-        case = Case(f"waters:{num_atoms}", kind.replace(" ", "-"), "Rattle", gpu)
-        system, positions = waters(num_atoms)
+        case = Case(f"waters{'-hinge' * hinge}:{num_atoms}", kind.replace(" ", "-"), "Rattle", gpu)
+        system, positions = waters(num_atoms, hinge)
         system.addForce(mm.HarmonicAngleForce())  # record.py asks for one
         if kind != "none":
-            hold(system, positions, "masses")
+            hold(system, positions, "masses", num_atoms)
         integrator = mc.RattleIntegrator(STEP_SIZE)
         context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
         context.setPositions(positions)
@@ -141,11 +158,12 @@ def main() -> None:
     parser.add_argument("--platform", choices=["Reference", "CPU", "OpenCL"], default="CPU")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=10, help="steps of each round")
+    parser.add_argument("--hinge", action="store_true", help="two joined rigid bodies are in the second half, too")
     parser.add_argument("--gpu", help="estimate the times on this GPU: H200, RTX4090 or A100")
     options = parser.parse_args()
     if options.gpu is not None:
         for atoms in options.atoms:
-            estimate(atoms, options.gpu)
+            estimate(atoms, options.gpu, options.hinge)
         return
 
     os.environ["POCL_CPU_MAX_CU_COUNT"] = "1"
@@ -158,7 +176,9 @@ def main() -> None:
     for integrator in options.integrators:
         for atoms in options.atoms:
             for tolerance in options.tolerances:
-                found = measure(atoms, integrator, tolerance, options.platform, options.rounds, options.steps)
+                found = measure(
+                    atoms, integrator, tolerance, options.platform, options.rounds, options.steps, options.hinge
+                )
                 (free, _), (by_mass, _), (equal, _) = found[:3]
                 table.add_row(
                     integrator,
