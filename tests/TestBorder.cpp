@@ -109,7 +109,7 @@ void expectSameSolutions(const Given& start, ConstraintSolver& bordered, Constra
 } // namespace
 
 TEST(Border, SolvesAsMergedClustersDo) {
-    for (Among among : {Among::WatersOnly, Among::AllSorts})
+    for (Among among : {Among::WatersOnly, Among::AllSorts, Among::ManyBodies})
         for (bool periodic : {false, true})
             for (Method method : {Method::Automatic, Method::Iterative})
                 for (bool onCpu : {false, true}) {

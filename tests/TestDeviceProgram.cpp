@@ -34,7 +34,9 @@ std::vector<NamedSet> someSets() {
         sets.push_back({system.name,
                         collectConstraints(*toOpenMM(std::vector<TestSystem>(300, system), Declared::InForce), 1e-4)});
     sets.push_back({"protein", toConstraintSet(protein(60))}); // of several parts
-    sets.push_back({"groups", collectConstraints(*makeGroups(Among::Molecules, 40).system, 1e-4)});
+    for (const auto& [name, among] :
+         {std::pair("groups", Among::Molecules), std::pair("groups of bodies", Among::ManyBodies)})
+        sets.push_back({name, collectConstraints(*makeGroups(among, 40).system, 1e-4)});
     for (unsigned seed : {1, 2, 3})
         sets.push_back({"mixture " + std::to_string(seed), collectConstraints(*drawMixture(seed, false).system, 1e-4)});
     return sets;
@@ -101,7 +103,7 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
     for (const NamedSet& named : someSets())
         for (const auto& [method, centroids] :
              {std::pair(Method::Automatic, Centroids::Merged), std::pair(Method::Iterative, Centroids::Merged),
-              std::pair(Method::Automatic, Centroids::BorderedParticles)})
+              std::pair(Method::Automatic, Centroids::Bordered)})
             for (const auto& [smallInRegisters, hasBlocks] :
                  {std::pair(true, false), std::pair(false, false), std::pair(true, true)}) {
                 SCOPED_TRACE(named.name + (method == Method::Iterative ? ", iterative" : "") +
@@ -249,7 +251,7 @@ TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {
 /** Otherwise two threads would write the same place: an immovable one may be in several clusters. */
 TEST(ConstraintTables, HaveOneThreadForTheStepsOfAParticle) {
     for (const NamedSet& named : someSets())
-        for (Centroids centroids : {Centroids::Merged, Centroids::BorderedParticles}) {
+        for (Centroids centroids : {Centroids::Merged, Centroids::Bordered}) {
             SCOPED_TRACE(named.name + (centroids == Centroids::Merged ? "" : ", with a border"));
             const ConstraintSolver solver(named.set, Method::Automatic, centroids);
             const ConstraintTables tables(solver, true, ConstraintTables::ThreadGroups());

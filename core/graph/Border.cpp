@@ -80,6 +80,15 @@ std::vector<std::vector<int>> apart(const std::vector<std::vector<int>>& neighbo
 
 } // namespace
 
+std::vector<char> Border::reachedBodies(const ConstraintSet& set) const {
+    std::vector<char> areReached(set.bodies.size(), 0);
+    for (const Row& row : rows)
+        for (int node : row.reach)
+            if (node >= set.numParticles())
+                areReached[(node - set.numParticles()) / 2] = 1;
+    return areReached;
+}
+
 bool findBorder(const ConstraintSet& set, const std::vector<int>& bordered,
                 const std::vector<std::vector<int>>& clusters, Border& border) {
     border = Border();

@@ -11,9 +11,8 @@ namespace ConstraintPlugin {
 
 /** What becomes of constraints of centroids, whose groups may have any number of particles: they are left out of the
  *  clusters and solved in the border of the matrix, or they merge all clusters of their particles into one.
- *  BorderedParticles: bordered, but merged where joined rigid bodies come together with them. BorderedIfLarge: the
- * same, and merged where no more than mostMergedRows rows come together. */
-enum class Centroids { Bordered, Merged, BorderedParticles, BorderedIfLarge };
+ *  BorderedIfLarge: merged where no more than mostMergedRows rows come together, otherwise bordered. */
+enum class Centroids { Bordered, Merged, BorderedIfLarge };
 
 /** Rows of a cluster up to which constraints of centroids merge it, if that is the choice: one launch of a device
  * solves it, and a border takes many. By an estimate (docs/guide/centroids.md), not by measurement. */
@@ -40,6 +39,9 @@ struct Border {
     SymbolicFactor factor;                ///< of S
     std::vector<std::vector<int>> fields; ///< rows that reach no node in common: one field holds the responses of all
     std::vector<int> clusters;            ///< that any row reaches, ascending
+
+    /** [bodies] whether any row reaches a joined body. */
+    std::vector<char> reachedBodies(const ConstraintSet& set) const;
 };
 
 /** Make a border of some constraints beside clusters of others. @return false if the factor of S would be too large */

@@ -188,14 +188,10 @@ std::string describe(const FillCount& fill) {
 /** Which constraints are left out of the clusters. @return [active] */
 static std::vector<char> findBordered(const ConstraintSet& set, const std::vector<int>& active, Centroids centroids) {
     std::vector<char> isMerged(set.constraints.size(), centroids == Centroids::Merged);
-    if (centroids == Centroids::BorderedParticles || centroids == Centroids::BorderedIfLarge)
-        for (const std::vector<int>& together : findClusters(set, active)) {
-            const bool isSmall = centroids == Centroids::BorderedIfLarge && (int) together.size() <= mostMergedRows;
-            const bool hasBodies =
-                std::any_of(together.begin(), together.end(), [&](int k) { return set.isJoined(set.constraints[k]); });
+    if (centroids == Centroids::BorderedIfLarge)
+        for (const std::vector<int>& together : findClusters(set, active))
             for (int k : together)
-                isMerged[k] = isSmall || hasBodies;
-        }
+                isMerged[k] = (int) together.size() <= mostMergedRows;
     std::vector<char> isBordered;
     for (int k : active)
         isBordered.push_back(!isMerged[k] && isOfCentroids(set, set.constraints[k]));

@@ -27,7 +27,7 @@ int blockSizeFor(int places, int largestBlock) {
 
 } // namespace
 
-void BodyTables::addBodies(const ConstraintSet& set, int largestBlock) {
+void BodyTables::addBodies(const ConstraintSet& set, int largestBlock, const std::vector<char>& atBorder) {
     const std::vector<RigidBody>& bodies = set.bodies;
     const PartSize size = partSize(largestBlock);
     bodyPartSize = size.part;
@@ -52,7 +52,7 @@ void BodyTables::addBodies(const ConstraintSet& set, int largestBlock) {
         bodyRanges.back().last = isSplit ? (int) bodyParts.size() : numBodies;
     }
     numFreeBodies = numBodies;
-    addJoinedBodies(set, largestBlock);
+    addJoinedBodies(set, largestBlock, atBorder);
 }
 
 void BodyTables::addBody(const ConstraintSet& set, int b) {
@@ -87,21 +87,25 @@ void BodyTables::takeShapes(const ConstraintSet& set) {
         addShape(set.bodies[b]);
 }
 
-void BodyTables::addJoinedBodies(const ConstraintSet& set, int largestBlock) {
-    std::vector<std::pair<int, int>> order; // threads, place in the list
+void BodyTables::addJoinedBodies(const ConstraintSet& set, int largestBlock, const std::vector<char>& atBorder) {
+    std::vector<std::tuple<bool, int, int>> order; // at the border; threads, place in the list
     for (int b = 0; b < (int) set.bodies.size(); b++)
         if (set.bodies[b].isJoined)
-            order.emplace_back(blockSizeFor(set.bodies[b].numMassive, largestBlock), b);
+            order.emplace_back(!atBorder.empty() && atBorder[b], blockSizeFor(set.bodies[b].numMassive, largestBlock),
+                               b);
+    firstBodyAtBorder = numBodies + (int) std::count_if(order.begin(), order.end(),
+                                                        [](const auto& body) { return !std::get<0>(body); });
     if (order.empty())
         return;
     std::sort(order.begin(), order.end());
     std::vector<int> owned(set.numParticles(), -1); // by particle
-    for (const auto& [blockSize, b] : order) {
+    for (const auto& [isAtBorder, blockSize, b] : order) {
         const int number = numBodies, first = numBodyPlaces();
         addBody(set, b);
         placeBody.resize(placeBody.size() + (numBodyPlaces() - first), number);
-        if (joinedRanges.empty() || joinedRanges.back().blockSize != blockSize)
-            joinedRanges.push_back({blockSize, false, number, 0});
+        if (joinedRanges.empty() || joinedRanges.back().blockSize != blockSize ||
+            joinedRanges.back().isAtBorder != isAtBorder)
+            joinedRanges.push_back({blockSize, false, number, 0, isAtBorder});
         joinedRanges.back().last = numBodies;
         for (int place = first; place < numBodyPlaces(); place++)
             if (set.joinedPlaces[bodyParticle[place]].body == b) {
@@ -118,6 +122,14 @@ void BodyTables::addJoinedBodies(const ConstraintSet& set, int largestBlock) {
             nextCopy[first - firstPlace] = place;
         }
     }
+    const auto isAlone = [&](int owner) { // particles that share a place with a body at the border move with it
+        for (int place = owner; place >= 0; place = nextCopy[place - firstPlace])
+            if (placeBody[place - firstPlace] >= firstBodyAtBorder)
+                return false;
+        return true;
+    };
+    firstOwnedAtBorder =
+        (int) (std::stable_partition(ownedPlaces.begin(), ownedPlaces.end(), isAlone) - ownedPlaces.begin());
 }
 
 } // namespace ConstraintPlugin

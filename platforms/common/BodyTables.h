@@ -18,8 +18,9 @@ constexpr int maxThreadBody = 16;
  *  A place is that of a particle with mass: those of each body in turn. Small bodies have a thread each, larger ones a
  *  block, and very large free ones several thread groups, each of which has a part. */
 struct BodyTables {
-    /** @param largestBlock  threads; 1: there are only single threads */
-    void addBodies(const ConstraintSet& set, int largestBlock);
+    /** @param largestBlock  threads; 1: there are only single threads
+     *  @param atBorder      [bodies of the set] whether a bordered row reaches a body; empty: none */
+    void addBodies(const ConstraintSet& set, int largestBlock, const std::vector<char>& atBorder = {});
 
     /** Take the shapes of a set that is otherwise equal. */
     void takeShapes(const ConstraintSet& set);
@@ -29,6 +30,7 @@ struct BodyTables {
         int blockSize; ///< 1: single threads
         bool isSplit;
         int first, last;
+        bool isAtBorder = false; ///< bordered rows reach these bodies, and no others
     };
     int numBodies = 0, numFreeBodies = 0;
     int bodyPartSize = 0; ///< places of a part of a split body
@@ -43,15 +45,21 @@ struct BodyTables {
     std::vector<std::array<int, 4>> bodyParts; ///< of split bodies: body, first and last place, its first part
 
     // Joined bodies. Several may share a particle, which has a place in each; the first body of the set owns it.
-    std::vector<int> placeBody;   ///< [places of joined bodies] the body's number
-    std::vector<int> nextCopy;    ///< [places of joined bodies] the same particle's place in another body, -1: no other
-    std::vector<int> ownedPlaces; ///< places of particles in the bodies that own them
+    std::vector<int> placeBody; ///< [places of joined bodies] the body's number
+    std::vector<int> nextCopy;  ///< [places of joined bodies] the same particle's place in another body, -1: no other
+    /** Places of particles in the bodies that own them, first those of which no place is in a body at the border. */
+    std::vector<int> ownedPlaces;
+    int firstOwnedAtBorder = 0; ///< in ownedPlaces
+    int firstBodyAtBorder = 0;  ///< number: bodies at the border are the last joined ones
 
     int numBodyPlaces() const {
         return (int) bodyParticle.size();
     }
     int numJoinedBodies() const {
         return numBodies - numFreeBodies;
+    }
+    int numBodiesAtBorder() const {
+        return numBodies - firstBodyAtBorder;
     }
     int firstJoinedPlace() const {
         return bodyStart[numFreeBodies];
@@ -60,7 +68,7 @@ struct BodyTables {
 private:
     void addBody(const ConstraintSet& set, int b);
     void addShape(const RigidBody& body);
-    void addJoinedBodies(const ConstraintSet& set, int largestBlock);
+    void addJoinedBodies(const ConstraintSet& set, int largestBlock, const std::vector<char>& atBorder);
 };
 
 } // namespace ConstraintPlugin

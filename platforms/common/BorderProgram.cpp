@@ -45,7 +45,7 @@ string ConstraintProgram::borderStageText(const SplitStage& stage) const {
             const string which = changed == Changed::Displacements ? "Positions" : "Velocities";
             return changed == Changed::Nothing ? "" : "        " + what + which + "(a, n, i, &p);\n";
         };
-        string body = "    for (int n = GLOBAL_ID; n < NUM_BORDER_PLACES; n += GLOBAL_SIZE) {\n"
+        string body = "    for (int n = GLOBAL_ID; n < NUM_BORDER_PARTICLES; n += GLOBAL_SIZE) {\n"
                       "        const int i = a->borderParticle[n];\n"
                       "        Particle p = loadParticle(a, i);\n        p.c = make_mixed3(0, 0, 0);\n";
         body += call("end", ended);
@@ -89,9 +89,10 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
     const int first = t.rowStart[t.borderCluster];
     for (int row = first; row < t.rowStart[t.borderCluster + 1]; row++)
         mostSlots = std::max(mostSlots, t.slotStart[row + 1] - t.slotStart[row]);
+    const bool hasBodies = t.numBodiesAtBorder() > 0;
     ConstraintTables::Range range{usesBlocks(cc) ? ThreadGroupKind::Block : ThreadGroupKind::Thread,
                                   false,
-                                  false,
+                                  hasBodies,
                                   true,
                                   false,
                                   false,
@@ -126,6 +127,17 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
         add("evaluateBorder", "evaluateBordered", "NUM_BORDERED", "");
         add("solveBorder", "solveBordered", "1", "BORDER_CLUSTER + ");
     }
+    const auto addBodies = [&](const string& name, const string& function) {
+        text += arguments.kernelText(name, "", "",
+                                     "    for (int b = FIRST_BODY_AT_BORDER + GLOBAL_ID; b < NUM_JOINED; b += "
+                                     "GLOBAL_SIZE)\n        " +
+                                         function + "(a, b);\n");
+    };
+    if (hasBodies) {
+        text += ConstraintKernelSources::borderBodies;
+        addBodies("takeBodies", "takeBody");
+        addBodies("respondBodies", "respond");
+    }
     for (const auto& [name, stage] : borderStages)
         text += borderStageText(stage);
     const OpenMM::ComputeProgram program = device.compile(checked(text), 0, false);
@@ -142,9 +154,13 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
         addLaunch("evaluateBorder", threadsOfRow * t.numBordered, group.blockSize);
         addLaunch("solveBorder", threadsOfRow, group.blockSize);
     }
+    for (const char* name : {"takeBodies", "respondBodies"})
+        if (hasBodies)
+            addLaunch(name, t.numBodiesAtBorder(), 64);
+    const int threads = (int) std::max(t.borderParticle.size(), t.rowsAtBorder.size());
     for (const auto& [name, stage] : borderStages)
         for (std::size_t k = 0; k < stage.operations.size(); k++)
-            addLaunch("border_" + stage.nameOf((int) k), (int) t.borderParticle.size(), 64);
+            addLaunch("border_" + stage.nameOf((int) k), std::max(threads, 1), 64);
 }
 
 void ConstraintProgram::setTime(double time) {
@@ -166,9 +182,13 @@ void ConstraintProgram::launchTurn(vector<Launch>& some, int turn, int item, int
 void ConstraintProgram::launchResponses(int number) {
     if (hasResponses && (!moves || responseTime == launchTime))
         return;
+    launchTurn(launches["frames"], -1, 0, number);
     launchTurn(launches["startBorder"], -1, 0, number);
-    for (int field = 0; field < constraintTables.numFields; field++)
+    for (int field = 0; field < constraintTables.numFields; field++) {
+        launchTurn(launches["respondBodies"], -1, field, number);
         launchTurn(launches[responsesStage.name], -1, field, number);
+    }
+    launchTurn(launches["respondBodies"], -1, constraintTables.numFields, number);
     hasResponses = true;
     responseTime = launchTime;
 }
@@ -177,6 +197,8 @@ void ConstraintProgram::launchTurns(const string& solve, int number) {
     const int item = (int) (std::find(borderSolves.begin(), borderSolves.end(), solve) - borderSolves.begin());
     const int turns = changedBy(solve) == Changed::Nothing ? 1 : numTurns;
     for (int turn = 0; turn < turns; turn++) {
+        if (turn > 0)
+            launchTurn(launches["takeBodies"], turn, item, number);
         launchTurn(launches["turn_" + solve], turn, item, number);
         for (const char* rows : {"turnBorder", "evaluateBorder", "solveBorder"}) // those that there are
             launchTurn(launches[rows], turn, item, number);
@@ -192,6 +214,7 @@ void ConstraintProgram::launchBorder(const string& stage, int number) {
         launchResponses(number);
     for (std::size_t k = 0; k < split.operations.size(); k++) {
         launchTurn(launches["border_" + split.nameOf((int) k)], -1, 0, number);
+        launchTurn(launches["bodies_" + split.nameOf((int) k)], -1, 0, number);
         if (k < split.solves.size())
             launchTurns(split.solves[k], number);
         for (const string& operation : split.operations[k])

@@ -5,19 +5,21 @@
 
 namespace ConstraintPlugin {
 
-void BorderTables::addReach(const Border& border, int numParticles) {
+void BorderTables::addReach(const Border& border, int numParticles, int numNodes,
+                            const std::function<int(int)>& nodeOf) {
     numBordered = (int) border.rows.size();
     numFields = (int) border.fields.size();
     if (!hasBorder())
         return;
-    borderPlace.assign(numParticles, -1);
+    borderPlace.assign(numNodes, -1);
     for (const Border::Row& row : border.rows)
         for (int node : row.reach)
-            borderPlace.at(node) = 0; // of a particle: no body reaches a border here
-    for (int p = 0; p < numParticles; p++)
-        if (borderPlace[p] == 0) {
-            borderPlace[p] = (int) borderParticle.size();
-            borderParticle.push_back(p);
+            borderPlace[nodeOf(node)] = 0;
+    for (int node = 0; node < numNodes; node++)
+        if (borderPlace[node] == 0) {
+            borderPlace[node] = numPlaces++;
+            if (node < numParticles)
+                borderParticle.push_back(node);
         }
     fieldOfRow.resize(numBordered);
     for (int f = 0; f < numFields; f++)
@@ -36,6 +38,20 @@ void BorderTables::addReach(const Border& border, int numParticles) {
         coupled.insert(coupled.end(), neighbours[b].begin(), neighbours[b].end());
         coupledStart.push_back((int) coupled.size());
     }
+}
+
+void BorderTables::addFields(const Border& border, const std::function<int(int)>& nodeOf,
+                             const std::function<int(int, int)>& slotOf) {
+    fieldRow.assign((std::size_t) numFields * numPlaces, -1);
+    fieldSlot = fieldRow;
+    for (int f = 0; f < numFields; f++)
+        for (int b : border.fields[f])
+            for (int ofSet : border.rows[b].reach) {
+                const int node = nodeOf(ofSet);
+                const std::size_t i = (std::size_t) f * numPlaces + borderPlace[node];
+                fieldRow[i] = b;
+                fieldSlot[i] = slotOf(b, node);
+            }
 }
 
 } // namespace ConstraintPlugin

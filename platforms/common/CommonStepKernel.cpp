@@ -164,13 +164,12 @@ void CommonStepKernel::invalidateForces(bool stateToo) {
         stateWasSet = true;
 }
 
-/** Kernels have no border of joined bodies. */
 Centroids CommonStepKernel::centroids() const {
     // A test of small systems sets the variable, and a benchmark of what was before to 0.
     const char* chosen = std::getenv("OPENMM_CONSTRAINTS_BORDER");
     if (chosen == nullptr) // a thread of a CPU solves a merged cluster faster
         return cc.getIsCPU() ? Centroids::Merged : Centroids::BorderedIfLarge;
-    return std::atoi(chosen) == 0 ? Centroids::Merged : Centroids::BorderedParticles;
+    return std::atoi(chosen) == 0 ? Centroids::Merged : Centroids::Bordered;
 }
 
 bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) const {

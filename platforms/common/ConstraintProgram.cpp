@@ -129,7 +129,7 @@ void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBord
         compile(device.compile(checked(smallText(stages, atBorder)), 0, false), "smallCluster", stages, small.count,
                 smallBlockSize(small), 0, 0);
     for (const ConstraintTables::Range& range : t.ranges)
-        if (range.isAtBorder == atBorder && !range.isJoined) {
+        if (range.isAtBorder == atBorder && (atBorder || !range.isJoined)) {
             if (range.group == ThreadGroupKind::Part)
                 addParts(stages, range, set);
             else

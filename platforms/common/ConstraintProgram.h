@@ -155,7 +155,7 @@ private:
     std::string jointText() const;
     /** The text of rigid bodies, where a thread group of a size has one of them or a part. */
     std::string bodyText(const std::vector<StageText>& stages, int threads, bool isSplit) const;
-    /** Compile the kernels of clusters without joined bodies: those at the border, or all others. */
+    /** Compile the kernels of clusters at the border, or of all others without joined bodies. */
     void addClusters(const std::vector<StageText>& stages, bool atBorder, const ConstraintSet& set);
     /** Compile the kernels of bordered rows, and of the clusters and particles that they reach. */
     void addBorder(const std::vector<StageText>& stages, const ConstraintSet& set);
@@ -172,7 +172,7 @@ private:
     void addParts(const std::vector<StageText>& stages, const ConstraintTables::Range& range, const ConstraintSet& set);
     /** Compile the kernels of free rigid bodies. */
     void addBodies(const std::vector<StageText>& stages);
-    /** Compile the kernels of joined rigid bodies, and of the clusters that have them. */
+    /** Compile the kernels of joined rigid bodies, and of the clusters that have them but are not at the border. */
     void addJoinedBodies(const std::vector<StageText>& stages, const ConstraintSet& set);
     bool mixedIsDouble() const {
         return cc.getUseDoublePrecision() || cc.getUseMixedPrecision();

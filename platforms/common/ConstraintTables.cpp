@@ -87,7 +87,6 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
     readsBodies = !solver.getSet().recognized.empty();
     const ConstraintSet& set = solver.getSet();
     const ConstraintGraph& graph = solver.getGraph();
-    addReach(graph.border, numParticles);
     std::vector<char> isTaken(set.numParticles(), 0); // by a cluster
     std::vector<int> others;
     for (const Cluster& cluster : graph.clusters)
@@ -97,7 +96,8 @@ ConstraintTables::ConstraintTables(const ConstraintSolver& solver, bool smallInR
         for (int p : set.constraints[k].particles)
             if (set.inverseMass[p] > 0)
                 isTaken[p] = 1;
-    addBodies(set, available.hasBlocks ? available.largestBlock : 1);
+    addBodies(set, available.hasBlocks ? available.largestBlock : 1, graph.border.reachedBodies(set));
+    addReach(graph.border, numParticles, numNodes(), [this](int node) { return nodeOf(node); });
     for (int p : bodyParticle)
         isTaken[p] = 1;
     addSmall(set, graph, isTaken);
@@ -505,49 +505,6 @@ void ConstraintTables::addWhole(const ConstraintSet& set, const ConstraintGraph&
     endCluster((int) clusters.size());
 }
 
-bool ConstraintTables::isClusterAtBorder(const ConstraintSet& set, int constraint) const {
-    const std::vector<int>& particles = set.constraints[constraint].particles;
-    return std::any_of(particles.begin(), particles.end(), [&](int p) { return isAtBorder(p); });
-}
-
-/** The bordered rows as a cluster, which has the factor of S, but no particles and no couplings of its own. */
-void ConstraintTables::addBorder(const ConstraintSet& set, const ConstraintGraph& graph) {
-    for (int row : ownRows) {
-        const std::vector<int>& particles = set.constraints[constraintOf[row]].particles;
-        const auto found = std::find_if(particles.begin(), particles.end(), [&](int p) { return isAtBorder(p); });
-        if (found != particles.end())
-            rowsAtBorder.push_back({row, borderPlace[*found]});
-    }
-    const int first = numRows;
-    for (int row = graph.borderBegin(); row < graph.numRows(); row++) {
-        rowOwner.push_back((int) rowOwner.size());
-        rowWhole.push_back((int) rowWhole.size());
-        addRow(set, graph.rows[row], true);
-    }
-    numRows = (int) rowOwner.size();
-    solvedEnd.push_back(numRows);
-    particleStart.push_back((int) clusterParticle.size());
-    rowIsLeaf.resize(numRows);
-    addFactor(graph.border.factor, {}, first);
-    partsOfCluster.push_back({numGeneralClusters, numGeneralClusters + 1, numGeneralClusters, 0});
-    clusterBodyStart.push_back((int) clusterBody.size());
-    borderCluster = numGeneralClusters;
-    endCluster(1);
-    borderCounts = {(int) borderParticle.size(), numFields, numBordered,
-                    (int) rowsAtBorder.size(),   first,     borderCluster};
-    std::vector<int> slotOf(numParticles, -1); // of the last row that was asked for
-    int ofRow = -1;
-    addFields(graph.border, [&](int b, int particle) {
-        if (ofRow != b) {
-            std::fill(slotOf.begin(), slotOf.end(), -1);
-            for (int s = slotStart[first + b]; s < slotStart[first + b + 1]; s++)
-                slotOf[slotParticle[s]] = s;
-            ofRow = b;
-        }
-        return slotOf[particle];
-    });
-}
-
 /** Close the lists of clusters or a part whose rows were added. */
 void ConstraintTables::endCluster(int numTogether) {
     rowStart.push_back(numRows);
@@ -675,7 +632,8 @@ void ConstraintTables::releaseRows() {
             rowPeriodic, rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart,
             couplingSlots, rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace,
             placeBodies, isJoinedRow, partCounts, customParameters, customTables, placeOf, rowPoints, pointNodes,
-            points, clusterBody, fieldRow, fieldSlot, borderPlace, coupled, rowsAtBorder);
+            points, clusterBody, fieldRow, fieldSlot, borderPlace, coupled, rowsAtBorder, borderPoints, borderPieces,
+            borderBodies);
 }
 
 void ConstraintTables::addColours(int firstRow, int lastRow) {

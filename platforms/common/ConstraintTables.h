@@ -300,8 +300,13 @@ private:
     void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);
     /** Whether a bordered row reaches a constraint's cluster. */
-    bool isClusterAtBorder(const ConstraintSet& set, int constraint) const;
+    bool isClusterAtBorder(const ConstraintSet& set, int constraint) const {
+        return borderPlaceOf(set, constraint) >= 0;
+    }
+    /** The place of any node of a constraint at the border; -1: none is there. */
+    int borderPlaceOf(const ConstraintSet& set, int constraint) const;
     void addBorder(const ConstraintSet& set, const ConstraintGraph& graph);
+    void addPieces(int firstRow);
     void addWhole(const ConstraintSet& set, const ConstraintGraph& graph, const std::vector<const Cluster*>& clusters,
                   bool isPart, bool isCopy);
     void addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,

@@ -53,9 +53,12 @@ ArraySizes::ArraySizes(const ConstraintTables& t)
       bodyPlaces(t.numBodyPlaces()), bodyParts((double) t.bodyParts.size()), joinedBodies(t.numJoinedBodies()),
       joinedPlaces((double) t.placeBody.size()), ownedPlaces((double) t.ownedPlaces.size()),
       clusterBodies((double) t.clusterBody.size()), rowPoints((double) t.rowPoints.size()),
-      pointNodes((double) t.pointNodes.size()), bordered(t.numBordered), borderPlaces((double) t.borderParticle.size()),
-      borderFields(t.numFields), borderCoupled((double) t.coupled.size()), rowsAtBorder((double) t.rowsAtBorder.size()),
-      readsEnd(t.readsEnd), readsBodies(t.readsBodies), hasShortNumbers(t.hasShortNumbers()) {
+      pointNodes((double) t.pointNodes.size()), bordered(t.numBordered), borderPlaces(t.numPlaces),
+      borderParticles((double) t.borderParticle.size()), borderFields(t.numFields),
+      borderCoupled((double) t.coupled.size()), rowsAtBorder((double) t.rowsAtBorder.size()),
+      borderPoints((double) t.borderPoints.size()), borderPieces((double) t.borderPieces.size()),
+      borderBodies((double) t.borderBodies.size()), readsEnd(t.readsEnd), readsBodies(t.readsBodies),
+      hasShortNumbers(t.hasShortNumbers()) {
 }
 
 ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bool hasParts) {
@@ -166,10 +169,23 @@ void ArraySizes::takeBorder(const ConstraintSet& set, const ConstraintGraph& gra
         return;
     generalClusters++;
     std::vector<char> isReached(set.numNodes(), 0);
-    for (const Border::Row& row : border.rows)
+    for (const Border::Row& row : border.rows) {
         for (int node : row.reach)
             isReached[node] = 1;
-    borderPlaces = (double) std::count(isReached.begin(), isReached.end(), 1);
+        const Constraint& c = set.constraints[row.constraint];
+        if (!set.isJoined(c))
+            continue;
+        slots += c.size(); // its points
+        pointNodes += c.size();
+        const auto bodiesOfRow = 0.5 * (double) std::count_if(c.nodes.begin(), c.nodes.end(),
+                                                              [&](int node) { return node >= set.numParticles(); });
+        borderPoints += c.size();
+        borderBodies += bodiesOfRow;
+        borderPieces += bodiesOfRow + c.size() / ConstraintTables::pointsOfPiece;
+    }
+    const auto afterParticles = isReached.begin() + set.numParticles();
+    borderParticles = (double) std::count(isReached.begin(), afterParticles, 1);
+    borderPlaces = borderParticles + (double) std::count(afterParticles, isReached.end(), 1);
     borderFields = (double) border.fields.size();
     for (int c : border.clusters)
         rowsAtBorder += graph.clusters[c].size();
@@ -348,18 +364,23 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"bodyVectors", "mixed", 3 * numBodyVectors * (n.joinedBodies + (n.parts > 0 ? n.clusterBodies : 0))},
         {"nodeVelocity", "mixed", 3 * 2 * n.joinedBodies},
 
-        {"borderCounts", "int", n.bordered > 0 ? 6.0 : 0, &T::borderCounts},
-        {"borderParticle", "int", n.borderPlaces, &T::borderParticle},
-        {"borderPlace", "int", n.bordered > 0 ? n.particles : 0, &T::borderPlace},
+        {"borderCounts", "int", n.bordered > 0 ? 7.0 : 0, &T::borderCounts},
+        {"borderParticle", "int", n.borderParticles, &T::borderParticle},
+        {"borderPlace", "int", n.bordered > 0 ? n.particles + 2 * n.joinedBodies : 0, &T::borderPlace},
         {"fieldRow", "int", n.borderFields * n.borderPlaces, &T::fieldRow},
         {"fieldSlot", "int", n.borderFields * n.borderPlaces, &T::fieldSlot},
         {"fieldOfRow", "int", n.bordered, &T::fieldOfRow},
         {"coupledStart", "int", n.bordered > 0 ? n.bordered + 1 : 0, &T::coupledStart},
         {"coupled", "int2", n.borderCoupled, &T::coupled},
         {"rowsAtBorder", "int2", n.rowsAtBorder, &T::rowsAtBorder},
+        {"borderPoints", "int", n.borderPoints, &T::borderPoints},
+        {"borderPieces", "int2", n.borderPieces, &T::borderPieces},
+        {"borderBodies", "int4", n.borderBodies, &T::borderBodies},
+        {"rowPieces", "int4", n.bordered, &T::rowPieces},
+        {"pieceSums", "mixed", 3 * 2 * n.borderPieces},
         {"responses", "mixed", 3 * n.borderFields * n.borderPlaces},
         {"rowResponses", "mixed", n.borderFields * n.rows}, // of multipliers
-        {"borderField", "mixed", 3 * n.borderPlaces},       // where a solve begins
+        {"borderField", "mixed", 3 * n.borderParticles},    // where a solve begins
         {"borderChange", "mixed", n.bordered},              // of multipliers in a turn
         {"borderSum", "mixed", n.bordered},
         {"borderErrors", "mixed4", n.bordered},

@@ -38,15 +38,17 @@ struct ArraySizes {
     double customParameters = 0, customGlobals = 0, customTables = 0;
     double bodies = 0, bodyPlaces = 0, bodyParts = 0;
     double joinedBodies = 0, joinedPlaces = 0, ownedPlaces = 0, clusterBodies = 0, rowPoints = 0, pointNodes = 0;
-    double bordered = 0, borderPlaces = 0, borderFields = 0, borderCoupled = 0, rowsAtBorder = 0; ///< see BorderTables
-    bool readsEnd = false, readsBodies = false;      ///< see ConstraintTables
-    bool hasShortNumbers = true;                     ///< likewise
-    double velocityChanges = 0;                      ///< in heat baths of a step
-    bool hasHeatBath = false, hasSlowForces = false; ///< of the integrator's steps
-    bool hasThermostat = false;                      ///< a Nose-Hoover chain
-    bool hasKineticEnergy = false;                   ///< of projected velocities
-    bool hasCorrections = false;                     ///< of positions: in mixed precision
-    bool hasAccelerations = false;                   ///< an explicit constraint force
+    double bordered = 0, borderPlaces = 0, borderParticles = 0, borderFields = 0,
+           borderCoupled = 0;                                                      ///< see BorderTables
+    double rowsAtBorder = 0, borderPoints = 0, borderPieces = 0, borderBodies = 0; ///< likewise
+    bool readsEnd = false, readsBodies = false;                                    ///< see ConstraintTables
+    bool hasShortNumbers = true;                                                   ///< likewise
+    double velocityChanges = 0;                                                    ///< in heat baths of a step
+    bool hasHeatBath = false, hasSlowForces = false;                               ///< of the integrator's steps
+    bool hasThermostat = false;                                                    ///< a Nose-Hoover chain
+    bool hasKineticEnergy = false;                                                 ///< of projected velocities
+    bool hasCorrections = false;                                                   ///< of positions: in mixed precision
+    bool hasAccelerations = false;                                                 ///< an explicit constraint force
 
     /** Counts of existing tables. */
     explicit ArraySizes(const ConstraintTables& tables);

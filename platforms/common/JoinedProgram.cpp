@@ -76,7 +76,8 @@ string sumText(const string& solve) {
 string ConstraintProgram::jointText() const {
     const ConstraintTables& t = constraintTables;
     return define("FIRST_JOINED", to_string(t.numFreeBodies)) + define("NUM_JOINED", to_string(t.numJoinedBodies())) +
-           define("FIRST_POINT_SLOT", to_string(t.firstPointSlot)) + rigidText() +
+           define("FIRST_POINT_SLOT", to_string(t.firstPointSlot)) +
+           define("FIRST_BODY_AT_BORDER", to_string(t.firstBodyAtBorder - t.numFreeBodies)) + rigidText() +
            ConstraintKernelSources::bodyVectors + ConstraintKernelSources::joinedBodies;
 }
 
@@ -91,44 +92,72 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
                define("FIRST_JOINED_PLACE", to_string(t.firstJoinedPlace())) + ConstraintKernelSources::bodyVectors +
                ConstraintKernelSources::joinedBodies + ConstraintKernelSources::joinedStages;
     };
-    // launches of the parts, by kind of kernel
+    std::map<int, OpenMM::ComputeProgram> programs; // by threads that have a body; the first has all of particles
+    const auto programFor = [&](int threads) {
+        const auto [found, isNew] = programs.try_emplace(threads);
+        if (!isNew)
+            return found->second;
+        string text = bodyTextFor(threads);
+        const auto addSums = [&](const string& part, const string& solve) {
+            text +=
+                arguments.kernelText("jointSums_" + part, "BODY_BOUNDS ", "    DECLARE_BODY_MEMORY\n", sumText(solve));
+        };
+        for (const SplitStage& stage : split)
+            for (std::size_t k = 0; k < stage.operations.size(); k++) {
+                const string part = stage.nameOf((int) k);
+                if (programs.size() == 1)
+                    text += arguments.kernelText("jointParticles_" + part, "", "",
+                                                 particleText(k > 0 ? stage.solves[k - 1] : "", stage.operations[k]));
+                if (k < stage.solves.size())
+                    addSums(part, stage.solves[k]);
+            }
+        if (t.numBodiesAtBorder() > 0)
+            addSums("responses", "solveResponses");
+        return found->second = cc.compileProgram(checked(text));
+    };
+    programFor(bodyThreads(stages, t.joinedRanges[0]));
+    // launches of the parts, by kind of kernel; of bodies at the border they are between those of its other particles
     std::map<string, vector<Launch>> particles, sums;
     const auto addLaunch = [&](vector<Launch>& to, const OpenMM::ComputeProgram& program, const string& name,
                                int threads, int blockSize, int first, int last) {
         to.push_back({program->createKernel(name), threads, blockSize, first, last, 0});
         arguments.bind(to.back().kernel);
     };
-    for (const ConstraintTables::BodyRange& range : t.joinedRanges) {
-        const int threads = bodyThreads(stages, range);
-        const bool isFirst = range.first == t.joinedRanges[0].first; // with the kernels of particles
-        string text = bodyTextFor(threads);
-        for (const SplitStage& stage : split)
-            for (std::size_t k = 0; k < stage.operations.size(); k++) {
-                const string part = stage.nameOf((int) k);
-                if (isFirst)
-                    text += arguments.kernelText("jointParticles_" + part, "", "",
-                                                 particleText(k > 0 ? stage.solves[k - 1] : "", stage.operations[k]));
-                if (k < stage.solves.size())
-                    text += arguments.kernelText("jointSums_" + part, "BODY_BOUNDS ", "    DECLARE_BODY_MEMORY\n",
-                                                 sumText(stage.solves[k]));
+    const auto addParticles = [&](vector<Launch>& to, const string& part, int first, int last) {
+        if (first < last)
+            addLaunch(to, programFor(bodyThreads(stages, t.joinedRanges[0])), "jointParticles_" + part, last - first,
+                      64, first, last);
+    };
+    const auto addSums = [&](vector<Launch>& to, const string& part, bool atBorder) {
+        for (const ConstraintTables::BodyRange& range : t.joinedRanges) {
+            const int threads = bodyThreads(stages, range);
+            if (range.isAtBorder == atBorder)
+                addLaunch(to, programFor(threads), "jointSums_" + part, (range.last - range.first) * threads,
+                          threads > 1 ? threads : 64, range.first, range.last);
+        }
+    };
+    for (const SplitStage& stage : split)
+        for (std::size_t k = 0; k < stage.operations.size(); k++) {
+            const string part = stage.nameOf((int) k);
+            vector<Launch>& atBorder = launches["bodies_" + part];
+            if (k > 0 || !stage.operations[0].empty()) {
+                addParticles(particles[part], part, 0, t.firstOwnedAtBorder);
+                addParticles(atBorder, part, t.firstOwnedAtBorder, (int) t.ownedPlaces.size());
             }
-        const OpenMM::ComputeProgram program = cc.compileProgram(checked(text));
-        for (const SplitStage& stage : split)
-            for (std::size_t k = 0; k < stage.operations.size(); k++) {
-                const string part = stage.nameOf((int) k);
-                const int owned = (int) t.ownedPlaces.size();
-                if (isFirst && (k > 0 || !stage.operations[0].empty()))
-                    addLaunch(particles[part], program, "jointParticles_" + part, owned, 64, 0, owned);
-                if (k < stage.solves.size())
-                    addLaunch(sums[part], program, "jointSums_" + part, (range.last - range.first) * threads,
-                              threads > 1 ? threads : 64, range.first, range.last);
+            if (k < stage.solves.size()) {
+                addSums(sums[part], part, false);
+                addSums(atBorder, part, true);
             }
-    }
+        }
+    if (t.numBodiesAtBorder() > 0)
+        addSums(launches["frames"], "responses", true);
     const vector<StageText> ofClusters = clusterStages(split);
     for (const ConstraintTables::Range& range : t.ranges)
-        if (range.isJoined && range.group == ThreadGroupKind::Part)
+        if (!range.isJoined || range.isAtBorder)
+            continue;
+        else if (range.group == ThreadGroupKind::Part)
             addParts(ofClusters, range, set);
-        else if (range.isJoined)
+        else
             addRange(ofClusters, range, set);
     for (const SplitStage& stage : split) {
         vector<Launch>& all = launches[stage.name];

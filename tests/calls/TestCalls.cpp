@@ -299,13 +299,32 @@ Example groups() {
     return example;
 }
 
-/** Waters, whose halves are at a height. */
-Example slabs() {
+/** Waters, whose halves are at a height. @param withHinge  besides, a hinge of two rigid bodies in one of the halves */
+Example slabs(bool withHinge) {
     Example example = table(std::vector<const char*>(60, "water"), Declared::InSystem);
     auto* height = new CustomCentroidConstraintForce(2, "z1 - z2");
     std::vector<int> halves[2];
     for (int i = 0; i < 180; i++)
         halves[i / 90].push_back(i);
+    if (withHinge) {
+        auto* bodies = new ConstraintForce();
+        std::vector<int> body;
+        Vectors shape;
+        const auto add = [&](int count) {
+            for (int i = 0; i < count; i++) {
+                body.push_back(example.system->addParticle(12));
+                halves[0].push_back(body.back());
+                shape.push_back(Vec3(0.2 * std::cos(i), 0.2 * std::sin(2 * i), 0.05 * (i % 7)));
+                example.positions.push_back(shape.back());
+            }
+            bodies->addRigidBody(body, shape);
+            body.erase(body.begin(), body.end() - 2); // the next one shares two particles
+            shape.erase(shape.begin(), shape.end() - 2);
+        };
+        add(12);
+        add(8);
+        example.system->addForce(bodies);
+    }
     height->addConstraint({height->addGroup(halves[0]), height->addGroup(halves[1])}, {});
     example.system->addForce(height);
     return example;
@@ -347,7 +366,8 @@ const std::vector<Kind>& kinds() {
          }}, // a thread, a block of either size, parts
         {"hinges", hinges},
         {"groups", groups},
-        {"slabs", slabs},
+        {"slabs", [] { return slabs(false); }},
+        {"slabsWithHinge", [] { return slabs(true); }},
         {"chainWithRing", chainWithRing},
         // One in parts that are all on a device at once, and one in more parts.
         {"longChain", [] { return chainsOf({2600}); }},
@@ -642,7 +662,7 @@ bool isTried(const std::string& precision, const std::string& kind, Solver solve
                isDirect = solver == ConstraintIntegrator::MatrixInversion;
     if (kind == "manyMolecules")
         return isMixed && integrator != "ConstraintForce" && (isDirect || integrator == "Rattle");
-    if (kind == "groups" || kind == "slabs")
+    if (kind == "groups" || kind.find("slabs") == 0)
         return isMixed && isDirect && integrator == (kind == "groups" ? "RattleLangevin" : "Rattle");
     if (integrator == "RattleNoseHoover")
         return (kind == "hydrogens" || kind == "hinges") && isDirect;
@@ -695,7 +715,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Cost{"hinges", "Shake", 5, 1}, Cost{"hinges", "Rattle", 10, 1},
                     Cost{"hinges", "RattleLangevin", 13, 1}, Cost{"groups", "Shake", 17, 1},
                     Cost{"groups", "RattleLangevin", 36, 1}, Cost{"slabs", "Shake", 8, 1},
-                    Cost{"slabs", "Rattle", 14, 1}, Cost{"chainWithRing", "Rattle", 8, 1}),
+                    Cost{"slabs", "Rattle", 14, 1}, Cost{"slabsWithHinge", "Shake", 18, 1},
+                    Cost{"slabsWithHinge", "Rattle", 30, 1}, Cost{"chainWithRing", "Rattle", 8, 1}),
     [](const auto& info) { return std::string(info.param.kind) + "_" + info.param.integrator; });
 INSTANTIATE_TEST_SUITE_P(All, Plugin, testing::ValuesIn(combinations()), describe);
 

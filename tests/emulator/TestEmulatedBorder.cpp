@@ -17,9 +17,38 @@ InitialState stateOf(Groups groups) {
     return {std::move(groups.system), groups.positions, v};
 }
 
+InitialState periodicGroups(Among among) {
+    InitialState start = stateOf(makeGroups(among, 6, true));
+    for (int i = 0; i < start.system->getNumForces(); i++)
+        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
+            springs->setUsesPeriodicBoundaryConditions(true);
+    return start;
+}
+
+/** What a barostat moves is projected on the device, or where that fails on the host. Springs would make one molecule
+ * of all, and scaling it would violate nothing. */
+InitialState groupsWithBarostat(Among among) {
+    Groups groups = makeGroups(among, 6, true);
+    auto* barostat = new MonteCarloBarostat(1, 300, 1);
+    barostat->setRandomNumberSeed(5);
+    groups.system->addForce(barostat);
+    const Vectors v = groups.random(1, 5);
+    return {std::move(groups.system), groups.positions, v};
+}
+
 /** Single particles, clusters that a thread has in registers and in memory, one that is a part; an anchor. */
 InitialState groups() {
     return stateOf(makeGroups(Among::Molecules, 6));
+}
+
+/** Joined bodies at the border: of a thread and of a block, in clusters or in none, beside a cluster of particles
+ * alone. */
+InitialState groupsOfBodies() {
+    return periodicGroups(Among::ManyBodies);
+}
+
+InitialState groupsOfBodiesWithBarostat() {
+    return groupsWithBarostat(Among::ManyBodies);
 }
 
 /** One row, which is evaluated and solved in one launch. */
@@ -28,31 +57,34 @@ InitialState oneRow() {
 }
 
 InitialState periodicGroups() {
-    InitialState start = stateOf(makeGroups(Among::Molecules, 6, true));
-    for (int i = 0; i < start.system->getNumForces(); i++)
-        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
-            springs->setUsesPeriodicBoundaryConditions(true);
-    return start;
+    return periodicGroups(Among::Molecules);
 }
 
-/** What a barostat moves is projected on the device, or where that fails on the host. */
 InitialState groupsWithBarostat() {
-    InitialState start = periodicGroups();
-    auto* barostat = new MonteCarloBarostat(1, 300, 1);
-    barostat->setRandomNumberSeed(5);
-    start.system->addForce(barostat);
-    return start;
+    return groupsWithBarostat(Among::Molecules);
 }
 
-/** Two groups that move apart, which takes work. */
+/** Two groups that move apart, which takes work. Bodies are in one of them. */
 InitialState movingGroups() {
-    InitialState start = groups();
-    auto* force = new ConstraintForce();
-    Vec3 r;
+    InitialState start = stateOf(makeGroups(Among::ManyBodies, 6));
+    const int end = start.system->getNumParticles();
+    std::vector<int> groups[2];
     for (int p = 0; p < 9; p++)
-        r += (start.positions[p] - start.positions[9 + p]) * (start.system->getParticleMass(p) / (3 * (16 + 1 + 1)));
-    force->addCentroidDistance({0, 1, 2, 3, 4, 5, 6, 7, 8}, {9, 10, 11, 12, 13, 14, 15, 16, 17}, std::sqrt(r.dot(r)),
-                               0.3);
+        groups[0].push_back(p);
+    for (int p = end - 120; p < end - 30; p++)
+        groups[1].push_back(p);
+    Vec3 centre[2];
+    for (int g : {0, 1}) {
+        double mass = 0;
+        for (int p : groups[g]) {
+            centre[g] += start.positions[p] * start.system->getParticleMass(p);
+            mass += start.system->getParticleMass(p);
+        }
+        centre[g] /= mass;
+    }
+    const Vec3 r = centre[0] - centre[1];
+    auto* force = new ConstraintForce();
+    force->addCentroidDistance(groups[0], groups[1], std::sqrt(r.dot(r)), 0.3);
     start.system->addForce(force);
     return start;
 }
@@ -60,6 +92,28 @@ InitialState movingGroups() {
 class EmulatedBorder : public Emulated {
     const Variable border{"OPENMM_CONSTRAINTS_BORDER", "1"};
 };
+
+class EmulatedBorderOfBodies : public EmulatedBorder {};
+
+TEST_P(EmulatedBorderOfBodies, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
+    expectTheSameUnderAllConditions(groupsOfBodiesWithBarostat, "a border of 10 rows");
+}
+
+TEST_P(EmulatedBorderOfBodies, ComputesWhatReferenceDoes) {
+    expectWhatReferenceComputes(groupsOfBodies);
+}
+
+class EmulatedBorderOfBodiesInParts : public EmulatedBorder {};
+
+/** Clusters with joined bodies in overlapping parts, which have copies of bodies. */
+TEST_P(EmulatedBorderOfBodiesInParts, ComputesWhatReferenceDoes) {
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "6");
+    const std::string solver = after(1, groupsOfBodies(), GetParam()).summary.solver;
+    EXPECT_NE(solver.find("in overlapping parts"), std::string::npos) << solver;
+    expectWhatReferenceComputes(groupsOfBodies);
+    const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1"); // of each round
+    expectWhatReferenceComputes(groupsOfBodies);
+}
 
 TEST_P(EmulatedBorder, DependsNeitherOnTurnsNorOnWhatMemoryHeld) {
     expectTheSameUnderAllConditions(groupsWithBarostat, "a border of 6 rows");
@@ -74,10 +128,10 @@ TEST_P(EmulatedBorder, ComputesWhatReferenceDoes) {
 
 /** Turns that are launched in vain change nothing, and where they do not suffice, steps are taken again. */
 TEST_P(EmulatedBorder, DoesNotDependOnHowManyTurnsAreLaunched) {
-    const Readings two = after(4, groupsWithBarostat(), GetParam());
+    const Readings two = after(4, groupsOfBodiesWithBarostat(), GetParam());
     for (const char* number : {"1", "7"}) {
         const Variable turns("OPENMM_CONSTRAINTS_TURNS", number);
-        expectSame(after(4, groupsWithBarostat(), GetParam()), two);
+        expectSame(after(4, groupsOfBodiesWithBarostat(), GetParam()), two);
     }
 }
 
@@ -94,19 +148,27 @@ void expectNear(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST_P(EmulatedBorderReadings, AreThoseOfMergedClusters) {
-    const Readings bordered = after(3, groups(), GetParam(), 1e-12);
-    unsetenv("OPENMM_CONSTRAINTS_BORDER");
-    const Readings merged = after(3, groups(), GetParam(), 1e-12);
-    EXPECT_EQ(merged.summary.solver.find("border"), std::string::npos);
-    expectClose(bordered, merged, std::get<0>(GetParam()));
-    expectNear(bordered.multipliers, merged.multipliers);
-    expectNear(bordered.velocityMultipliers, merged.velocityMultipliers);
-    expectNear(bordered.energies, merged.energies);
+    std::vector<Readings> found;
+    for (const char* border : {"1", "0"}) {
+        const Variable chosen("OPENMM_CONSTRAINTS_BORDER", border);
+        for (InitialState (*start)() : {groups, groupsOfBodies})
+            found.push_back(after(3, start(), GetParam(), 1e-12));
+    }
+    for (int i : {0, 1}) {
+        const Readings &bordered = found[i], &merged = found[2 + i];
+        EXPECT_EQ(merged.summary.solver.find("border"), std::string::npos);
+        expectClose(bordered, merged, std::get<0>(GetParam()));
+        expectNear(bordered.multipliers, merged.multipliers);
+        expectNear(bordered.velocityMultipliers, merged.velocityMultipliers);
+        expectNear(bordered.energies, merged.energies);
+    }
 }
 
 TEST_P(EmulatedBorderReadings, AreThoseOfMergedClustersWhereGroupsMove) {
     const auto found = [&] {
         Simulation s = begin(movingGroups(), GetParam(), 1e-12);
+        if (auto* langevin = dynamic_cast<RattleLangevinIntegrator*>(s.integrator.get()))
+            langevin->setFriction(2000); // the heat bath's part of the work is of the same size as others
         s.integrator->step(4);
         return std::make_pair(s.integrator->getConstraintWork(), s.integrator->getMultipliers());
     };
@@ -132,9 +194,12 @@ std::vector<ConstraintTests::Setup> precise() {
 INSTANTIATE_TEST_SUITE_P(All, EmulatedBorderReadings, testing::ValuesIn(precise()),
                          [](const auto& info) { return nameOf(info.param); });
 
-INSTANTIATE_TEST_SUITE_P(
-    All, EmulatedBorder,
-    testing::ValuesIn(setups({ConstraintIntegrator::MatrixInversion, ConstraintIntegrator::Iterative}, true)),
-    [](const auto& info) { return nameOf(info.param); });
+const auto every =
+    testing::ValuesIn(setups({ConstraintIntegrator::MatrixInversion, ConstraintIntegrator::Iterative}, true));
+INSTANTIATE_TEST_SUITE_P(All, EmulatedBorder, every, [](const auto& info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, EmulatedBorderOfBodies, every, [](const auto& info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, EmulatedBorderOfBodiesInParts,
+                         testing::ValuesIn(setups({ConstraintIntegrator::MatrixInversion}, true)),
+                         [](const auto& info) { return nameOf(info.param); });
 
 } // namespace

@@ -279,6 +279,19 @@ def groups(a: Assembly):
     a.height(free[:1], waters[9:])
 
 
+def groups_of_bodies(a: Assembly):
+    """Bordered rows that reach joined bodies: two that share a particle, in a cluster with a chain, and one in none."""
+    waters = [i for _ in range(3) for i in a.water()]
+    chain = a.chain(9)
+    sizes = (4, 18, 70)
+    p = [a.add([5 + i % 7 for i in range(n)], 0.1 * n ** (1 / 3) * a.random.normal(size=(n, 3))) for n in sizes]
+    for body in (p[0], p[0][3:] + p[1], p[2]):
+        a.constraints.addRigidBody(body, np.array([a.positions[i] for i in body]))
+    a.distance(chain[0], p[1][2])
+    a.height(p[0] + waters[:4], chain)
+    a.centroids(p[2] + waters[6:], p[1][5:9] + p[0][:1])
+
+
 def stiff(a: Assembly):
     """Light particles between heavy ones, nearly in a line: pivots vanish in single precision."""
     n = 13
@@ -418,6 +431,13 @@ CASES |= {
     "border": Case(groups, environment=BORDER, prepare=add_barostat, serves="a border of 4 rows", steps=3),
     "border RattleLangevin": Case(groups, "RattleLangevin", environment=BORDER, serves="a border of 4 rows"),
     "border iterative": Case(groups, "ConstraintForce", "iterative", "single", BORDER, serves="a border of 4 rows"),
+    "border of bodies": Case(groups_of_bodies, environment=BORDER, prepare=add_barostat, serves="a border of 2 rows"),
+    "border of bodies RattleLangevin": Case(
+        groups_of_bodies, "RattleLangevin", "iterative", environment=BORDER, serves="a border of 2 rows"
+    ),
+    "border of bodies ConstraintForce": Case(
+        groups_of_bodies, "ConstraintForce", precision="single", environment=BORDER, serves="a border of 2 rows"
+    ),
     "local double": Case(local, precision="double"),
     "thread iterative": Case(kinds, "RattleLangevin", "iterative"),
     "warm start": Case(local, "Rattle", "iterative", prepare=start_warm),

@@ -27,7 +27,9 @@ public:
         for (int i = 0; i < numWaters; i++)
             water({0.3 * (i % 7), 0.3 * (i / 7 % 7), 0.3 * (i / 49)});
         if (among != Among::WatersOnly)
-            otherSorts(among == Among::AllSorts);
+            otherSorts(among == Among::AllSorts || among == Among::ManyBodies);
+        if (among == Among::ManyBodies)
+            manyBodies();
         const std::vector<int> waters = range(0, 3 * numWaters), most = range(0, 3 * (numWaters - numWaters / 4)),
                                last = range(3 * (numWaters / 2), 3 * numWaters);
         height({most, {}}, {last, randomWeights(last)});
@@ -35,10 +37,18 @@ public:
             height({stars, {}}, {most, {}});
             distance({chain, {}}, {last, {}}); // in another image, if periodic
             distance({{chain[0], chain[1], chain[2]}, {}}, {{chain[6], chain[7]}, {1, 3}});
-            if (among == Among::AllSorts)
+            if (!body.empty())
                 height({{body[0], body[1], free[0]}, randomWeights(range(0, 3))}, {stars, {}});
             height({{anchor, free[1], free[2]}, {1, 2, 1}}, {{free[3]}, {}});
-            height({{free[4]}, {}}, {{free[5], among == Among::AllSorts ? body[3] : free[0]}, {}});
+            height({{free[4]}, {}}, {{free[5], body.empty() ? free[0] : body[3]}, {}});
+        }
+        if (among == Among::ManyBodies) {
+            std::vector<int> whole = large, some(large.begin() + 30, large.end());
+            whole.push_back(free[1]);
+            some.insert(some.end(), {pair[0][0], pair[1][3], free[2]});
+            height({whole, {}}, {stars, {}});
+            height({some, randomWeights(some)}, {pair[0], {}});
+            distance({pair[1], {}}, {last, {}});
         }
         for (int i = 0; i < (int) groups.positions.size() && periodic && among != Among::WatersOnly; i++)
             if (std::find(chain.begin(), chain.end(), i) != chain.end())
@@ -122,13 +132,25 @@ private:
         anchor = atom(0, Vec3(0.5, 1.7, -0.5));
         if (!withBody)
             return;
-        std::vector<Vec3> shape;
-        for (int i = 0; i < 5; i++) {
-            shape.push_back(Vec3(0.15 * std::cos(i), 0.15 * std::sin(2 * i), 0.05 * i));
-            body.push_back(atom(4 + i, Vec3(1, 1, -1) + shape.back()));
-        }
-        bonds->addRigidBody(body, shape);
+        body = rigid({1, 1, -1}, 5, {});
         bond(body[2], free[0], false);
+    }
+    /** A rigid body of some atoms, and another one if it is to share that. */
+    std::vector<int> rigid(const Vec3& place, int atoms, std::vector<int> particles) {
+        for (int i = 0; i < atoms; i++)
+            particles.push_back(atom(
+                4 + i % 5, place + Vec3(0.15 * std::cos(i), 0.15 * std::sin(2 * i), 0.05 * i - 0.04 * (i / 7 * 7))));
+        std::vector<Vec3> shape;
+        for (int p : particles)
+            shape.push_back(groups.positions[p]);
+        bonds->addRigidBody(particles, shape);
+        return particles;
+    }
+    void manyBodies() {
+        pair[0] = rigid({0.7, 0.6, 0.5}, 6, {});
+        pair[1] = rigid({1.1, 0.5, 0.4}, 20, {pair[0][5]});
+        large = rigid({0.9, 1.2, 0.1}, 100, {});
+        bond(pair[1][2], chain[7], false);
     }
     std::vector<std::pair<int, double>> normalized(const Group& group) const {
         std::vector<std::pair<int, double>> weights;
@@ -173,7 +195,7 @@ private:
     bool periodic;
     Random random;
     ConstraintForce* bonds;
-    std::vector<int> stars, chain, free, body;
+    std::vector<int> stars, chain, free, body, pair[2], large;
     int anchor = -1;
 };
 

@@ -9,7 +9,8 @@
 namespace ConstraintTests {
 
 /** Molecules of all sorts, and constraints of centroids of groups of them: groups overlap, several constraints have a
- *  group in common, one has all its particles in one molecule, one has particles of rigid bodies, one has an anchor. */
+ *  group in common, one has all its particles in one molecule, some have particles of rigid bodies, one has an anchor.
+ */
 struct Groups {
     std::unique_ptr<OpenMM::System> system;
     Vectors positions; ///< constraints hold there
@@ -28,8 +29,9 @@ struct Groups {
     void addSprings(double k = 500);
 };
 
-/** What groups are made of, besides waters. Molecules: all but rigid bodies. */
-enum class Among { WatersOnly, Molecules, AllSorts };
+/** What groups are made of, besides waters. Molecules: all but rigid bodies. AllSorts: one body, in a small cluster.
+ *  ManyBodies: besides, two that share a particle, bonded to a chain, and a large one that only groups reach. */
+enum class Among { WatersOnly, Molecules, AllSorts, ManyBodies };
 
 /** @param periodic  in a triclinic box: distances take minimum images, and two groups are in different ones */
 Groups makeGroups(Among among, int numWaters, bool periodic = false);

@@ -76,23 +76,48 @@ void LargeGroups::addMolecules(const TestSystem& molecule, int count, std::vecto
     }
 }
 
-void LargeGroups::addBody() {
-    const int first = (int) positions.size();
-    std::vector<int> body, group(waters.begin() + 6, waters.begin() + 24);
-    Vectors shape;
-    for (int i = 0; i < 6; i++) {
-        system->addParticle(4 + i);
-        positions.push_back(Vec3(0.6, 1.5, 0.2) + Vec3(0.15 * std::cos(i), 0.15 * std::sin(2 * i), 0.05 * i));
-        if (i < 5) {
-            body.push_back(first + i);
-            shape.push_back(positions.back());
-        }
+void LargeGroups::addBodies() {
+    const std::vector<int> first = addBody({}, 5, {0.6, 1.5, 0.2}), second = addBody({first[4]}, 24, {0.9, 1.5, 0.3});
+    large = addBody({}, 90, {1.4, 1.7, 0.5});
+    const int single = system->addParticle(9);
+    positions.push_back(positions[first[2]] + Vec3(0.1, 0.05, -0.1));
+    addBond(first[2], single);
+    addBond(second[9], chain[100]);
+    std::vector<int> whole = large, some(waters.begin() + 6, waters.begin() + 24);
+    whole.insert(whole.end(), {free[0], free[5]});
+    some.insert(some.end(), {first[0], first[3], single});
+    some.insert(some.end(), large.begin() + firstShared, large.end());
+    addDistance(some, chain);
+    addDistance(whole, std::vector<int>(second.begin() + 5, second.end()), 0, 0.03);
+    addHeight(first, std::vector<int>(protein.begin(), protein.begin() + 30), 0, 0);
+}
+
+void LargeGroups::removeSprings() {
+    for (int i = system->getNumForces() - 1; i >= 0; i--)
+        if (&system->getForce(i) == springs)
+            system->removeForce(i);
+    springs = nullptr;
+}
+
+/** Springs bind its new particles to others. */
+std::vector<int> LargeGroups::addBody(std::vector<int> particles, int count, const Vec3& place) {
+    for (int i = 0; i < count; i++) {
+        const int p = system->addParticle(4 + i % 6);
+        particles.push_back(p);
+        positions.push_back(place + Vec3(0.3 * std::cos(i), 0.3 * std::sin(2 * i), 0.05 * (i % 7)));
+        const Vec3 r = minimumImage(positions[p] - positions[p - 150]);
+        springs->addBond(p - 150, p, (float) (0.9 * std::sqrt(r.dot(r))), 500);
     }
-    const Vec3 bond = positions[first + 5] - positions[first + 2];
-    distances->addRigidBody(body, shape);
-    distances->addDistance(first + 2, first + 5, std::sqrt(bond.dot(bond)));
-    group.insert(group.end(), {first, first + 3, first + 5});
-    addDistance(group, chain);
+    Vectors shape;
+    for (int p : particles)
+        shape.push_back(positions[p]);
+    distances->addRigidBody(particles, shape);
+    return particles;
+}
+
+void LargeGroups::addBond(int i, int j) {
+    const Vec3 r = minimumImage(positions[j] - positions[i]);
+    distances->addDistance(i, j, std::sqrt(r.dot(r)));
 }
 
 void LargeGroups::addDistance(const std::vector<int>& group1, const std::vector<int>& group2, double rate,

@@ -18,14 +18,18 @@ struct LargeGroups {
     OpenMM::HarmonicBondForce* springs;
     Vectors positions; ///< constraints hold there, at the time 0
     std::vector<int> waters, chain, protein, free;
+    std::vector<int> large; ///< of addBodies(); from firstShared on a second constraint has it
+    static constexpr int firstShared = 40;
 
     enum class Place { NoBox, Box, Triclinic };
     /** @param place  in a triclinic box each particle is wrapped by itself
      *  @param moves  false: no constraint does */
     explicit LargeGroups(Place place = Place::NoBox, bool moves = true);
-    /** Add a rigid body, bonded to a new particle, and a distance of the centroids of some of its particles with waters
-     *  and of the chain. Before a Context is created. */
-    void addBody();
+    /** Add rigid bodies, before a Context is created: one bonded to a new particle; one that shares a particle with it
+     *  and is bonded to the chain; and a large one that no constraint reaches but those of centroids that are added,
+     * too: of the whole large body with free particles, and of parts of all. */
+    void addBodies();
+    void removeSprings();
     /** Random, for all particles. */
     Vectors random(double size, unsigned seed) const;
     /** Index of the distance of the centroids of both ends of the chain. */
@@ -41,6 +45,8 @@ private:
         bool isHeight;
     };
     void addMolecules(const struct TestSystem& molecule, int count, std::vector<int>& to);
+    std::vector<int> addBody(std::vector<int> particles, int count, const OpenMM::Vec3& place);
+    void addBond(int i, int j);
     void addDistance(const std::vector<int>& group1, const std::vector<int>& group2, double rate = 0,
                      double change = 0);
     void addHeight(const std::vector<int>& group1, const std::vector<int>& group2, double rate, double change);

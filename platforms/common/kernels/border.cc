@@ -94,9 +94,7 @@ DEVICE void evaluateBordered(const Arguments* a, int b SHARED_PARAMETER) {
     const int row = FIRST_BORDERED + b;
     for (int once = 0; once < !LATER_TURN; once++)
         setBorderOffset(a, row, &solve);
-#if GROUP_IS_BLOCK
-    SYNC_THREADS
-#endif
+    ROW_SYNC
     mixed error, value;
     const mixed r = residual(a, row, solve.what, solve.time, solve.timeScale, &error, &value);
     bool isTurned = false; // as hasTurned()
@@ -179,6 +177,12 @@ DEVICE void solveBordered(const Arguments* a, int c SHARED_PARAMETER) {
     turned = worstOf(turned SHARED_ARGUMENT);
     report.iterations = a->turn + 1;
     const bool isFinite = report.outcome == Outcome_Converged;
+#if HAS_JOINTS
+    for (int b = FIRST_BODY_AT_BORDER + THREAD_IN_GROUP; !isFinite && solve.what == POSITIONS && b < NUM_JOINED;
+         b += THREAD_GROUP_SIZE)
+        if (!(fabs(bodyVector(a, b, BodyVector_Rotation).x) < INFINITE_ERROR)) // it has none: displaceBody()
+            reportTurned(a, b);
+#endif
     // The change in a heat bath is linear and read only: once is enough.
     const bool isOnce = solve.what == RESPONSES;
     const bool isWanted = isFinite && isToBeCorrected(a, &solve, report, other);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Particles that bordered rows reach (border.cc), between the launches of a solve. What a solve changes, a displacement
 // (or an acceleration) or a velocity, is in `displacement` or `velm` then, with all corrections so far. Fields of
-// responses have a place for each of these particles.
+// responses have a place for each of these particles, and behind them for nodes of joined bodies (borderBodies.cc).
 
 #define NUM_BORDER_PLACES a->borderCounts[0]
 #define NUM_BORDER_FIELDS a->borderCounts[1]
@@ -10,13 +10,14 @@
 #define NUM_ROWS_AT_BORDER a->borderCounts[3]
 #define FIRST_BORDERED a->borderCounts[4] // row
 #define BORDER_CLUSTER a->borderCounts[5] // among the general ones
+#define NUM_BORDER_PARTICLES a->borderCounts[6]
 
 /** Where the response of a field is at a place. */
 DEVICE int responseAt(const Arguments* a, int field, int place) {
     return field * NUM_BORDER_PLACES + place;
 }
 
-/** What the last corrections of the bordered rows add at a particle. */
+/** What the last corrections of the bordered rows add at a node. */
 DEVICE mixed3 borderChangeAt(const Arguments* a, int i) {
     mixed3 sum = make_mixed3(0, 0, 0);
     for (int f = 0; LATER_TURN && f < NUM_BORDER_FIELDS; f++) {
@@ -93,7 +94,7 @@ DEVICE void endVelocities(const Arguments* a, int n, int i, Particle* p) {
 /** Add what the bordered rows' multipliers make of those of clusters, and set their own. */
 DEVICE void addBorderMultipliers(const Arguments* a, GLOBAL mixed* multipliers, bool addsUp) {
     for (int n = GLOBAL_ID; n < NUM_ROWS_AT_BORDER; n += GLOBAL_SIZE) {
-        const int2 row = a->rowsAtBorder[n]; // and the place of one of its particles
+        const int2 row = a->rowsAtBorder[n]; // and the place of one of its nodes
         mixed sum = 0;
         for (int f = 0; f < NUM_BORDER_FIELDS; f++) {
             const int b = a->fieldRow[responseAt(a, f, row.y)];

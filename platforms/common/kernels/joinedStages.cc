@@ -82,6 +82,14 @@ DEVICE void move_projectPositions(const Arguments* a, const Body* body, int plac
 
 #define move_solvePositions apply_solvePositions
 
+/** Set the state alone, with which gradients of responses to a border are computed. */
+DEVICE void join_solveResponses(const Arguments* a, Body* body, const BodySums* sums) {
+    prepareFrame(a, body, sums);
+    setState(a, body);
+}
+
+#define take_solveResponses take_measurePositions
+
 // ---- velocities ------------------------------------------------------------------------------------------------------
 
 DEVICE void join_solveVelocities(const Arguments* a, Body* body, const BodySums* sums) {

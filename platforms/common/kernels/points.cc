@@ -36,12 +36,6 @@ DEVICE mixed3 wayToPoint(const Arguments* a, int slot) {
     return bodyVector(a, b, BodyVector_Origin) + alongAxes(axesOf(a, b), shapeOfPoint(a, nodes)) - r;
 }
 
-DEVICE mixed3 displacementOfPoint(const Arguments* a, int slot) {
-    const int4 nodes = nodesOfPoint(a, slot);
-    return nodes.z < 0 ? displacementOfNode(a, NODE_OF(nodes.x))
-                       : motionOf(motionOfBody(a, nodes.z), shapeOfPoint(a, nodes));
-}
-
 /** The body, or a part's copy of it, that has a slot's node. */
 DEVICE int bodyAt(const Arguments* a, int slot) {
 #if IS_PART
@@ -51,9 +45,18 @@ DEVICE int bodyAt(const Arguments* a, int slot) {
     return (a->slotParticle[slot] - a->numParticles) / 2;
 }
 
-/** Sum up the gradients of a row's points to those of its nodes: of an origin sum_a G_a, of a turn that of the torque
- *  sum_a R s_a x G_a, in components along the axes.
+/** R s_a x G_a of a point of a body, in components along the axes.
  *  @param isDisplaced  whether the bodies have been rotated since the start */
+DEVICE mixed3 torqueAt(const Arguments* a, int4 nodes, mixed3 G, bool isDisplaced) {
+    mixed3 shape = shapeOfPoint(a, nodes);
+    if (isDisplaced)
+        shape = rotated(bodyVector(a, nodes.z, BodyVector_Rotation), shape);
+    return cross(shape, componentsOf(axesOf(a, nodes.z), G));
+}
+
+#if !IS_BORDER
+/** Sum up the gradients of a row's points to those of its nodes: of an origin sum_a G_a, of a turn that of the torque
+ *  sum_a R s_a x G_a. */
 DEVICE void sumGradients(const Arguments* a, int row, bool isDisplaced, GLOBAL mixed* gradients) {
     const int2 points = a->rowPoints[row];
     const int first = a->slotStart[row], last = a->slotStart[row + 1];
@@ -67,11 +70,7 @@ DEVICE void sumGradients(const Arguments* a, int row, bool isDisplaced, GLOBAL m
         store3(gradients, nodes.x, load3(gradients, nodes.x) + G);
         if (nodes.z < 0)
             continue;
-        mixed3 shape = shapeOfPoint(a, nodes);
-        if (isDisplaced)
-            shape = rotated(bodyVector(a, nodes.z, BodyVector_Rotation), shape);
-        const mixed3 torque = cross(shape, componentsOf(axesOf(a, nodes.z), G));
-        store3(gradients, nodes.y, load3(gradients, nodes.y) + torque);
+        store3(gradients, nodes.y, load3(gradients, nodes.y) + torqueAt(a, nodes, G, isDisplaced));
     }
     for (int s = first; s < last; s++) {
         const int i = a->slotParticle[s] - a->numParticles;
@@ -83,12 +82,52 @@ DEVICE void sumGradients(const Arguments* a, int row, bool isDisplaced, GLOBAL m
         store3(gradients, s, turnGradient(constantsOf(a, FIRST_JOINED + i / 2), v, load3(gradients, s)));
     }
 }
+#else
+/** The same by all threads of a bordered row: its points in bodies are in pieces (BorderTables.h). */
+DEVICE void sumGradients(const Arguments* a, int row, bool isDisplaced, GLOBAL mixed* gradients) {
+    const int2 points = a->rowPoints[row];
+    const int4 pieces = a->rowPieces[row - FIRST_BORDERED]; // none of a row of particles alone
+    ROW_SYNC // gradients of all points are there
+    EACH_SLOT(s, points.x, isPoint(points.x) ? points.y : points.x) {
+        const int4 nodes = nodesOfPoint(a, s);
+        if (nodes.z < 0)
+            store3(gradients, nodes.x, load3(gradients, s));
+    }
+    EACH_SLOT(piece, pieces.x, pieces.y) {
+        const int2 range = a->borderPieces[piece];
+        mixed3 force = make_mixed3(0, 0, 0), torque = force;
+        for (int n = range.x; n < range.y; n++) {
+            const int s = FIRST_POINT_SLOT + a->borderPoints[n];
+            const mixed3 G = load3(gradients, s);
+            force = force + G;
+            torque = torque + torqueAt(a, nodesOfPoint(a, s), G, isDisplaced);
+        }
+        store3(a->pieceSums, 2 * piece, force);
+        store3(a->pieceSums, 2 * piece + 1, torque);
+    }
+    ROW_SYNC
+    EACH_SLOT(n, pieces.z, pieces.w) {
+        const int4 body = a->borderBodies[n];
+        const int b = (a->slotParticle[body.x] - a->numParticles) / 2;
+        mixed3 force = make_mixed3(0, 0, 0), torque = force, v = force;
+        for (int piece = body.z; piece < body.w; piece++) {
+            force = force + load3(a->pieceSums, 2 * piece);
+            torque = torque + load3(a->pieceSums, 2 * piece + 1);
+        }
+        if (isDisplaced)
+            v = bodyVector(a, b, BodyVector_Rotation);
+        store3(gradients, body.x, force);
+        store3(gradients, body.y, turnGradient(constantsOf(a, FIRST_JOINED + b), v, torque));
+    }
+    ROW_SYNC
+}
+#endif
 
 /** sum_a g_a . (w x (w x x_a)) over the places of rotating bodies: what the rotation adds to J-dot v of a row. */
 DEVICE mixed centripetalOf(const Arguments* a, int row, mixed scale) {
     const int2 points = a->rowPoints[row];
     mixed sum = 0;
-    for (int s = points.x; isPoint(points.x) && s < points.y; s++) {
+    EACH_SLOT(s, points.x, isPoint(points.x) ? points.y : points.x) {
         const int4 nodes = nodesOfPoint(a, s);
         if (nodes.z < 0)
             continue;
@@ -96,18 +135,18 @@ DEVICE mixed centripetalOf(const Arguments* a, int row, mixed scale) {
         const mixed3 g = componentsOf(axesOf(a, nodes.z), load3(a->startGradient, s));
         sum += dot(g, cross(w, cross(w, shapeOfPoint(a, nodes))));
     }
-    return sum;
+    return sumOfRow(a, sum);
 }
 
 /** J v of bodies' nodes alone, for what a kernel put into their displacements. */
 DEVICE mixed rateOfBodies(const Arguments* a, int row) {
     mixed sum = 0;
-    for (int s = a->slotStart[row]; s < a->slotStart[row + 1]; s++)
+    EACH_SLOT(s, a->slotStart[row], a->slotStart[row + 1])
         if (a->slotParticle[s] >= a->numParticles) {
             const mixed4 d = a->displacement[a->slotParticle[s]];
             sum += dot(load3(a->startGradient, s), make_mixed3(d.x, d.y, d.z));
         }
-    return sum;
+    return sumOfRow(a, sum);
 }
 
 // ---- bodies of a cluster ---------------------------------------------------------------------------------------------

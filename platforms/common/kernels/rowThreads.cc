@@ -7,6 +7,7 @@
 #if IS_BORDER && GROUP_IS_BLOCK
 #define ROW_THREAD ((int) LOCAL_ID)
 #define ROW_THREADS BLOCK_SIZE
+#define ROW_SYNC SYNC_THREADS
 
 /** The sum of all threads' vectors, in a fixed order. It is a barrier, too. */
 DEVICE mixed3 sumOfThreads(const Arguments* a, mixed3 mine) {
@@ -37,6 +38,7 @@ DEVICE mixed sumOfRow(const Arguments* a, mixed mine) {
 #else
 #define ROW_THREAD 0
 #define ROW_THREADS 1
+#define ROW_SYNC
 #define sumOfThreads(a, mine) (mine)
 #define sumOfRow(a, mine) (mine)
 #endif

@@ -7,8 +7,9 @@
 // Where rows join rigid bodies (HAS_JOINTS), a row has a slot per node, and the particles and places that its coordinate
 // is a function of are points, with slots of their own (points.cc). Otherwise its points are its particles.
 
-/** The quantity that a solve changes. Responses: accelerations by constraint forces alone. */
-enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES };
+/** The quantity that a solve changes. Responses: accelerations by constraint forces alone. Given velocities: those of a
+ *  solve that changes something else. */
+enum { POSITIONS, VELOCITIES, ACCELERATIONS, RESPONSES, GIVEN_VELOCITIES };
 
 // If all rows that a program solves are distances, kinds and slots are known when it is compiled. Only one of the two
 // opposite gradients is stored, which halves the memory traffic.
@@ -41,20 +42,25 @@ DEVICE mixed3 gradientAt(GLOBAL const mixed* gradients, int slot) {
     return gradient;
 }
 
-/** What a solve has changed at a node. Between solves of a turn it is already in displacements and velocities. */
+/** What a solve has changed at a node. Between solves of a turn that of a particle is already in displacements and
+ *  velocities. */
 DEVICE mixed3 impulseOf(const Arguments* a, int node) {
 #if IS_BORDER
-    return make_mixed3(0, 0, 0);
-#else
-    return load3(a->impulse, node);
+    if (node < a->numParticles)
+        return make_mixed3(0, 0, 0);
 #endif
+    return load3(a->impulse, node);
 }
 
 /** Displacement of a slot's particle since the start: that without constraints plus that by constraints. */
 DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
 #if HAS_JOINTS
-    if (isPoint(slot))
-        return displacementOfPoint(a, slot);
+    if (isPoint(slot)) {
+        const int4 nodes = nodesOfPoint(a, slot);
+        if (nodes.z >= 0)
+            return motionOf(motionOfBody(a, nodes.z), shapeOfPoint(a, nodes));
+        slot = nodes.x;
+    }
 #endif
     const int i = NODE_OF(slot);
     const mixed4 d = a->displacement[i];
@@ -263,13 +269,15 @@ DEVICE mixed rateOf(const Arguments* a, int row, int what) {
         if (inverseMassOf(a, s) > 0) {
             mixed3 change = impulseOf(a, NODE_OF(s));
 #if IS_BORDER
-            if (what == RESPONSES)
+            if (what == RESPONSES && NODE_OF(s) < a->numParticles)
                 change = load3(a->borderField, a->borderPlace[NODE_OF(s)]);
 #endif
             if (what == ACCELERATIONS)
                 change = displacementOf(a, s);
             else if (what == VELOCITIES)
                 change = velocityOf(a, s) + change;
+            else if (what == GIVEN_VELOCITIES)
+                change = velocityOf(a, s);
             sum += dot(gradientAt(a->startGradient, s), change);
         }
     return sumOfRow(a, sum);

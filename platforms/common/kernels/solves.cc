@@ -48,18 +48,18 @@ DEVICE void noteRate(const Arguments* a, int row, Report* errors) {
 
 /** What the change of velocities in a heat bath, instead of velocities, adds to J-dot v. */
 DEVICE void setSpreadOffset(const Arguments* a, int row) {
-    const mixed curvature = quadraticCurvatureOf(a, row);
-    if (ROW_THREAD == 0)
-        a->offset[row] = 0.25f * curvature;
+    mixed offset = 0.25f * quadraticCurvatureOf(a, row);
 #if HAS_JOINTS
-    a->offset[row] += rateOfBodies(a, row);
+    offset += rateOfBodies(a, row);
 #endif
+    if (ROW_THREAD == 0)
+        a->offset[row] = offset;
 }
 
 /** J-dot v + 2 alpha J v + beta^2 sigma */
 DEVICE void setAccelerationOffset(const Arguments* a, int row, int stage) {
     const mixed sigma = residualOf(a, row, a->rowValue[row], a->time);
-    const mixed rate = rateOf(a, row, VELOCITIES) + a->rowRateOffset[row], curvature = curvatureOf(a, row, 1);
+    const mixed rate = rateOf(a, row, GIVEN_VELOCITIES) + a->rowRateOffset[row], curvature = curvatureOf(a, row, 1);
     if (ROW_THREAD == 0) {
         a->offset[row] = curvature + 2 * a->alpha * rate + a->beta * a->beta * sigma;
         a->workRate[stage * a->numRows + row] = a->rowRateOffset[row];
