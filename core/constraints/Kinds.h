@@ -50,6 +50,11 @@ constexpr bool isListed(CoordinateKind kind) {
 constexpr bool isAngular(CoordinateKind kind) {
     return traitsOf(kind).range == Range::HalfTurn || traitsOf(kind).range == Range::FullTurn;
 }
+constexpr bool isAngular(RowKind kind) {
+#define KIND(Name, name, numParticles, range) || kind == RowKind::Name
+    return false ANGULAR_COORDINATES(KIND);
+#undef KIND
+}
 
 } // namespace ConstraintPlugin
 

@@ -249,7 +249,7 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
         firstElement[k] = element;
         for (int i = 0; i < size; i++)
             put(shorts, "ELEMENT_PLACE", element - n.rows + i, places[i]);
-        if (kind == RowKind::Angle || kind == RowKind::Dihedral) {
+        if (isAngular(kind)) {
             const int numbers[] = {k, (int) kind, element, size};
             for (int i = 0; i < 4; i++) {
                 put(shorts, "ANGLE", 8 * angle + i, numbers[i]);
