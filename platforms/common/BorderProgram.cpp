@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // The kernels of bordered rows (kernels/border.cc), and the turns that they take with the clusters at the border. A
-// stage is several launches there: operations of its particles, a thread each, and for each solve a number of turns.
+// stage is several launches there: operations of its particles, a thread each, and for each solve a number of turns. Of
+// joined bodies there are launches between these, which JoinedProgram.cpp compiles: bodies_<part>, and frames before
+// responses.
 #include "ConstraintKernelSources.h"
 #include "ConstraintProgram.h"
 #include <algorithm>
@@ -85,18 +87,23 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
     addClusters(ofClusters, true, set);
 
     // The bordered rows are a general cluster of their own, but a thread group has one row, except for S.
-    int mostSlots = 0;
+    int mostPoints = 0;
+    bool joins = false; // also bodies that cannot move, which are not at the border
     const int first = t.rowStart[t.borderCluster];
-    for (int row = first; row < t.rowStart[t.borderCluster + 1]; row++)
-        mostSlots = std::max(mostSlots, t.slotStart[row + 1] - t.slotStart[row]);
+    for (int row = first; row < t.rowStart[t.borderCluster + 1]; row++) {
+        const ConstraintTables::Int2 points =
+            t.rowPoints.empty() ? ConstraintTables::Int2{t.slotStart[row], t.slotStart[row + 1]} : t.rowPoints[row];
+        mostPoints = std::max(mostPoints, points[1] - points[0]);
+        joins |= points[0] != t.slotStart[row];
+    }
     const bool hasBodies = t.numBodiesAtBorder() > 0;
     ConstraintTables::Range range{usesBlocks(cc) ? ThreadGroupKind::Block : ThreadGroupKind::Thread,
                                   false,
-                                  hasBodies,
+                                  joins || hasBodies,
                                   true,
                                   false,
                                   false,
-                                  mostSlots > 512 ? maxBorderBlock : 64,
+                                  mostPoints > 512 ? maxBorderBlock : 64,
                                   t.borderCluster,
                                   t.borderCluster + 1,
                                   t.borderCluster + 1};
@@ -127,7 +134,7 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
         add("evaluateBorder", "evaluateBordered", "NUM_BORDERED", "");
         add("solveBorder", "solveBordered", "1", "BORDER_CLUSTER + ");
     }
-    const auto addBodies = [&](const string& name, const string& function) {
+    const auto addOfBodies = [&](const string& name, const string& function) {
         text += arguments.kernelText(name, "", "",
                                      "    for (int b = FIRST_BODY_AT_BORDER + GLOBAL_ID; b < NUM_JOINED; b += "
                                      "GLOBAL_SIZE)\n        " +
@@ -135,8 +142,8 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
     };
     if (hasBodies) {
         text += ConstraintKernelSources::borderBodies;
-        addBodies("takeBodies", "takeBody");
-        addBodies("respondBodies", "respond");
+        addOfBodies("takeBodies", "takeBody");
+        addOfBodies("respondBodies", "respond");
     }
     for (const auto& [name, stage] : borderStages)
         text += borderStageText(stage);

@@ -115,7 +115,7 @@ private:
     struct ThreadGroup {
         int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that solve one cluster
         int factorNumbers = 0;          ///< in the largest factor that is kept in shared memory
-        int sharedFloats = 0;           ///< shared memory, in floats: that, or a part of distances alone
+        int sharedFloats = 0;           ///< shared memory, in floats: that, or a part
         bool isLocal = false;           ///< parts are kept in shared memory
         int together = 1;               ///< blocks that a multiprocessor has registers for
         int sharedFactors = 0;          ///< number of such factors

@@ -127,8 +127,7 @@ bool ConstraintTables::canBeLocal(const ConstraintSet& set, int constraint) {
     return !set.isJoined(set.constraints[constraint]);
 }
 
-/** Counts of parts, if no row of a cluster joins bodies, and of distances alone no two share both particles; otherwise
- *  none. */
+/** Counts of parts. None if a row joins bodies, or if there are only distances and two share both particles. */
 std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, const ConstraintGraph& graph,
                                                    const Cluster& cluster, const std::vector<Part>& parts) const {
     const auto first = graph.rows.begin() + cluster.begin, last = graph.rows.begin() + cluster.end;
@@ -145,10 +144,10 @@ std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, con
     return areEqual ? std::vector<PartCounts>() : counts;
 }
 
-/** Rows that are no distances have warps of their own, by how they are evaluated, if there is room. */
+/** Angles have warps of their own, and so have rows in global memory, if there is room. */
 int ConstraintTables::blockSizeOfPart(int rows, const PartCounts& counts) const {
     int threads = rows;
-    for (int others : {counts.angles, counts.inMemory})
+    for (int others : {counts.angles, counts.globalRows})
         threads += others > 0 ? 32 + others : 0;
     return std::min(std::min(64 * ((threads + 63) / 64), maxPartBlock), available.largestBlock);
 }

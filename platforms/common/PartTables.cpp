@@ -14,8 +14,8 @@ namespace {
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
 constexpr int firstRowsOfPlace = 4;
 // Distances have no more updates of an element at a level: they are from rows that no entry joins, and a row has two
-// particles: of three rows that are joined to it, two are joined by the same one, and so to each other. An angle may
-// have more; further ones are in records that follow.
+// particles: of three rows that are joined to it, two are joined by the same one, and so to each other. Rows of other
+// kinds may have more; further ones are in records that follow.
 constexpr int updatesOfRecord = 2;
 
 int recordsFor(int updates) {
@@ -51,7 +51,7 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
     for (int k = 0; k < rows; k++) {
         const Constraint& c = set.constraints[constraints[k]];
         if (c.kind != CoordinateKind::Distance) {
-            (isAngular(c.kind) ? angles : inMemory)++;
+            (isAngular(c.kind) ? angles : globalRows)++;
             slots += c.size();
         }
         for (int p : c.particles) {
@@ -86,9 +86,10 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
 }
 
 /** Counts that add up where parts are side by side. */
-static constexpr int PartCounts::*addedUp[] = {
-    &PartCounts::rows,    &PartCounts::solved, &PartCounts::places,   &PartCounts::others, &PartCounts::entries,
-    &PartCounts::records, &PartCounts::angles, &PartCounts::inMemory, &PartCounts::slots,  &PartCounts::moreCouplings};
+static constexpr int PartCounts::*addedUp[] = {&PartCounts::rows,         &PartCounts::solved,     &PartCounts::places,
+                                               &PartCounts::others,       &PartCounts::entries,    &PartCounts::records,
+                                               &PartCounts::angles,       &PartCounts::globalRows, &PartCounts::slots,
+                                               &PartCounts::moreCouplings};
 static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
 
 void PartCounts::include(const PartCounts& other) {
@@ -148,7 +149,7 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"ENTRY", 4 * n.entries},
          {"PLACE_ROWS", firstRowsOfPlace * n.places},
          {"COUNTS", 8},
-         {"IN_MEMORY", n.inMemory},
+         {"GLOBAL_ROW", n.globalRows},
          {"ELEMENT_PLACE", n.slots},
          {"PLACE_START", n.places + 1},
          {"OTHER_ROWS", 2 * n.rows + n.slots},
@@ -178,7 +179,7 @@ std::string PartLayout::definitions() const {
     define("PART_ELEMENTS", n.rows + n.slots);
     define("PART_SLOTS", n.slots);
     define("PART_ANGLES", n.angles);
-    define("PART_IN_MEMORY", n.inMemory);
+    define("PART_GLOBAL_ROWS", n.globalRows);
     define("PART_SOLVED", n.solved);
     define("PART_ENTRIES", n.entries);
     define("PART_RECORDS", n.records);
@@ -213,8 +214,8 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
               firstLevelEntry = t.levelEntryStart[firstLevel],
               numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows,   counts.solved, counts.places,  counts.entries,
-                         counts.levels, counts.angles, counts.inMemory};
+    const int sizes[] = {counts.rows,   counts.solved, counts.places,    counts.entries,
+                         counts.levels, counts.angles, counts.globalRows};
     for (int i = 0; i < 7; i++)
         put(shorts, "COUNTS", i, sizes[i]);
     for (int i = 0; i < n.places + n.others; i++)
@@ -223,7 +224,7 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
         put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
     std::map<int, int> otherPlace;                  // of particles that are not displaced
     std::vector<int> firstElement(counts.rows, -1); // of rows that are no distances
-    for (int k = 0, angle = 0, inMemory = 0, element = n.rows; k < counts.rows; k++) {
+    for (int k = 0, angle = 0, globalRows = 0, element = n.rows; k < counts.rows; k++) {
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
         const int first = t.slotStart[firstRow + k], size = t.slotStart[firstRow + k + 1] - first;
         const auto kind = (RowKind) t.rowKind[firstRow + k];
@@ -257,7 +258,7 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
             }
             angle++;
         } else
-            put(shorts, "IN_MEMORY", inMemory++, k);
+            put(shorts, "GLOBAL_ROW", globalRows++, k);
         element += size;
     }
     /** The gradient of a slot's row at its particle: an element, which is a row's own for a distance, and its sign. */

@@ -25,7 +25,7 @@ struct PartCounts {
     int entries = 0, records = 0, levels = 0;
     int rowsOfPlace = 0;   ///< the most that a particle is in
     int angles = 0;        ///< rows that are angles and dihedrals
-    int inMemory = 0;      ///< rows of other kinds, which are evaluated in global memory
+    int globalRows = 0;    ///< rows of other kinds, which are evaluated in global memory
     int slots = 0;         ///< of both: a gradient for each particle
     int moreCouplings = 0; ///< of rows that share more than one particle, beyond the first
     /** The most of both. */
@@ -50,8 +50,8 @@ public:
         return n.angles > 0;
     }
     /** Whether there are rows that are evaluated in global memory. */
-    bool hasRowsInMemory() const {
-        return n.inMemory > 0;
+    bool hasGlobalRows() const {
+        return n.globalRows > 0;
     }
     /** Ints of the tables of one part: vectors of four. */
     int tableInts() const {

@@ -62,14 +62,15 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
                                                   : "SYNC_THREADS") +
         ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
-    // The whole cluster is General, and parts of it where rows of other kinds are among them.
+    // The whole cluster is General, and so are parts with joined bodies, those that do not fit, and solves that are not
+    // of local parts.
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
         text += table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
                 ConstraintKernelSources::partLocal +
                 (table.layout.hasAngles() ? ConstraintKernelSources::partAngles : "") +
-                (table.layout.hasRowsInMemory() ? ConstraintKernelSources::partInMemory : "") +
+                (table.layout.hasGlobalRows() ? ConstraintKernelSources::partGlobalRows : "") +
                 ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
                 ConstraintKernelSources::partExchange;
     }

@@ -73,16 +73,8 @@ InitialState movingGroups() {
         groups[0].push_back(p);
     for (int p = end - 120; p < end - 30; p++)
         groups[1].push_back(p);
-    Vec3 centre[2];
-    for (int g : {0, 1}) {
-        double mass = 0;
-        for (int p : groups[g]) {
-            centre[g] += start.positions[p] * start.system->getParticleMass(p);
-            mass += start.system->getParticleMass(p);
-        }
-        centre[g] /= mass;
-    }
-    const Vec3 r = centre[0] - centre[1];
+    const auto centroid = [&](int g) { return centroidOf(*start.system, start.positions, groups[g]); };
+    const Vec3 r = centroid(0) - centroid(1);
     auto* force = new ConstraintForce();
     force->addCentroidDistance(groups[0], groups[1], std::sqrt(r.dot(r)), 0.3);
     start.system->addForce(force);

@@ -141,7 +141,7 @@ TEST_P(EmulatedPartsAngles, MoveAsOnReference) {
     expectAsOnReference(false);
 }
 
-TEST_P(EmulatedPartsAngles, MoveAsOnReferenceBesideRowsInMemory) {
+TEST_P(EmulatedPartsAngles, MoveAsOnReferenceBesideGlobalRows) {
     expectAsOnReference(true);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The rows of a part in shared memory (partLocal.cc): distances here, others in partAngles.cc. They compute what parts.cc
+// The rows of a part in shared memory (partLocal.cc): distances here, others in partAngles.cc and partGlobalRows.cc. They compute what parts.cc
 // does for any kind of row, in another form: with b the bond that a step without constraints leads to, and e the change
 // of b by all corrections together,
 //
@@ -106,8 +106,8 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
 #if PART_ANGLES
     EACH_ANGLE(n) startAngleLocal(a, solve, n, &worst SHARED_ARGUMENT);
 #endif
-#if PART_IN_MEMORY
-    EACH_IN_MEMORY(n) startInMemory(a, solve, n SHARED_ARGUMENT); // which are evaluated in every round
+#if PART_GLOBAL_ROWS
+    EACH_GLOBAL_ROW(n) takeGlobalStart(a, solve, n SHARED_ARGUMENT); // which are evaluated in every round
 #endif
     return worst;
 }
@@ -160,7 +160,7 @@ DEVICE void displaceLocal(const Arguments* a, int c SHARED_PARAMETER) {
         sum.z *= w;
         sum.w *= w;
         part.n[AT_IMPULSE + place] = sum;
-#if PART_IN_MEMORY
+#if PART_GLOBAL_ROWS
         store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), make_mixed3(sum.x, sum.y, sum.z));
 #endif
     }
@@ -197,6 +197,6 @@ DEVICE void keepImpulsesLocal(const Arguments* a, int c SHARED_PARAMETER) {
     findImpulsesLocal(shared);
     THREAD_GROUP_SYNC
     EACH_PLACE(place)
-        store3(a->impulse, FIRST_PLACE + a->particleStart[c] + place, impulseLocal(place SHARED_ARGUMENT));
+        store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), impulseLocal(place SHARED_ARGUMENT));
 }
 #endif

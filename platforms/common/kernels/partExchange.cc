@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// What parts of distances tell each other in a round. A word has 64 bits: 32 of a number and the stamp of a round, so a
+// What parts in shared memory tell each other in a round. A word has 64 bits: 32 of a number and the stamp of a round, so a
 // part that waits for a word sees both or none, and no barrier or fence is needed (as NCCL's protocol LL: Hu et al. 2025,
 // arXiv 2507.04786). Words of even and odd rounds lie apart. No part is more than a round ahead of another one, since
 // each needs a word of all in every round.
@@ -261,9 +261,9 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         displaceLocal(a, c SHARED_ARGUMENT);
         mine = evaluateRowsLocal(solve, &hasTurned SHARED_ARGUMENT);
     }
-#if PART_IN_MEMORY
+#if PART_GLOBAL_ROWS
     for (int once = 0; once < !state->isOver; once++)
-        EACH_IN_MEMORY(n) evaluateInMemory(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
+        EACH_GLOBAL_ROW(n) evaluateGlobalRow(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
     const int parity = round & 1;
     for (int once = 0; once < !state->isOver; once++) {

@@ -42,7 +42,7 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_ENTRIES part.s[AT_COUNTS + 3]
 #define NUM_LEVELS part.s[AT_COUNTS + 4]
 #define NUM_ANGLES part.s[AT_COUNTS + 5]
-#define NUM_IN_MEMORY part.s[AT_COUNTS + 6]
+#define NUM_GLOBAL_ROWS part.s[AT_COUNTS + 6]
 #define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
 #if PART_SLOTS
 #define IS_DISTANCE(k) (part.i[AT_ROW_PLACES + (k)] >= 0)

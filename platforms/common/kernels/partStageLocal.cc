@@ -24,14 +24,14 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         if (!(number & IS_FIXED)) {
             p = loadParticle(a, i);
             const bool isMoved = WAITS && (number & IS_MOVED) != 0;
-$BEFORE$#if PART_IN_MEMORY
+$BEFORE$#if PART_GLOBAL_ROWS
             takeParticleGeneral(a, c, a->particleStart[c] + place, &p);
 #endif
         }
         takeParticleLocal(place, position, &p SHARED_ARGUMENT);
     }
-#if PART_IN_MEMORY
-    readRowsInMemory(a, c);
+#if PART_GLOBAL_ROWS
+    findGlobalStarts(a, c);
 #endif
     state->firstStamp = a->partStamps[parts.x];
     keepTables(a, c, &reading SHARED_ARGUMENT);

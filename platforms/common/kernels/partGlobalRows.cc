@@ -5,14 +5,14 @@
 // gradients are in shared memory. Threads of their own from the block's end have them, before those of angles.
 
 #define THREADS_OF_ANGLES (32 * ((PART_ANGLES + 31) / 32) % BLOCK_SIZE)
-#define FIRST_IN_MEMORY ((2 * BLOCK_SIZE - 1 - THREADS_OF_ANGLES - THREAD_IN_GROUP) % BLOCK_SIZE)
-#define EACH_IN_MEMORY(n) for (int n = FIRST_IN_MEMORY; n < NUM_IN_MEMORY; n += BLOCK_SIZE)
+#define FIRST_GLOBAL_ROW ((2 * BLOCK_SIZE - 1 - THREADS_OF_ANGLES - THREAD_IN_GROUP) % BLOCK_SIZE)
+#define EACH_GLOBAL_ROW(n) for (int n = FIRST_GLOBAL_ROW; n < NUM_GLOBAL_ROWS; n += BLOCK_SIZE)
 
 /** -sigma of a row that the part solves, with the gradient. */
-DEVICE void evaluateInMemory(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
-                             bool* isTurned SHARED_PARAMETER) {
+DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
+                              bool* isTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    const int k = part.s[AT_IN_MEMORY + n], row = part.i[AT_FIRST_ROW] + k;
+    const int k = part.s[AT_GLOBAL_ROW + n], row = part.i[AT_FIRST_ROW] + k;
     if (k >= NUM_SOLVED)
         return;
     mixed error, value;
@@ -36,17 +36,17 @@ DEVICE void evaluateInMemory(const Arguments* a, const PartSolve* solve, int n, 
 
 /** Take the present positions as the start of all these rows, in global memory alone, before anything is in shared
  *  memory: reads of other threads, of particles and tables, come meanwhile. */
-DEVICE void readRowsInMemory(const Arguments* a, int c) {
+DEVICE void findGlobalStarts(const Arguments* a, int c) {
     GLOBAL const unsigned short* tables = (GLOBAL const unsigned short*) (tableOf(a, c) + PART_INTS);
     const int numRows = tables[AT_COUNTS + 6];
-    for (int n = FIRST_IN_MEMORY; n < numRows; n += BLOCK_SIZE)
-        startRow(a, a->rowStart[c] + tables[AT_IN_MEMORY + n], a->time);
+    for (int n = FIRST_GLOBAL_ROW; n < numRows; n += BLOCK_SIZE)
+        startRow(a, a->rowStart[c] + tables[AT_GLOBAL_ROW + n], a->time);
 }
 
 /** Take the start of a row to shared memory. One without a gradient has a pivot that vanishes. */
-DEVICE void startInMemory(const Arguments* a, const PartSolve* solve, int n SHARED_PARAMETER) {
+DEVICE void takeGlobalStart(const Arguments* a, const PartSolve* solve, int n SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    const int k = part.s[AT_IN_MEMORY + n], row = part.i[AT_FIRST_ROW] + k;
+    const int k = part.s[AT_GLOBAL_ROW + n], row = part.i[AT_FIRST_ROW] + k;
     const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);
     for (int element = first; element < end; element++)
         startElement(part, element, load3(a->startGradient, FIRST_SLOT(row) + element - first));
