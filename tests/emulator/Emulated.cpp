@@ -36,6 +36,8 @@ void expectClose(const Readings& found, const Readings& expected, const std::str
                  ofVelocities = ofPositions / 0.0005 + 5 * 0.0005 * 100 * precision.force;
     EXPECT_LT(distance(found.positions, expected.positions), ofPositions + 5 * 0.0005 * ofVelocities);
     EXPECT_LT(distance(found.velocities, expected.velocities), ofVelocities);
+    // Of 15 amu that a target moves at 3 nm/ps, in three steps.
+    EXPECT_NEAR(found.energies[2], expected.energies[2], 15 * ofVelocities * 3 * 3);
 }
 
 Simulation begin(InitialState start, const ConstraintTests::Setup& setup, double tolerance) {
@@ -60,7 +62,7 @@ Readings after(int steps, InitialState start, const ConstraintTests::Setup& setu
     if (std::get<2>(setup) != "Shake" && std::get<2>(setup).find("MTS") == std::string::npos)
         r.velocityMultipliers = s.integrator->getVelocityMultipliers();
     const State state = s.context->getState(State::Energy);
-    r.energies = {state.getPotentialEnergy(), state.getKineticEnergy()};
+    r.energies = {state.getPotentialEnergy(), state.getKineticEnergy(), s.integrator->getConstraintWork()};
     return r;
 }
 

@@ -20,7 +20,8 @@ void setConditions(unsigned int order, unsigned char fill);
 /** All that a user may read of some steps. */
 struct Readings {
     Vectors positions, velocities, forces;
-    std::vector<double> multipliers, velocityMultipliers, energies;
+    std::vector<double> multipliers, velocityMultipliers;
+    std::vector<double> energies; ///< potential and kinetic energy, work of constraints
     ConstraintPlugin::SolverSummary summary;
 };
 
