@@ -143,7 +143,7 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
     if (hasBodies) {
         text += ConstraintKernelSources::borderBodies;
         addOfBodies("takeBodies", "takeBody");
-        addOfBodies("respondBodies", "respond");
+        addOfBodies("respondBodies", "takeNextResponse");
     }
     for (const auto& [name, stage] : borderStages)
         text += borderStageText(stage);

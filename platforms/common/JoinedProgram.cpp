@@ -92,7 +92,8 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
                define("FIRST_JOINED_PLACE", to_string(t.firstJoinedPlace())) + ConstraintKernelSources::bodyVectors +
                ConstraintKernelSources::joinedBodies + ConstraintKernelSources::joinedStages;
     };
-    std::map<int, OpenMM::ComputeProgram> programs; // by threads that have a body; the first has all of particles
+    const int ofParticles = bodyThreads(stages, t.joinedRanges[0]); // the program that has the kernels of particles
+    std::map<int, OpenMM::ComputeProgram> programs;                 // by threads that have a body
     const auto programFor = [&](int threads) {
         const auto [found, isNew] = programs.try_emplace(threads);
         if (!isNew)
@@ -105,7 +106,7 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
         for (const SplitStage& stage : split)
             for (std::size_t k = 0; k < stage.operations.size(); k++) {
                 const string part = stage.nameOf((int) k);
-                if (programs.size() == 1)
+                if (threads == ofParticles)
                     text += arguments.kernelText("jointParticles_" + part, "", "",
                                                  particleText(k > 0 ? stage.solves[k - 1] : "", stage.operations[k]));
                 if (k < stage.solves.size())
@@ -115,7 +116,6 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
             addSums("responses", "solveResponses");
         return found->second = cc.compileProgram(checked(text));
     };
-    programFor(bodyThreads(stages, t.joinedRanges[0]));
     // launches of the parts, by kind of kernel; of bodies at the border they are between those of its other particles
     std::map<string, vector<Launch>> particles, sums;
     const auto addLaunch = [&](vector<Launch>& to, const OpenMM::ComputeProgram& program, const string& name,
@@ -125,8 +125,7 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
     };
     const auto addParticles = [&](vector<Launch>& to, const string& part, int first, int last) {
         if (first < last)
-            addLaunch(to, programFor(bodyThreads(stages, t.joinedRanges[0])), "jointParticles_" + part, last - first,
-                      64, first, last);
+            addLaunch(to, programFor(ofParticles), "jointParticles_" + part, last - first, 64, first, last);
     };
     const auto addSums = [&](vector<Launch>& to, const string& part, bool atBorder) {
         for (const ConstraintTables::BodyRange& range : t.joinedRanges) {

@@ -23,7 +23,7 @@ DEVICE void takeBody(const Arguments* a, int b) {
 
 /** Keep what clusters made of the last field of responses at a body, and set M^-1 G^T of the next field's rows there:
  *  what takeGradient() and keepResponse() do at particles. */
-DEVICE void respond(const Arguments* a, int b) {
+DEVICE void takeNextResponse(const Arguments* a, int b) {
     const int next = a->borderItem;
     for (int node = originNode(a, b); node < originNode(a, b) + 2; node++) {
         const int place = a->borderPlace[node];
