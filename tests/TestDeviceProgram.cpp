@@ -33,7 +33,8 @@ std::vector<NamedSet> someSets() {
     for (const TestSystem& system : systemTable())
         sets.push_back({system.name,
                         collectConstraints(*toOpenMM(std::vector<TestSystem>(300, system), Declared::InForce), 1e-4)});
-    sets.push_back({"protein", toConstraintSet(protein(60))}); // of several parts
+    for (const TestSystem& system : {protein(60), honeycomb(10)}) // of several parts
+        sets.push_back({system.name, toConstraintSet(system)});
     for (const auto& [name, among] :
          {std::pair("groups", Among::Molecules), std::pair("groups of bodies", Among::ManyBodies)})
         sets.push_back({name, collectConstraints(*makeGroups(among, 40).system, 1e-4)});
@@ -126,7 +127,16 @@ TEST(DeviceArrays, OfTheGraphAreAsLongAsThoseOfTheTablesOrLonger) {
     EXPECT_GT(bordered, 10);
 }
 
-constexpr long long largeSharedMemory = 227 << 10, smallSharedMemory = 16 << 10; // bytes for a block
+constexpr long long largeSharedMemory = 227 << 10, leastSharedMemory = 99 << 10, smallSharedMemory = 16 << 10;
+
+/** @param sharedMemory  bytes for a block */
+ConstraintTables tablesOf(const OpenMM::System& system, long long sharedMemory, int waitingBlocks = 132) {
+    ConstraintTables::ThreadGroups available;
+    available.hasBlocks = available.hasParts = true;
+    available.waitingBlocks = waitingBlocks;
+    available.sharedNumbers = [=](int blockSize) { return (sharedMemory - 32 * blockSize) / 4; };
+    return ConstraintTables(ConstraintSolver(collectConstraints(system, 1e-4), Method::Automatic), true, available);
+}
 
 /** Chains of so many bonds; the atoms of a star are bound to one, whose factor is full. */
 ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds, int numStars = 0,
@@ -147,11 +157,7 @@ ConstraintTables tablesOf(const std::vector<std::pair<int, int>>& countsAndBonds
     for (int n = 0; n < numStars; n++)
         add(150, true);
     system.addForce(force);
-    ConstraintTables::ThreadGroups available;
-    available.hasBlocks = available.hasParts = true;
-    available.waitingBlocks = waitingBlocks;
-    available.sharedNumbers = [=](int blockSize) { return (sharedMemory - 32 * blockSize) / 4; };
-    return ConstraintTables(ConstraintSolver(collectConstraints(system, 1e-4), Method::Automatic), true, available);
+    return tablesOf(system, sharedMemory, waitingBlocks);
 }
 
 /** Block sizes and parts of clusters of all ranges. */
@@ -170,6 +176,19 @@ std::vector<std::pair<int, int>> rangesOf(const ConstraintTables& tables) {
 
 using Ranges = std::vector<std::pair<int, int>>;
 
+/** Several systems side by side. */
+ConstraintTables tablesOf(const std::vector<TestSystem>& systems, long long sharedMemory) {
+    TestSystem all;
+    for (const TestSystem& one : systems) {
+        const int first = all.numParticles();
+        all.masses.insert(all.masses.end(), one.masses.begin(), one.masses.end());
+        all.positions.insert(all.positions.end(), one.positions.begin(), one.positions.end());
+        for (const auto& bond : one.bonds)
+            all.bonds.push_back({first + bond.i, first + bond.j, bond.length});
+    }
+    return tablesOf(*toOpenMM(all, Declared::InForce), sharedMemory);
+}
+
 TEST(Ranges, AreOneOfAllPartsThatStayInSharedMemory) {
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {20, 60}})), (Ranges{{192, 36}}));
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {300, 500}, {5, 60}})), (Ranges{{192, 1221}})); // they take turns
@@ -186,6 +205,16 @@ TEST(Ranges, HaveBundlesWhereBlocksTakeFewerTurnsThen) {
     EXPECT_EQ(rangesOf(tablesOf({{1, 2000}, {5, 500}, {300, 60}})), (Ranges{{256, 111}}));
     // One block at a time, or nobody knows how many: no turn is saved.
     EXPECT_EQ(rangesOf(tablesOf({{300, 60}}, 0, largeSharedMemory, 1)), (Ranges{{64, 300}}));
+}
+
+/** What a range has room for is the most of all its parts. */
+TEST(Ranges, AreSeveralWhereTheMostOfAllPartsDoesNotFit) {
+    // The whole network has more entries and levels, the protein more rows.
+    const std::vector<TestSystem> both{protein(200), honeycomb(7)};
+    EXPECT_EQ(tablesOf(both, largeSharedMemory).ranges.size(), 1u);
+    const ConstraintTables tables = tablesOf(both, leastSharedMemory);
+    EXPECT_EQ(tables.ranges.size(), 2u);
+    EXPECT_EQ(tables.layouts.size(), 2u) << "both stay in shared memory";
 }
 
 /** Bundles have the rows of all clusters, each once, and the largest clusters come first. */
@@ -222,6 +251,44 @@ TEST(Ranges, HaveBlocksOfTheirClustersSizeWhereTheyAreMany) {
     EXPECT_EQ(ranges({{300, 60}, {1, 2000}}), (Ranges{{192, 16}, {64, 300}})); // a protein among lipids
     EXPECT_EQ(ranges({{1, 2000}, {20, 60}}), (Ranges{{192, 36}}));             // few: in one launch
     EXPECT_EQ(ranges({{1, 2000}, {5, 500}, {300, 60}}), (Ranges{{192, 36}, {64, 300}}));
+}
+
+/** The cut of a network does not depend on what is beside it, nor on the device. */
+TEST(Cuts, OfNetworksHavePartsThatFitIntoSharedMemory) {
+    for (int edge : {10, 20, 40})
+        for (long long sharedMemory : {leastSharedMemory, largeSharedMemory}) {
+            SCOPED_TRACE(std::to_string(edge) + " cells, " + std::to_string(sharedMemory) + " bytes");
+            const ConstraintTables tables = tablesOf({protein(200), honeycomb(edge)}, sharedMemory);
+            ASSERT_EQ(tables.ranges.size(), 2u);
+            int networks = 0;
+            for (const ConstraintTables::Range& range : tables.ranges) {
+                const auto table = tables.layouts.find(range.first);
+                ASSERT_NE(table, tables.layouts.end());
+                EXPECT_LE(table->second.layout.bytes(8, 8) + 32 * range.blockSize, sharedMemory);
+                EXPECT_EQ(ConstraintTables::cutOf(range.cut).mostCorrections, range.cut == 0 ? 8 : 24);
+                networks += range.cut > 0;
+            }
+            EXPECT_EQ(networks, 1);
+        }
+}
+
+TEST(Cuts, OfOthersHaveTheHaloOfSixHops) {
+    const auto expectHops = [](const TestSystem& system, int ownRows) {
+        SCOPED_TRACE(system.name);
+        const ConstraintTables tables = tablesOf({system}, leastSharedMemory);
+        ASSERT_EQ(tables.ranges.size(), 1u);
+        EXPECT_EQ(ConstraintTables::cutOf(tables.ranges[0].cut).hops, 6);
+        EXPECT_EQ(ConstraintTables::cutOf(tables.ranges[0].cut).ownRows, ownRows);
+        EXPECT_TRUE(tables.ranges[0].isSplit);
+        EXPECT_EQ(tables.layouts.size(), 1u);
+    };
+    expectHops(protein(200), 128);
+    expectHops(bentChain(1000, 111), 128);
+    expectHops(bentChain(700, 111, true), 64);
+    // A square lattice has no parts that fit.
+    const ConstraintTables tables = tablesOf({mesh(24)}, largeSharedMemory);
+    ASSERT_EQ(tables.ranges.size(), 1u);
+    EXPECT_EQ(tables.ranges[0].group, ThreadGroupKind::Block);
 }
 
 TEST(Pools, AreSeveralWhereOneWouldHaveMoreBytesThanAnIntCounts) {

@@ -280,6 +280,18 @@ TEST(Parts, AreRefusedWhereTheyHaveTooManyRows) {
     EXPECT_TRUE(cutIntoParts(rowsOf(mesh(60)), limits).empty());
 }
 
+TEST(Parts, AreMadeNoFurtherOnceOneIsNotAccepted) {
+    const Neighbours chain = chainOf(1280);
+    int made = 0;
+    const auto until = [&](int most) {
+        made = 0;
+        return cutIntoParts(chain, {}, [&, most](const Part&) { return ++made < most; });
+    };
+    EXPECT_TRUE(until(3).empty());
+    EXPECT_EQ(made, 3);
+    EXPECT_EQ(until(100).size(), 10u);
+}
+
 TEST(Parts, OfAGraphInSeveralPiecesHaveAllRows) {
     // Rows 0 ... 299 are a chain, the others are coupled to no row.
     Neighbours neighbours = chainOf(300);
@@ -380,6 +392,20 @@ TEST(PartsConverge, SlowlyInNearlyStraightChainsButShowIt) {
     EXPECT_EQ(straight.velocity[2], 99) << "residuals are true ones: they do not hide slow convergence";
     expectAtMost(measure(mesh(24), withHops(6)).tangent, {4, 9, 16}, "mesh");
     EXPECT_TRUE(cutIntoParts(rowsOf(mesh(24))).empty()) << "with its wide halo the mesh stays in one piece";
+}
+
+/** With a halo that fits into shared memory a correction gains less, the more a network is crumpled. */
+TEST(PartsConverge, SlowlyInNetworksWithANarrowHalo) {
+    const auto corrections = [](int edge, int ownRows) {
+        PartLimits limits = withHops(4);
+        limits.ownRows = ownRows;
+        const Convergence parts = measure(honeycomb(edge), limits);
+        return std::max({parts.thermal[0], parts.tangent[0], parts.velocity[0]});
+    };
+    EXPECT_LE(corrections(20, 24), 10);
+    EXPECT_LE(corrections(20, 16), 11);
+    EXPECT_LE(corrections(20, 12), 11);
+    EXPECT_LE(corrections(40, 12), 16);
 }
 
 /** Every fifth residue holds a rigid body by its last hydrogen, and an angle. */

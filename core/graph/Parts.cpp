@@ -105,14 +105,15 @@ private:
 
 } // namespace
 
-std::vector<Part> cutIntoParts(const std::vector<std::vector<int>>& neighbours, const PartLimits& limits) {
+std::vector<Part> cutIntoParts(const std::vector<std::vector<int>>& neighbours, const PartLimits& limits,
+                               const std::function<bool(const Part&)>& accepts) {
     const int n = (int) neighbours.size();
     const int numParts = n <= limits.whole ? 1 : (n + limits.ownRows - 1) / limits.ownRows;
     PartMaker maker(neighbours, limits);
     std::vector<Part> parts;
     for (std::vector<int>& own : assignOwners(neighbours, Cut(neighbours, numParts))) {
         Part part;
-        if (!maker.make(std::move(own), part))
+        if (!maker.make(std::move(own), part) || (accepts && !accepts(part)))
             return {};
         parts.push_back(std::move(part));
     }

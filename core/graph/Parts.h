@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_PARTS_H_
 
 #include "Elimination.h"
+#include <functional>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -32,8 +33,10 @@ struct PartLimits {
  *  doi:10.1137/S106482759732678X). It depends on the graph only.
  *
  *  @param neighbours  [n][...] rows that share a movable particle with each row, without itself, ascending
- *  @return the parts; none if a part would exceed the limits, and the cluster has to stay in one piece */
-std::vector<Part> cutIntoParts(const std::vector<std::vector<int>>& neighbours, const PartLimits& limits = {});
+ *  @param accepts     asked about each part as soon as it is made; empty: all are accepted
+ *  @return the parts; none if a part would exceed the limits or is not accepted */
+std::vector<Part> cutIntoParts(const std::vector<std::vector<int>>& neighbours, const PartLimits& limits = {},
+                               const std::function<bool(const Part&)>& accepts = {});
 
 } // namespace ConstraintPlugin
 

@@ -106,7 +106,8 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
                                   mostPoints > 512 ? maxBorderBlock : 64,
                                   t.borderCluster,
                                   t.borderCluster + 1,
-                                  t.borderCluster + 1};
+                                  t.borderCluster + 1,
+                                  0};
     range.blockSize = std::min(range.blockSize, usesBlocks(cc) ? device.largestBlock() : 64);
     ThreadGroup group;
     group.blockSize = range.blockSize;

@@ -347,8 +347,8 @@ ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, co
 }
 
 ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, const ConstraintGraph& graph,
-                                                    const Cluster& cluster, const std::vector<Part>& parts,
-                                                    const std::vector<PartCounts>& counts) const {
+                                                    const Cluster& cluster, const InParts& inParts) const {
+    const std::vector<Part>& parts = inParts.parts;
     const bool isJoined = std::any_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
                                       [&](int k) { return set.isJoined(set.constraints[k]); });
     const ThreadGroupKind group = threadGroupOf(graph, cluster, !parts.empty());
@@ -360,7 +360,8 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
                   false,
                   parts.size() > 1,
                   (int) parts.size() > available.waitingBlocks,
-                  false};
+                  false,
+                  inParts.cut};
     if (group == ThreadGroupKind::Grid)
         server.blockSize = std::min(maxBlockSize, available.largestBlock);
     if (group == ThreadGroupKind::Part) {
@@ -370,11 +371,11 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
             numbers = std::max(numbers, 2 * (part.factor.size() + (int) part.factor.entryRow.size()));
         }
         PartCounts largest;
-        for (const PartCounts& each : counts)
+        for (const PartCounts& each : inParts.counts)
             largest.include(each);
         server.blockSize = blockSizeOfPart(rows, largest);
         server.isShared = numbers <= available.sharedNumbers(server.blockSize);
-        server.isLocal = !counts.empty() && fitsShared(largest, server.blockSize);
+        server.isLocal = !inParts.counts.empty() && fitsShared(largest, server.blockSize);
     }
     if (group == ThreadGroupKind::Block) {
         server.blockSize = std::min(blockSizeFor(cluster.size()), available.largestBlock);
@@ -388,10 +389,9 @@ ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, co
 void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
     std::vector<Served> served;
     for (const Cluster& cluster : graph.clusters) {
-        std::vector<Part> parts = partsFor(graph, cluster, available.hasParts);
-        std::vector<PartCounts> counts = countsOf(set, graph, cluster, parts);
-        const Server server = serverOf(set, graph, cluster, parts, counts);
-        served.push_back({server, {&cluster}, std::move(parts), std::move(counts)});
+        InParts inParts = partsFor(set, graph, cluster, available.hasParts);
+        const Server server = serverOf(set, graph, cluster, inParts);
+        served.push_back({server, {&cluster}, std::move(inParts.parts), std::move(inParts.counts)});
     }
     std::stable_sort(served.begin(), served.end(),
                      [](const Served& a, const Served& b) { return a.server < b.server; });
@@ -412,19 +412,24 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
 }
 
 /** Those that are served alike, and after them others that need less, if they are few. Parts that stay in shared memory
- *  fill a multiprocessor each, whatever they need. */
+ *  fill a multiprocessor each, whatever they need, as long as the most of all fits. */
 std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std::size_t first) const {
     const Server& server = served[first].server;
+    PartCounts largest;
     std::size_t last = first;
     while (last < served.size()) {
         const Server& next = served[last].server;
         std::size_t end = last;
-        while (end < served.size() && !(next < served[end].server))
-            end++;
+        for (; end < served.size() && !(next < served[end].server); end++)
+            for (const PartCounts& counts : served[end].counts)
+                largest.include(counts);
         const bool isOther = next.isJoined != server.isJoined || next.isAtBorder != server.isAtBorder ||
                              next.group != server.group || next.isIterative != server.isIterative ||
-                             next.launchesRounds != server.launchesRounds || next.isLocal != server.isLocal;
-        if (last > first && (isOther || (!server.isLocal && (int) (end - last) >= minOwnRange)))
+                             next.launchesRounds != server.launchesRounds || next.isLocal != server.isLocal ||
+                             next.cut != server.cut;
+        const bool needsOwn = server.isLocal ? !fitsShared(largest, std::max(server.blockSize, next.blockSize))
+                                             : (int) (end - last) >= minOwnRange;
+        if (last > first && (isOther || needsOwn))
             break;
         last = end;
     }
@@ -434,8 +439,12 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
 void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph& graph,
                                 const std::vector<Served>& served) {
     const Server& server = served[0].server;
-    Range range{server.group,          server.isIterative, server.isJoined,    server.isAtBorder,  server.isSplit,
-                server.launchesRounds, server.blockSize,   numGeneralClusters, numGeneralClusters, 0};
+    Range range{server.group,       server.isIterative,
+                server.isJoined,    server.isAtBorder,
+                server.isSplit,     server.launchesRounds,
+                server.blockSize,   numGeneralClusters,
+                numGeneralClusters, 0,
+                server.cut};
     for (const Served& one : served) {
         range.last += std::max((int) one.parts.size(), 1);
         range.blockSize = std::max(range.blockSize, one.server.blockSize);

@@ -111,7 +111,7 @@ public:
 
     /** General clusters first ... last-1, which one kernel solves. Those of thread blocks are in ranges by the size of
      *  the blocks, largest first, and by whether factors fit into shared memory. Parts that stay in shared memory are
-     * in one range, those of the largest clusters first. */
+     * in one range, those of the largest clusters first, as long as the most of all fits; other cuts are in others. */
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
@@ -122,6 +122,7 @@ public:
         int blockSize;       ///< threads; of single threads, those that are launched together
         int first, last;
         int end; ///< where whole clusters end that are also there in parts
+        int cut; ///< of parts
     };
     int numGeneralClusters = 0;
     std::vector<Range> ranges;
@@ -222,12 +223,22 @@ public:
         return entryStart[cluster + 1] - entryStart[cluster];
     }
 
-    /** The parts in which thread blocks solve a cluster; none: it is solved as a whole. */
-    static std::vector<Part> partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts);
-    /** The constraints of a part: those that it solves, then its ring. */
-    static std::vector<int> constraintsOf(const ConstraintGraph& graph, const Cluster& cluster, const Part& part);
-    /** Whether parts with such a constraint may stay in shared memory. */
-    static bool canBeLocal(const ConstraintSet& set, int constraint);
+    /** A way to cut clusters into parts. Where they do not converge, the cluster is solved as a whole. */
+    struct Cut {
+        int ownRows, hops;   ///< PartLimits
+        int mostCorrections; ///< that parts make
+        double leastGain;    ///< of a correction: it has to reduce the largest error to this part of it, or less
+    };
+    /** @param number  Range::cut */
+    static Cut cutOf(int number);
+    /** A cluster as thread blocks solve it. */
+    struct InParts {
+        std::vector<Part> parts;        ///< none: it is solved as a whole
+        std::vector<PartCounts> counts; ///< of each; none if they cannot stay in shared memory
+        int cut = 0;                    ///< its number
+    };
+    static InParts partsFor(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+                            bool hasParts);
     /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
 
@@ -243,14 +254,15 @@ private:
         bool isSplit;        ///< the cluster has several parts
         bool launchesRounds; ///< it has more parts than can wait for each other
         bool isLocal;        ///< parts stay in shared memory
+        int cut;             ///< of its parts
         bool operator<(const Server& other) const {
             return order() < other.order();
         }
 
     private:
-        std::tuple<bool, bool, ThreadGroupKind, bool, bool, bool, bool, int, bool> order() const {
-            return {isJoined, isAtBorder, group,      isIterative, !launchesRounds,
-                    !isLocal, !isSplit,   -blockSize, isShared};
+        std::tuple<bool, bool, ThreadGroupKind, bool, bool, bool, int, bool, int, bool> order() const {
+            return {isJoined, isAtBorder, group,    isIterative, !launchesRounds,
+                    !isLocal, cut,        !isSplit, -blockSize,  isShared};
         }
     };
     /** Clusters, and the parts in which they are solved, if any: only those of one part may be several. */
@@ -258,7 +270,7 @@ private:
         Server server;
         std::vector<const Cluster*> clusters;
         std::vector<Part> parts;
-        std::vector<PartCounts> counts; ///< of parts that stay in shared memory
+        std::vector<PartCounts> counts;
         int numRows() const {
             return clusters[0]->size();
         }
@@ -271,10 +283,8 @@ private:
     };
     ThreadGroupKind threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts) const;
     Server serverOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                    const std::vector<Part>& parts, const std::vector<PartCounts>& counts) const;
+                    const InParts& inParts) const;
     std::size_t endOfRange(const std::vector<Served>& served, std::size_t first) const;
-    std::vector<PartCounts> countsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                                     const std::vector<Part>& parts) const;
     bool fitsShared(const PartCounts& counts, int blockSize) const;
     std::vector<Served> inBundles(std::vector<Served> served) const;
     Bundling bundlingOf(const std::vector<Served>& served, std::size_t firstWhole, int mostRows) const;

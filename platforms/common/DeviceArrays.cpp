@@ -17,25 +17,6 @@ void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
     sizes.customGlobals += (double) set.globals.size();
 }
 
-/** Upper bounds, exact where rows are not only distances. */
-PartCounts countsOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster, const Part& part) {
-    const std::vector<int> constraints = ConstraintTables::constraintsOf(graph, cluster, part);
-    const auto first = constraints.begin(), last = constraints.end();
-    if (std::any_of(first, last, [&](int k) { return set.constraints[k].kind != CoordinateKind::Distance; }) &&
-        std::all_of(first, last, [&](int k) { return ConstraintTables::canBeLocal(set, k); }))
-        return {set, constraints, part.factor};
-    PartCounts n;
-    n.solved = (int) part.solved.size();
-    n.rows = n.solved + (int) part.ring.size();
-    for (int r : part.solved)
-        n.places += (int) set.nodesOf(set.constraints[graph.rows[cluster.begin + r]]).size();
-    n.others = 2 * (int) part.ring.size();
-    n.entries = (int) part.factor.entryRow.size();
-    n.records = 3 * (n.entries + (int) part.factor.numUpdates) / 2 + 1;
-    n.levels = part.factor.numLevels;
-    return n;
-}
-
 } // namespace
 
 ArraySizes::ArraySizes(const ConstraintTables& t)
@@ -85,9 +66,9 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
             dense.insert(dense.end(), of.rows.begin() + cluster.begin, of.rows.begin() + cluster.end);
             return;
         }
-        std::vector<Part> inParts;
+        ConstraintTables::InParts inParts;
         if (!isSmall)
-            inParts = ConstraintTables::partsFor(of, cluster, hasParts);
+            inParts = ConstraintTables::partsFor(set, of, cluster, hasParts);
         for (int row = cluster.begin; row < cluster.end; row++) {
             const Constraint& c = set.constraints[of.rows[row]];
             for (int node : set.nodesOf(c)) {
@@ -109,10 +90,10 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
             smallNumbers += n * (n + 3) / 2;
             return;
         }
-        parts += (double) inParts.size();
-        for (const Part& part : inParts)
-            largestPart.include(countsOf(set, of, cluster, part));
-        if (inParts.size() > 1) // and as a whole
+        parts += (double) inParts.parts.size();
+        for (const PartCounts& counts : inParts.counts)
+            largestPart.include(counts);
+        if (inParts.parts.size() > 1) // and as a whole
             takeParts(set, of, cluster, inParts);
         generalClusters++;
         slots += of.slotStart[cluster.end] - of.slotStart[cluster.begin];
@@ -199,12 +180,14 @@ void ArraySizes::takeBorder(const ConstraintSet& set, const ConstraintGraph& gra
 
 /** Rows of parts are copies, with nodes, slots and couplings of their own. */
 void ArraySizes::takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                           const std::vector<Part>& inParts) {
+                           const ConstraintTables::InParts& inParts) {
     const auto nodesOf = [&](int r) { return set.nodesOf(set.constraints[graph.rows[cluster.begin + r]]); };
     std::vector<int> couplingsOf(cluster.size()); // by the later row
     for (int i = cluster.couplingBegin; i < cluster.couplingEnd; i++)
         couplingsOf[graph.couplings[i].row - cluster.begin]++;
-    for (const Part& part : inParts) {
+    for (const PartCounts& counts : inParts.counts)
+        clusterParticles += counts.places;
+    for (const Part& part : inParts.parts) {
         generalClusters++;
         rows += (double) (part.solved.size() + part.ring.size());
         for (const std::vector<int>* list : {&part.solved, &part.ring})
@@ -220,7 +203,8 @@ void ArraySizes::takeParts(const ConstraintSet& set, const ConstraintGraph& grap
         for (int r : part.solved) {
             for (int node : nodesOf(r))
                 clusterBodies += node >= set.numParticles();
-            clusterParticles += (double) nodesOf(r).size();
+            if (inParts.counts.empty())
+                clusterParticles += (double) nodesOf(r).size(); // each may be of several rows
             couplings += couplingsOf[r];
         }
         const auto partEntries = (double) part.factor.entryRow.size();

@@ -60,7 +60,7 @@ struct ArraySizes {
 private:
     void takeBorder(const ConstraintSet& set, const ConstraintGraph& graph);
     void takeParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
-                   const std::vector<Part>& inParts);
+                   const ConstraintTables::InParts& inParts);
 };
 
 /** An array among the arguments of kernels. */

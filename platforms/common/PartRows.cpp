@@ -3,21 +3,9 @@
 // The parts of large clusters in ConstraintTables: their rows, places and tables.
 #include "ConstraintTables.h"
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 namespace ConstraintPlugin {
-
-std::vector<Part> ConstraintTables::partsFor(const ConstraintGraph& graph, const Cluster& cluster, bool hasParts) {
-    PartLimits limits;
-    if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_PARTS")) // own rows: for a test of small clusters
-        limits.ownRows = limits.whole = std::atoi(tested);
-    if (const char* tested = std::getenv("OPENMM_CONSTRAINTS_HOPS"))
-        limits.hops = std::atoi(tested);
-    if (!hasParts || cluster.factor < 0 || cluster.size() <= maxThreadRows || limits.ownRows == 0)
-        return {};
-    return cutIntoParts(neighboursIn(graph, cluster), limits);
-}
 
 void ConstraintTables::addParts(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
                                 const std::vector<Part>& parts, int whole) {
@@ -112,36 +100,6 @@ void ConstraintTables::addPlaces(int firstRow, int lastRow) {
                     pointNodes[n][2] = found->second;
     for (int i = firstPlace; i < (int) clusterParticle.size(); i++)
         placeOf[clusterParticle[i]] = -1;
-}
-
-std::vector<int> ConstraintTables::constraintsOf(const ConstraintGraph& graph, const Cluster& cluster,
-                                                 const Part& part) {
-    std::vector<int> constraints;
-    for (const std::vector<int>* rows : {&part.solved, &part.ring})
-        for (int r : *rows)
-            constraints.push_back(graph.rows[cluster.begin + r]);
-    return constraints;
-}
-
-bool ConstraintTables::canBeLocal(const ConstraintSet& set, int constraint) {
-    return !set.isJoined(set.constraints[constraint]);
-}
-
-/** Counts of parts. None if a row joins bodies, or if there are only distances and two share both particles. */
-std::vector<PartCounts> ConstraintTables::countsOf(const ConstraintSet& set, const ConstraintGraph& graph,
-                                                   const Cluster& cluster, const std::vector<Part>& parts) const {
-    const auto first = graph.rows.begin() + cluster.begin, last = graph.rows.begin() + cluster.end;
-    if (parts.empty() || !std::all_of(first, last, [&](int k) { return canBeLocal(set, k); }))
-        return {};
-    std::vector<PartCounts> counts;
-    if (parts.size() == 1)
-        counts.emplace_back(set, std::vector<int>(first, last), graph.factors[cluster.factor]);
-    else
-        for (const Part& part : parts)
-            counts.emplace_back(set, constraintsOf(graph, cluster, part), part.factor);
-    const bool areEqual = std::any_of(counts.begin(), counts.end(),
-                                      [](const PartCounts& each) { return each.slots == 0 && each.moreCouplings > 0; });
-    return areEqual ? std::vector<PartCounts>() : counts;
 }
 
 /** Angles have warps of their own, and so have rows in global memory, if there is room. */

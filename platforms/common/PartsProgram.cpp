@@ -16,12 +16,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** Corrections in parts. Where they do not suffice, the cluster is solved as a whole. */
-int mostCorrections() {
-    const char* tested = std::getenv("OPENMM_CONSTRAINTS_CORRECTIONS");
-    return tested == nullptr ? 8 : std::atoi(tested);
-}
-
 /** Operations on a particle. @param notesIf  condition of those that only write, which are called keep... */
 string operationsText(const vector<string>& operations, const string& notesIf = "") {
     string text;
@@ -54,9 +48,12 @@ bool isOfLocalParts(const string& solve) {
 
 string ConstraintProgram::partText(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                    const ThreadGroup& group, const ConstraintSet& set, bool waits) const {
+    const ConstraintTables::Cut cut = ConstraintTables::cutOf(range.cut);
     string text =
         rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") +
-        define("IS_SPLIT", range.isSplit ? "1" : "0") + define("MOST_CORRECTIONS", std::to_string(mostCorrections())) +
+        define("IS_SPLIT", range.isSplit ? "1" : "0") +
+        define("MOST_CORRECTIONS", std::to_string(cut.mostCorrections)) +
+        define("LEAST_GAIN", std::to_string(cut.leastGain) + "f") +
         define("SOLVES_WHOLE", std::getenv("OPENMM_CONSTRAINTS_ONLY_PARTS") == nullptr ? "1" : "0") +
         define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
@@ -146,7 +143,7 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
     };
     // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partRun.cc. The first round may
     // only measure, and the last one only decides.
-    vector<int> rounds(mostCorrections() + 3);
+    vector<int> rounds(ConstraintTables::cutOf(range.cut).mostCorrections + 3);
     std::iota(rounds.begin(), rounds.end(), 0);
     rounds.insert(rounds.end(), {-1, -2});
     for (const SplitStage& stage : vector<SplitStage>(stages.begin(), stages.end()))

@@ -59,6 +59,27 @@ TestSystem mesh(int edge) {
     return b.build();
 }
 
+TestSystem honeycomb(int edge) {
+    Builder b("honeycomb");
+    const double length = 0.142, width = std::sqrt(3.0) * length;
+    // The atoms of cell (i, j) are 2 (i edge + j) and the next one. The second of them is bound to the first of the
+    // cells (i, j + 1) and (i - 1, j + 1), too.
+    for (int i = 0; i < edge; i++)
+        for (int j = 0; j < edge; j++)
+            for (int y : {0, 1})
+                b.particle(12, Real3{width * (i + 0.5 * j), length * (1.5 * j + y), 0} + 0.01 * b.random.direction());
+    for (int i = 0; i < edge; i++)
+        for (int j = 0; j < edge; j++) {
+            const int first = 2 * (i * edge + j);
+            b.bond(first, first + 1);
+            if (j + 1 < edge)
+                b.bond(first + 1, first + 2);
+            if (j + 1 < edge && i > 0)
+                b.bond(first + 1, first + 2 - 2 * edge);
+        }
+    return b.build();
+}
+
 std::vector<Real3> thermalVelocities(const TestSystem& system, unsigned seed) {
     Random random(seed);
     std::vector<Real3> velocities;

@@ -231,7 +231,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         receiveRound(a, round - 1, iterations > 0, state SHARED_ARGUMENT);
         decideLocal(a, solve, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
                     shared.notes[NOTE_KINDS + 1 - (round & 1)],
-                    state->lastPart - state->firstPart > 1 ? 0.5f : 0.1f); // parts gain less
+                    state->lastPart - state->firstPart > 1 ? LEAST_GAIN : 0.1f); // parts gain less
     }
 #if WAITS
     if (state->isOver && THREAD_IN_GROUP == 0 && state->firstPart == c)
