@@ -37,8 +37,8 @@ LargeGroups::LargeGroups(Place place, bool moves)
     springs->setUsesPeriodicBoundaryConditions(isPeriodic);
     for (int by : {4, 7})
         for (int p = 0; p + by < system->getNumParticles(); p++) {
-            const Vec3 r = minimumImage(positions[p + by] - positions[p]);
-            springs->addBond(p, p + by, (float) (0.9 * std::sqrt(r.dot(r))), 500); // as devices store it
+            const double now = length(minimumImage(positions[p + by] - positions[p]));
+            springs->addBond(p, p + by, (float) (0.9 * now), 500); // as devices store it
         }
     system->addForce(springs);
     for (Vec3& x : positions)
@@ -105,8 +105,8 @@ std::vector<int> LargeGroups::addBody(std::vector<int> particles, int count, con
         const int p = system->addParticle(4 + i % 6);
         particles.push_back(p);
         positions.push_back(place + Vec3(0.3 * std::cos(i), 0.3 * std::sin(2 * i), 0.05 * (i % 7)));
-        const Vec3 r = minimumImage(positions[p] - positions[p - 150]);
-        springs->addBond(p - 150, p, (float) (0.9 * std::sqrt(r.dot(r))), 500);
+        const double now = length(minimumImage(positions[p] - positions[p - 150]));
+        springs->addBond(p - 150, p, (float) (0.9 * now), 500);
     }
     Vectors shape;
     for (int p : particles)
@@ -116,8 +116,7 @@ std::vector<int> LargeGroups::addBody(std::vector<int> particles, int count, con
 }
 
 void LargeGroups::addBond(int i, int j) {
-    const Vec3 r = minimumImage(positions[j] - positions[i]);
-    distances->addDistance(i, j, std::sqrt(r.dot(r)));
+    distances->addDistance(i, j, length(minimumImage(positions[j] - positions[i])));
 }
 
 void LargeGroups::addDistance(const std::vector<int>& group1, const std::vector<int>& group2, double rate,
@@ -170,8 +169,7 @@ double LargeGroups::valueOf(const Centroids& of, const Vectors& x) const {
             r += x[p] * (g == 0 ? weight : -weight);
     if (of.isHeight)
         return r[2] + 0.3 * r[0] * r[0];
-    r = minimumImage(r);
-    return std::sqrt(r.dot(r));
+    return length(minimumImage(r));
 }
 
 Vec3 LargeGroups::minimumImage(Vec3 r) const {
