@@ -51,6 +51,11 @@ InitialState jointsWithBarostat();
  *  made again in the Context's. */
 InitialState stiff();
 
+/** An expression of three particles, of which q is a parameter. */
+constexpr auto bentPath = "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q";
+/** The q that holds it at these positions. */
+double valueOfBentPath(const OpenMM::Vec3& p1, const OpenMM::Vec3& p2, const OpenMM::Vec3& p3);
+
 Simulation begin(InitialState start, const Setup& setup, double tolerance = 1e-9);
 Readings after(int steps, InitialState start, const Setup& setup, double tolerance = 1e-9);
 

@@ -113,8 +113,7 @@ InitialState joints() {
         return particles;
     };
     const auto keepDistance = [&](int i, int j) {
-        const Vec3 d = start.positions[i] - start.positions[j];
-        force->addDistance(i, j, std::sqrt(d.dot(d)));
+        force->addDistance(i, j, length(start.positions[i] - start.positions[j]));
     };
     const std::vector<int> first = addParticles({}, 5, {0, 0, 0}, 0.1),
                            second = addParticles({first[3], first[4]}, 40, {0.5, 0, 0}, 0.2), // a block has it
@@ -135,8 +134,7 @@ InitialState joints() {
         return centroidOf(*start.system, start.positions, group);
     };
     const std::vector<int> group1{free, first[1], first[2]}, group2{third[1], third[3]};
-    const Vec3 between = centroid(group1) - centroid(group2);
-    force->addCentroidDistance(group1, group2, std::sqrt(between.dot(between)));
+    force->addCentroidDistance(group1, group2, length(centroid(group1) - centroid(group2)));
     auto* heights = new CustomCentroidConstraintForce(2, "y1-y2-h*h0");
     heights->addPerConstraintParameter("h");
     heights->addGlobalParameter("h0", 1);
@@ -178,6 +176,10 @@ InitialState stiff() {
             last = b.grow(b.grow(last, 1e-3, 3e3), 1e5, 3e3);
     const TestSystem system = b.build();
     return {toOpenMM(system, Declared::InForce), toVectors(system.positions), tangentVelocities(system, 1e-6, 3)};
+}
+
+double valueOfBentPath(const Vec3& p1, const Vec3& p2, const Vec3& p3) {
+    return length(p1 - p3) + 0.3 * std::pow(length(p2 - p3), 2);
 }
 
 } // namespace ConstraintTests

@@ -46,8 +46,7 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
     const auto dihedral = [&](int i, int j, int k, int l, double rate) {
         force->addDihedral(i, j, k, l, dihedralOf(p[i], p[j], p[k], p[l]), rate);
     };
-    const std::string expression = "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q";
-    auto* custom = new CustomConstraintForce(3, expression + (moves ? " - rate*t" : " - rate"));
+    auto* custom = new CustomConstraintForce(3, std::string(bentPath) + (moves ? " - rate*t" : " - rate"));
     custom->addPerConstraintParameter("q");
     custom->addPerConstraintParameter("rate");
     for (int k = 0; k < residues; k++) {
@@ -64,8 +63,7 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
             dihedral(H, C, B, HB, 0);
             dihedral(N, C, B, O, rate);
         } else if (hasMore && k % 8 == 3)
-            custom->addConstraint({H, HB, O},
-                                  {length(x[H] - x[O]) + 0.3 * std::pow(length(x[HB] - x[O]), 2), rate / 50});
+            custom->addConstraint({H, HB, O}, {valueOfBentPath(x[H], x[HB], x[O]), rate / 50});
         else if (hasMore)
             force->addCentroidDistance({C, H}, {O, HO, HB}, length(centroid({C, H}) - centroid({O, HO, HB})));
     }

@@ -134,7 +134,7 @@ InitialState proteinWithEveryKind(int residues) {
     Random random(11);
     const Vectors& x = start.positions;
     auto* force = new ConstraintForce();
-    auto* custom = new CustomConstraintForce(3, "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q");
+    auto* custom = new CustomConstraintForce(3, bentPath);
     custom->addPerConstraintParameter("q");
     auto* dependent = new CustomConstraintForce(4, "distance(p1, p2) + distance(p3, p4) - q");
     dependent->addPerConstraintParameter("q");
@@ -149,7 +149,7 @@ InitialState proteinWithEveryKind(int residues) {
             const Vec3 a = x[C] - x[N], b = x[B] - x[C], c = x[O] - x[B], m = a.cross(b), n = b.cross(c);
             force->addDihedral(N, C, B, O, std::atan2(length(b) * a.dot(n), m.dot(n)));
         } else if (k % 5 == 2)
-            custom->addConstraint({HB, HO, O}, {length(x[HB] - x[O]) + 0.3 * std::pow(length(x[HO] - x[O]), 2)});
+            custom->addConstraint({HB, HO, O}, {valueOfBentPath(x[HB], x[HO], x[O])});
         else if (k % 5 == 3)
             force->addCentroidDistance({C, H}, {O, HO, HB}, length(centroid({C, H}) - centroid({O, HO, HB})));
         else {
@@ -263,12 +263,11 @@ InitialState lipids() {
         some.push_back(bentChain(n, 111 + n % 3));
     }
     InitialState start = sideBySide(some);
-    auto* custom = new CustomConstraintForce(3, "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q");
+    auto* custom = new CustomConstraintForce(3, bentPath);
     custom->addPerConstraintParameter("q");
     const Vectors& x = start.positions;
     for (int i : thirds)
-        custom->addConstraint({i, i + 3, i + 5},
-                              {length(x[i] - x[i + 5]) + 0.3 * std::pow(length(x[i + 3] - x[i + 5]), 2)});
+        custom->addConstraint({i, i + 3, i + 5}, {valueOfBentPath(x[i], x[i + 3], x[i + 5])});
     start.system->addForce(custom);
     return start;
 }
