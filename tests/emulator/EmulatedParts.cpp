@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+#include "EmulatedParts.h"
+#include <numeric>
+
+using namespace ConstraintPlugin;
+using namespace OpenMM;
+
+namespace ConstraintTests {
+
+InitialState toState(const TestSystem& system, bool hasSprings) {
+    InitialState start{toOpenMM(system, Declared::InForce), toVectors(system.positions), {}};
+    if (hasSprings)
+        addSprings(*start.system, system);
+    start.velocities = toVectors(thermalVelocities(system, 1));
+    return start;
+}
+
+InitialState sideBySide(const std::vector<TestSystem>& systems) {
+    TestSystem all;
+    for (const TestSystem& one : systems) {
+        const int first = all.numParticles();
+        all.masses.insert(all.masses.end(), one.masses.begin(), one.masses.end());
+        for (const Real3& x : one.positions)
+            all.positions.push_back(x + Real3{0, 0.01 * first, 0});
+        for (const auto& bond : one.bonds)
+            all.bonds.push_back({first + bond.i, first + bond.j, bond.length});
+    }
+    return toState(all);
+}
+
+InitialState lipids() {
+    std::vector<TestSystem> some{protein(30), longChain(40, 1e4)};
+    std::vector<int> thirds;
+    for (int n = 9; n <= 64; n += 5) {
+        if (n % 3 == 0)
+            thirds.push_back(std::accumulate(some.begin(), some.end(), 0,
+                                             [](int sum, const TestSystem& one) { return sum + one.numParticles(); }));
+        some.push_back(bentChain(n, 111 + n % 3));
+    }
+    InitialState start = sideBySide(some);
+    auto* custom = new CustomConstraintForce(3, bentPath);
+    custom->addPerConstraintParameter("q");
+    const Vectors& x = start.positions;
+    for (int i : thirds)
+        custom->addConstraint({i, i + 3, i + 5}, {valueOfBentPath(x[i], x[i + 3], x[i + 5])});
+    start.system->addForce(custom);
+    return start;
+}
+
+Simulation simulationOf(InitialState start, const std::string& platform, double stepSize, double tolerance,
+                        const std::string& integrator) {
+    Simulation s(std::move(start.system), makeIntegrator({platform, direct, integrator}, stepSize, tolerance),
+                 platform);
+    s.context->setPositions(start.positions);
+    s.context->setVelocities(start.velocities);
+    return s;
+}
+
+void expectInParts(const Simulation& s, const std::string& count) {
+    const std::string solver = s.integrator->getSolverSummary().solver;
+    EXPECT_NE(solver.find(", " + count + " in overlapping parts"), std::string::npos) << solver;
+}
+
+} // namespace ConstraintTests

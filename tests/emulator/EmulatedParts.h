@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What tests of large clusters in overlapping parts share.
+#ifndef CONSTRAINTS_TESTS_EMULATED_PARTS_H_
+#define CONSTRAINTS_TESTS_EMULATED_PARTS_H_
+
+#include "Emulated.h"
+#include "support/LargeSystems.h"
+
+namespace ConstraintTests {
+
+constexpr auto direct = ConstraintPlugin::ConstraintIntegrator::MatrixInversion;
+
+InitialState toState(const TestSystem& system, bool hasSprings = true);
+InitialState sideBySide(const std::vector<TestSystem>& systems);
+/** A protein in parts among chains of many lengths, of which one is straight, so that parts do not converge soon. Every
+ *  third chain has an expression. */
+InitialState lipids();
+
+Simulation simulationOf(InitialState start, const std::string& platform, double stepSize, double tolerance,
+                        const std::string& integrator = "Rattle");
+
+void expectInParts(const Simulation& s, const std::string& count = "1");
+
+/** Where parts run: in one launch or in many, on enough multiprocessors. */
+class EmulatedPartsOf : public testing::Test {
+protected:
+    const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
+    ~EmulatedPartsOf() override {
+        setConditions(0, 0);
+    }
+};
+
+} // namespace ConstraintTests
+
+#endif
