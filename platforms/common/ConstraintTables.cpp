@@ -425,7 +425,7 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
                 largest.include(counts);
         const bool isOther = next.isJoined != server.isJoined || next.isAtBorder != server.isAtBorder ||
                              next.group != server.group || next.isIterative != server.isIterative ||
-                             next.launchesRounds != server.launchesRounds || next.isLocal != server.isLocal ||
+                             next.exceedsDevice != server.exceedsDevice || next.isLocal != server.isLocal ||
                              next.cut != server.cut;
         const bool needsOwn = server.isLocal ? !fitsShared(largest, std::max(server.blockSize, next.blockSize))
                                              : (int) (end - last) >= minOwnRange;
@@ -441,7 +441,7 @@ void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph&
     const Server& server = served[0].server;
     Range range{server.group,       server.isIterative,
                 server.isJoined,    server.isAtBorder,
-                server.isSplit,     server.launchesRounds,
+                server.isSplit,     server.exceedsDevice,
                 server.blockSize,   numGeneralClusters,
                 numGeneralClusters, 0,
                 server.cut};

@@ -115,11 +115,11 @@ public:
     struct Range {
         ThreadGroupKind group;
         bool isIterative;
-        bool isJoined;       ///< there are joined bodies in these clusters, and in no others
-        bool isAtBorder;     ///< a bordered row reaches these clusters, and no others
-        bool isSplit;        ///< there are parts of clusters that have several
-        bool launchesRounds; ///< clusters have more parts than can wait for each other
-        int blockSize;       ///< threads; of single threads, those that are launched together
+        bool isJoined;      ///< there are joined bodies in these clusters, and in no others
+        bool isAtBorder;    ///< a bordered row reaches these clusters, and no others
+        bool isSplit;       ///< there are parts of clusters that have several
+        bool exceedsDevice; ///< clusters have more parts than the device has multiprocessors
+        int blockSize;      ///< threads; of single threads, those that are launched together
         int first, last;
         int end; ///< where whole clusters end that are also there in parts
         int cut; ///< of parts
@@ -227,7 +227,8 @@ public:
     struct Cut {
         int ownRows, hops;   ///< PartLimits
         int mostCorrections; ///< that parts make
-        double leastGain;    ///< of a correction: it has to reduce the largest error to this part of it, or less
+        int firstJudged;     ///< the first correction that has to gain enough
+        double largestRatio; ///< of the largest error after it to that before
     };
     /** @param number  Range::cut */
     static Cut cutOf(int number);
@@ -250,18 +251,18 @@ private:
         ThreadGroupKind group;
         bool isIterative;
         int blockSize;
-        bool isShared;       ///< the factor is in shared memory
-        bool isSplit;        ///< the cluster has several parts
-        bool launchesRounds; ///< it has more parts than can wait for each other
-        bool isLocal;        ///< parts stay in shared memory
-        int cut;             ///< of its parts
+        bool isShared;      ///< the factor is in shared memory
+        bool isSplit;       ///< the cluster has several parts
+        bool exceedsDevice; ///< it has more parts than the device has multiprocessors
+        bool isLocal;       ///< parts stay in shared memory
+        int cut;            ///< of its parts
         bool operator<(const Server& other) const {
             return order() < other.order();
         }
 
     private:
         std::tuple<bool, bool, ThreadGroupKind, bool, bool, bool, int, bool, int, bool> order() const {
-            return {isJoined, isAtBorder, group,    isIterative, !launchesRounds,
+            return {isJoined, isAtBorder, group,    isIterative, !exceedsDevice,
                     !isLocal, cut,        !isSplit, -blockSize,  isShared};
         }
     };

@@ -53,7 +53,8 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") +
         define("IS_SPLIT", range.isSplit ? "1" : "0") +
         define("MOST_CORRECTIONS", std::to_string(cut.mostCorrections)) +
-        define("LEAST_GAIN", std::to_string(cut.leastGain) + "f") +
+        define("FIRST_JUDGED", std::to_string(cut.firstJudged)) +
+        define("LARGEST_RATIO", std::to_string(cut.largestRatio) + "f") +
         define("SOLVES_WHOLE", std::getenv("OPENMM_CONSTRAINTS_ONLY_PARTS") == nullptr ? "1" : "0") +
         define("WAIT_FOR_PARTS(c)", range.isSplit ? "blockBarrier(a->partBarriers + 2 * a->partsOfCluster[c].x, "
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
@@ -123,15 +124,19 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
                                  const ConstraintSet& set) {
     const ThreadGroup group = threadGroupOf(range);
     sharedFactors += group.sharedFactors;
-    const int numParts = range.last - range.first;
+    const int numParts = range.last - range.first, atOnce = cooperatingBlocks() * group.together;
+    int mostParts = 0; // of a cluster
+    for (int c = range.first; c < range.last; c++) {
+        const ConstraintTables::Int4& parts = constraintTables.partsOfCluster[c];
+        mostParts = std::max(mostParts, parts[1] - parts[0]);
+        clustersInParts += parts[0] == c && parts[2] != c;
+    }
     // A test of launches sets the variable.
-    const bool waits =
-        !range.isSplit || (!range.launchesRounds && std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
+    const bool waits = !range.isSplit || (cooperatingBlocks() > 1 && mostParts <= atOnce &&
+                                          std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
     // Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
     // has no more parts than there are blocks, so all of the first one that is not solved yet are taken.
-    const int blocks = waits && range.isSplit ? std::min(numParts, cooperatingBlocks() * group.together) : numParts;
-    for (int c = range.first; c < range.last; c++)
-        clustersInParts += constraintTables.partsOfCluster[c][0] == c && constraintTables.partsOfCluster[c][2] != c;
+    const int blocks = waits && range.isSplit ? std::min(numParts, atOnce) : numParts;
     const OpenMM::ComputeProgram program = device.compile(checked(partText(stages, range, group, set, waits)),
                                                           sizeof(float) * group.sharedFloats, waits && range.isSplit);
     const auto add = [&](const string& stage, const string& name, const vector<int>& rounds) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "Systems.h"
+#include "support/LargeSystems.h"
 
 using namespace ConstraintPlugin;
 using namespace OpenMM;
@@ -164,6 +165,12 @@ Example hinges() {
     return example;
 }
 
+/** A cluster that is cut with a narrow halo. */
+Example network() {
+    const TestSystem system = honeycomb(30);
+    return {toOpenMM(system, Declared::InForce), toVectors(system.positions)};
+}
+
 /** A chain of bonds that ends at a rigid ring of 20 particles. */
 Example chainWithRing() {
     Example example = chainsOf({20});
@@ -285,6 +292,9 @@ const std::vector<Kind>& kinds() {
         {"chainWithRing", chainWithRing},
         // One in parts that are all on a device at once, and one in more parts.
         {"longChain", [] { return chainsOf({2600}); }},
+        // Parts of one cluster that share multiprocessors.
+        {"longerChain", [] { return chainsOf({25600}); }},
+        {"network", network},
         {"longestChain", [] { return chainsOf({1000000}); }},
         // All together have more parts than there are multiprocessors, each has fewer.
         {"longChains", [] { return chainsOf(std::vector<int>(100, 300)); }},

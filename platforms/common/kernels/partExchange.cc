@@ -102,9 +102,15 @@ DEVICE GLOBAL mm_long* changesIn(const Arguments* a, int round) {
 /** A tolerance in single precision, rounded down. */
 #define IN_FLOAT(tolerance) (0.9999998f * (float) (tolerance))
 
+/** The largest error after a correction may be so much of that before. Without each other's corrections parts gain less
+ *  than a whole cluster. */
+DEVICE float ratioOfParts(int iterations) {
+    return iterations < FIRST_JUDGED ? INFINITE_ERROR : LARGEST_RATIO;
+}
+
 /** Decide whether a solve ends after so many corrections (-1: it was measured only), as decide(). */
 DEVICE void decideLocal(const Arguments* a, const PartSolve* solve, PartState* state, int iterations, int key, int kind,
-                        float leastGain) {
+                        float largestRatio) {
     const bool isFinite = key < NOT_FINITE_KEY;
     const float error = BITS_FLOAT(key);
     state->iterations = max(iterations, 0);
@@ -115,7 +121,7 @@ DEVICE void decideLocal(const Arguments* a, const PartSolve* solve, PartState* s
     }
     const bool isSolved = isFinite && (key == 0 || (error <= state->tolerance && iterations > 0));
     const bool isTooSlow = iterations >= min(MOST_CORRECTIONS, a->maxIterations) ||
-                           (iterations > 0 && error > leastGain * state->lastFound);
+                           (iterations > 0 && error > largestRatio * state->lastFound);
     state->lastFound = error;
 #if !WAITS
     state->lastLargest = error;
@@ -231,7 +237,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         receiveRound(a, round - 1, iterations > 0, state SHARED_ARGUMENT);
         decideLocal(a, solve, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
                     shared.notes[NOTE_KINDS + 1 - (round & 1)],
-                    state->lastPart - state->firstPart > 1 ? LEAST_GAIN : 0.1f); // parts gain less
+                    state->lastPart - state->firstPart == 1 ? 0.1f : ratioOfParts(iterations - 1));
     }
 #if WAITS
     if (state->isOver && THREAD_IN_GROUP == 0 && state->firstPart == c)

@@ -36,6 +36,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
 #endif
 #if IS_SPLIT || IS_$KIND$_LOCAL
     for (int once = 0; once < state.isHandedOver; once++) {
+        THREAD_GROUP_SYNC // others may still read what was decided by
 #if IS_$KIND$_LOCAL // otherwise what the whole cluster needs would take registers from the rounds
         const Arguments values = readAgain(a), *again = &values;
 #else

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Networks on the emulator, cut as they are for a user: parts have a narrow halo, and a correction gains less.
+#include "EmulatedParts.h"
+#include "support/Platforms.h"
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+
+namespace {
+
+using EmulatedNetworks = EmulatedPartsOf;
+
+struct End {
+    Vectors positions, velocities;
+    SolverSummary summary;
+};
+
+End ended(InitialState start, const std::string& platform, double tolerance, const std::string& integrator = "Rattle") {
+    Simulation s = simulationOf(std::move(start), platform, 0.002, tolerance, integrator);
+    s.integrator->step(3);
+    return {s.positions(), s.velocities(), s.integrator->getSolverSummary()};
+}
+
+/** In one launch, with what is found there, and in many, bit for bit the same. */
+End inBothForms(InitialState (*start)(), const std::string& platform, double tolerance,
+                const std::string& integrator = "Rattle") {
+    const End one = ended(start(), platform, tolerance, integrator);
+    const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+    const End many = ended(start(), platform, tolerance, integrator);
+    EXPECT_EQ(distance(one.positions, many.positions), 0);
+    EXPECT_EQ(distance(one.velocities, many.velocities), 0);
+    EXPECT_EQ(one.summary.iterations, many.summary.iterations);
+    return one;
+}
+
+void expectClose(const End& found, const End& expected, const std::string& platform, double tolerance) {
+    EXPECT_LE(found.summary.maxError, tolerance);
+    const double ofPositions = 5 * tolerance + 20 * precisionOf(platform).position;
+    EXPECT_LT(distance(found.positions, expected.positions), ofPositions);
+    EXPECT_LT(distance(found.velocities, expected.velocities), ofPositions / 0.002 + precisionOf(platform).force);
+}
+
+InitialState network() {
+    return toState(honeycomb(10));
+}
+
+InitialState networkAndProtein() {
+    return sideBySide({honeycomb(9), protein(30)});
+}
+
+} // namespace
+
+TEST_F(EmulatedNetworks, ConvergeInPartsAlone) {
+    const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+    const End expected = ended(network(), "Reference", 1e-5);
+    for (const char* platform : {"CUDAMixed", "CUDASingle", "CUDADouble"}) {
+        SCOPED_TRACE(platform);
+        const End found = inBothForms(network, platform, 1e-5);
+        EXPECT_NE(found.summary.solver.find("1 in overlapping parts"), std::string::npos) << found.summary.solver;
+        EXPECT_GT(found.summary.iterations, expected.summary.iterations);
+        expectClose(found, expected, platform, 1e-5);
+        // Two parts on each multiprocessor wait for each other, too.
+        const Variable few("FAKECUDA_MULTIPROCESSORS", "7");
+        EXPECT_EQ(distance(ended(network(), platform, 1e-5).positions, found.positions), 0);
+    }
+}
+
+/** At small tolerances too many corrections would be needed: the whole network is solved. */
+TEST_F(EmulatedNetworks, ComputeWhatReferenceDoesToAnyTolerance) {
+    for (const auto& [platform, tolerance] :
+         {std::pair("CUDAMixed", 1e-8), {"CUDADouble", 1e-8}, {"CUDADouble", 1e-12}}) {
+        SCOPED_TRACE(std::string(platform) + " " + std::to_string(std::log10(tolerance)));
+        const End expected = ended(network(), "Reference", tolerance);
+        expectClose(inBothForms(network, platform, tolerance), expected, platform, tolerance);
+    }
+}
+
+TEST_F(EmulatedNetworks, AreSolvedBesideAProtein) {
+    for (const auto& [platform, integrator] : {std::pair("CUDAMixed", "RattleLangevin"), {"CUDADouble", "Rattle"}}) {
+        SCOPED_TRACE(platform);
+        const End expected = ended(networkAndProtein(), "Reference", 1e-5, integrator);
+        const End found = inBothForms(networkAndProtein, platform, 1e-5, integrator);
+        EXPECT_NE(found.summary.solver.find("2 in overlapping parts"), std::string::npos) << found.summary.solver;
+        expectClose(found, expected, platform, 1e-5);
+    }
+}
