@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 // Networks on the emulator, cut as they are for a user: parts have a narrow halo, and a correction gains less.
 #include "EmulatedParts.h"
+#include "support/Messages.h"
 #include "support/Platforms.h"
+#include <cmath>
+#include <regex>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -84,4 +87,40 @@ TEST_F(EmulatedNetworks, AreSolvedBesideAProtein) {
         EXPECT_NE(found.summary.solver.find("2 in overlapping parts"), std::string::npos) << found.summary.solver;
         expectClose(found, expected, platform, 1e-5);
     }
+}
+
+/** A force that is not a number, and too few iterations: what fails has the same name as in one block. */
+TEST_F(EmulatedNetworks, FailByTheSameName) {
+    const auto messages = [] {
+        InitialState start = network();
+        auto* force = new OpenMM::CustomExternalForce("1e-9*sqrt(limit - x)");
+        force->addGlobalParameter("limit", 1000);
+        force->addParticle(100);
+        start.system->addForce(force);
+        Simulation s = simulationOf(std::move(start), "CUDADouble", 0.002, 1e-8);
+        std::vector<std::string> found;
+        const auto step = [&] { found.push_back(messageOf([&] { s.integrator->step(1); })); };
+        step();
+        s.context->setParameter("limit", -1000);
+        step();
+        s.context->setParameter("limit", 1000);
+        s.integrator->setMaxIterations(1);
+        step();
+        s.integrator->setMaxIterations(150);
+        step();
+        // without what describes the solver
+        for (std::string& each : found)
+            each = std::regex_replace(each, std::regex(", \\d+ (in shared memory|in overlapping parts)"), "");
+        return found;
+    };
+    const std::vector<std::string> expected = [&] {
+        const Variable inOneBlock("OPENMM_CONSTRAINTS_PARTS", "0");
+        return messages();
+    }();
+    EXPECT_EQ(expected[0] + expected[3], "");
+    expectAll(expected[1], {"could not be solved in step 2", "particles 100 and"});
+    expectAll(expected[2], {"could not be solved in step 2", "no convergence (after 1 iteration"});
+    EXPECT_EQ(messages(), expected);
+    const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+    EXPECT_EQ(messages(), expected);
 }
