@@ -91,6 +91,10 @@ public:
         int largest() const {
             return sizes.empty() ? 0 : sizes[0];
         }
+        /** Threads in a block if each solves one. Local memory limits them for clusters that need it. */
+        int blockSize() const {
+            return largest() > maxInRegisters ? 32 : 64;
+        }
     };
     SmallClusters small, smallAtBorder;
     /** [2][maxSmallCluster + 1] by size, first those that are not at the border: first cluster, count, first place,
