@@ -98,7 +98,6 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
       isIterative(solver.getMethod() == Method::Iterative), moves(solver.moves()), sumsStages(sumsStages),
       coarse(isCoarse), constraintTables(solver, smallInRegisters, availableThreadGroups()) {
     addArguments(stages);
-    const ConstraintTables& t = constraintTables;
     addClusters(stages, false, solver.getSet());
     addBodies(stages);
     addJoinedBodies(stages, solver.getSet());

@@ -109,7 +109,7 @@ private:
         OpenMM::ComputeKernel kernel;
         int threads, blockSize;
         int first, last; // of a range of general clusters
-        int round;       // of parts, if a launch is a round
+        int round = 0;   // of parts, if a launch is a round
     };
     /** The threads that solve the clusters of a range. */
     struct ThreadGroup {
