@@ -4,7 +4,7 @@
 reach, and accesses outside of arrays. Results are compared with Reference.
 
     python run.py              # all cases
-    python run.py --quick      # five of them
+    python run.py --quick      # a sample
     python run.py NAME...
 """
 
