@@ -93,7 +93,7 @@ def differences(name: str, result: dict, reference: dict) -> list[str]:
     if result["steps"] != reference["steps"]:
         found.append(f"{result['steps']} steps, not {reference['steps']}")
     # Errors of solves, whose lengths are some 0.15 nm and masses some 10 amu. OpenMM scales boxes in single precision.
-    rounding = ROUNDING["single" if case.prepare is cases.add_barostat else case.precision]
+    rounding = ROUNDING["single" if case.prepare in cases.BAROSTATS else case.precision]
     solved = 0.3 * max(case.tolerance, case.first_tolerance) + rounding
     for quantity, bound in (
         ("positions", solved),
