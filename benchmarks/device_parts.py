@@ -19,13 +19,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import openmm as mm
 from emulator import start_on_emulator
 from openmm import unit
+from other_kinds import hold_others
 
 import openmmconstraints as mc
 
@@ -35,67 +35,6 @@ MOST = 40  # corrections
 STEP_SIZE = 0.002
 EDGE, GROWTH = 1.5, 0.045  # nm, of the box; of a bond of 0.1 nm nearly half
 MORE = 10  # of each kind
-
-
-def neighbours_of(system: mm.System) -> dict[int, list[int]]:
-    """Particles that are bound to each by constraints of the System."""
-    bound: dict[int, list[int]] = {i: [] for i in range(system.getNumParticles())}
-    for k in range(system.getNumConstraints()):
-        i, j, _ = system.getConstraintParameters(k)
-        bound[i].append(j)
-        bound[j].append(i)
-    return bound
-
-
-def add_more(system: mm.System, x: np.ndarray) -> None:
-    """Add ten angles, dihedrals, expressions and rigid bodies, each at particles that have none of the others."""
-    bound = neighbours_of(system)
-    masses = [system.getParticleMass(i).value_in_unit(unit.dalton) for i in bound]
-    carbons = [i for i in bound if 11.5 < masses[i] < 12.5]
-    hydrogens = {i: [j for j in bound[i] if masses[j] < 2] for i in carbons}
-    heavy = {i: [j for j in bound[i] if masses[j] > 2] for i in carbons}
-    force = mc.ConstraintForce()
-    custom = mc.CustomConstraintForce(3, "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q")
-    custom.addPerConstraintParameter("q")
-    used: set[int] = set()
-
-    def angle(i: int, j: int, k: int) -> float:
-        a, b = x[i] - x[j], x[k] - x[j]
-        return float(np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
-
-    def dihedral(i: int, j: int, k: int, m: int) -> float:
-        a, b, c = x[j] - x[i], x[k] - x[j], x[m] - x[k]
-        n1, n2 = np.cross(a, b), np.cross(b, c)
-        return float(np.arctan2(np.linalg.norm(b) * (a @ n2), n1 @ n2))
-
-    def spread(places: list[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-        """Ten of them, from all over the molecule."""
-        free = []
-        for place in places:
-            around = {*place, *(j for i in place for j in bound[i])}
-            if not used & around and not any(set(place) & set(other) for other in free[-2:]):
-                free.append(place)
-        for place in free[:: max(1, len(free) // MORE)][:MORE]:
-            used.update(place, *(bound[i] for i in place))
-            yield place
-
-    for body in spread([(i, *hydrogens[i]) for i in carbons if len(hydrogens[i]) == 3 and len(heavy[i]) == 1]):
-        force.addRigidBody(list(body), [mm.Vec3(*x[i]) for i in body])
-    angles = [(hydrogens[i][0], i, heavy[i][0]) for i in carbons if len(hydrogens[i]) == 1 and len(heavy[i]) > 1]
-    for i, j, k in spread(angles):
-        force.addAngle(i, j, k, angle(i, j, k))
-    middle = [(j, k) for j in carbons for k in heavy[j] if k in heavy and j < k and hydrogens[j] and hydrogens[k]]
-    paths = [(i, j, k, m) for j, k in middle for i in heavy[j] for m in heavy[k] if len({i, j, k, m}) == 4]
-    for i, j, k, m in spread(paths):
-        force.addDihedral(i, j, k, m, dihedral(i, j, k, m))
-    for i, j, k in spread(angles[::-1]):
-        value = np.linalg.norm(x[i] - x[k]) + 0.3 * np.linalg.norm(x[j] - x[k]) ** 2
-        custom.addConstraint([i, j, k], [float(value)])
-    counts = (force.getNumRigidBodies(), force.getNumAngles(), force.getNumDihedrals(), custom.getNumConstraints())
-    if counts != (MORE,) * 4:
-        raise SystemExit(f"bodies, angles, dihedrals and expressions that were added: {counts}")
-    system.addForce(force)
-    system.addForce(custom)
 
 
 def make_periodic(system: mm.System) -> None:
@@ -119,7 +58,7 @@ def begin(file: Path, kind: str, tolerance: float, more: bool) -> mm.Context:
     state = mm.XmlSerializer.deserialize(file.read_text(encoding="utf-8"))
     x = state.getPositions(asNumpy=True).value_in_unit(unit.nanometer)
     if more:
-        add_more(system, x)
+        hold_others(system, x, MORE, MORE, MORE)
     if kind == "far":
         make_periodic(system)
         x = x % EDGE

@@ -136,11 +136,11 @@ def record(case: Case, molecules: list[tuple[str, int]], multiprocessors: int, b
         **dict.fromkeys(("EMULATOR_CACHE", "OPENMM_CACHE_DIR", "TMPDIR"), str(cache)),
     }
     bonds, others = bonds_and_others_of(case.constraints)
-    command = [sys.executable, str(Path(__file__).with_name("record.py")), case.integrator, *map(str, others)]
+    command = [sys.executable, "-m", "gpumodel.record", case.integrator, *map(str, others)]
     for name, copies in molecules:
         stem = stem_of(work / "inputs", name, bonds)
         command += [f"{stem}.system.xml", f"{stem}.0.state.xml", str(copies)]
-    subprocess.run(command, check=True, env=environment)
+    subprocess.run(command, check=True, env=environment, cwd=ROOT / "benchmarks")
     return folder
 
 
