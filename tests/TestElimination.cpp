@@ -203,6 +203,33 @@ TEST(Elimination, AChainWithAnglesIsShallowAndSparse) {
     EXPECT_LE(factor.entryRow.size(), 20u * n);
 }
 
+TEST(Elimination, ACH2ChainWithLongerRowsIsShallow) {
+    // Every third row of three carbons joins up to twelve bonds. With four as the lowest limit of degrees, bonds beside
+    // it would wait for rounds: 21 levels.
+    const int n = 44; // carbons, each with two hydrogens behind it
+    std::vector<std::vector<int>> rows;
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            rows.push_back({3 * i - 3, 3 * i});
+        rows.push_back({3 * i, 3 * i + 1});
+        rows.push_back({3 * i, 3 * i + 2});
+    }
+    for (int i = 1; i < n - 3; i += 3)
+        rows.push_back({3 * i - 3, 3 * i, 3 * i + 6});
+    std::vector<std::pair<int, int>> pairs;
+    std::vector<std::vector<int>> rowsOf(3 * n);
+    for (int row = 0; row < (int) rows.size(); row++)
+        for (int p : rows[row]) {
+            for (int other : rowsOf[p])
+                if (other != row)
+                    pairs.push_back({other, row});
+            rowsOf[p].push_back(row);
+        }
+    SymbolicFactor factor;
+    ASSERT_TRUE(eliminate(fromPairs((int) rows.size(), pairs), factor));
+    EXPECT_LE(factor.numLevels, 13);
+}
+
 TEST(Elimination, RingOfTenThousandIsShallowAndSparse) {
     SymbolicFactor factor;
     ASSERT_TRUE(eliminate(ringOf(10000), factor));

@@ -18,9 +18,10 @@ int SymbolicFactor::findEntry(int row, int column) const {
 
 namespace {
 
-/** Rows of one round: an independent set, taken in order of degree among the rows of low degree. */
+/** Rows of one round: an independent set, taken in order of degree among the rows of low degree.
+ *  @param alwaysLow  a degree that is low in any round */
 std::vector<int> chooseRound(const std::vector<int>& remaining, const std::vector<std::vector<int>>& neighbours,
-                             std::vector<int>& blockedInRound, int round) {
+                             std::size_t alwaysLow, std::vector<int>& blockedInRound, int round) {
     std::vector<std::size_t> degrees;
     degrees.reserve(remaining.size());
     for (int row : remaining)
@@ -29,7 +30,7 @@ std::vector<int> chooseRound(const std::vector<int>& remaining, const std::vecto
     // of any degree would lead to much fill.
     const auto low = degrees.begin() + (std::ptrdiff_t)(degrees.size() / 16);
     std::nth_element(degrees.begin(), low, degrees.end());
-    const std::size_t limit = std::max<std::size_t>(4, *low + *low / 4);
+    const std::size_t limit = std::max(alwaysLow, *low + *low / 4);
     std::vector<std::vector<int>> byDegree(limit + 1);
     for (int row : remaining)
         if (neighbours[row].size() <= limit)
@@ -59,14 +60,15 @@ void eliminateRow(int row, std::vector<std::vector<int>>& neighbours, std::vecto
 
 /** Rounds of independent sets. @param widest  give up before a row with more neighbours is eliminated
  *  @return [n] position in the elimination -> row; empty where it was given up, or updates exceed the limit */
-std::vector<int> orderByRounds(std::vector<std::vector<int>> neighbours, std::size_t widest, long long maxUpdates) {
+std::vector<int> orderByRounds(std::vector<std::vector<int>> neighbours, std::size_t alwaysLow, std::size_t widest,
+                               long long maxUpdates) {
     const int n = (int) neighbours.size();
     std::vector<int> order, remaining(n), blockedInRound(n, -1), merged;
     std::iota(remaining.begin(), remaining.end(), 0);
     std::vector<char> isEliminated(n);
     long long updates = 0;
     for (int round = 0; !remaining.empty(); round++) {
-        for (int row : chooseRound(remaining, neighbours, blockedInRound, round)) {
+        for (int row : chooseRound(remaining, neighbours, alwaysLow, blockedInRound, round)) {
             const std::size_t degree = neighbours[row].size();
             updates += (long long) (degree * (degree - 1) / 2);
             if (degree > widest || updates > maxUpdates)
@@ -156,6 +158,25 @@ double costOf(const SymbolicFactor& factor) {
     return (double) factor.numUpdates + (double) factor.entryRow.size() + 200.0 * factor.numLevels;
 }
 
+/** The cheaper one of two kinds of rounds. Where a row with many neighbours is among rows with few, as an angle among
+ * bonds, rows beside it would wait for many rounds if only the least degrees were low. @return false if there is none
+ */
+bool factorByRounds(const std::vector<std::vector<int>>& neighbours, std::size_t widest, long long maxUpdates,
+                    const EliminationLimits& limits, SymbolicFactor& factor) {
+    constexpr std::size_t mostForBoth = 512; // rows: levels take most of the time of few rows, updates of many
+    bool isFound = false;
+    for (std::size_t alwaysLow = 4; alwaysLow <= (neighbours.size() <= mostForBoth ? 6 : 4); alwaysLow += 2) {
+        std::vector<int> rounds = orderByRounds(neighbours, alwaysLow, widest, maxUpdates);
+        SymbolicFactor next;
+        if (!rounds.empty() && findColumns(neighbours, std::move(rounds), next, limits) &&
+            (!isFound || costOf(next) < costOf(factor))) {
+            factor = std::move(next);
+            isFound = true;
+        }
+    }
+    return isFound;
+}
+
 } // namespace
 
 bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& factor,
@@ -170,8 +191,7 @@ bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& 
     factor.columnStart.push_back(0);
     if (neighbours.empty())
         return true;
-    std::vector<int> rounds = orderByRounds(neighbours, widestOfTrees, limits.updates);
-    bool isFound = !rounds.empty() && findColumns(neighbours, std::move(rounds), factor, limits);
+    bool isFound = factorByRounds(neighbours, widestOfTrees, limits.updates, limits, factor);
     if (!isFound) {
         std::vector<int> order;
         isFound = orderByDissection(neighbours, limits, order, fill) &&
@@ -179,9 +199,8 @@ bool eliminate(const std::vector<std::vector<int>>& neighbours, SymbolicFactor& 
         factor.isDissected = true;
         // Rounds may still be cheaper. They stop as soon as they are not.
         const long long most = isFound ? factor.numUpdates : limits.updates;
-        rounds = orderByRounds(neighbours, neighbours.size(), most);
         SymbolicFactor other;
-        if (!rounds.empty() && findColumns(neighbours, std::move(rounds), other, limits) &&
+        if (factorByRounds(neighbours, neighbours.size(), most, limits, other) &&
             (!isFound || costOf(other) < costOf(factor))) {
             factor = std::move(other);
             isFound = true;
