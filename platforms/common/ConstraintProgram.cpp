@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "ConstraintProgram.h"
-#include "CentroidCoordinate.h"
 #include "ConstraintKernelSources.h"
+#include "CustomText.h"
 #include "DeviceMemory.h"
 #include "TextMarkers.h"
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 
 using namespace OpenMM;
 using std::string;
@@ -351,74 +350,6 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
                                      "    for " + loop + " {\n" + steps + "    }\n");
     }
     return text;
-}
-
-/** evaluateCustom(), customRate() and customCurvature(): a case for every expression. */
-string ConstraintProgram::customText(const ConstraintSet& set, bool hasJoints) const {
-    const string first = hasJoints ? "a->rowPoints[row].x" : "a->slotStart[row]"; // slot
-    const string declaration = "(const Arguments* a, int row, ";
-    string functions, evaluate, rate, curvature;
-    int firstGlobal = 0, firstTable = 0;
-    vector<int> numParticles(set.custom.size());
-    for (const Constraint& c : set.constraints)
-        if (c.kind == CoordinateKind::Custom)
-            numParticles[c.form] = c.size();
-    std::map<const CustomCoordinate*, string> names; // of functions of centroids, which several forms share
-    for (size_t form = 0; form < set.custom.size(); form++) {
-        CustomCoordinate& custom = *set.custom[form];
-        const auto* centroids = dynamic_cast<const CentroidCoordinate*>(&custom);
-        const CustomCoordinate& ofPoints = centroids == nullptr ? custom : centroids->getOfCentroids();
-        const auto [known, isNew] = names.emplace(&ofPoints, "custom" + to_string(form));
-        const string &name = known->second, text = custom.kernelText(name);
-        const int numTables = (int) custom.tableData().size(), numGlobals = (int) custom.getGlobals().size();
-        if (!text.empty() && numParticles[form] > 0) {
-            if (isNew)
-                functions += text + custom.curvatureKernelText(name);
-            const string n = to_string(centroids == nullptr ? numParticles[form] : centroids->numGroups());
-            const string common = "a->customParameters + a->rowFirstParameter[row], a->customGlobals + " +
-                                  to_string(firstGlobal) + ", a->customTables + " + to_string(firstTable) +
-                                  ", stepState";
-            const string begin = "    case " + to_string(form) + ": {\n        mixed3 x[" + n + "], y[" + n + "];\n";
-            const auto each = [&](const string& line) {
-                return "        for (int s = 0; s < " + n + "; s++)\n            " + line;
-            };
-            string place = each("x[s] = unwrappedPosition(a, " + first + " + s, stepState);\n");
-            string displaced = place + "        if (isDisplaced)\n    " +
-                               each("    x[s] = x[s] + displacementOf(a, " + first + " + s);\n");
-            string store = each("store3(gradients, " + first + " + s, y[s]);\n");
-            string velocity = each("y[s] = scale * velocityOf(a, " + first + " + s);\n");
-            if (centroids != nullptr) {
-                const string range = first + ", " + to_string(numParticles[form]) + ", " + n + ", a->customTables + " +
-                                     to_string(firstTable + numTables - (int) centroids->getWeights().size());
-                place = "        findCentroids(a, " + range + ", false, stepState, x);\n";
-                displaced = "        findCentroids(a, " + range + ", isDisplaced, stepState, x);\n";
-                store = "        storeCentroidGradients(gradients, " + range + ", y);\n";
-                velocity = "        findCentroidVelocities(a, " + range + ", scale, y);\n";
-            }
-            evaluate += begin + displaced + "        const mixed sigma = " + name + "(x, " + common + ", y);\n" +
-                        store + "        return sigma;\n    }\n";
-            rate += begin + place + "        return " + name + "Rate(x, " + common + ");\n    }\n";
-            curvature +=
-                begin + place + velocity + "        return " + name + "Curvature(x, y, " + common + ");\n    }\n";
-        }
-        firstGlobal += numGlobals;
-        firstTable += numTables;
-    }
-    const bool hasCentroids = std::any_of(set.custom.begin(), set.custom.end(), [](const auto& custom) {
-        return dynamic_cast<const CentroidCoordinate*>(custom.get()) != nullptr;
-    });
-    const auto function = [&](const string& name, const string& parameters, const string& cases) {
-        return "DEVICE mixed " + name + declaration + parameters + ") {\n    switch (a->rowForm[row]) {\n" + cases +
-               "    default:\n        return 0;\n    }\n}\n";
-    };
-    return "// rows.cc defines these\n"
-           "DEVICE mixed3 displacementOf(const Arguments* a, int slot);\n"
-           "DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box);\n"
-           "DEVICE mixed3 velocityOf(const Arguments* a, int slot);\n" +
-           (hasCentroids ? ConstraintKernelSources::centroids : "") + functions +
-           function("evaluateCustom", "bool isDisplaced, StepState stepState, GLOBAL mixed* gradients", evaluate) +
-           function("customRate", "StepState stepState", rate) +
-           function("customCurvature", "mixed scale, StepState stepState", curvature);
 }
 
 const string& ConstraintProgram::checked(const string& text) const {

@@ -148,7 +148,6 @@ private:
     /** @param waits  whether the parts of a cluster wait for each other in a launch */
     std::string partText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                          const ThreadGroup& group, const ConstraintSet& set, bool waits) const;
-    std::string customText(const ConstraintSet& set, bool hasJoints) const;
     /** The equations of rigid motion, and constants of bodies. */
     std::string rigidText() const;
     /** What texts of clusters with joined bodies need besides the common one. */

@@ -350,7 +350,7 @@ void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph&
     }
     range.end = numGeneralClusters;
     ranges.push_back(range);
-    addPartTables(range, served);
+    addPartTables(set, range, served);
 }
 
 /** @param isPart  its kernel takes it for a part  @param isCopy  it is also there in parts */

@@ -310,7 +310,7 @@ private:
     int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
     void addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn = true);
-    void addPartTables(const Range& range, const std::vector<Served>& served);
+    void addPartTables(const ConstraintSet& set, const Range& range, const std::vector<Served>& served);
     void addPoints(const ConstraintSet& set, const Constraint& c, bool isSolved);
     void addPointSlots();
     void addGeneral(const ConstraintSet& set, const ConstraintGraph& graph);

@@ -102,10 +102,10 @@ void ConstraintTables::addPlaces(int firstRow, int lastRow) {
         placeOf[clusterParticle[i]] = -1;
 }
 
-/** Angles have warps of their own, and so have rows in global memory, if there is room. */
+/** Angles have warps of their own, and so have expressions and rows in global memory, if there is room. */
 int ConstraintTables::blockSizeOfPart(int rows, const PartCounts& counts) const {
     int threads = rows;
-    for (int others : {counts.angles, counts.globalRows})
+    for (int others : {counts.angles, counts.angles, counts.expressions, counts.globalRows})
         threads += others > 0 ? 32 + others : 0;
     return std::min(std::min(64 * ((threads + 63) / 64), maxPartBlock), available.largestBlock);
 }
@@ -177,7 +177,7 @@ std::vector<ConstraintTables::Served> ConstraintTables::inBundles(std::vector<Se
 }
 
 /** Tables of parts that stay in shared memory. */
-void ConstraintTables::addPartTables(const Range& range, const std::vector<Served>& served) {
+void ConstraintTables::addPartTables(const ConstraintSet& set, const Range& range, const std::vector<Served>& served) {
     if (!served[0].server.isLocal)
         return;
     PartCounts counts;
@@ -192,7 +192,7 @@ void ConstraintTables::addPartTables(const Range& range, const std::vector<Serve
         return;
     layouts.emplace(range.first, PartTable{layout, (int) partTables.size()});
     for (int c = range.first; c < range.last; c++) {
-        const std::vector<int> table = layout.tablesOf(*this, c);
+        const std::vector<int> table = layout.tablesOf(set, *this, c);
         partTables.insert(partTables.end(), table.begin(), table.end());
     }
 }

@@ -28,6 +28,11 @@ int roundUpToFour(int n) {
 
 } // namespace
 
+/** Whether a constraint is an expression of its particles themselves, not of centroids. */
+static bool isOfParticles(const ConstraintSet& set, const Constraint& c) {
+    return c.kind == CoordinateKind::Custom && set.custom[c.form]->getWeights().empty();
+}
+
 /** How many couplings of rows there are beyond the first one of each pair: pairs may share several particles. */
 static int moreCouplingsOf(const ConstraintSet& set, const std::vector<int>& constraints) {
     std::vector<std::pair<int, int>> members; // particle and row
@@ -51,7 +56,9 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
     for (int k = 0; k < rows; k++) {
         const Constraint& c = set.constraints[constraints[k]];
         if (c.kind != CoordinateKind::Distance) {
-            (isAngular(c.kind) ? angles : globalRows)++;
+            const bool isExpression = isOfParticles(set, c);
+            (isAngular(c.kind) ? angles : isExpression ? expressions : globalRows)++;
+            points += isExpression ? c.size() : 0;
             slots += c.size();
         }
         for (int p : c.particles) {
@@ -86,10 +93,10 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
 }
 
 /** Counts that add up where parts are side by side. */
-static constexpr int PartCounts::*addedUp[] = {&PartCounts::rows,         &PartCounts::solved,     &PartCounts::places,
-                                               &PartCounts::others,       &PartCounts::entries,    &PartCounts::records,
-                                               &PartCounts::angles,       &PartCounts::globalRows, &PartCounts::slots,
-                                               &PartCounts::moreCouplings};
+static constexpr int PartCounts::*addedUp[] = {
+    &PartCounts::rows,    &PartCounts::solved,     &PartCounts::places, &PartCounts::others,
+    &PartCounts::entries, &PartCounts::records,    &PartCounts::angles, &PartCounts::expressions,
+    &PartCounts::points,  &PartCounts::globalRows, &PartCounts::slots,  &PartCounts::moreCouplings};
 static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
 
 void PartCounts::include(const PartCounts& other) {
@@ -127,11 +134,15 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"DISPLACEMENT", 3 * all},
          {"VELOCITY", 3 * all},
          {"INVERSE_MASS", all},
-         {"ANGLE_BOND", 9 * n.angles},
-         {"ANGLE_FREE", 3 * n.angles}});
+         {"POINT", 3 * n.points}});
     add(floats4, numFloats4, {{"GRADIENT", n.slots > 0 ? elements : n.solved}, {"START_GRADIENT", elements + 1}});
     add(numbers, numNumbers,
-        {{"TARGET", n.solved}, {"SCALE", n.solved}, {"SMALL_TOTAL", elements + 1}, {"NUMBER_WEIGHT", all}});
+        {{"TARGET", n.solved},
+         {"SCALE", n.solved},
+         {"SMALL_TOTAL", elements + 1},
+         {"NUMBER_WEIGHT", all},
+         {"ANGLE_BOND", 9 * n.angles},
+         {"ANGLE_FREE", 3 * n.angles}});
     add(floats, numFloats,
         {{"PIVOT", n.solved + 1},
          {"DIAGONAL", n.solved},
@@ -140,9 +151,14 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"RIGHT_SIDE", n.solved + 1},
          {"WEIGHT", all + 1},
          {"CHANGE", n.rows}});
-    add(ints, numInts, {{"PARTICLE", all}, {"OWNER", n.rows}, {"ROW_PLACES", n.rows}, {"FIRST_ROW", 1}});
+    add(ints, numInts,
+        {{"EXPRESSION", 4 * n.expressions}, // vectors come first
+         {"PARTICLE", all},
+         {"OWNER", n.rows},
+         {"ROW_PLACES", n.rows},
+         {"FIRST_ROW", 1}});
     add(shorts, numShorts,
-        {{"RECORD", 8 * n.records}, // vectors come first
+        {{"RECORD", 8 * n.records}, // vectors here, too
          {"ANGLE", 8 * n.angles},
          {"COUPLING", 4 * n.entries},
          {"MORE_COUPLINGS", 4 * n.moreCouplings},
@@ -179,6 +195,8 @@ std::string PartLayout::definitions() const {
     define("PART_ELEMENTS", n.rows + n.slots);
     define("PART_SLOTS", n.slots);
     define("PART_ANGLES", n.angles);
+    define("PART_EXPRESSIONS", n.expressions);
+    define("PART_POINTS", n.points);
     define("PART_GLOBAL_ROWS", n.globalRows);
     define("PART_SOLVED", n.solved);
     define("PART_ENTRIES", n.entries);
@@ -195,7 +213,7 @@ std::string PartLayout::definitions() const {
     return text;
 }
 
-std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
+std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const ConstraintTables& t, int c) const {
     const PartCounts& counts = t.partCounts[c];
     std::vector<int> result(tableInts(), 0);
     const auto put = [&](const std::vector<Array>& arrays, const char* name, int index, int value) {
@@ -214,9 +232,9 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
               firstLevelEntry = t.levelEntryStart[firstLevel],
               numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows,   counts.solved, counts.places,    counts.entries,
-                         counts.levels, counts.angles, counts.globalRows};
-    for (int i = 0; i < 7; i++)
+    const int sizes[] = {counts.rows,   counts.solved, counts.places,     counts.entries,
+                         counts.levels, counts.angles, counts.globalRows, counts.expressions};
+    for (int i = 0; i < 8; i++)
         put(shorts, "COUNTS", i, sizes[i]);
     for (int i = 0; i < n.places + n.others; i++)
         put(ints, "PARTICLE", i, -1);
@@ -224,7 +242,7 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
         put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
     std::map<int, int> otherPlace;                  // of particles that are not displaced
     std::vector<int> firstElement(counts.rows, -1); // of rows that are no distances
-    for (int k = 0, angle = 0, globalRows = 0, element = n.rows; k < counts.rows; k++) {
+    for (int k = 0, angle = 0, expression = 0, point = 0, globalRows = 0, element = n.rows; k < counts.rows; k++) {
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
         const int first = t.slotStart[firstRow + k], size = t.slotStart[firstRow + k + 1] - first;
         const auto kind = (RowKind) t.rowKind[firstRow + k];
@@ -257,6 +275,12 @@ std::vector<int> PartLayout::tablesOf(const ConstraintTables& t, int c) const {
                 put(shorts, "ANGLE", 8 * angle + 4 + i, places[std::min(i, size - 1)]);
             }
             angle++;
+        } else if (isOfParticles(set, set.constraints[t.constraintOf[firstRow + k]])) {
+            const int numbers[] = {k, t.rowForm[firstRow + k], t.rowFirstParameter[firstRow + k], point};
+            for (int i = 0; i < 4; i++)
+                put(ints, "EXPRESSION", 4 * expression + i, numbers[i]);
+            expression++;
+            point += size;
         } else
             put(shorts, "GLOBAL_ROW", globalRows++, k);
         element += size;

@@ -25,8 +25,10 @@ struct PartCounts {
     int entries = 0, records = 0, levels = 0;
     int rowsOfPlace = 0;   ///< the most that a particle is in
     int angles = 0;        ///< rows that are angles and dihedrals
+    int expressions = 0;   ///< rows that are expressions of particles
+    int points = 0;        ///< of expressions
     int globalRows = 0;    ///< rows of other kinds, which are evaluated in global memory
-    int slots = 0;         ///< of both: a gradient for each particle
+    int slots = 0;         ///< of all these: a gradient for each particle
     int moreCouplings = 0; ///< of rows that share more than one particle, beyond the first
     /** The most of both. */
     void include(const PartCounts& other);
@@ -49,6 +51,9 @@ public:
     bool hasAngles() const {
         return n.angles > 0;
     }
+    bool hasExpressions() const {
+        return n.expressions > 0;
+    }
     /** Whether there are rows that are evaluated in global memory. */
     bool hasGlobalRows() const {
         return n.globalRows > 0;
@@ -58,7 +63,7 @@ public:
         return 4 * ((numInts + (numShorts + 1) / 2 + 3) / 4);
     }
     /** The tables of a part. */
-    std::vector<int> tablesOf(const ConstraintTables& tables, int part) const;
+    std::vector<int> tablesOf(const ConstraintSet& set, const ConstraintTables& tables, int part) const;
 
 private:
     struct Array {

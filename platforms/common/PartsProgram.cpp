@@ -3,6 +3,7 @@
 // The text of kernels for large clusters in overlapping parts, and their launches.
 #include "ConstraintKernelSources.h"
 #include "ConstraintProgram.h"
+#include "CustomText.h"
 #include "TextMarkers.h"
 #include <algorithm>
 #include <cstdlib>
@@ -65,12 +66,15 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
-        text += table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
-                ConstraintKernelSources::partLocal +
-                (table.layout.hasAngles() ? ConstraintKernelSources::partAngles : "") +
-                (table.layout.hasGlobalRows() ? ConstraintKernelSources::partGlobalRows : "") +
-                ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
-                ConstraintKernelSources::partExchange;
+        text +=
+            table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
+            ConstraintKernelSources::partLocal + (table.layout.hasAngles() ? ConstraintKernelSources::partAngles : "") +
+            (table.layout.hasExpressions() ? fillMarkers("partExpressions", ConstraintKernelSources::partExpressions,
+                                                         {{"FUNCTIONS", localCustomText(set)}})
+                                           : "") +
+            (table.layout.hasGlobalRows() ? ConstraintKernelSources::partGlobalRows : "") +
+            ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
+            ConstraintKernelSources::partExchange;
     }
     std::set<string> solves;
     const vector<SplitStage> split(stages.begin(), stages.end());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of other kinds among the bonds of clusters in parts, which keep them in shared memory: angles and dihedrals,
 // several that share particles, so that rows have two or three particles in common, moving ones, and one at half a
-// turn; and rows that are evaluated in global memory.
+// turn; expressions; and rows that are evaluated in global memory.
 #include "Emulated.h"
 #include "support/JoinedBodies.h"
 #include "support/LargeSystems.h"
@@ -20,7 +20,8 @@ constexpr auto direct = ConstraintIntegrator::MatrixInversion;
  * at its end are a zigzag in a plane, whose dihedral is at half a turn. In a triclinic box, every particle wrapped into
  * it.
  *  @param moves    whether targets have rates
- *  @param hasMore  whether other residues have a distance of centroids, or an expression that moves on its own */
+ *  @param hasMore  whether other residues have a distance of centroids, or an expression: of two, three or four
+ * particles, of places in space, with a Context parameter and a table, or one that moves on its own */
 InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
     TestSystem system = protein(residues);
     const int last = system.numParticles() - 1, first = system.numParticles();
@@ -49,10 +50,17 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
     auto* custom = new CustomConstraintForce(3, std::string(bentPath) + (moves ? " - rate*t" : " - rate"));
     custom->addPerConstraintParameter("q");
     custom->addPerConstraintParameter("rate");
+    auto* ofTable = new CustomConstraintForce(4, "table(distance(p1, p4)) + turn*angle(p1, p2, p3) - q");
+    const double turn = 0.2;
+    ofTable->addPerConstraintParameter("q");
+    ofTable->addGlobalParameter("turn", turn);
+    ofTable->addTabulatedFunction("table", new Continuous1DFunction({0, 0.5, 1, 1.5, 2}, 0, 1)); // twice its argument
+    auto* ofPlaces = new CustomConstraintForce(2, "x1 + 0.5*y2 - q");
+    ofPlaces->addPerConstraintParameter("q");
     for (int k = 0; k < residues; k++) {
         // carbon, carbon of the branch, a hydrogen of each, oxygen, its hydrogen, nitrogen
         const int C = 1 + 7 * k, B = C + 1, H = C + 2, HB = C + 3, O = C + 4, HO = C + 5, N = C + 6;
-        const double rate = moves ? 20 * (k % 2) : 0; // rad/ps
+        const double rate = moves ? 20 * ((k + 1) % 3) : 0; // rad/ps
         if (k % 4 == 0)
             angle(H, C, B, rate);
         else if (k % 4 == 1)
@@ -62,15 +70,20 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
             angle(H, C, N, rate);
             dihedral(H, C, B, HB, 0);
             dihedral(N, C, B, O, rate);
-        } else if (hasMore && k % 8 == 3)
+        } else if (hasMore && k % 16 == 11)
+            ofTable->addConstraint({H, C, B, O}, {2 * length(x[H] - x[O]) + turn * angleOf(p[H], p[C], p[B])});
+        else if (hasMore && k % 8 == 3)
             custom->addConstraint({H, HB, O}, {valueOfBentPath(x[H], x[HB], x[O]), rate / 50});
         else if (hasMore)
             force->addCentroidDistance({C, H}, {O, HO, HB}, length(centroid({C, H}) - centroid({O, HO, HB})));
     }
     dihedral(first, first + 1, first + 2, first + 3, 0);
     start.system->addForce(force);
-    if (hasMore)
-        start.system->addForce(custom);
+    for (CustomConstraintForce* expressions : {custom, ofTable, ofPlaces})
+        if (hasMore)
+            start.system->addForce(expressions);
+        else
+            delete expressions;
 
     const Vec3 box[3] = {Vec3(2.5, 0, 0), Vec3(0.7, 2.4, 0), Vec3(-0.5, 0.6, 2.6)};
     start.system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
@@ -85,6 +98,9 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
     for (Vec3& position : start.positions)
         for (int i = 2; i >= 0; i--)
             position -= box[i] * std::floor(position[i] / box[i][i]);
+    const int H = 3, HO = 13; // of the first two residues
+    if (hasMore)
+        ofPlaces->addConstraint({H, HO}, {x[H][0] + 0.5 * x[HO][1]});
     return start;
 }
 

@@ -1,24 +1,26 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Angles and dihedrals in a part (partLocal.cc). They have an element for each particle, behind the rows, and threads of
-// their own from the block's end, so that no warp evaluates distances as well. With s and c the sine and the cosine of q,
-// both times the same factor, and s' and c' those without corrections, corrections change q by
-//
-//     atan2(s c' - c s', c c' + s s')
-//
-// whose arguments may be rounded to `number`: the change is as precise, relative to itself.
+// their own from the block's end, so that no warp evaluates rows of two kinds. What corrections change is computed in
+// `number` from the changes of bond vectors, as for distances: it is as precise, relative to these.
 
-#define EACH_ANGLE(n) for (int n = BLOCK_SIZE - 1 - THREAD_IN_GROUP; n < NUM_ANGLES; n += BLOCK_SIZE)
+/** Each kind has its warps: n is an angle of this warp's kind. */
+#define EACH_ANGLE(n)                                                                                                  \
+    EACH_FROM_END(thread, 0, THREADS_FOR_ANGLES)                                                                       \
+    for (int n = thread % THREADS_FOR(PART_ANGLES), once = 0; once < 1 && isAngleOf(part, n, thread); once++)
+
+#define EACH_OF_ANGLE(angle, s)                                                                                        \
+    for (int s = 0; s < 4; s++)                                                                                        \
+        if (s < (angle).size)
+#define EACH_BOND_OF_ANGLE(angle, s)                                                                                   \
+    for (int s = 0; s < 3; s++)                                                                                        \
+        if (s < (angle).size - 1)
 
 /** Arrays have a place for each of four particles, the last one again if there are three, to be held in registers. */
 typedef struct {
     int row, kind, firstElement, size;
     int places[4];
 } AngleLocal;
-
-#define EACH_OF_ANGLE(angle, s)                                                                                        \
-    for (int s = 0; s < 4; s++)                                                                                        \
-        if (s < (angle).size)
 
 DEVICE AngleLocal angleAt(LocalPart part, int n) {
     const int4 numbers = ((LOCAL_ARG const int4*) (part.s + AT_ANGLE))[n];
@@ -32,6 +34,11 @@ DEVICE AngleLocal angleAt(LocalPart part, int n) {
     angle.places[2] = LOW(numbers.w);
     angle.places[3] = HIGH(numbers.w);
     return angle;
+}
+
+/** Whether n is an angle that one of these threads has, counted from the block's end. */
+DEVICE bool isAngleOf(LocalPart part, int n, int thread) {
+    return n < NUM_ANGLES && angleAt(part, n).kind == RowKind_Angle + thread / THREADS_FOR(PART_ANGLES);
 }
 
 /** Sine and cosine of q, times a factor, and its gradient at each particle. */
@@ -50,54 +57,83 @@ DEVICE void angleGradients(int kind, const mixed3* b, mixed* sine, mixed* cosine
     gradients[3] = make_mixed3(0, 0, 0) - G[2];
 }
 
-/** By so much the change of an angle rounds, relative to it: docs/theory/solving.md. */
-#define ANGLE_ROUNDING 9e-7f
+/** By how much q changes where its sine and cosine do by ds and dc. */
+DEVICE number turnOf(number sine, number cosine, number ds, number dc) {
+    return atan2(ds * cosine - dc * sine, (sine + ds) * sine + (cosine + dc) * cosine);
+}
 
-/** -sigma of an angle that the part solves, with the gradient.
- *  @param isFirst  there are no corrections yet */
-DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, bool isFirst, Worst* worst SHARED_PARAMETER) {
+/** By how much changes d of the bond vectors b change q, from its sine and cosine before, as coordinates.cc has them.
+ *  @param[out] G          dq/db afterwards
+ *  @param[out] steepness  by which roundings of directions are multiplied */
+DEVICE number angleChange(const number3* b, const number3* d, number sine, number cosine, number3* G,
+                          number* steepness) {
+    const number3 u = b[0] + d[0], w = b[1] + d[1];
+    const number3 n = cross(b[1], b[0]), dn = cross(d[1], u) + cross(b[1], d[0]), after = n + dn;
+    const number u2 = dot(u, u), w2 = dot(w, w), size = sqrt(dot(after, after));
+    G[0] = (1 / (u2 * size)) * cross(u, after);
+    G[1] = (1 / (w2 * size)) * cross(after, w);
+    *steepness = sqrt(u2 * w2) / size;
+    return turnOf(sine, cosine, dot(n + after, dn) / (size + sine), -dot(d[0], w) - dot(b[0], d[1]));
+}
+
+DEVICE number dihedralChange(const number3* b, const number3* d, number sine, number cosine, number3* G,
+                             number* steepness) {
+    const number3 u = b[0] + d[0], v = b[1] + d[1], w = b[2] + d[2];
+    const number3 m = cross(b[0], b[1]), dm = cross(d[0], v) + cross(b[0], d[1]), M = m + dm;
+    const number3 n = cross(b[1], b[2]), dn = cross(d[1], w) + cross(b[1], d[2]), N = n + dn;
+    const number v2 = dot(v, v), axisBefore = sqrt(dot(b[1], b[1])), axis = sqrt(v2);
+    const number m2 = dot(M, M), n2 = dot(N, N);
+    G[0] = (-axis / m2) * M;
+    G[2] = (-axis / n2) * N;
+    G[1] = (-dot(u, v) / v2) * G[0] - (dot(v, w) / v2) * G[2];
+    *steepness = sqrt(dot(u, u) * v2 / m2 * (v2 * dot(w, w) / n2));
+    const number change = dot(b[1] + v, d[1]) / (axisBefore + axis); // of the axis' length
+    return turnOf(sine, cosine, -change * dot(u, N) - axisBefore * (dot(d[0], N) + dot(b[0], dn)),
+                  dot(dm, N) + dot(m, dn));
+}
+
+/** By so much the change of an angle rounds, relative to those of its bonds: docs/theory/solving.md. */
+#define ANGLE_ROUNDING 1.4e-6f
+
+DEVICE number3 angleBond(LocalPart part, int n, int s) {
+    LOCAL_ARG const number* x = part.r + AT_ANGLE_BOND + 3 * n + s;
+    return make_number3(x[0], x[3 * PART_ANGLES], x[6 * PART_ANGLES]);
+}
+
+/** -sigma of an angle that the part solves, with the gradient. */
+DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const AngleLocal angle = angleAt(part, n);
     const int k = angle.row;
     if (k >= NUM_SOLVED)
         return;
-    number sigma, value, rounding = 0;
-    mixed3 e[4];
-#pragma unroll
-    for (int s = 0; s < 4; s++) {
-        const number4 impulse = part.n[AT_IMPULSE + angle.places[s]];
-        e[s] = make_mixed3(impulse.x, impulse.y, impulse.z);
-        if (s < angle.size)
-            rounding += impulse.w * part.g[AT_START_GRADIENT + angle.firstElement + s].w;
-    }
+    number sigma, value, rounding = spreadOfElements(part, k);
     if (solve->what == POSITIONS) {
-        LOCAL_ARG mixed* free = part.m + AT_ANGLE_FREE + 3 * n; // sine and cosine without corrections, and sigma
-        mixed3 b[3], gradients[4];
-        mixed sine, cosine;
+        LOCAL_ARG const number* free = part.r + AT_ANGLE_FREE + 3 * n; // sine and cosine without corrections, and sigma
+        number3 b[3], d[3], G[5]; // of bonds, between two that are zero
+        number change = 0, steepness = 0, changes = 0;
+        G[0] = G[3] = G[4] = make_number3(0, 0, 0);
 #pragma unroll
-        for (int s = 0; s < 3; s++)
-            b[s] = vectorAt(part.m + AT_ANGLE_BOND, 3 * PART_ANGLES, 3 * n + s) + (e[s] - e[s + 1]);
-        angleGradients(angle.kind, b, &sine, &cosine, gradients);
-#pragma unroll
-        EACH_OF_ANGLE(angle, s) part.g[AT_GRADIENT + angle.firstElement + s] = sizedVector(gradients[s], 0);
-        if (isFirst) {
-            free[0] = sine;
-            free[1] = cosine;
-            free[2] = sigma = wrapResidual(angle.kind, atan2(sine, cosine) - part.m[AT_LENGTH + k]);
-        } else {
-            const number change =
-                atan2((number) (sine * free[1] - cosine * free[0]), (number) (cosine * free[1] + sine * free[0]));
-            rounding += ANGLE_ROUNDING / SUM_ROUNDING * fabs(change);
-            sigma = free[2] + change;
+        EACH_BOND_OF_ANGLE(angle, s) {
+            const number4 first = part.n[AT_IMPULSE + angle.places[s]];
+            const number4 second = part.n[AT_IMPULSE + angle.places[s + 1]];
+            d[s] = make_number3(first.x - second.x, first.y - second.y, first.z - second.z);
+            b[s] = angleBond(part, n, s);
+            changes += sqrt(dot(d[s], d[s]) / dot(b[s], b[s]));
         }
-        value = part.m[AT_LENGTH + k] + sigma;
-    } else {
-        mixed rate = part.m[AT_ANGLE_BOND + 3 * n];
+#define ANGULAR(Name, name, numParticles, range)                                                                       \
+    if (angle.kind == RowKind_##Name)                                                                                  \
+        change = name##Change(b, d, free[0], free[1], G + 1, &steepness);
+        ANGULAR_COORDINATES(ANGULAR)
+#undef ANGULAR
 #pragma unroll
         EACH_OF_ANGLE(angle, s)
-            rate += dot(vectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, angle.firstElement + s), e[s]);
-        sigma = value = rate;
-    }
+            part.g[AT_GRADIENT + angle.firstElement + s] = floatsOf(G[s + 1] - G[s]);
+        rounding += ANGLE_ROUNDING / SUM_ROUNDING * steepness * changes;
+        sigma = free[2] + change;
+        value = part.m[AT_LENGTH + k] + sigma;
+    } else
+        sigma = value = rateOfElements(part, k);
     number error = fabs(sigma) * part.r[AT_SCALE + k];
 #if IS_NARROWER
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * rounding;
@@ -107,21 +143,18 @@ DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, bool isFirst, Wors
         noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
 }
 
-/** Take the present positions as the start of an angle, and evaluate it without corrections. */
+/** Take the present positions as the start of an angle. */
 DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
     const AngleLocal angle = angleAt(part, n);
     const int k = angle.row, row = part.i[AT_FIRST_ROW] + k;
     const bool isPeriodic = part.m[AT_INVERSE_LENGTH + k] != 0;
-    mixed3 b[3], gradients[4], free[4];
-    mixed sine, cosine, squares = 0, rate = 0;
-    LOCAL_ARG const mixed* values = part.m + (solve->what == POSITIONS ? AT_DISPLACEMENT : AT_VELOCITY);
+    mixed3 b[3], gradients[4];
+    mixed sine, cosine, rate = 0;
+    float squares = 0;
 #pragma unroll
-    for (int s = 0; s < 4; s++)
-        free[s] = vectorAt(values, PART_ALL_PLACES, angle.places[s]);
-#pragma unroll
-    for (int s = 0; s < 3; s++) {
+    EACH_BOND_OF_ANGLE(angle, s) {
         b[s] = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s]) -
                vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s + 1]);
         if (isPeriodic)
@@ -130,9 +163,9 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
     angleGradients(angle.kind, b, &sine, &cosine, gradients);
 #pragma unroll
     EACH_OF_ANGLE(angle, s) {
-        const int element = angle.firstElement + s;
-        squares += startElement(part, element, gradients[s]);
-        rate += dot(gradients[s], free[s]);
+        squares += startElement(part, angle.firstElement + s, gradients[s]);
+        if (solve->what == VELOCITIES)
+            rate += dot(gradients[s], vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, angle.places[s]));
 #if !WAITS // for the launch that moves particles
         store3(a->startGradient, FIRST_SLOT(row) + s, gradients[s]);
 #endif
@@ -142,13 +175,22 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
     part.r[AT_SCALE + k] = a->rowInverseScale[row] * (solve->what == POSITIONS ? 1 : solve->timeScale);
     if (solve->workStage >= 0)
         a->workRate[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
-    if (solve->what == POSITIONS)
+    if (solve->what == POSITIONS) {
+        LOCAL_ARG number* x = part.r + AT_ANGLE_BOND + 3 * n;
 #pragma unroll
-        for (int s = 0; s < 3; s++)
-            setVectorAt(part.m + AT_ANGLE_BOND, 3 * PART_ANGLES, 3 * n + s, b[s] + (free[s] - free[s + 1]));
-    else
-        part.m[AT_ANGLE_BOND + 3 * n] = rate - part.m[AT_RATE + k];
-    evaluateAngleLocal(solve, n, true, worst SHARED_ARGUMENT);
+        EACH_BOND_OF_ANGLE(angle, s) {
+            b[s] = b[s] + (vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s]) -
+                           vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s + 1]));
+            x[s] = b[s].x;
+            x[s + 3 * PART_ANGLES] = b[s].y;
+            x[s + 6 * PART_ANGLES] = b[s].z;
+        }
+        angleGradients(angle.kind, b, &sine, &cosine, gradients);
+        part.r[AT_ANGLE_FREE + 3 * n] = sine;
+        part.r[AT_ANGLE_FREE + 3 * n + 1] = cosine;
+        part.r[AT_ANGLE_FREE + 3 * n + 2] = wrapResidual(angle.kind, atan2(sine, cosine) - part.m[AT_LENGTH + k]);
+    } else
+        part.m[AT_RATE + k] = rate - part.m[AT_RATE + k];
     if (!(squares < INFINITE_ERROR)) // three particles on a line have no gradient
         noteWorst(worst, row, squares, squares);
 }

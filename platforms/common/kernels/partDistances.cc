@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The rows of a part in shared memory (partLocal.cc): distances here, others in partAngles.cc and partGlobalRows.cc. They compute what parts.cc
-// does for any kind of row, in another form: with b the bond that a step without constraints leads to, and e the change
+// The rows of a part in shared memory (partLocal.cc): distances here, others in partAngles.cc,
+// partExpressions.cc and partGlobalRows.cc. They compute what parts.cc does for any kind of row, in another form: with b
+// the bond that a step without constraints leads to, and e the change
 // of b by all corrections together,
 //
 //     |b + e|^2 - L^2 = (|b|^2 - L^2) + (2 b + e).e
@@ -63,7 +64,7 @@ DEVICE mixed inverseRoot(mixed x) {
     return root;
 }
 
-/** Take the present positions as the start of all rows, and evaluate them without corrections. */
+/** Take the present positions as the start of all rows, and evaluate distances without corrections. */
 DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
@@ -106,21 +107,21 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
 #if PART_ANGLES
     EACH_ANGLE(n) startAngleLocal(a, solve, n, &worst SHARED_ARGUMENT);
 #endif
+#if PART_EXPRESSIONS
+    EACH_EXPRESSION(n) startExpressionLocal(a, solve, n SHARED_ARGUMENT);
+#endif
 #if PART_GLOBAL_ROWS
-    EACH_GLOBAL_ROW(n) takeGlobalStart(a, solve, n SHARED_ARGUMENT); // which are evaluated in every round
+    EACH_GLOBAL_ROW(n) takeGlobalStart(a, solve, n SHARED_ARGUMENT);
 #endif
     return worst;
 }
 
-/** Residuals with the corrections of all parts. */
+/** Residuals of distances with the corrections of all parts. */
 DEVICE Worst evaluateRowsLocal(const PartSolve* solve, bool* hasTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     Worst worst = newWorst();
     EACH_SOLVED_ROW(k) if (IS_DISTANCE(k))
         evaluateRowLocal(solve, k, &worst, hasTurned SHARED_ARGUMENT);
-#if PART_ANGLES
-    EACH_ANGLE(n) evaluateAngleLocal(solve, n, false, &worst SHARED_ARGUMENT);
-#endif
     return worst;
 }
 

@@ -267,6 +267,14 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         displaceLocal(a, c SHARED_ARGUMENT);
         mine = evaluateRowsLocal(solve, &hasTurned SHARED_ARGUMENT);
     }
+#if PART_ANGLES
+    for (int once = 0; once < !state->isOver; once++)
+        EACH_ANGLE(n) evaluateAngleLocal(solve, n, &mine SHARED_ARGUMENT);
+#endif
+#if PART_EXPRESSIONS
+    for (int once = 0; once < !state->isOver; once++)
+        EACH_EXPRESSION(n) evaluateExpressionLocal(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
+#endif
 #if PART_GLOBAL_ROWS
     for (int once = 0; once < !state->isOver; once++)
         EACH_GLOBAL_ROW(n) evaluateGlobalRow(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);

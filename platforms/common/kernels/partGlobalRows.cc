@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Rows of a part (partLocal.cc) that are no distances, angles or dihedrals. They are evaluated in `mixed` by the functions
-// for rows of any kind (rows.cc), in global memory, where the block leaves what its particles are displaced by; only their
-// gradients are in shared memory. Threads of their own from the block's end have them, before those of angles.
+// Rows of a part (partLocal.cc) of other kinds: functions of centroids, and places in rigid bodies. They are evaluated in
+// `mixed` by the functions for rows of any kind (rows.cc), in global memory, where the block leaves what its particles are
+// displaced by; only their gradients are in shared memory. Threads of their own from the block's end have them, before
+// those of expressions.
 
-#define THREADS_OF_ANGLES (32 * ((PART_ANGLES + 31) / 32) % BLOCK_SIZE)
-#define FIRST_GLOBAL_ROW ((2 * BLOCK_SIZE - 1 - THREADS_OF_ANGLES - THREAD_IN_GROUP) % BLOCK_SIZE)
-#define EACH_GLOBAL_ROW(n) for (int n = FIRST_GLOBAL_ROW; n < NUM_GLOBAL_ROWS; n += BLOCK_SIZE)
+#define THREADS_FOR_OTHERS (THREADS_FOR_ANGLES + THREADS_FOR(PART_EXPRESSIONS))
+#define EACH_GLOBAL_ROW(n) EACH_FROM_END(n, THREADS_FOR_OTHERS, NUM_GLOBAL_ROWS)
 
 /** -sigma of a row that the part solves, with the gradient. */
 DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
@@ -39,7 +39,7 @@ DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n,
 DEVICE void findGlobalStarts(const Arguments* a, int c) {
     GLOBAL const unsigned short* tables = (GLOBAL const unsigned short*) (tableOf(a, c) + PART_INTS);
     const int numRows = tables[AT_COUNTS + 6];
-    for (int n = FIRST_GLOBAL_ROW; n < numRows; n += BLOCK_SIZE)
+    EACH_FROM_END(n, THREADS_FOR_OTHERS, numRows)
         startRow(a, a->rowStart[c] + tables[AT_GLOBAL_ROW + n], a->time);
 }
 

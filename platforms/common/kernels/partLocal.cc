@@ -43,6 +43,7 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_LEVELS part.s[AT_COUNTS + 4]
 #define NUM_ANGLES part.s[AT_COUNTS + 5]
 #define NUM_GLOBAL_ROWS part.s[AT_COUNTS + 6]
+#define NUM_EXPRESSIONS part.s[AT_COUNTS + 7]
 #define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
 #if PART_SLOTS
 #define IS_DISTANCE(k) (part.i[AT_ROW_PLACES + (k)] >= 0)
@@ -63,6 +64,14 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define EACH_SOLVED_ROW(k) EACH_LOCAL(k, NUM_SOLVED, PART_SOLVED)
 #define EACH_PLACE(place) EACH_LOCAL(place, NUM_PLACES, PART_ALL_PLACES)
 
+/** Rows that are no distances have warps of their own, from the block's end: so many threads, behind those of others. */
+#define THREADS_FOR(rows) (32 * (((rows) + 31) / 32))
+#define ONE_KIND(Name, name, numParticles, range) +1
+#define THREADS_FOR_ANGLES ((0 ANGULAR_COORDINATES(ONE_KIND)) * THREADS_FOR(PART_ANGLES)) // those of each kind apart
+#define EACH_FROM_END(n, others, count)                                                                                \
+    for (int n = (2 * BLOCK_SIZE - 1 - (others) % BLOCK_SIZE - THREAD_IN_GROUP) % BLOCK_SIZE; n < (count);             \
+         n += BLOCK_SIZE)
+
 DEVICE mixed3 vectorAt(LOCAL_ARG const mixed* x, int stride, int k) {
     return make_mixed3(x[k], x[k + stride], x[k + 2 * stride]);
 }
@@ -75,6 +84,15 @@ DEVICE void setVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
 
 DEVICE float dotOf(float4 x, float4 y) {
     return x.x * y.x + x.y * y.y + x.z * y.z;
+}
+
+DEVICE float4 floatsOf(number3 v) {
+    float4 result;
+    result.x = v.x;
+    result.y = v.y;
+    result.z = v.z;
+    result.w = 0;
+    return result;
 }
 
 DEVICE float4 sizedVector(mixed3 v, float size) {
@@ -182,12 +200,35 @@ DEVICE Particle particleLocal(int place SHARED_PARAMETER) {
 #define SUM_ROUNDING ((PART_ROWS_OF_PLACE + 13) * 5.97e-8f)
 
 /** Set an element's gradient at the start. @return the square of its length */
-DEVICE mixed startElement(LocalPart part, int element, mixed3 gradient) {
-    const mixed square = dot(gradient, gradient);
+DEVICE float startElement(LocalPart part, int element, mixed3 gradient) {
+    float4 rounded = sizedVector(gradient, 0);
+    const float square = dotOf(rounded, rounded);
+    rounded.w = sqrt(square);
     setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element, gradient);
     part.m[AT_INVERSE_LENGTH + element] = 1;
-    part.g[AT_START_GRADIENT + element] = sizedVector(gradient, sqrt((float) square));
+    part.g[AT_START_GRADIENT + element] = rounded;
     return square;
+}
+
+/** The rate of a row that is no distance, whose elements' gradients are those at the start. */
+DEVICE mixed rateOfElements(LocalPart part, int k) {
+    const int end = END_OF_ELEMENTS(k);
+    mixed rate = part.m[AT_RATE + k]; // without corrections
+    for (int element = FIRST_ELEMENT(k); element < end; element++) {
+        const number4 impulse = part.n[AT_IMPULSE + PLACE_OF(element)];
+        rate += dot(vectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element),
+                    make_mixed3(impulse.x, impulse.y, impulse.z));
+    }
+    return rate;
+}
+
+/** The sizes of all corrections of a row that is no distance, times those of its gradients. */
+DEVICE number spreadOfElements(LocalPart part, int k) {
+    const int end = END_OF_ELEMENTS(k);
+    number spread = 0;
+    for (int element = FIRST_ELEMENT(k); element < end; element++)
+        spread += part.n[AT_IMPULSE + PLACE_OF(element)].w * part.g[AT_START_GRADIENT + element].w;
+    return spread;
 }
 
 /** Give the total multiplier of a row that is no distance to its elements. */

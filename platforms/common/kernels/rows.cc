@@ -67,11 +67,17 @@ DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
     return make_mixed3(d.x, d.y, d.z) + impulseOf(a, i);
 }
 
-/** Position of a slot's particle without OpenMM's wrapping into the periodic box. */
+/** The position of a particle without OpenMM's wrapping into the periodic box. */
+DEVICE mixed3 unwrapped(const Arguments* a, int i, mixed3 position, StepState box) {
+    const int4 cell = a->cellOffsets[i];
+    if ((cell.x | cell.y | cell.z) == 0) // most are
+        return position;
+    return position - ((mixed) cell.x) * box.a - ((mixed) cell.y) * box.b - ((mixed) cell.z) * box.c;
+}
+
 DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box) {
     const int i = a->slotParticle[slot];
-    const int4 cell = a->cellOffsets[i];
-    const mixed3 x = positionOf(a, i) - ((mixed) cell.x) * box.a - ((mixed) cell.y) * box.b - ((mixed) cell.z) * box.c;
+    const mixed3 x = unwrapped(a, i, positionOf(a, i), box);
 #if HAS_JOINTS
     return x + wayToPoint(a, slot);
 #else

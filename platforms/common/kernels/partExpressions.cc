@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Expressions of particles in a part (partLocal.cc), evaluated in `mixed` by functions that the host writes. They have an
+// element for each particle, and beside it a point: where the particle is without corrections, unwrapped. Threads of their
+// own from the block's end have them, before those of angles.
+
+#define EACH_EXPRESSION(n) EACH_FROM_END(n, THREADS_FOR_ANGLES, NUM_EXPRESSIONS)
+
+typedef struct {
+    int row, form, firstParameter, firstPoint, firstElement;
+} ExpressionLocal;
+
+DEVICE ExpressionLocal expressionAt(LocalPart part, int n) {
+    const int4 numbers = ((LOCAL_ARG const int4*) (part.i + AT_EXPRESSION))[n];
+    ExpressionLocal e;
+    e.row = numbers.x;
+    e.form = numbers.y;
+    e.firstParameter = numbers.z;
+    e.firstPoint = numbers.w;
+    e.firstElement = FIRST_ELEMENT(e.row);
+    return e;
+}
+
+DEVICE mixed3 pointOf(LocalPart part, ExpressionLocal e, int s) {
+    return vectorAt(part.m + AT_POINT, PART_POINTS, e.firstPoint + s);
+}
+
+DEVICE mixed3 displacedPoint(LocalPart part, ExpressionLocal e, int s) {
+    const number4 impulse = part.n[AT_IMPULSE + PLACE_OF(e.firstElement + s)];
+    return pointOf(part, e, s) + make_mixed3(impulse.x, impulse.y, impulse.z);
+}
+
+/** A factor of errors that are relative to the length of a gradient; infinite where that is beyond single precision. */
+DEVICE float relativeTo(float squares, float factor) {
+    return squares < INFINITE_ERROR ? factor / sqrt(squares) : squares * INFINITE_ERROR;
+}
+
+$FUNCTIONS$
+/** -sigma of an expression that the part solves, with the gradient. */
+DEVICE void evaluateExpressionLocal(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
+                                    bool* isTurned SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const ExpressionLocal e = expressionAt(part, n);
+    const int k = e.row, end = END_OF_ELEMENTS(k);
+    if (k >= NUM_SOLVED)
+        return;
+    number sigma, error, value;
+    if (solve->what == POSITIONS) {
+        float squares = 0;
+        sigma = value = evaluateCustomLocal(a, part, e, stepStateOf(a, solve->time));
+        for (int element = e.firstElement; element < end; element++)
+            squares += dotOf(part.g[AT_GRADIENT + element], part.g[AT_GRADIENT + element]);
+        error = fabs(sigma) * relativeTo(squares, part.r[AT_TARGET + k]);
+        *isTurned = *isTurned || (IS_OWN_LOCAL(k) && !(diagonalOfElements(part, k, AT_GRADIENT) >
+                                                       1e-6f * diagonalOfElements(part, k, AT_START_GRADIENT)));
+    } else {
+        sigma = value = rateOfElements(part, k);
+        error = fabs(sigma) * part.r[AT_SCALE + k];
+    }
+#if IS_NARROWER
+    error += SUM_ROUNDING * part.r[AT_SCALE + k] * spreadOfElements(part, k);
+#endif
+    part.f[AT_RIGHT_SIDE + k] = -sigma;
+    if (IS_OWN_LOCAL(k))
+        noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
+}
+
+/** Take the present positions as the start of an expression. One without a gradient has a pivot that vanishes. */
+DEVICE void startExpressionLocal(const Arguments* a, const PartSolve* solve, int n SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const StepState stepState = stepStateOf(a, a->time);
+    const ExpressionLocal e = expressionAt(part, n);
+    const int k = e.row, row = part.i[AT_FIRST_ROW] + k, size = END_OF_ELEMENTS(k) - e.firstElement;
+    for (int s = 0; s < size; s++) {
+        const int place = PLACE_OF(e.firstElement + s), i = PARTICLE_OF(part.i[AT_PARTICLE + place]);
+        const mixed3 position = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, place);
+        setVectorAt(part.m + AT_POINT, PART_POINTS, e.firstPoint + s, unwrapped(a, i, position, stepState));
+    }
+    float squares = 0;
+    mixed rateOfAll = 0;
+    const mixed rate = startCustomLocal(a, part, e, stepState, &squares);
+    for (int s = 0; s < size; s++) {
+        const mixed3 gradient = vectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, e.firstElement + s);
+        const int place = PLACE_OF(e.firstElement + s);
+        if (solve->what == POSITIONS)
+            setVectorAt(part.m + AT_POINT, PART_POINTS, e.firstPoint + s,
+                        pointOf(part, e, s) + vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, place));
+        else
+            rateOfAll += dot(gradient, vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, place));
+#if !WAITS // for the launch that moves particles
+        store3(a->startGradient, FIRST_SLOT(row) + s, gradient);
+#endif
+    }
+    if (k >= NUM_SOLVED)
+        return;
+    const float inverseScale = a->rowInverseScale[row];
+    part.r[AT_TARGET + k] = inverseScale;
+    part.r[AT_SCALE + k] = relativeTo(squares, inverseScale * (float) (solve->what == POSITIONS ? 1 : solve->timeScale));
+    part.m[AT_RATE + k] = rate + rateOfAll;
+    if (solve->workStage >= 0)
+        a->workRate[solve->workStage * a->numRows + row] = rate;
+}
