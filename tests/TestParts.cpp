@@ -264,6 +264,36 @@ TEST(Parts, WhereAllRowsAreCoupledThereIsOnePart) {
     EXPECT_TRUE(cutIntoParts(starOf(513)).empty()) << "more rows than a thread block serves";
 }
 
+/** A part without rows would keep the others waiting. */
+TEST(Parts, NeverLackRows) {
+    // Two rows that a wide separator joins; and random graphs with up to ten neighbours a row.
+    std::vector<Neighbours> graphs{{{1, 2, 3}, {0, 2, 3, 4}, {0, 1, 3, 4}, {0, 1, 2, 4}, {1, 2, 3}}};
+    Random random(5);
+    for (int n = 5; n < 60; n++) {
+        std::vector<std::set<int>> coupled(n);
+        for (int i = 1; i < n; i++)
+            for (int k = 0; k < 1 + n % 5; k++) {
+                const int j = std::min((int) random.uniform(std::max(0, i - 7), i), i - 1);
+                coupled[i].insert(j);
+                coupled[j].insert(i);
+            }
+        Neighbours graph;
+        for (const std::set<int>& each : coupled)
+            graph.emplace_back(each.begin(), each.end());
+        graphs.push_back(graph);
+    }
+    for (const Neighbours& graph : graphs)
+        for (int numParts = 2; numParts < 9; numParts++) {
+            const Cut cut(graph, numParts);
+            std::size_t rows = cut.separator.size();
+            for (const std::vector<int>& part : cut.parts) {
+                EXPECT_FALSE(part.empty()) << graph.size() << " rows, " << numParts << " parts";
+                rows += part.size();
+            }
+            EXPECT_EQ(rows, graph.size());
+        }
+}
+
 TEST(Parts, AreRefusedWhereTheyHaveTooManyRows) {
     const Neighbours chain = chainOf(1280);
     PartLimits limits;

@@ -19,7 +19,7 @@ struct Piece {
     int numParts; // that it is to be divided into
 };
 
-/** @return false if all rows, or nearly all, are coupled to each other */
+/** One half may be empty. @return false if all rows, or nearly all, are coupled to each other */
 bool divide(Bisector& bisector, const std::vector<int>& piece, const Balance& balance, Bisector::Halves& halves) {
     if (bisector.separateByOneRow(piece, balance, halves))
         return true;
@@ -27,7 +27,7 @@ bool divide(Bisector& bisector, const std::vector<int>& piece, const Balance& ba
     if (levels.size() < 3)
         return false;
     halves = bisector.separate(levels, balance);
-    return true;
+    return !halves.first.empty() || !halves.second.empty();
 }
 
 } // namespace
@@ -41,6 +41,8 @@ Cut::Cut(const std::vector<std::vector<int>>& neighbours, int numParts) {
     while (!toDo.empty()) {
         Piece piece = std::move(toDo.back());
         toDo.pop_back();
+        if (piece.rows.empty() && !neighbours.empty()) // nearly all of a piece are its separator
+            continue;
         Balance balance;
         balance.share = (double) (piece.numParts / 2) / piece.numParts;
         balance.slack = balance.levelSlack = slack;

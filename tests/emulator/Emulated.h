@@ -45,7 +45,10 @@ InitialState bodies();
 /** Rigid bodies that share particles or that constraints join: hinges, a ball joint, distances and an angle to free
  *  particles and between bodies, one with an anchor, and a straight one. */
 InitialState joints();
+/** Rigid bodies in a row, which share a particle or are joined by a distance, in turns: a cluster that can be cut. */
+InitialState chainOfBodies();
 InitialState bodiesWithBarostat();
+InitialState chainOfBodiesWithBarostat();
 InitialState jointsWithBarostat();
 /** Light particles between heavy ones, nearly in a line, and slow: pivots vanish in single precision, and the factor is
  *  made again in the Context's. */

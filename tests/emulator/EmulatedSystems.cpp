@@ -149,6 +149,37 @@ InitialState joints() {
     return start;
 }
 
+InitialState chainOfBodies() {
+    InitialState start{std::make_unique<System>(), {}, {}};
+    Random random(8);
+    auto* force = new ConstraintForce();
+    auto* springs = new HarmonicBondForce();
+    int last = -1; // of the body before
+    for (int b = 0; b < 12; b++) {
+        std::vector<int> body;
+        if (b % 2 == 1)
+            body.push_back(last);
+        Vectors shape;
+        while (body.size() < 4) {
+            const Real3 x = random.inCube(0.1), v = random.inCube(0.3);
+            body.push_back(start.system->addParticle(5 + (int) body.size()));
+            start.positions.emplace_back(0.3 * b + x.x, x.y, x.z);
+            start.velocities.emplace_back(v.x, v.y, v.z);
+        }
+        for (int p : body)
+            shape.push_back(start.positions[p]);
+        force->addRigidBody(body, shape);
+        if (b > 0)
+            springs->addBond(last, body[1], 0.3, 200);
+        if (b > 0 && b % 2 == 0)
+            force->addDistance(last, body[0], length(start.positions[last] - start.positions[body[0]]));
+        last = body.back();
+    }
+    start.system->addForce(force);
+    start.system->addForce(springs);
+    return start;
+}
+
 /** In a box, whose barostat moves bodies: the device measures them before a step. */
 static InitialState withBarostat(InitialState start) {
     start.system->setDefaultPeriodicBoxVectors(Vec3(12, 0, 0), Vec3(1, 12, 0), Vec3(-1, 0.5, 12));
@@ -162,6 +193,10 @@ static InitialState withBarostat(InitialState start) {
 
 InitialState bodiesWithBarostat() {
     return withBarostat(bodies());
+}
+
+InitialState chainOfBodiesWithBarostat() {
+    return withBarostat(chainOfBodies());
 }
 
 InitialState jointsWithBarostat() {

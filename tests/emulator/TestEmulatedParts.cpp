@@ -20,7 +20,7 @@ protected:
     };
     /** A large cluster; every kind of constraint, some that move; rigid bodies that constraints join. */
     std::vector<Case> cases() const {
-        std::vector<Case> all = {{moleculeWithBarostat, "25"}, {jointsWithBarostat, "6"}};
+        std::vector<Case> all = {{moleculeWithBarostat, "25"}, {chainOfBodiesWithBarostat, "6"}};
         if (std::get<2>(GetParam()) != "RattleNoseHoover") // holds nothing that moves in time
             all.push_back({mixture, "10"});
         return all;
@@ -41,9 +41,9 @@ TEST_P(EmulatedParts, ComputeWhatReferenceDoes) {
     for (const Case& one : cases()) {
         const Variable parts("OPENMM_CONSTRAINTS_PARTS", one.ownRows);
         // Barostats have noise of their own on each platform.
-        expectWhatReferenceComputes(one.start == mixture              ? mixture
-                                    : one.start == jointsWithBarostat ? joints
-                                                                      : molecule);
+        expectWhatReferenceComputes(one.start == mixture                     ? mixture
+                                    : one.start == chainOfBodiesWithBarostat ? chainOfBodies
+                                                                             : molecule);
     }
 }
 

@@ -27,6 +27,7 @@ from systems import (
     large,
     local,
     redundant,
+    row_of_bodies,
     small,
     stiff,
 )
@@ -202,7 +203,7 @@ CASES |= {
         large, environment=PARTS, prepare=add_barostat, first_tolerance=1e-3, serves="in overlapping parts"
     ),
     "parts in some shared memory": Case(branched, environment=SOME_SHARED | PARTS, serves="in overlapping parts"),
-    "parts with joints": Case(joints, environment=JOINED_PARTS, serves="in overlapping parts"),
+    "parts with joints": Case(row_of_bodies, environment=JOINED_PARTS, serves="in overlapping parts"),
     "no convergence, parts": Case(
         large, environment=PARTS, prepare=allow_one_iteration, error="no convergence", speed=2
     ),

@@ -242,6 +242,19 @@ def joints(a: Assembly):
     a.distance(anchored[1], p[0][0])
 
 
+def row_of_bodies(a: Assembly):
+    """Rigid bodies that share a particle with the next one or are joined to it by a distance: they can be cut."""
+    last = -1
+    for b in range(8):
+        body = a.add([5, 6, 7, 8], 0.1 * a.random.normal(size=(4, 3)))
+        if b % 2 == 1:
+            body = [last, *body]
+        elif b > 0:
+            a.distance(last, body[0])
+        a.constraints.addRigidBody(body, np.array([a.positions[i] for i in body]))
+        last = body[-1]
+
+
 def hinge(a: Assembly):
     """A cluster of few rows, and a free body."""
     p = a.add([5, 6, 7, 8, 9, 10], 0.1 * a.random.normal(size=(6, 3)))
