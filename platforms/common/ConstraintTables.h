@@ -232,7 +232,7 @@ public:
         int ownRows, hops;   ///< PartLimits
         int mostCorrections; ///< that parts make
         int firstJudged;     ///< the first correction that has to gain enough
-        double largestRatio; ///< of the largest error after it to that before
+        int mostPercent;     ///< of the largest error before it that it may leave
     };
     /** @param number  Range::cut */
     static Cut cutOf(int number);

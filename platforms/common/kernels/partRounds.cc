@@ -53,7 +53,7 @@ DEVICE void take_$SOLVE$_General(const Arguments* a, int c, int round, Report st
     const bool isCorrected = isActive && !measures && first.outcome == Outcome_Converged &&
                              iterations < a->maxIterations &&
                              (iterations == 0 || first.error > NEGLIGIBLE_PART * solve->tolerance);
-    const mixed leastGain = IS_WHOLE(c) ? 0.1f : 0.5f; // parts gain less because of each other
+    const mixed leastGain = IS_WHOLE(c) ? 0.1f : LARGEST_RATIO; // parts gain less because of each other
     if (isCorrected && FALLS_BACK && state->usesShared && first.error > leastGain * state->lastError)
         state->usesShared = state->hasFactor = false;
     if (isCorrected)
