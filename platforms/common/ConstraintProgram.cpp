@@ -247,23 +247,24 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     if (range.group != ThreadGroupKind::Block && range.group != ThreadGroupKind::Part)
         return group;
     const ConstraintTables& t = constraintTables;
+    long long mostNumbers = sharedNumbers(group.blockSize), ofParts = 0;
+    if (const auto found = t.layouts.find(range.first); found != t.layouts.end()) {
+        ofParts = (found->second.layout.bytes(mixedIsDouble() ? 8 : 4, numberIsDouble() ? 8 : 4) + 3) / 4;
+        group.isLocal = ofParts <= mostNumbers;
+    }
+    if (group.isLocal &&
+        range.isSplit) // clusters are seldom solved as a whole: parts' room decides how many are together
+        mostNumbers = ofParts;
     for (int c = range.first; c < range.end && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
-        if (numbers <= sharedNumbers(group.blockSize)) {
+        if (numbers <= mostNumbers) {
             group.factorNumbers = std::max(group.factorNumbers, (int) numbers);
             group.sharedFactors += t.bundled[c];
         }
     }
-    group.sharedFloats = group.factorNumbers;
-    if (const auto found = t.layouts.find(range.first); found != t.layouts.end()) {
-        const long long floats =
-            (found->second.layout.bytes(mixedIsDouble() ? 8 : 4, numberIsDouble() ? 8 : 4) + 3) / 4;
-        group.isLocal = range.group == ThreadGroupKind::Part && floats <= sharedNumbers(group.blockSize);
-        if (group.isLocal) {
-            group.sharedFloats = std::max(group.sharedFloats, (int) floats);
-            putTogether(group, range.last - range.first);
-        }
-    }
+    group.sharedFloats = std::max(group.factorNumbers, group.isLocal ? (int) ofParts : 0);
+    if (group.isLocal)
+        putTogether(group, range.last - range.first);
     return group;
 }
 

@@ -295,13 +295,16 @@ void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGrap
 }
 
 /** Those that are served alike, and after them others that need less, if they are few. Parts that stay in shared memory
- *  fill a multiprocessor each, whatever they need, as long as the most of all fits. */
+ *  fill a multiprocessor each, whatever they need, as long as the most of all fits: those that are served alike are not
+ *  taken apart. */
 std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std::size_t first) const {
     const Server& server = served[first].server;
     PartCounts largest;
+    int blockSize = 0;
     std::size_t last = first;
     while (last < served.size()) {
         const Server& next = served[last].server;
+        blockSize = std::max(blockSize, next.blockSize);
         std::size_t end = last;
         for (; end < served.size() && !(next < served[end].server); end++)
             for (const PartCounts& counts : served[end].counts)
@@ -310,8 +313,7 @@ std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std:
                              next.group != server.group || next.isIterative != server.isIterative ||
                              next.exceedsDevice != server.exceedsDevice || next.isLocal != server.isLocal ||
                              next.cut != server.cut;
-        const bool needsOwn = server.isLocal ? !fitsShared(largest, std::max(server.blockSize, next.blockSize))
-                                             : (int) (end - last) >= minOwnRange;
+        const bool needsOwn = server.isLocal ? !fitsShared(largest, blockSize) : (int) (end - last) >= minOwnRange;
         if (last > first && (isOther || needsOwn))
             break;
         last = end;

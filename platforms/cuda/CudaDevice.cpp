@@ -3,7 +3,6 @@
 #include "CudaDevice.h"
 #include "openmm/OpenMMException.h"
 #include "openmm/common/ComputeArray.h"
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
@@ -53,9 +52,7 @@ public:
         for (Argument& argument : arguments)
             pointers.push_back(argument.array != nullptr ? (void*) &argument.array->getDevicePointer()
                                                          : argument.bytes.data());
-        unsigned int blocks = (threads + blockSize - 1) / blockSize;
-        if (isCooperative) // fewer take more turns
-            blocks = std::min(blocks, cooperatingBlocks(blockSize));
+        const unsigned int blocks = (threads + blockSize - 1) / blockSize;
         const unsigned int bytes = (unsigned int) sharedBytes;
         const CUstream stream = cu.getCurrentStream();
         check(cu,
@@ -89,15 +86,6 @@ protected:
     }
 
 private:
-    /** Blocks that are on the device at once. */
-    unsigned int cooperatingBlocks(int blockSize) {
-        int ofMultiprocessor = 0, multiprocessors = 0;
-        check(cu, cuOccupancyMaxActiveBlocksPerMultiprocessor(&ofMultiprocessor, function, blockSize, sharedBytes),
-              "blocks of a multiprocessor");
-        check(cu, cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, cu.getDevice()),
-              "properties of the device");
-        return (unsigned int) (ofMultiprocessor * multiprocessors);
-    }
     struct Argument {
         CudaArray* array = nullptr; // or a number:
         alignas(16) std::array<char, 32> bytes{};
@@ -146,8 +134,9 @@ std::size_t CudaDevice::memory() {
 
 /** CUDA takes some of it for itself, for each block. */
 int CudaDevice::blocksInSharedMemory(std::size_t bytes) {
-    return attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
-           ((int) bytes + attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
+    constexpr int unit = 256; // at most, of what is given to a block
+    const int needed = (int) bytes + attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    return attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / (unit * ((needed + unit - 1) / unit));
 }
 
 int CudaDevice::largestBlock() {
