@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Angles and dihedrals in a part (partLocal.cc). They have an element for each particle, behind the rows, and threads of
-// their own from the block's end, so that no warp evaluates rows of two kinds. What corrections change is computed in
+// their own from the block's end, so that no warp evaluates rows of two kinds if there is room. What corrections change is computed in
 // `number` from the changes of bond vectors, as for distances: it is as precise, relative to these.
 
 /** Each kind has its warps: n is an angle of this warp's kind. */
@@ -93,7 +93,7 @@ DEVICE number dihedralChange(const number3* b, const number3* d, number sine, nu
 }
 
 /** By so much the change of an angle rounds, relative to those of its bonds: docs/theory/solving.md. */
-#define ANGLE_ROUNDING 1.4e-6f
+#define ANGLE_ROUNDING 1.44e-6f
 
 DEVICE number3 angleBond(LocalPart part, int n, int s) {
     LOCAL_ARG const number* x = part.r + AT_ANGLE_BOND + 3 * n + s;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Rows of a part (partLocal.cc) of other kinds: functions of centroids, and places in rigid bodies. They are evaluated in
+// Rows of a part (partLocal.cc) of other kinds: functions of centroids, angles of 180 degrees, places in rigid bodies. They are evaluated in
 // `mixed` by the functions for rows of any kind (rows.cc), in global memory, where the block leaves what its particles are
 // displaced by; only their gradients are in shared memory. Threads of their own from the block's end have them, before
 // those of expressions.
