@@ -252,8 +252,8 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
         ofParts = (found->second.layout.bytes(mixedIsDouble() ? 8 : 4, numberIsDouble() ? 8 : 4) + 3) / 4;
         group.isLocal = ofParts <= mostNumbers;
     }
-    if (group.isLocal &&
-        range.isSplit) // clusters are seldom solved as a whole: parts' room decides how many are together
+    // Clusters are seldom solved as a whole: their parts decide how many share a multiprocessor.
+    if (group.isLocal && range.isSplit)
         mostNumbers = ofParts;
     for (int c = range.first; c < range.end && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
