@@ -22,6 +22,9 @@ Simulation simulationOf(InitialState start, const std::string& platform, double 
 
 void expectInParts(const Simulation& s, const std::string& count = "1");
 
+/** The message of a failure without what describes the solver. */
+std::string withoutSolver(const std::string& message);
+
 /** Where parts run: in one launch or in many, on enough multiprocessors. */
 class EmulatedPartsOf : public testing::Test {
 protected:

@@ -111,11 +111,6 @@ TEST_F(EmulatedPartsOf, ReportsOfTheWholeReplaceThoseOfParts) {
     }
 }
 
-/** The message without what describes the solver. */
-std::string withoutSolver(const std::string& message) {
-    return std::regex_replace(message, std::regex(", \\d+ (in shared memory|in overlapping parts)"), "");
-}
-
 /** Without values, which grow from rounding where nothing converges, and without positions, which Reference omits. */
 std::string withoutValues(const std::string& message) {
     return std::regex_replace(message, std::regex(": value [^\n]*|\nThere: [^\n]*"), "");
