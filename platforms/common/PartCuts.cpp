@@ -14,8 +14,12 @@ namespace {
 /** The first one is taken whose parts fit into shared memory; if there is none, the first. In a network the halo grows
  * as the square of the hops: with six, a part of 128 rows of graphene solves 430. With narrower halos there are more
  *  corrections, and each gains less (docs/results.md, "Meshes"), but they take a tenth of the time. */
-constexpr ConstraintTables::Cut cuts[] = {{128, 6, 8, 1, 50}, {64, 6, 8, 1, 50},  {32, 6, 24, 2, 85},
-                                          {24, 4, 24, 2, 85}, {16, 4, 24, 2, 85}, {12, 4, 24, 2, 85}};
+constexpr ConstraintTables::Cut cuts[] = {{PartLimits().ownRows, PartLimits().hops, 8, 1, 50},
+                                          {64, 6, 8, 1, 50},
+                                          {32, 6, 24, 2, 85},
+                                          {24, 4, 24, 2, 85},
+                                          {16, 4, 24, 2, 85},
+                                          {12, 4, 24, 2, 85}};
 
 /** Bytes that a part can have in double precision on most GPUs (compute capability 8.6 and 8.9: 99 KB, with reports of
  *  all threads). A cut depends on the graph only, so it is the same everywhere. */
