@@ -249,6 +249,7 @@ class Machine:
         register = instruction.operands[0].number
         addresses = self.registers[register].reshape(-1, 32)[warps].astype(np.int64) + added
         places = addresses // INSTRUCTION_BYTES
+        self.place[warps] = instruction.place + 1  # of those of which no lane is chosen
         for value in np.unique(places[chosen]):
             self._branch(warps, chosen & (places == value), np.int64(value), instruction.place + 1)
             warps, chosen, places = self._left(warps, chosen, places, value)
