@@ -187,7 +187,7 @@ class Machine:
                 self.trace.finish(end)
                 self._control(operation, lanes)
                 break
-            spins |= operation.instruction.opcode == "LDG" and operation.instruction.has("STRONG")
+            spins |= operation.instruction.opcode in ("LDG", "LD") and operation.instruction.has("STRONG")
             if operation.execute is not None:
                 of: Lanes | None = uniform if operation.is_uniform else lanes
                 if operation.guard is not None:

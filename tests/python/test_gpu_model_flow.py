@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Control flow of benchmarks/gpumodel on a few machine instructions: calls and returns of large kernels."""
+"""Control flow of benchmarks/gpumodel on a few machine instructions: calls, returns and waits of large kernels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from gpumodel.compiler import Kernel
+from gpumodel.constants import H200
 from gpumodel.machine import Launch, Machine
 from gpumodel.sass import INSTRUCTION_BYTES, parse_code
+from gpumodel.timing import time_launch
 from gpumodel.trace import Trace
 
 BASE = 0x7F0000000000
@@ -53,10 +55,10 @@ def assemble(text: str) -> Kernel:
     return Kernel("kernel", "sm_90", code, parameters_at=0x210, registers=16, static_shared=0, stack=0)
 
 
-def launch(text: str, words: np.ndarray, blocks: int, threads: int) -> Launch:
+def launch(text: str, words: np.ndarray, blocks: int, threads: int, *, cooperative: bool = False) -> Launch:
     """Of these instructions; their argument is the address of the words."""
     address = np.uint64(BASE).tobytes()
-    return Launch(assemble(text), blocks, threads, 0, address, words.view(np.uint8), BASE)
+    return Launch(assemble(text), blocks, threads, 0, address, words.view(np.uint8), BASE, cooperative)
 
 
 @pytest.mark.parametrize(
@@ -116,3 +118,31 @@ def test_lanes_return_to_where_they_came_from(bound: int) -> None:
     Machine(launch(text, words, 1, 32), Short()).run()
     lane = np.arange(32)
     np.testing.assert_array_equal(words, 0x100 + np.where(lane < bound, 0x10, 0) + np.where(lane % 2, 1, 3))
+
+
+@pytest.mark.parametrize("read", ["LDG.E.STRONG.SYS", "LD.E.STRONG.SYS"])
+def test_blocks_wait_whatever_the_kind_of_their_address(read: str) -> None:
+    """The first block waits for a word of the second one, whose instructions come later in the text."""
+    text = f"""
+        S2R R0, SR_CTAID.X
+        IMAD.MOV.U32 R2, RZ, RZ, c[0x0][0x210]
+        IMAD.MOV.U32 R3, RZ, RZ, c[0x0][0x214]
+        ISETP.NE.U32.AND P0, PT, R0, RZ, PT
+        @P0 BRA `(.write)
+    .wait:
+        {read} R4, [R2.64]
+        ISETP.NE.U32.AND P0, PT, R4, RZ, PT
+        @!P0 BRA `(.wait)
+        STG.E [R2.64+0x4], R4
+        EXIT
+    .write:
+        MOV R4, 0x7
+        ST.E.STRONG.SYS [R2.64], R4
+        EXIT
+    """
+    words = np.zeros(2, np.uint32)
+    Machine(launch(text, words, 2, 32, cooperative=True), Short(cooperative=True)).run()
+    np.testing.assert_array_equal(words, [7, 7])
+    words[:] = 0
+    timing = time_launch(launch(text, words, 2, 32, cooperative=True), H200)
+    assert timing.chain == 1
