@@ -46,7 +46,6 @@ bool isSolve(const string& step) {
 string ConstraintProgram::prefixOf(ThreadGroupKind group) {
     return group == ThreadGroupKind::Thread  ? "threadCluster"
            : group == ThreadGroupKind::Block ? "blockCluster"
-           : group == ThreadGroupKind::Part  ? "partOfCluster"
                                              : "gridCluster";
 }
 

@@ -145,9 +145,12 @@ private:
                           const ConstraintSet& set) const;
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                             const ThreadGroup& group, const ConstraintSet& set) const;
+    /** What kernels of parts do: all rounds, what these leave to the whole cluster, or both. */
+    enum class PartRole { Rounds, Whole, All };
+    static std::string prefixOf(PartRole role);
     /** @param waits  whether the parts of a cluster wait for each other in a launch */
     std::string partText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
-                         const ThreadGroup& group, const ConstraintSet& set, bool waits) const;
+                         const ThreadGroup& group, const ConstraintSet& set, bool waits, PartRole role) const;
     /** The equations of rigid motion, and constants of bodies. */
     std::string rigidText() const;
     /** What texts of clusters with joined bodies need besides the common one. */

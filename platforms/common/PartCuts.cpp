@@ -30,9 +30,6 @@ class PartCounter {
 public:
     PartCounter(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster)
         : set(set), graph(graph), cluster(cluster) {
-        // Rows that join bodies are evaluated in global memory.
-        areLocal = std::none_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
-                                [&](int k) { return set.isJoined(set.constraints[k]); });
     }
     void add(const Part& part) {
         std::vector<int> constraints;
@@ -68,7 +65,7 @@ private:
     const ConstraintSet& set;
     const ConstraintGraph& graph;
     const Cluster& cluster;
-    bool areLocal;
+    bool areLocal = true;
     std::vector<PartCounts> all;
     PartCounts largest;
 };

@@ -28,17 +28,21 @@ int roundUpToFour(int n) {
 
 } // namespace
 
-/** Whether a constraint is an expression of its particles themselves, not of centroids. */
+/** Whether a constraint is an expression of its particles themselves, not of centroids or bodies. */
 static bool isOfParticles(const ConstraintSet& set, const Constraint& c) {
-    return c.kind == CoordinateKind::Custom && set.custom[c.form]->getWeights().empty();
+    return c.kind == CoordinateKind::Custom && set.custom[c.form]->getWeights().empty() && !set.isJoined(c);
+}
+
+static bool isDistanceOfParticles(const ConstraintSet& set, const Constraint& c) {
+    return c.kind == CoordinateKind::Distance && !set.isJoined(c);
 }
 
 /** How many couplings of rows there are beyond the first one of each pair: pairs may share several particles. */
 static int moreCouplingsOf(const ConstraintSet& set, const std::vector<int>& constraints) {
     std::vector<std::pair<int, int>> members; // particle and row
     for (int k = 0; k < (int) constraints.size(); k++)
-        for (int p : set.constraints[constraints[k]].particles)
-            if (set.inverseMass[p] > 0)
+        for (int p : set.nodesOf(set.constraints[constraints[k]]))
+            if (set.inverseMassOf(p) > 0)
                 members.emplace_back(p, k);
     std::sort(members.begin(), members.end());
     std::vector<std::pair<int, int>> pairs;
@@ -52,19 +56,26 @@ static int moreCouplingsOf(const ConstraintSet& set, const std::vector<int>& con
 PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor)
     : rows((int) constraints.size()), solved(factor.size()), entries((int) factor.entryRow.size()),
       levels(factor.numLevels) {
-    std::vector<int> all, displaced; // particles
+    std::vector<int> all, displaced; // nodes
     for (int k = 0; k < rows; k++) {
         const Constraint& c = set.constraints[constraints[k]];
-        if (c.kind != CoordinateKind::Distance) {
-            const bool isExpression = isOfParticles(set, c);
-            (isAngular(c.kind) ? angles : isExpression ? expressions : globalRows)++;
+        const std::vector<int>& nodes = set.nodesOf(c);
+        if (!isDistanceOfParticles(set, c)) {
+            const bool isExpression = isOfParticles(set, c), isAngle = isAngular(c.kind) && !set.isJoined(c);
+            (isAngle ? angles : isExpression ? expressions : globalRows)++;
             points += isExpression ? c.size() : 0;
-            slots += c.size();
+            slots += (int) nodes.size();
         }
-        for (int p : c.particles) {
-            all.push_back(p);
-            if (k < solved && set.inverseMass[p] > 0)
-                displaced.push_back(p);
+        for (int node : nodes) {
+            all.push_back(node);
+            if (k >= solved || !(set.inverseMassOf(node) > 0))
+                continue;
+            displaced.push_back(node);
+            const int twin = set.numParticles() + ((node - set.numParticles()) ^ 1); // of a body's node
+            if (node >= set.numParticles() && std::count(nodes.begin(), nodes.end(), twin) == 0) {
+                all.push_back(twin);
+                displaced.push_back(twin);
+            }
         }
     }
     moreCouplings = moreCouplingsOf(set, {constraints.begin(), constraints.begin() + solved});
@@ -246,7 +257,8 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
         const int first = t.slotStart[firstRow + k], size = t.slotStart[firstRow + k + 1] - first;
         const auto kind = (RowKind) t.rowKind[firstRow + k];
-        const bool isDistance = kind == RowKind::Distance;
+        const Constraint& constraint = set.constraints[t.constraintOf[firstRow + k]];
+        const bool isDistance = isDistanceOfParticles(set, constraint);
         std::vector<int> places(size);
         for (int i = 0; i < size; i++) {
             const int s = first + i;
@@ -268,14 +280,14 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
         firstElement[k] = element;
         for (int i = 0; i < size; i++)
             put(shorts, "ELEMENT_PLACE", element - n.rows + i, places[i]);
-        if (isAngular(kind)) {
+        if (isAngular(kind) && !set.isJoined(constraint)) {
             const int numbers[] = {k, (int) kind, element, size};
             for (int i = 0; i < 4; i++) {
                 put(shorts, "ANGLE", 8 * angle + i, numbers[i]);
                 put(shorts, "ANGLE", 8 * angle + 4 + i, places[std::min(i, size - 1)]);
             }
             angle++;
-        } else if (isOfParticles(set, set.constraints[t.constraintOf[firstRow + k]])) {
+        } else if (isOfParticles(set, constraint)) {
             const int numbers[] = {k, t.rowForm[firstRow + k], t.rowFirstParameter[firstRow + k], point};
             for (int i = 0; i < 4; i++)
                 put(ints, "EXPRESSION", 4 * expression + i, numbers[i]);

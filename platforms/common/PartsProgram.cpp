@@ -47,8 +47,13 @@ bool isOfLocalParts(const string& solve) {
 
 } // namespace
 
+string ConstraintProgram::prefixOf(PartRole role) {
+    return role == PartRole::Whole ? "clusterOfParts" : "partOfCluster";
+}
+
 string ConstraintProgram::partText(const vector<StageText>& stages, const ConstraintTables::Range& range,
-                                   const ThreadGroup& group, const ConstraintSet& set, bool waits) const {
+                                   const ThreadGroup& group, const ConstraintSet& set, bool waits,
+                                   PartRole role) const {
     const ConstraintTables::Cut cut = ConstraintTables::cutOf(range.cut);
     string text =
         rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") +
@@ -99,14 +104,22 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                                     {{"STAGE", name},
                                      {"BEFORE", operationsText(withNotesLast(before), "    if (isMoved) ")},
                                      {"AFTER", after}});
-            text += fillMarkers("partRun", ConstraintKernelSources::partRun,
-                                {{"STAGE", name}, {"SOLVE", solve}, {"KIND", isLocal ? "Local" : "General"}});
+            const bool hasRounds = role != PartRole::Whole, hasWhole = role != PartRole::Rounds;
+            if (hasWhole)
+                text += fillMarkers("partWhole", ConstraintKernelSources::partWhole,
+                                    {{"STAGE", name}, {"SOLVE", solve}, {"ROUNDS", hasRounds ? "1" : "0"}});
+            if (hasRounds)
+                text += fillMarkers("partRun", ConstraintKernelSources::partRun,
+                                    {{"STAGE", name},
+                                     {"SOLVE", solve},
+                                     {"KIND", isLocal ? "Local" : "General"},
+                                     {"WHOLE", hasWhole ? "1" : "0"}});
         }
     // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
     // no more than fill a device.
     const auto kernel = [&](const string& name, const string& body) {
         return arguments.kernelText(
-            prefixOf(range.group) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
+            prefixOf(role) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
             "    for (int c = a->firstOfRange + (int) GROUP_ID; c < a->lastOfRange; c += (int) NUM_GROUPS) {\n" + body +
                 "        SYNC_THREADS\n    }\n");
     };
@@ -141,26 +154,50 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
     // Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
     // has no more parts than there are blocks, so all of the first one that is not solved yet are taken.
     const int blocks = waits && range.isSplit ? std::min(numParts, atOnce) : numParts;
-    const OpenMM::ComputeProgram program = device.compile(checked(partText(stages, range, group, set, waits)),
-                                                          sizeof(float) * group.sharedFloats, waits && range.isSplit);
-    const auto add = [&](const string& stage, const string& name, const vector<int>& rounds) {
-        OpenMM::ComputeKernel kernel = program->createKernel(prefixOf(range.group) + "_" + name);
-        arguments.bind(kernel);
-        for (int round : rounds)
-            launches[stage].push_back(
-                {kernel, blocks * group.blockSize, group.blockSize, range.first, range.last, round});
+    const auto add = [&](const vector<StageText>& some, const ThreadGroup& threads, PartRole role) {
+        if (some.empty())
+            return;
+        const OpenMM::ComputeProgram program =
+            device.compile(checked(partText(some, range, threads, set, waits, role)),
+                           sizeof(float) * threads.sharedFloats, waits && range.isSplit);
+        const auto addLaunches = [&](const string& stage, const string& name, const vector<int>& numbers) {
+            OpenMM::ComputeKernel kernel = program->createKernel(prefixOf(role) + "_" + name);
+            arguments.bind(kernel);
+            for (int round : numbers)
+                launches[stage].push_back(
+                    {kernel, blocks * threads.blockSize, threads.blockSize, range.first, range.last, round});
+        };
+        // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partRun.cc. The first round may
+        // only measure, and the last one only decides.
+        vector<int> rounds;
+        if (role != PartRole::Whole)
+            rounds.resize(ConstraintTables::cutOf(range.cut).mostCorrections + 3);
+        std::iota(rounds.begin(), rounds.end(), 0);
+        if (role != PartRole::Rounds)
+            rounds.insert(rounds.end(), {-1, -2});
+        for (const SplitStage& stage : vector<SplitStage>(some.begin(), some.end()))
+            if (waits)
+                addLaunches(stage.name, stage.name, {0});
+            else
+                for (std::size_t k = 0; k < stage.solves.size(); k++)
+                    addLaunches(stage.name, stage.nameOf((int) k), rounds);
     };
-    // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partRun.cc. The first round may
-    // only measure, and the last one only decides.
-    vector<int> rounds(ConstraintTables::cutOf(range.cut).mostCorrections + 3);
-    std::iota(rounds.begin(), rounds.end(), 0);
-    rounds.insert(rounds.end(), {-1, -2});
-    for (const SplitStage& stage : vector<SplitStage>(stages.begin(), stages.end()))
-        if (waits)
-            add(stage.name, stage.name, {0});
-        else
-            for (std::size_t k = 0; k < stage.solves.size(); k++)
-                add(stage.name, stage.nameOf((int) k), rounds);
+    if (!group.isLocal || !range.isJoined) {
+        add(stages, group, PartRole::All);
+        return;
+    }
+    // Stages of joined bodies have one solve each.
+    ThreadGroup ofOthers = group;
+    ofOthers.isLocal = false;
+    ofOthers.sharedFloats = group.factorNumbers;
+    vector<StageText> local, others;
+    for (const StageText& stage : stages) {
+        const bool isLocal = std::any_of(stage.steps.begin(), stage.steps.end(), isOfLocalParts);
+        (isLocal ? local : others).push_back(stage);
+    }
+    add(others, ofOthers, PartRole::All);
+    add(local, group, PartRole::Rounds);
+    add(local, ofOthers, PartRole::Whole);
 }
 
 } // namespace ConstraintPlugin

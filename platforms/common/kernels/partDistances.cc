@@ -142,7 +142,7 @@ DEVICE void addImpulse(LocalPart part, int entry, number4* sum) {
 }
 
 /** Displace places by the total multipliers of rows. */
-DEVICE void displaceLocal(const Arguments* a, int c SHARED_PARAMETER) {
+DEVICE void displaceLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     EACH_PLACE(place) {
         const int2 firstFour = ((LOCAL_ARG const int2*) (part.s + AT_PLACE_ROWS))[place];
@@ -166,6 +166,9 @@ DEVICE void displaceLocal(const Arguments* a, int c SHARED_PARAMETER) {
 #endif
     }
     THREAD_GROUP_SYNC
+#if HAS_JOINTS
+    displaceBodiesLocal(a, c, solve SHARED_ARGUMENT);
+#endif
 }
 
 /** Lambda_k grad sigma_k(0) of all rows, in the place of their bonds. */
@@ -191,13 +194,27 @@ DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER) {
     return part.m[AT_INVERSE_MASS + place] * sum;
 }
 
+#if HAS_JOINTS
+/** After findImpulsesLocal() and a barrier: displace bodies by their impulses, which rounds have computed in `number`. */
+DEVICE void settleBodies(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    EACH_PLACE(place) if (part.i[AT_PARTICLE + place] >= 0 && PARTICLE_OF(part.i[AT_PARTICLE + place]) >= a->numParticles)
+        store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), impulseLocal(place SHARED_ARGUMENT));
+    THREAD_GROUP_SYNC
+    displaceBodiesLocal(a, c, solve SHARED_ARGUMENT);
+}
+#endif
+
 #if !WAITS
 /** Leave impulses for the launch that moves particles. */
-DEVICE void keepImpulsesLocal(const Arguments* a, int c SHARED_PARAMETER) {
+DEVICE void keepImpulsesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     findImpulsesLocal(shared);
     THREAD_GROUP_SYNC
     EACH_PLACE(place)
         store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), impulseLocal(place SHARED_ARGUMENT));
+#if HAS_JOINTS
+    settleBodies(a, c, solve SHARED_ARGUMENT);
+#endif
 }
 #endif

@@ -29,6 +29,9 @@
 #define NOTE_FIRST_ROW 10
 #define NOT_FINITE_KEY 0x7f800000
 
+/** Stands for the error of a rigid body that violates the tolerance. */
+#define FLAGGED_ERROR 1e20f
+
 DEVICE void startNotes(LOCAL_ARG int* notes) {
     for (int n = 0; n < NUM_NOTES; n++)
         notes[n] = 0;
@@ -244,11 +247,15 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         a->partStamps[c] = (state->firstStamp + round) & 0x0fffffff; // a word has room for 30 bits
 #else
     for (int once = 0; once < (state->isOver && !state->isHandedOver); once++) {
-        keepImpulsesLocal(a, c SHARED_ARGUMENT);
+        keepImpulsesLocal(a, c, solve SHARED_ARGUMENT);
         findWorstRow(state SHARED_ARGUMENT);
         THREAD_GROUP_SYNC
         reportRound(a, c, solve, state SHARED_ARGUMENT);
     }
+#endif
+#if HAS_JOINTS
+    for (int once = 0; once < (state->isOver && !state->isHandedOver && solve->isOfBodies); once++)
+        flagBodies(a, c, !solve->isMeasured || iterations > 0);
 #endif
     Worst mine = start;
     bool hasTurned = false;
@@ -264,7 +271,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
 #endif
         }
         THREAD_GROUP_SYNC
-        displaceLocal(a, c SHARED_ARGUMENT);
+        displaceLocal(a, c, solve SHARED_ARGUMENT);
         mine = evaluateRowsLocal(solve, &hasTurned SHARED_ARGUMENT);
     }
 #if PART_ANGLES
@@ -278,6 +285,11 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
 #if PART_GLOBAL_ROWS
     for (int once = 0; once < !state->isOver; once++)
         EACH_GLOBAL_ROW(n) evaluateGlobalRow(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
+#endif
+#if HAS_JOINTS
+    if (iterations < 0 && solve->isOfBodies)
+        EACH_BODY(b) if (isFlagged(a, b))
+            noteWorst(&mine, a->rowStart[c], FLAGGED_ERROR, 0);
 #endif
     const int parity = round & 1;
     for (int once = 0; once < !state->isOver; once++) {

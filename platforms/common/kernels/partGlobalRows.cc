@@ -8,6 +8,26 @@
 #define THREADS_FOR_OTHERS (THREADS_FOR_ANGLES + THREADS_FOR(PART_EXPRESSIONS))
 #define EACH_GLOBAL_ROW(n) EACH_FROM_END(n, THREADS_FOR_OTHERS, NUM_GLOBAL_ROWS)
 
+#if HAS_JOINTS
+/** Take up a node of a joined body: its copy is displaced as it is. */
+DEVICE void takeNodeLocal(const Arguments* a, int c, int place, int number, Particle p SHARED_PARAMETER) {
+    const int node = PARTICLE_OF(number) - a->numParticles;
+    if (!(number & IS_FIXED)) {
+        const BodyConstants body = constantsOf(a, FIRST_JOINED + node / 2);
+        p.w = node % 2 == 0 ? body.inverseMass : body.rotations > 0 ? 1 / body.mass : 0;
+        takeNode(a, a->particleStart[c] + place);
+    }
+    takeParticleLocal(place, p.c, &p SHARED_ARGUMENT);
+}
+
+/** Displace the copies of bodies after impulses on their nodes. One that turns too far has a motion of NaN. */
+DEVICE void displaceBodiesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+    EACH_BODY(b) if (solve->what == POSITIONS)
+        displaceBody(a, b);
+    THREAD_GROUP_SYNC
+}
+#endif
+
 /** -sigma of a row that the part solves, with the gradient. */
 DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
                               bool* isTurned SHARED_PARAMETER) {
@@ -15,19 +35,21 @@ DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n,
     const int k = part.s[AT_GLOBAL_ROW + n], row = part.i[AT_FIRST_ROW] + k;
     if (k >= NUM_SOLVED)
         return;
-    mixed error, value;
-    const mixed sigma = residual(a, row, solve->what, solve->time, solve->timeScale, &error, &value);
+    mixed sigma, error, value;
+    if (solve->what == POSITIONS) {
+        const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);
+        sigma = residual(a, row, POSITIONS, solve->time, 1, &error, &value);
+        for (int element = first; element < end; element++)
+            part.g[AT_GRADIENT + element] = sizedVector(load3(a->gradient, FIRST_SLOT(row) + element - first), 0);
+    } else {
+        sigma = value = rateOfElements(part, k);
+        error = fabs(sigma) * part.r[AT_SCALE + k];
+    }
     part.f[AT_RIGHT_SIDE + k] = -sigma;
-    const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);
-    for (int element = first; element < end && solve->what == POSITIONS; element++)
-        part.g[AT_GRADIENT + element] = sizedVector(load3(a->gradient, FIRST_SLOT(row) + element - first), 0);
     if (!IS_OWN_LOCAL(k))
         return;
 #if IS_NARROWER
-    mixed rounding = 0;
-    for (int element = first; element < end; element++)
-        rounding += part.n[AT_IMPULSE + PLACE_OF(element)].w * part.g[AT_START_GRADIENT + element].w;
-    error += solve->timeScale * errorOf(a, row, SUM_ROUNDING * rounding, a->time, a->startGradient);
+    error += SUM_ROUNDING * part.r[AT_SCALE + k] * spreadOfElements(part, k);
 #endif
     noteWorst(worst, row, error, value);
     if (solve->what == POSITIONS)
@@ -52,7 +74,10 @@ DEVICE void takeGlobalStart(const Arguments* a, const PartSolve* solve, int n SH
         startElement(part, element, load3(a->startGradient, FIRST_SLOT(row) + element - first));
     if (k >= NUM_SOLVED)
         return;
-    a->offset[row] = a->rowRateOffset[row];
+    const mixed scale = solve->what == POSITIONS ? 1 : solve->timeScale;
+    part.r[AT_SCALE + k] = errorOf(a, row, scale, a->time, a->startGradient);
+    if (solve->what != POSITIONS)
+        part.m[AT_RATE + k] = rateOf(a, row, solve->what) + a->rowRateOffset[row];
     if (solve->workStage >= 0)
         a->workRate[solve->workStage * a->numRows + row] = a->rowRateOffset[row];
 }

@@ -1,23 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// All rounds of a solve of a stage, in one launch or in many (parts.cc), for parts of one kind; clusters as a whole are
-// General. Without SOLVES_WHOLE a test sees whether parts were left to the whole cluster: it has no solution then.
-
-/** All rounds of a cluster in one piece. */
-DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAMETER) {
-    PartSolve solve = describe_$SOLVE$(a);
-    PartState state = newPartState();
-    state.isOver = !isWanted;
-    Report start = newReport();
-    for (int once = 0; once < isWanted; once++)
-        start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
-    for (int round = 0; !state.isOver; round++) {
-        take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
-        THREAD_GROUP_SYNC
-    }
-    if (isWanted)
-        storePartState(a, c, &state);
-}
+// All rounds of a solve of a stage, in one launch or in many (parts.cc), for parts of one kind, and the whole cluster after
+// them (partWhole.cc), unless it has kernels of its own.
 
 #if WAITS
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
@@ -34,7 +18,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
     }
 #endif
-#if IS_SPLIT || IS_$KIND$_LOCAL
+#if $WHOLE$ && (IS_SPLIT || IS_$KIND$_LOCAL)
     for (int once = 0; once < state.isHandedOver; once++) {
         THREAD_GROUP_SYNC // others may still read what was decided by
 #if IS_$KIND$_LOCAL // otherwise what the whole cluster needs would take registers from the rounds
@@ -52,13 +36,18 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         adopt_$STAGE$_$KIND$(again, c, &solve, true SHARED_ARGUMENT);
     }
 #endif
+#if $WHOLE$
     finish_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+#else
+    for (int once = 0; once < !state.isHandedOver; once++)
+        finish_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+    storePartState(a, c, &state);
+#endif
 }
 #else
 /** A launch: round 0, 1, ..., or -1, the cluster as a whole where it is wanted, or -2, the end, in which no part reads what
  *  another writes. What a part keeps from launch to launch is in global memory. */
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
-    const int4 parts = a->partsOfCluster[c];
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
     if (a->round != 0)
@@ -68,10 +57,13 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         TAKE_$KIND$($SOLVE$)(a, c, a->round, start, &solve, &state SHARED_ARGUMENT);
         storePartState(a, c, &state);
     }
+#if $WHOLE$
+    const int4 parts = a->partsOfCluster[c];
     solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
     for (int once = 0; once < (a->round == -2); once++) {
         adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
         finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     }
+#endif
 }
 #endif

@@ -17,10 +17,16 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         const int number = particles[place], i = PARTICLE_OF(number);
         if (number < 0) // fewer than in other parts
             continue;
-        const mixed3 position = positionOf(a, i);
         Particle p;
         p.v = p.d = p.c = make_mixed3(0, 0, 0);
         p.w = 0;
+#if HAS_JOINTS
+        if (i >= a->numParticles) {
+            takeNodeLocal(a, c, place, number, p SHARED_ARGUMENT);
+            continue;
+        }
+#endif
+        const mixed3 position = positionOf(a, i);
         if (!(number & IS_FIXED)) {
             p = loadParticle(a, i);
             const bool isMoved = WAITS && (number & IS_MOVED) != 0;
@@ -30,6 +36,9 @@ $BEFORE$#if PART_GLOBAL_ROWS
         }
         takeParticleLocal(place, position, &p SHARED_ARGUMENT);
     }
+#if HAS_JOINTS
+    EACH_BODY(b) copyBody(a, bodyOf(a, b), b);
+#endif
 #if PART_GLOBAL_ROWS
     findGlobalStarts(a, c);
 #endif
@@ -47,6 +56,12 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + part.m[AT_TOTAL + k];
     }
     findImpulsesLocal(shared);
+#if HAS_JOINTS
+    THREAD_GROUP_SYNC
+    settleBodies(a, c, solve SHARED_ARGUMENT);
+    EACH_BODY(b) if (ownsBody(a, b))
+        copyBody(a, b, bodyOf(a, b));
+#endif
     const bool isReported = !state->isHandedOver && !solve->isSilent;
     if (isReported)
         findWorstRow(state SHARED_ARGUMENT);
@@ -55,6 +70,12 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         const int number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
         if (!(number & IS_MOVED))
             continue;
+#if HAS_JOINTS
+        if (i >= a->numParticles) {
+            store3(a->impulse, i, impulseLocal(place SHARED_ARGUMENT));
+            continue;
+        }
+#endif
         Particle p = particleLocal(place SHARED_ARGUMENT);
         p.c = impulseLocal(place SHARED_ARGUMENT);
 $AFTER$        storeParticle(a, i, &p);

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// What parts leave to their cluster as a whole, with rows that are General, as one part without halo. Without SOLVES_WHOLE
+// a test sees whether anything was left: it has no solution then.
+
+/** All rounds of a cluster in one piece. */
+DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAMETER) {
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = newPartState();
+    state.isOver = !isWanted;
+    Report start = newReport();
+    for (int once = 0; once < isWanted; once++)
+        start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+    for (int round = 0; !state.isOver; round++) {
+        take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+        THREAD_GROUP_SYNC
+    }
+    if (isWanted)
+        storePartState(a, c, &state);
+}
+
+// Where parts with joined bodies are in shared memory, this has kernels of its own: in one with both, the compiler would run
+// out of registers. No part of a cluster that was handed over has moved anything by then.
+#if !$ROUNDS$
+#if WAITS
+DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+    const int4 parts = a->partsOfCluster[c];
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = loadPartState(a, c);
+    for (int once = 0; once < state.isHandedOver; once++) {
+        begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+        THREAD_GROUP_SYNC
+        solve_$STAGE$(a, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
+        WAIT_FOR_PARTS(c)
+        adopt_$STAGE$_General(a, c, &solve, true SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+    }
+}
+#else
+/** A launch: -1, the whole cluster, or -2, the end. */
+DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+    const int4 parts = a->partsOfCluster[c];
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = loadPartState(a, c);
+    for (int once = 0; once < (a->round == -1 && state.isHandedOver); once++)
+        begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC
+    solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
+    for (int once = 0; once < (a->round == -2); once++) {
+        adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+    }
+}
+#endif
+#endif
