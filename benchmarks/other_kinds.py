@@ -11,6 +11,7 @@ import openmm as mm
 
 import openmmconstraints as mc
 
+MOST_OF_HYDROGEN = 4.1  # amu, with mass that is taken from its neighbour
 EXPRESSION = "distance(p1, p3) + 0.3*distance(p2, p3)^2 - q"
 
 
@@ -20,8 +21,8 @@ def angles_of(system: mm.System) -> mm.HarmonicAngleForce:
 
 
 def hold_others(system: mm.System, positions: np.ndarray, angles: int, expressions: int, bodies: int) -> None:
-    """Hold so many angles, as many dihedrals, expressions of three particles, and rigid bodies: carbons with their
-    hydrogens, which bonds join to the rest. Each are spread evenly over the System, at their present values.
+    """Hold so many angles, as many dihedrals, expressions of three particles, and rigid bodies: atoms with
+    their hydrogens, which bonds join to the rest. Each are spread evenly over the System, at their present values.
 
     :raises ValueError: if there are fewer
     """
@@ -51,14 +52,18 @@ def spread(places: list, count: int, first: int = 0) -> list:
 
 
 def hold_bodies(system: mm.System, positions: np.ndarray, count: int, force: mc.ConstraintForce) -> set[int]:
-    """Hold carbons with two or three hydrogens as rigid bodies; returns the hydrogens."""
+    """Hold atoms with two or three hydrogens as rigid bodies, but no water; returns the hydrogens."""
     hydrogens: dict[int, list[int]] = {}
+    joined = set()  # to other atoms than hydrogens
     for n in range(system.getNumConstraints()):
         pair = system.getConstraintParameters(n)[:2]
         light, heavy = sorted(pair, key=lambda i: system.getParticleMass(i)._value)
-        if system.getParticleMass(light)._value < 2 and 11.5 < system.getParticleMass(heavy)._value < 12.5:
+        if system.getParticleMass(light)._value < MOST_OF_HYDROGEN:
             hydrogens.setdefault(heavy, []).append(light)
-    bodies = spread([(carbon, *some) for carbon, some in sorted(hydrogens.items()) if len(some) > 1], count)
+        else:
+            joined |= {light, heavy}
+    groups = [(atom, *some) for atom, some in sorted(hydrogens.items()) if len(some) > 1 and atom in joined]
+    bodies = spread(groups, count)
     for body in bodies:
         force.addRigidBody(list(body), [mm.Vec3(*positions[i]) for i in body])
     return {i for body in bodies for i in body[1:]}
