@@ -195,7 +195,7 @@ def _chemical(name: str) -> str:
 def _draw_mean_force(panel: SubFigure, results: Results) -> None:
     above, below = panel.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     above.set_title("Mean force on a held dihedral")
-    below.set(xlabel="dihedral of butane (degrees)", ylabel="ours - exact")
+    below.set(xlabel="dihedral of butane (degrees)", ylabel="ours - exact\n(kJ/mol/rad)")
     above.set_ylabel("dA/dφ (kJ/mol/rad)")
     found = results.mean_forces
     if found is None:
