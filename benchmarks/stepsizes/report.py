@@ -167,7 +167,8 @@ def _plot(found: dict[str, Summaries], path: Path) -> None:
             found_labels.update(zip(labels, handles, strict=True))
         ordered = [label for label in (*CLASSES, *POTENTIALS) if label in found_labels]
         handles = [found_labels[label] for label in ordered]
-        figure.legend(handles, ordered, loc="outside lower center", ncols=len(ordered))  # covers nothing
+        # It covers nothing there.
+        figure.legend(handles, ordered, title="mean ± standard error", loc="outside lower center", ncols=len(ordered))
         figure.savefig(path, dpi=110)
 
 
