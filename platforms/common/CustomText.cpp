@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "CustomText.h"
 #include "CentroidCoordinate.h"
+#include "CentroidDistance.h"
 #include "ConstraintKernelSources.h"
 #include <algorithm>
 #include <map>
@@ -53,12 +54,14 @@ vector<Form> formsOf(const ConstraintSet& set) {
     for (size_t form = 0; form < set.custom.size(); form++) {
         CustomCoordinate& custom = *set.custom[form];
         const auto* centroids = dynamic_cast<const CentroidCoordinate*>(&custom);
-        const CustomCoordinate& ofPoints = centroids == nullptr ? custom : centroids->getOfCentroids();
-        const auto [known, isNew] = names.emplace(&ofPoints, "custom" + to_string(form));
         const int numTables = (int) custom.tableData().size();
-        if (numParticles[form] > 0 && !custom.kernelText(known->second).empty())
+        const bool isByHand = dynamic_cast<const CentroidDistance*>(&custom) != nullptr;
+        if (numParticles[form] > 0 && !isByHand) {
+            const CustomCoordinate& ofPoints = centroids == nullptr ? custom : centroids->getOfCentroids();
+            const auto [known, isNew] = names.emplace(&ofPoints, "custom" + to_string(form));
             forms.push_back({(int) form, known->second, isNew, numParticles[form], firstGlobal, firstTable, numTables,
                              &custom, centroids});
+        }
         firstGlobal += (int) custom.getGlobals().size();
         firstTable += numTables;
     }
