@@ -164,8 +164,11 @@ double costOf(const SymbolicFactor& factor) {
 bool factorByRounds(const std::vector<std::vector<int>>& neighbours, std::size_t widest, long long maxUpdates,
                     const EliminationLimits& limits, SymbolicFactor& factor) {
     constexpr std::size_t mostForBoth = 512; // rows: levels take most of the time of few rows, updates of many
+    std::vector<std::size_t> lowDegrees = {4};
+    if (neighbours.size() <= mostForBoth)
+        lowDegrees.push_back(6);
     bool isFound = false;
-    for (std::size_t alwaysLow = 4; alwaysLow <= (neighbours.size() <= mostForBoth ? 6 : 4); alwaysLow += 2) {
+    for (std::size_t alwaysLow : lowDegrees) {
         std::vector<int> rounds = orderByRounds(neighbours, alwaysLow, widest, maxUpdates);
         SymbolicFactor next;
         if (!rounds.empty() && findColumns(neighbours, std::move(rounds), next, limits) &&
