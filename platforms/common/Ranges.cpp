@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Which threads solve a general cluster, and which clusters one launch takes.
+#include "ConstraintTables.h"
+#include <algorithm>
+#include <iterator>
+
+namespace ConstraintPlugin {
+
+namespace {
+
+/** Slots up to which one thread solves a general cluster. */
+constexpr int maxThreadSlots = 64;
+
+int blockSizeFor(int rows) {
+    return rows > 1024 ? maxBlockSize : rows > 256 ? 256 : 128;
+}
+
+} // namespace
+
+ThreadGroupKind ConstraintTables::threadGroupOf(const ConstraintGraph& graph, const Cluster& cluster,
+                                                bool hasParts) const {
+    if (hasParts)
+        return ThreadGroupKind::Part;
+    const int numSlots = graph.slotStart[cluster.end] - graph.slotStart[cluster.begin];
+    if (!available.hasBlocks || (cluster.size() <= maxThreadRows && numSlots <= maxThreadSlots))
+        return ThreadGroupKind::Thread;
+    if (!available.hasGrid || cluster.factor < 0)
+        return ThreadGroupKind::Block;
+    // Each level is a barrier in the factorization and one in the substitution.
+    const SymbolicFactor& factor = graph.factors[cluster.factor];
+    const long long entries = (long long) factor.entryRow.size();
+    return 2 * (cluster.size() + entries) > available.sharedNumbers(std::min(maxBlockSize, available.largestBlock)) &&
+                   factor.numUpdates + 2 * entries > 2 * factor.numLevels * available.gridCost
+               ? ThreadGroupKind::Grid
+               : ThreadGroupKind::Block;
+}
+
+ConstraintTables::Server ConstraintTables::serverOf(const ConstraintSet& set, const ConstraintGraph& graph,
+                                                    const Cluster& cluster, const InParts& inParts) const {
+    const std::vector<Part>& parts = inParts.parts;
+    const bool isJoined = std::any_of(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end,
+                                      [&](int k) { return set.isJoined(set.constraints[k]); });
+    const ThreadGroupKind group = threadGroupOf(graph, cluster, !parts.empty());
+    Server server{isJoined,
+                  isClusterAtBorder(set, graph.rows[cluster.begin]),
+                  group,
+                  cluster.kind == ClusterSolverKind::Iterative,
+                  64,
+                  false,
+                  parts.size() > 1,
+                  (int) parts.size() > available.waitingBlocks,
+                  false,
+                  inParts.cut};
+    if (group == ThreadGroupKind::Grid)
+        server.blockSize = std::min(maxBlockSize, available.largestBlock);
+    if (group == ThreadGroupKind::Part) {
+        int rows = 0, numbers = 0;
+        for (const Part& part : parts) {
+            rows = std::max(rows, part.factor.size() + (int) part.ring.size());
+            numbers = std::max(numbers, 2 * (part.factor.size() + (int) part.factor.entryRow.size()));
+        }
+        PartCounts largest;
+        for (const PartCounts& each : inParts.counts)
+            largest.include(each);
+        server.blockSize = blockSizeOfPart(rows, largest);
+        server.isShared = numbers <= available.sharedNumbers(server.blockSize);
+        server.isLocal = !inParts.counts.empty() && fitsShared(largest, server.blockSize);
+    }
+    if (group == ThreadGroupKind::Block) {
+        server.blockSize = std::min(blockSizeFor(cluster.size()), available.largestBlock);
+        server.isShared =
+            cluster.factor >= 0 && 2LL * (cluster.size() + (int) graph.factors[cluster.factor].entryRow.size()) <=
+                                       available.sharedNumbers(server.blockSize);
+    }
+    return server;
+}
+
+void ConstraintTables::addGeneral(const ConstraintSet& set, const ConstraintGraph& graph) {
+    std::vector<Served> served;
+    for (const Cluster& cluster : graph.clusters) {
+        InParts inParts = partsFor(set, graph, cluster, available.hasParts);
+        const Server server = serverOf(set, graph, cluster, inParts);
+        served.push_back({server, {&cluster}, std::move(inParts.parts), std::move(inParts.counts)});
+    }
+    std::stable_sort(served.begin(), served.end(),
+                     [](const Served& a, const Served& b) { return a.server < b.server; });
+    rowStart = {numRows};
+    particleStart = particleSlotStart = entryStart = couplingStart = {0};
+    levelStart = levelTargetStart = levelEntryStart = updateStart = {0};
+    colourStart = colourRowStart = clusterBodyStart = {0};
+    for (int row = 0; row < numRows; row++) {
+        rowOwner.push_back(row);
+        rowWhole.push_back(row);
+    }
+    for (std::size_t first = 0, last = 0; first < served.size(); first = last) {
+        last = endOfRange(served, first);
+        std::vector<Served> ofRange(std::make_move_iterator(served.begin() + (std::ptrdiff_t) first),
+                                    std::make_move_iterator(served.begin() + (std::ptrdiff_t) last));
+        addRange(set, graph, ofRange[0].server.isLocal ? inBundles(std::move(ofRange)) : ofRange);
+    }
+}
+
+/** Those that are served alike, and after them others that need less, if they are few. Parts that stay in shared memory
+ *  fill a multiprocessor each, whatever they need, as long as the most of all fits: those that are served alike are not
+ *  taken apart. */
+std::size_t ConstraintTables::endOfRange(const std::vector<Served>& served, std::size_t first) const {
+    const Server& server = served[first].server;
+    PartCounts largest;
+    int blockSize = 0;
+    std::size_t last = first;
+    while (last < served.size()) {
+        const Server& next = served[last].server;
+        blockSize = std::max(blockSize, next.blockSize);
+        std::size_t end = last;
+        for (; end < served.size() && !(next < served[end].server); end++)
+            for (const PartCounts& counts : served[end].counts)
+                largest.include(counts);
+        const bool isOther = next.isJoined != server.isJoined || next.isAtBorder != server.isAtBorder ||
+                             next.group != server.group || next.isIterative != server.isIterative ||
+                             next.exceedsDevice != server.exceedsDevice || next.isLocal != server.isLocal ||
+                             next.cut != server.cut;
+        const bool needsOwn = server.isLocal ? !fitsShared(largest, blockSize) : (int) (end - last) >= minOwnRange;
+        if (last > first && (isOther || needsOwn))
+            break;
+        last = end;
+    }
+    return last;
+}
+
+void ConstraintTables::addRange(const ConstraintSet& set, const ConstraintGraph& graph,
+                                const std::vector<Served>& served) {
+    const Server& server = served[0].server;
+    Range range{server.group,       server.isIterative,
+                server.isJoined,    server.isAtBorder,
+                server.isSplit,     server.exceedsDevice,
+                server.blockSize,   numGeneralClusters,
+                numGeneralClusters, 0,
+                server.cut};
+    for (const Served& one : served) {
+        range.last += std::max((int) one.parts.size(), 1);
+        range.blockSize = std::max(range.blockSize, one.server.blockSize);
+    }
+    int whole = range.last; // of the next cluster that has several parts
+    for (const Served& one : served)
+        if (one.parts.size() > 1)
+            addParts(set, graph, *one.clusters[0], one.parts, whole++);
+        else
+            addWhole(set, graph, one.clusters, !one.parts.empty(), false);
+    std::size_t part = (std::size_t) range.first;
+    for (const Served& one : served) {
+        const std::size_t end = part + std::max(one.parts.size(), (std::size_t) 1);
+        if (one.parts.size() > 1) {
+            for (int row = rowStart[part]; row < rowStart[end]; row++)
+                rowWhole[row] += numRows;
+            addWhole(set, graph, one.clusters, true, true);
+        }
+        part = end;
+    }
+    range.end = numGeneralClusters;
+    ranges.push_back(range);
+    addPartTables(set, range, served);
+}
+
+} // namespace ConstraintPlugin
