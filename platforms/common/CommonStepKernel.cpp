@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "CommonStepKernel.h"
 #include "ConstraintForceInfo.h"
-#include "DeviceMemory.h"
 #include "MovingTargets.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/MonteCarloAnisotropicBarostat.h"
@@ -24,22 +23,6 @@ namespace {
 
 /** Largest number of steps between checks for failures, so that a run does not continue long after one. */
 constexpr int longestRun = 10'000;
-
-/** Largest relative error that the device projects itself; the host projects larger ones. */
-constexpr double farOff = 0.5;
-
-const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
-const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}};
-
-/** The kinetic energy of velocities at the time of the positions, tangent to the constraints there. */
-StageText kineticEnergyStage(const StepScheme& scheme) {
-    StageText stage{"kineticEnergy", {"keepVelocity", "stay", "projectPositions", "requireUnmoved"}};
-    if (scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected)
-        stage.steps.push_back("halfKick"); // velocities are half a step behind
-    for (const char* step : {"projectVelocities", "addVelocityCorrection", "noteKineticEnergy"})
-        stage.steps.push_back(step);
-    return stage;
-}
 
 /** Deselects a context while OpenMM's own code runs, which may select others. OpenMM 8.4 has no ContextDeselector. */
 class Deselection {
@@ -172,115 +155,6 @@ Centroids CommonStepKernel::centroids() const {
     return std::atoi(chosen) == 0 ? Centroids::Merged : Centroids::Bordered;
 }
 
-bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) const {
-    return !(integrator.getWarmStart() && solver->getMethod() == Method::Iterative);
-}
-
-void CommonStepKernel::requireMemory(const ConstraintIntegrator& integrator) {
-    ArraySizes sizes(*solver, hasSmallClusters(integrator), ConstraintProgram::usesParts(cc));
-    takeStages(sizes, allStages(), cc);
-    requireDeviceMemory(*device, *solver, sizes);
-}
-
-vector<StageText> CommonStepKernel::allStages() const {
-    vector<StageText> all = stages();
-    all.push_back(projectPositionsStage);
-    all.push_back(projectVelocitiesStage);
-    if (scheme.kineticEnergy != StepScheme::KineticEnergy::Plain)
-        all.push_back(kineticEnergyStage(scheme));
-    return all;
-}
-
-double CommonStepKernel::innerTolerance(const ConstraintIntegrator& integrator) const {
-    const ProjectionSettings settings = projectionSettings(integrator);
-    return max(solver->innerTolerance(settings.reachedTolerance()), settings.smallestTolerance);
-}
-
-/** Accelerations are solved to rounding, whatever the tolerance. */
-bool CommonStepKernel::wantsCoarse(const ConstraintIntegrator& integrator) const {
-    return !scheme.isExplicit && ConstraintProgram::isCoarse(innerTolerance(integrator));
-}
-
-bool CommonStepKernel::hasProgramFor(const ConstraintIntegrator& integrator) const {
-    return program != nullptr && revision == solver->getRevision() &&
-           smallInRegisters == hasSmallClusters(integrator) && isCoarse == wantsCoarse(integrator);
-}
-
-void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, int step) {
-    if (hasProgramFor(integrator))
-        return;
-    const bool inRegisters = hasSmallClusters(integrator);
-    const bool willBeCoarse = wantsCoarse(integrator);
-    requireMemory(integrator); // another method has another factor
-    refreshReading();
-    workBefore = record->reading.work;
-    heatBefore = record->reading.heat;
-    program =
-        make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages(), scheme.sumsStages, willBeCoarse);
-    forcesAreKept = false; // those of slow levels were in the other one
-    revision = solver->getRevision();
-    smallInRegisters = inRegisters;
-    isCoarse = willBeCoarse;
-    referenceTime = 0; // the initial value in the program
-    globalsOnDevice.clear();
-    takeOrder(step);
-    uploadMultipliers(integrator.getStepSize());
-}
-
-void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
-    KernelArguments& numbers = program->arguments;
-    const ProjectionSettings settings = projectionSettings(integrator);
-    const double tolerance = settings.reachedTolerance(), dt = integrator.getStepSize();
-    numbers.set("tolerance", tolerance);
-    numbers.set("threshold", settings.threshold());
-    numbers.set("innerTolerance", innerTolerance(integrator));
-    numbers.set("maxIterations", integrator.getMaxIterations());
-    numbers.set("warmStart", integrator.getWarmStart() ? 1 : 0);
-    numbers.set("dt", dt);
-    numbers.set("driftTime", driftTime(integrator));
-    numbers.set("timeScale", settings.timeScale);
-    numbers.set("rounding", 8 * settings.positionEpsilon);
-    numbers.set("velocityRounding", isSinglePrecision() ? 1e-6 : 1e-14);
-    numbers.set("farOff", farOff);
-    if (solver->getGlobals() != globalsOnDevice) {
-        globalsOnDevice = solver->getGlobals();
-        program->forgetResponses(); // gradients may depend on them
-        numbers.upload("customGlobals", globalsOnDevice);
-        if (!solver->getSet().globals.empty())
-            uploadTargets();
-    }
-    // Impulses are over dt, or over dt/2 if the step has two halves.
-    const double factor = scheme.isExplicit ? 0.5 * dt : scheme.hasTwoHalves ? 0.5 / dt : 1 / dt;
-    numbers.set("lambdaToWork", scheme.isExplicit ? factor : factor * scheme.positionFactor * numDrifts(integrator));
-    numbers.set("muToWork", scheme.isExplicit ? factor : factor * dt * scheme.velocityFactor);
-    if (!(dt > 0)) {
-        numbers.set("lambdaToWork", 0.0);
-        numbers.set("muToWork", 0.0);
-    }
-    setOwnNumbers(integrator);
-}
-
-void CommonStepKernel::uploadTargets() {
-    program->arguments.upload("rowTarget", program->tables().targetsAt(solver->getSet(), referenceTime));
-}
-
-void CommonStepKernel::setStepState() {
-    Vec3 a, b, c;
-    cc.getPeriodicBoxVectors(a, b, c);
-    program->arguments.set("boxA", a);
-    program->arguments.set("boxB", b);
-    program->arguments.set("boxC", c);
-    // Kernels measure time from a reference nearby, at which the host computes the targets, so that single precision
-    // loses no digits in a long run. The reference depends on the time only, so steps are reproducible.
-    const double reference = solver->moves() ? 8 * floor(cc.getTime() / 8) : 0;
-    if (reference != referenceTime) {
-        referenceTime = reference;
-        uploadTargets();
-        program->arguments.set("referenceTime", reference);
-    }
-    setTimeOfLaunches(cc.getTime());
-}
-
 void CommonStepKernel::takeOrder(int step) {
     auto order = make_shared<Order>();
     order->atomIndex = cc.getAtomIndex();
@@ -289,11 +163,6 @@ void CommonStepKernel::takeOrder(int step) {
     frames.push_back({step, order, deviceBox()});
     program->forgetResponses();
     orderHasChanged = false;
-}
-
-void CommonStepKernel::uploadCells(const vector<mm_int4>& cells) {
-    if (!solver->getSet().custom.empty())
-        program->arguments["cellOffsets"].uploadSubArray(cells.data(), 0, numParticles(), false);
 }
 
 const CommonStepKernel::Frame& CommonStepKernel::frameOf(int step) const {
@@ -311,27 +180,6 @@ int CommonStepKernel::constraintOf(int row, int firstParticle) const {
 int CommonStepKernel::constraintOf(int row, const Order& order) const {
     const int k = program->tables().constraintOf[row];
     return constraintOf(row, order.atomIndex[solver->getSet().constraints[k].particles[0]]);
-}
-
-void CommonStepKernel::uploadMultipliers(double stepSize) {
-    const Impulses kept = solver->getImpulses();
-    const int numRows = program->tables().numRows;
-    vector<double> lambda(2 * numRows), mu(2 * numRows); // whichever buffer is next
-    for (int row = 0; row < numRows; row++) {
-        const int k = constraintOf(row, *frames.back().order);
-        lambda[row] = lambda[numRows + row] = kept.lambda[k];
-        mu[row] = mu[numRows + row] = kept.mu[k];
-    }
-    program->arguments.upload("lambda", lambda);
-    program->arguments.upload("mu", mu);
-    multipliers = {frames.back().order, stepSize, solver->getImpulsesRevision()};
-}
-
-/** Whether the device has the multipliers from which a warm start begins: the last step's, if since then neither the
- *  order of particles nor the step size has changed, and nobody has set the solver's. */
-bool CommonStepKernel::hasMultipliersFor(const ConstraintIntegrator& integrator) const {
-    return multipliers.order != nullptr && multipliers.stepSize == integrator.getStepSize() &&
-           multipliers.revision == solver->getImpulsesRevision() && multipliers.order->atomIndex == cc.getAtomIndex();
 }
 
 // ---- steps -------------------------------------------------------------------------------------------------------
