@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Constraints whose particles are all in one declared rigid body: the body holds them, or they contradict it.
+// Constraints whose particles are all in one declared rigid body, which holds them.
+#include "support/AbsorbedSample.h"
 #include "support/Messages.h"
-#include "support/Simulation.h"
-#include <functional>
 #include <gtest/gtest.h>
 
 using namespace ConstraintPlugin;
@@ -12,60 +11,7 @@ using namespace OpenMM;
 
 namespace {
 
-/** Two rigid waters, the second one turned and shifted. */
-Vectors twoWaters() {
-    const double d = 0.09572, half = 0.5 * 1.82421813;
-    const Vec3 first(d * std::cos(half), d * std::sin(half), 0), second(d * std::cos(half), -d * std::sin(half), 0);
-    Vectors x = {Vec3(), first, second};
-    for (int i = 0; i < 3; i++) {
-        const Vec3 r = x[i];
-        x.emplace_back(Vec3(0.1, 0.21, 0.28) + Vec3(r[1], 0.6 * r[0], 0.8 * r[0]));
-    }
-    return x;
-}
-
-/** Eight particles: 0 to 5 are two waters in one rigid body, 6 and 7 are free. */
-struct Sample {
-    System system;
-    ConstraintForce* force = new ConstraintForce();
-    Vectors x = twoWaters();
-
-    explicit Sample(bool withBody = true) {
-        for (int i = 0; i < 6; i++)
-            system.addParticle(i % 3 == 0 ? 16 : 1);
-        for (int i = 0; i < 2; i++)
-            system.addParticle(12);
-        x.emplace_back(-0.12, 0.05, 0.02);
-        x.emplace_back(-0.3, 0.3, 0.1);
-        system.setDefaultPeriodicBoxVectors(Vec3(3, 0, 0), Vec3(0, 3, 0), Vec3(0, 0, 3));
-        if (withBody)
-            addBody({0, 1, 2, 3, 4, 5});
-        force->setParticleNames({"W1:O", "W1:H1", "W1:H2", "W2:O", "W2:H1", "W2:H2", "C", "D"});
-        system.addForce(force);
-        auto* field = new CustomExternalForce("40*x + 25*sin(30*y) - 30*z*x");
-        for (int i = 0; i < system.getNumParticles(); i++)
-            field->addParticle(i);
-        system.addForce(field);
-    }
-    void addBody(const std::vector<int>& particles) {
-        force->addRigidBody(particles, at(particles));
-    }
-    Vectors at(const std::vector<int>& particles) const {
-        Vectors positions;
-        for (int p : particles)
-            positions.push_back(x[p]);
-        return positions;
-    }
-    double distance(int i, int j) const {
-        return length(x[i] - x[j]);
-    }
-    CustomConstraintForce* addExpression(const std::string& text, const std::vector<int>& particles) {
-        auto* expression = new CustomConstraintForce((int) particles.size(), text);
-        expression->addConstraint(particles, {});
-        system.addForce(expression);
-        return expression;
-    }
-};
+using Sample = AbsorbedSample;
 
 class Absorbed : public testing::TestWithParam<std::string> {
 protected:
@@ -95,8 +41,6 @@ protected:
                 EXPECT_NEAR(length(x[i] - x[j]), sample.distance(i, j), bound) << i << " " << j;
     }
 };
-
-const std::vector<int> allOfBody = {0, 1, 2, 3, 4, 5};
 
 TEST_P(Absorbed, TwoWatersWithARoundedLengthRun) {
     Sample sample;
@@ -250,212 +194,6 @@ TEST_P(Absorbed, WhatOpenMMMovesOntoAbsorbedLengthsReturnsToTheShape) {
     expectShape(sample, context->getState(State::Positions).getPositions(), allOfBody, 1e-13);
 }
 
-// ---- what contradicts a body
-// ------------------------------------------------------------------------------------------
-
-struct Contradiction {
-    const char* name;
-    std::function<void(Sample&)> make;
-    std::string kind;
-    std::vector<int> constraints, particles;
-    std::vector<std::string> texts;
-};
-
-const std::vector<Contradiction>& contradictions() {
-    static const std::vector<Contradiction> list = {
-        {"SystemConstraint",
-         [](Sample& s) { s.system.addConstraint(0, 1, 0.0985); },
-         "contradictory",
-         {0},
-         {0, 1},
-         {"System constraint 0 (particles 0 and 1: W1:O and W1:H1)", "0.0985 nm", "0.09572 nm",
-          "rigid body 0 of the ConstraintForce with index 0", "system.removeConstraint(0)"}},
-        {"Distance",
-         [](Sample& s) { s.force->addDistance(4, 1, 1.021 * s.distance(1, 4)); },
-         "contradictory",
-         {0},
-         {4, 1},
-         {"distance 0", "W2:H1 and W1:H1", "setDistanceParameters(0, ...)"}},
-        {"Angle",
-         [](Sample& s) { s.force->addAngle(1, 0, 2, 1.87); },
-         "contradictory",
-         {0},
-         {1, 0, 2},
-         {"angle 0", "1.87 rad", "1.82422 rad", "0.04"}},
-        {"Dihedral",
-         [](Sample& s) { s.force->addDihedral(1, 0, 3, 4, 3); },
-         "contradictory",
-         {0},
-         {1, 0, 3, 4},
-         {"dihedral 0", "3 rad"}},
-        {"Centroids",
-         [](Sample& s) {
-             s.force->addCentroidDistance({0, 1}, {3, 4}, 0.37);
-         },
-         "contradictory",
-         {0},
-         {0, 1, 3, 4},
-         {"centroid distance 0", "0.37 nm", "the tolerance is 1e-05"}},
-        {"Expression",
-         [](Sample& s) {
-             s.addExpression("distance(p1,p2)-0.1", {0, 1});
-         },
-         "contradictory",
-         {0},
-         {0, 1},
-         {"constraint 0 of the CustomConstraintForce", "distance(p1,p2)-0.1", "-0.00428"}},
-        {"MovingDistance",
-         [](Sample& s) { s.force->addDistance(0, 1, s.distance(0, 1), 0.01); },
-         "moving",
-         {0},
-         {0, 1},
-         {"distance 0", "changes in time", "rigid body 0"}},
-        {"MovingCentroids",
-         [](Sample& s) { s.force->addCentroidDistance({0}, {1}, s.distance(0, 1), 0.01); },
-         "moving",
-         {0},
-         {0, 1},
-         {"centroid distance 0", "changes in time", "rigid body 0"}},
-        {"MovingExpression",
-         [](Sample& s) {
-             s.addExpression("distance(p1,p2)-0.09572-0.01*t", {0, 1});
-         },
-         "moving",
-         {0},
-         {0, 1},
-         {"changes in time", "rigid body 0"}},
-        {"Parameter",
-         [](Sample& s) {
-             s.addExpression("distance(p1,p2)-d", {0, 1})->addGlobalParameter("d", 0.09572);
-         },
-         "moving",
-         {0},
-         {0, 1},
-         {"Context parameter \"d\"", "rigid body 0"}},
-        {"DihedralOnALine",
-         [](Sample& s) {
-             s.system.setDefaultPeriodicBoxVectors(Vec3(4, 0, 0), Vec3(0, 4, 0), Vec3(0, 0, 4));
-             s.force->setRigidBodyParameters(0, {0, 1, 2, 3},
-                                             {Vec3(), Vec3(0.1, 0, 0), Vec3(0.2, 0, 0), Vec3(0.3, 0.1, 0)});
-             s.force->addDihedral(0, 1, 2, 3, 1);
-         },
-         "straight",
-         {0},
-         {0, 1, 2, 3},
-         {"dihedral 0", "no value", "one line"}},
-        {"SharedLength",
-         [](Sample& s) {
-             Vectors wider = s.at({4, 5, 6});
-             wider[1] += Vec3(0.001, 0, 0);
-             s.force->addRigidBody({4, 5, 6}, wider);
-         },
-         "contradictory",
-         {},
-         {4, 5},
-         {"rigid body 1 of the ConstraintForce with index 0", "particle 4 (W2:H1) and particle 5 (W2:H2)",
-          "rigid body 0 of the ConstraintForce with index 0"}},
-        {"MirrorImage",
-         [](Sample& s) {
-             Vectors mirrored = s.at({0, 1, 2, 3, 4, 5});
-             for (Vec3& x : mirrored)
-                 x[2] = -x[2];
-             s.force->addRigidBody({0, 1, 2, 3, 4, 5}, mirrored);
-         },
-         "contradictory",
-         {},
-         {0, 1, 2, 3, 4, 5},
-         {"rigid body 1", "mirror image", "rigid body 0"}},
-        {"OnePlace",
-         [](Sample& s) {
-             s.force->addRigidBody({6, 7}, {Vec3(), Vec3()});
-         },
-         "shape",
-         {},
-         {6, 7},
-         {"rigid body 1", "particle 6 (C) and particle 7 (D) are at one place", "addRigidBody"}},
-        {"Twice",
-         [](Sample& s) {
-             s.force->addRigidBody({6, 7, 6}, {Vec3(), Vec3(0.1, 0, 0), Vec3(0.2, 0, 0)});
-         },
-         "shape",
-         {},
-         {6, 7, 6},
-         {"rigid body 1", "particle 6 (C) is listed twice"}},
-        {"NotFinite",
-         [](Sample& s) {
-             s.force->addRigidBody({6, 7}, {Vec3(), Vec3(0.1, NAN, 0)});
-         },
-         "shape",
-         {},
-         {6, 7},
-         {"rigid body 1", "particle 7 (D) has a position that is not finite"}},
-        {"Empty", [](Sample& s) { s.force->addRigidBody({}, {}); }, "shape", {}, {}, {"rigid body 1", "at least 1"}},
-        {"TooFewPositions",
-         [](Sample& s) {
-             s.force->addRigidBody({6, 7}, {Vec3()});
-         },
-         "shape",
-         {},
-         {6, 7},
-         {"rigid body 1", "2 particles", "1 positions"}},
-        {"TooLargeForTheBox",
-         [](Sample& s) {
-             s.force->setUsesPeriodicBoundaryConditions(true);
-             s.force->addRigidBody({6, 7}, {Vec3(), Vec3(1.6, 0, 0)});
-         },
-         "box",
-         {},
-         {6, 7},
-         {"rigid body 1", "1.6", "half the shortest width"}},
-    };
-    return list;
-}
-
-class Contradictory : public testing::TestWithParam<Contradiction> {};
-
-TEST_P(Contradictory, IsRefusedByName) {
-    const Contradiction& expected = GetParam();
-    Sample sample;
-    expected.make(sample);
-    RattleIntegrator integrator(0.001);
-    try {
-        Context context(sample.system, integrator, requirePlatform("Reference"));
-        FAIL() << "accepted";
-    } catch (const ConstraintException& error) {
-        const ConstraintProblem& problem = error.getProblem();
-        EXPECT_EQ(problem.kind, expected.kind);
-        EXPECT_EQ(problem.constraints, expected.constraints);
-        EXPECT_EQ(problem.particles, expected.particles);
-        expectAll(error.what(), expected.texts);
-        EXPECT_FALSE(problem.remedy.empty());
-    }
-    RattleIntegrator other(0.001);
-    const Diagnosis diagnosis = diagnose(sample.system, other);
-    ASSERT_EQ(diagnosis.problems.size(), 1u) << "and nothing but it";
-    EXPECT_EQ(diagnosis.problems[0].kind, expected.kind);
-    EXPECT_EQ(diagnosis.refused, expected.constraints);
-}
-
-INSTANTIATE_TEST_SUITE_P(Faults, Contradictory, testing::ValuesIn(contradictions()),
-                         [](const auto& info) { return info.param.name; });
-
-TEST(AbsorbedConstraints, MayDeviateByWhatRoundedCoordinatesExplain) {
-    const auto refusal = [](double factor, double radians) {
-        Sample sample;
-        sample.system.addConstraint(0, 1, factor * sample.distance(0, 1));
-        sample.force->addAngle(1, 0, 2, 1.82421813 + radians);
-        RattleIntegrator integrator(0.001);
-        return diagnose(sample.system, integrator).problems.size();
-    };
-    EXPECT_EQ(refusal(1 / 1.0199, 0), 0u);
-    EXPECT_EQ(refusal(1 / 0.9801, 0), 0u);
-    EXPECT_EQ(refusal(1 / 1.0201, 0), 1u);
-    EXPECT_EQ(refusal(1 / 0.9799, 0), 1u);
-    EXPECT_EQ(refusal(1, 0.0399), 0u);
-    EXPECT_EQ(refusal(1, -0.0399), 0u);
-    EXPECT_EQ(refusal(1, 0.0401), 1u);
-}
-
 TEST(AbsorbedConstraints, AreToldByDiagnose) {
     Sample sample;
     sample.system.addConstraint(3, 4, 1.01 * sample.distance(3, 4));
@@ -482,40 +220,6 @@ TEST(AbsorbedConstraints, AreToldByDiagnose) {
     EXPECT_EQ(found.clusters[0].solver, "rigid body");
     EXPECT_EQ(found.clusters[0].constraints, 12);
     EXPECT_EQ(found.clusters[0].particles, 6);
-}
-
-// ---- Forces that do not work with bodies
-// --------------------------------------------------------------------------------
-
-std::vector<ConstraintProblem> problemsWith(Sample& sample, Force* force) {
-    sample.system.addForce(force);
-    RattleIntegrator integrator(0.001);
-    return diagnose(sample.system, integrator).problems;
-}
-
-TEST(ForcesBesideBodies, AreRefusedWithTheNameOfTheBody) {
-    {
-        Sample sample;
-        const auto problems = problemsWith(sample, new AndersenThermostat(300, 1));
-        ASSERT_EQ(problems.size(), 1u);
-        expectAll(problems[0].message, {"AndersenThermostat", "(0 and 1)"});
-    }
-    for (bool anchored : {false, true}) {
-        Sample sample;
-        sample.system.setParticleMass(2, anchored ? 0 : 1);
-        const auto problems = problemsWith(sample, new CMMotionRemover());
-        ASSERT_EQ(problems.size(), anchored ? 1u : 0u);
-        if (anchored)
-            expectAll(problems[0].message, {"CMMotionRemover", "rigid body 0", "particle 2 (W1:H2)"});
-    }
-    for (bool asRigid : {false, true}) {
-        Sample sample;
-        auto* barostat = new MonteCarloFlexibleBarostat(1, 300, 25, asRigid);
-        const auto problems = problemsWith(sample, barostat);
-        ASSERT_EQ(problems.size(), asRigid ? 0u : 1u);
-        if (!asRigid)
-            expectAll(problems[0].message, {"MonteCarloFlexibleBarostat", "rigid body 0", "stretch"});
-    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, Absorbed, testing::ValuesIn(platformsUnderTest()),
