@@ -70,6 +70,19 @@ def mean_force(phi: float, temperature: float, h: float = 1e-4) -> float:
     return (free_energy(phi + h, temperature) - free_energy(phi - h, temperature)) / (2 * h)
 
 
+TEMPERATURE = 400.0
+DIHEDRAL = fe.Dihedral(0, 1, 2, 3)
+START = chain_positions(1.95, 1.95, np.pi)
+
+
+def made_up(values, forces, errors, coordinate=DIHEDRAL):
+    """A profile of mean forces that nothing has measured."""
+    windows = [
+        fe.Window(x, fe.MeanForce(f, e, 100, 2.0), START) for x, f, e in zip(values, forces, errors, strict=True)
+    ]
+    return fe.MeanForceProfile(coordinate, TEMPERATURE, tuple(windows))
+
+
 @dataclass(frozen=True)
 class CylinderRadius(fe.Coordinate):
     """A coordinate that the package does not have: the distance of a particle from the z axis."""

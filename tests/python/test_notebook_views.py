@@ -14,8 +14,8 @@ from types import ModuleType
 import numpy as np
 import openmm as mm
 import pytest
+from chains import made_up
 from matplotlib import image
-from test_free_energy import made_up
 
 import openmmconstraints as mc
 from openmmconstraints.terminal import progress
