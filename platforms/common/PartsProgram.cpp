@@ -85,7 +85,8 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     const vector<SplitStage> split(stages.begin(), stages.end());
     for (const SplitStage& stage : split)
         solves.insert(stage.solves.begin(), stage.solves.end());
-    for (const string& solve : solves)
+    const bool hasRounds = role != PartRole::Whole, hasWhole = role != PartRole::Rounds;
+    for (const string& solve : hasWhole ? solves : std::set<string>())
         text += fillMarkers("partRounds", ConstraintKernelSources::partRounds, {{"SOLVE", solve}});
     for (const SplitStage& stage : split)
         for (std::size_t k = 0; k < stage.solves.size(); k++) {
@@ -93,18 +94,18 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             const vector<string> before = k == 0 ? stage.operations[0] : vector<string>();
             const bool isLocal = group.isLocal && isOfLocalParts(solve);
             const string after = operationsText(stage.operations[k + 1]);
-            text += fillMarkers("partStage", ConstraintKernelSources::partStage,
-                                {{"STAGE", name},
-                                 {"SOLVE", solve},
-                                 {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
-                                 {"BEFORE", operationsText(before)},
-                                 {"AFTER", after}});
+            if (hasWhole)
+                text += fillMarkers("partStage", ConstraintKernelSources::partStage,
+                                    {{"STAGE", name},
+                                     {"SOLVE", solve},
+                                     {"WITHOUT_NOTES", operationsText(withoutNotes(before))},
+                                     {"BEFORE", operationsText(before, "if (keepsNotes) ")},
+                                     {"AFTER", after}});
             if (isLocal)
                 text += fillMarkers("partStageLocal", ConstraintKernelSources::partStageLocal,
                                     {{"STAGE", name},
-                                     {"BEFORE", operationsText(withNotesLast(before), "    if (isMoved) ")},
+                                     {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")},
                                      {"AFTER", after}});
-            const bool hasRounds = role != PartRole::Whole, hasWhole = role != PartRole::Rounds;
             if (hasWhole)
                 text += fillMarkers("partWhole", ConstraintKernelSources::partWhole,
                                     {{"STAGE", name}, {"SOLVE", solve}, {"ROUNDS", hasRounds ? "1" : "0"}});

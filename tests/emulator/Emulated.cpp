@@ -38,6 +38,8 @@ void expectClose(const Readings& found, const Readings& expected, const std::str
     EXPECT_LT(distance(found.velocities, expected.velocities), ofVelocities);
     // Of 15 amu that a target moves at 3 nm/ps, in three steps.
     EXPECT_NEAR(found.energies[2], expected.energies[2], 15 * ofVelocities * 3 * 3);
+    // Heat of as many particles of up to 16 amu at 1 nm/ps.
+    EXPECT_NEAR(found.energies[3], expected.energies[3], 16 * ofVelocities * (double) found.velocities.size());
 }
 
 Simulation begin(InitialState start, const ConstraintTests::Setup& setup, double tolerance) {
@@ -62,7 +64,9 @@ Readings after(int steps, InitialState start, const ConstraintTests::Setup& setu
     if (std::get<2>(setup) != "Shake" && std::get<2>(setup).find("MTS") == std::string::npos)
         r.velocityMultipliers = s.integrator->getVelocityMultipliers();
     const State state = s.context->getState(State::Energy);
-    r.energies = {state.getPotentialEnergy(), state.getKineticEnergy(), s.integrator->getConstraintWork()};
+    r.energies = {state.getPotentialEnergy(), state.getKineticEnergy(), s.integrator->getConstraintWork(), 0};
+    if (const auto* langevin = dynamic_cast<const RattleLangevinIntegrator*>(s.integrator.get()))
+        r.energies[3] = langevin->getHeat();
     return r;
 }
 

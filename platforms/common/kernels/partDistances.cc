@@ -10,8 +10,6 @@
 // What is in parentheses first is computed once in `mixed`, the rest in `number`, which is float where the tolerance is
 // coarse. The error that is reported includes a bound of the rounding: docs/theory/solving.md.
 
-typedef Worst StartLocal;
-
 /** -sigma of a row that the part solves, with the gradient. */
 DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* hasTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);

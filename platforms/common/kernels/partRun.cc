@@ -7,11 +7,12 @@
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
-    const Start$KIND$ start = begin_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
 #if IS_$KIND$_LOCAL // parts wait for each other's words
+    const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, true SHARED_ARGUMENT);
     for (int round = 0; !state.isOver; round++)
         takeLocal(a, c, round, start, &solve, &state SHARED_ARGUMENT);
 #else
+    const Report start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     take_$SOLVE$_General(a, c, 0, start, &solve, &state SHARED_ARGUMENT);
     for (int round = 1; !state.isOver; round++) {
         WAIT_FOR_PARTS(c)
@@ -30,17 +31,19 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         solve_$STAGE$(again, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
 #if IS_$KIND$_LOCAL
         for (int first = 0; first < (parts.x == c); first++) // the whole cluster took its shared memory
-            begin_$STAGE$_$KIND$(again, c, &solve, &state SHARED_ARGUMENT);
+            begin_$STAGE$_$KIND$(again, c, &solve, &state, false SHARED_ARGUMENT);
 #endif
         WAIT_FOR_PARTS(c)
         adopt_$STAGE$_$KIND$(again, c, &solve, true SHARED_ARGUMENT);
     }
 #endif
-#if $WHOLE$
-    finish_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+#if !IS_$KIND$_LOCAL
+    finish_$STAGE$_General(a, c, &solve, &state, true SHARED_ARGUMENT);
+#elif $WHOLE$
+    finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
 #else
     for (int once = 0; once < !state.isHandedOver; once++)
-        finish_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+        finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
     storePartState(a, c, &state);
 #endif
 }
@@ -53,7 +56,11 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     if (a->round != 0)
         state = loadPartState(a, c);
     for (int once = 0; once < (a->round >= 0 && !state.isOver); once++) {
-        const Start$KIND$ start = begin_$STAGE$_$KIND$(a, c, &solve, &state SHARED_ARGUMENT);
+#if IS_$KIND$_LOCAL
+        const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, false SHARED_ARGUMENT);
+#else
+        const Report start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+#endif
         TAKE_$KIND$($SOLVE$)(a, c, a->round, start, &solve, &state SHARED_ARGUMENT);
         storePartState(a, c, &state);
     }
@@ -62,7 +69,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
     for (int once = 0; once < (a->round == -2); once++) {
         adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
-        finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, &solve, &state, true SHARED_ARGUMENT);
     }
 #endif
 }

@@ -24,8 +24,9 @@ $WITHOUT_NOTES$        takeParticleGeneral(a, c, n, &p);
     return start;
 }
 
-DEVICE void finish_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve,
-                                   const PartState* state SHARED_PARAMETER) {
+/** @param keepsNotes  whether operations that only write were not done before the solve */
+DEVICE void finish_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve, const PartState* state,
+                                   bool keepsNotes SHARED_PARAMETER) {
     EACH_ROW(row) if (IS_OWN(row))
         solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + a->total[row];
 #if HAS_JOINTS

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 // As partStage.cc, for a part in shared memory (partDistances.cc): particles stay there during the solve.
 
-/** Until the next barrier a thread may read what is here of all particles, but only of its own rows. */
-DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, PartState* state SHARED_PARAMETER) {
+/** Until the next barrier a thread may read what is here of all particles, but only of its own rows.
+ *  @param keepsNotes  whether operations that only write are done */
+DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, PartState* state,
+                                 bool keepsNotes SHARED_PARAMETER) {
     GLOBAL const int* particles = tableOf(a, c) + AT_PARTICLE;
     Reading reading;
     readTables(a, c, solve->time, &reading);
@@ -29,7 +31,7 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         const mixed3 position = positionOf(a, i);
         if (!(number & IS_FIXED)) {
             p = loadParticle(a, i);
-            const bool isMoved = WAITS && (number & IS_MOVED) != 0;
+            const bool isNoted = keepsNotes && (number & IS_MOVED) != 0;
 $BEFORE$#if PART_GLOBAL_ROWS
             takeParticleGeneral(a, c, a->particleStart[c] + place, &p);
 #endif

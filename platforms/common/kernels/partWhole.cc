@@ -33,7 +33,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         solve_$STAGE$(a, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
         WAIT_FOR_PARTS(c)
         adopt_$STAGE$_General(a, c, &solve, true SHARED_ARGUMENT);
-        finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, &solve, &state, false SHARED_ARGUMENT);
     }
 }
 #else
@@ -48,7 +48,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
     for (int once = 0; once < (a->round == -2); once++) {
         adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
-        finish_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, &solve, &state, true SHARED_ARGUMENT);
     }
 }
 #endif

@@ -54,8 +54,6 @@ typedef struct {
     float tolerance, lastFound;
 } PartState;
 
-typedef Report StartGeneral; // what the start of the rows found, of each thread
-
 DEVICE PartSolve newPartSolve(int what, int solve, mixed time, GLOBAL mixed* multipliers) {
     PartSolve result;
     result.what = what;
