@@ -259,7 +259,8 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
         if (numbers <= mostNumbers) {
             group.factorNumbers = std::max(group.factorNumbers, (int) numbers);
             group.sharedFactors += t.bundled[c];
-        }
+        } else
+            group.hasOthers = true;
     }
     group.sharedFloats = std::max(group.factorNumbers, group.isLocal ? (int) ofParts : 0);
     if (group.isLocal)
@@ -272,7 +273,7 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
     const ConstraintTables& t = constraintTables;
     const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
     const bool hasShared = group.factorNumbers > 0, fallsBack = hasShared && mixedIsDouble();
-    const bool hasGlobal = fallsBack || group.sharedFactors < range.end - range.first;
+    const bool hasGlobal = fallsBack || !hasShared || group.hasOthers;
     const int firstRow = t.rowStart[range.first];
     const bool onlyDistances =
         !range.isJoined && std::all_of(t.rowKind.begin() + firstRow, t.rowKind.begin() + t.rowStart[range.end],

@@ -118,7 +118,8 @@ private:
         int sharedFloats = 0;           ///< shared memory, in floats: that, or a part
         bool isLocal = false;           ///< parts are kept in shared memory
         int together = 1;               ///< blocks that a multiprocessor has registers for
-        int sharedFactors = 0;          ///< number of such factors
+        int sharedFactors = 0;          ///< number of clusters with such factors
+        bool hasOthers = false;         ///< there are factors that do not fit
     };
     /** Of kernels' names. */
     static std::string prefixOf(ThreadGroupKind group);
