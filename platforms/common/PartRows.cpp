@@ -105,7 +105,8 @@ void ConstraintTables::addPlaces(int firstRow, int lastRow) {
 /** Angles have warps of their own, and so have expressions and rows in global memory, if there is room. */
 int ConstraintTables::blockSizeOfPart(int rows, const PartCounts& counts) const {
     int threads = rows;
-    for (int others : {counts.angles, counts.angles, counts.expressions, counts.globalRows})
+    for (int others :
+         {counts.angles, counts.angles, counts.expressions, counts.globalRows, std::max(counts.joints, counts.bodies)})
         threads += others > 0 ? 32 + others : 0;
     return std::min(std::min(64 * ((threads + 63) / 64), maxPartBlock), available.largestBlock);
 }

@@ -4,6 +4,7 @@
 #include "ConstraintTables.h"
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 namespace ConstraintPlugin {
@@ -13,6 +14,7 @@ namespace {
 // Bits of numbers in tables: kernels/partLocal.cc and partFactor.cc say of what.
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
 constexpr int firstRowsOfPlace = 4;
+constexpr int bodyNumbers = 46; // of a body: kernels/partBodies.cc
 // Distances have no more updates of an element at a level: they are from rows that no entry joins, and a row has two
 // particles: of three rows that are joined to it, two are joined by the same one, and so to each other. Rows of other
 // kinds may have more; further ones are in records that follow.
@@ -61,9 +63,11 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
         const Constraint& c = set.constraints[constraints[k]];
         const std::vector<int>& nodes = set.nodesOf(c);
         if (!isDistanceOfParticles(set, c)) {
-            const bool isExpression = isOfParticles(set, c), isAngle = isAngular(c.kind) && !set.isJoined(c);
-            (isAngle ? angles : isExpression ? expressions : globalRows)++;
+            const bool isExpression = isOfParticles(set, c), isAngle = isAngular(c.kind) && !set.isJoined(c),
+                       isJoint = isListed(c.kind);
+            (isAngle ? angles : isExpression ? expressions : isJoint ? joints : globalRows)++;
             points += isExpression ? c.size() : 0;
+            jointPoints += isJoint ? c.size() : 0;
             slots += (int) nodes.size();
         }
         for (int node : nodes) {
@@ -71,16 +75,15 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
             if (k >= solved || !(set.inverseMassOf(node) > 0))
                 continue;
             displaced.push_back(node);
-            const int twin = set.numParticles() + ((node - set.numParticles()) ^ 1); // of a body's node
-            if (node >= set.numParticles() && std::count(nodes.begin(), nodes.end(), twin) == 0) {
-                all.push_back(twin);
-                displaced.push_back(twin);
-            }
+            if (node >= set.numParticles()) // both nodes of a body, as in ConstraintTables::addParticles()
+                displaced.push_back(set.numParticles() + ((node - set.numParticles()) ^ 1));
         }
     }
     moreCouplings = moreCouplingsOf(set, {constraints.begin(), constraints.begin() + solved});
     std::sort(all.begin(), all.end());
     std::sort(displaced.begin(), displaced.end());
+    for (auto node = displaced.begin(); node < displaced.end(); node = std::upper_bound(node, displaced.end(), *node))
+        bodies += *node >= set.numParticles() && (*node - set.numParticles()) % 2 == 0;
     for (auto first = all.begin(), last = first; first < all.end(); first = last) {
         last = std::upper_bound(first, all.end(), *first);
         const bool isPlace = std::binary_search(displaced.begin(), displaced.end(), *first);
@@ -105,9 +108,10 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
 
 /** Counts that add up where parts are side by side. */
 static constexpr int PartCounts::*addedUp[] = {
-    &PartCounts::rows,    &PartCounts::solved,     &PartCounts::places, &PartCounts::others,
-    &PartCounts::entries, &PartCounts::records,    &PartCounts::angles, &PartCounts::expressions,
-    &PartCounts::points,  &PartCounts::globalRows, &PartCounts::slots,  &PartCounts::moreCouplings};
+    &PartCounts::rows,       &PartCounts::solved,  &PartCounts::places,       &PartCounts::others,
+    &PartCounts::entries,    &PartCounts::records, &PartCounts::angles,       &PartCounts::expressions,
+    &PartCounts::points,     &PartCounts::bodies,  &PartCounts::joints,       &PartCounts::jointPoints,
+    &PartCounts::globalRows, &PartCounts::slots,   &PartCounts::moreCouplings};
 static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
 
 void PartCounts::include(const PartCounts& other) {
@@ -145,7 +149,10 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"DISPLACEMENT", 3 * all},
          {"VELOCITY", 3 * all},
          {"INVERSE_MASS", all},
-         {"POINT", 3 * n.points}});
+         {"POINT", 3 * n.points},
+         {"BODY", bodyNumbers * n.bodies},
+         {"JOINT_BOND", 3 * n.jointPoints},
+         {"POINT_SHAPE", 3 * n.jointPoints}});
     add(floats4, numFloats4, {{"GRADIENT", n.slots > 0 ? elements : n.solved}, {"START_GRADIENT", elements + 1}});
     add(numbers, numNumbers,
         {{"TARGET", n.solved},
@@ -167,6 +174,7 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"PARTICLE", all},
          {"OWNER", n.rows},
          {"ROW_PLACES", n.rows},
+         {"POINT_PARTICLE", 2 * n.jointPoints},
          {"FIRST_ROW", 1}});
     add(shorts, numShorts,
         {{"RECORD", 8 * n.records}, // vectors here, too
@@ -175,8 +183,11 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"MORE_COUPLINGS", 4 * n.moreCouplings},
          {"ENTRY", 4 * n.entries},
          {"PLACE_ROWS", firstRowsOfPlace * n.places},
-         {"COUNTS", 8},
+         {"JOINT", 4 * n.joints},
+         {"JOINT_POINT", 4 * n.jointPoints},
+         {"COUNTS", 10},
          {"GLOBAL_ROW", n.globalRows},
+         {"BODY_PLACE", n.bodies},
          {"ELEMENT_PLACE", n.slots},
          {"PLACE_START", n.places + 1},
          {"OTHER_ROWS", 2 * n.rows + n.slots},
@@ -208,7 +219,10 @@ std::string PartLayout::definitions() const {
     define("PART_ANGLES", n.angles);
     define("PART_EXPRESSIONS", n.expressions);
     define("PART_POINTS", n.points);
+    define("PART_JOINTS", n.joints);
     define("PART_GLOBAL_ROWS", n.globalRows);
+    define("PART_JOINT_POINTS", n.jointPoints);
+    define("BODY_NUMBERS", bodyNumbers);
     define("PART_SOLVED", n.solved);
     define("PART_ENTRIES", n.entries);
     define("PART_RECORDS", n.records);
@@ -243,9 +257,9 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
               firstLevelEntry = t.levelEntryStart[firstLevel],
               numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows,   counts.solved, counts.places,     counts.entries,
-                         counts.levels, counts.angles, counts.globalRows, counts.expressions};
-    for (int i = 0; i < 8; i++)
+    const int sizes[] = {counts.rows,   counts.solved,     counts.places,      counts.entries, counts.levels,
+                         counts.angles, counts.globalRows, counts.expressions, counts.joints,  counts.bodies};
+    for (int i = 0; i < (int) std::size(sizes); i++)
         put(shorts, "COUNTS", i, sizes[i]);
     for (int i = 0; i < n.places + n.others; i++)
         put(ints, "PARTICLE", i, -1);
@@ -253,7 +267,8 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
         put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
     std::map<int, int> otherPlace;                  // of particles that are not displaced
     std::vector<int> firstElement(counts.rows, -1); // of rows that are no distances
-    for (int k = 0, angle = 0, expression = 0, point = 0, globalRows = 0, element = n.rows; k < counts.rows; k++) {
+    for (int k = 0, angle = 0, expression = 0, point = 0, joint = 0, jointPoint = 0, globalRow = 0, element = n.rows;
+         k < counts.rows; k++) {
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
         const int first = t.slotStart[firstRow + k], size = t.slotStart[firstRow + k + 1] - first;
         const auto kind = (RowKind) t.rowKind[firstRow + k];
@@ -293,8 +308,24 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
                 put(ints, "EXPRESSION", 4 * expression + i, numbers[i]);
             expression++;
             point += size;
+        } else if (isListed(constraint.kind)) {
+            const auto [begin, last] = t.rowPoints[firstRow + k];
+            const int numbers[] = {k, (int) kind, jointPoint, last - begin},
+                      firstCopy = t.numJoinedBodies() + t.clusterBodyStart[c];
+            for (int i = 0; i < 4; i++)
+                put(shorts, "JOINT", 4 * joint + i, numbers[i]);
+            for (int n = begin; n < last; n++, jointPoint++) {
+                const auto& [origin, turn, body, shape] = t.pointNodes[n];
+                const int ofPoint[] = {element + origin - first, body < firstCopy ? 0 : body - firstCopy + 1,
+                                       places[origin - first], body >= 0 ? 1 : 0};
+                for (int i = 0; i < 4; i++)
+                    put(shorts, "JOINT_POINT", 4 * jointPoint + i, ofPoint[i]);
+                put(ints, "POINT_PARTICLE", 2 * jointPoint, constraint.particles[n - begin]);
+                put(ints, "POINT_PARTICLE", 2 * jointPoint + 1, std::max(shape, 0));
+            }
+            joint++;
         } else
-            put(shorts, "GLOBAL_ROW", globalRows++, k);
+            put(shorts, "GLOBAL_ROW", globalRow++, k);
         element += size;
     }
     /** The gradient of a slot's row at its particle: an element, which is a row's own for a distance, and its sign. */
@@ -340,6 +371,8 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
             put(shorts, name, 4 * at + 3, m + 1 < last ? moreCouplings + 1 : 0); // counted from 1
         }
     }
+    for (int body = 0; body < counts.bodies; body++)
+        put(shorts, "BODY_PLACE", body, t.bodyPlace[t.clusterBodyStart[c] + body] - firstPlace);
     for (int l = 0; l < counts.levels; l++) {
         put(shorts, "LEVEL_RECORDS", l, t.levelTargetStart[firstLevel + l] - firstTarget);
         put(shorts, "LEVEL_DIAGONALS", l, t.levelDiagonalEnd[firstLevel + l] - firstTarget);

@@ -27,6 +27,9 @@ struct PartCounts {
     int angles = 0;        ///< rows that are angles and dihedrals
     int expressions = 0;   ///< rows that are expressions of particles
     int points = 0;        ///< of expressions
+    int bodies = 0;        ///< joined bodies that are displaced
+    int joints = 0;        ///< rows of listed kinds at places in bodies
+    int jointPoints = 0;   ///< particles and places of joints
     int globalRows = 0;    ///< rows of other kinds, which are evaluated in global memory
     int slots = 0;         ///< of all these: a gradient for each particle
     int moreCouplings = 0; ///< of rows that share more than one particle, beyond the first

@@ -66,8 +66,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                                                     "a->partsOfCluster[c].y - a->partsOfCluster[c].x);"
                                                   : "SYNC_THREADS") +
         ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
-    // The whole cluster is General, and so are parts with joined bodies, those that do not fit, and solves that are not
-    // of local parts.
+    // The whole cluster is General, and so are parts that do not fit, and solves that are not of local parts.
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
@@ -77,6 +76,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             (table.layout.hasExpressions() ? fillMarkers("partExpressions", ConstraintKernelSources::partExpressions,
                                                          {{"FUNCTIONS", localCustomText(set)}})
                                            : "") +
+            (range.isJoined ? ConstraintKernelSources::partBodies : "") +
             (table.layout.hasGlobalRows() ? ConstraintKernelSources::partGlobalRows : "") +
             ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
             ConstraintKernelSources::partExchange;

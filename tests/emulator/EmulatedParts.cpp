@@ -63,6 +63,44 @@ void expectInParts(const Simulation& s, const std::string& count) {
     EXPECT_NE(solver.find(", " + count + " in overlapping parts"), std::string::npos) << solver;
 }
 
+void expectPartsAsOnReference(const std::function<InitialState()>& start, const Setup& onDevice) {
+    Setup onReference = onDevice;
+    std::get<0>(onReference) = "Reference";
+    for (double tolerance : {1e-5, 1e-9}) {
+        SCOPED_TRACE(tolerance);
+        const auto found = [&](const Setup& setup) { return after(3, start(), setup, tolerance); };
+        const Readings expected = found(onReference);
+        const auto expectIt = [&](const Readings& readings) {
+            const Precision precision = precisionOf(std::get<0>(onDevice));
+            const double ofPositions = 20 * (0.15 * std::max(tolerance, precision.constraint) + precision.position);
+            EXPECT_LT(distance(readings.positions, expected.positions), ofPositions);
+            if (tolerance < 1e-5)
+                expectClose(readings, expected, std::get<0>(onDevice));
+        };
+        expectIt(found(onDevice)); // one part
+        const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
+        const Readings inParts = [&] {
+            const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+            return found(onDevice);
+        }();
+        EXPECT_NE(inParts.summary.solver.find("1 in overlapping parts"), std::string::npos) << inParts.summary.solver;
+        expectIt(inParts);
+        {
+            const Variable hops("OPENMM_CONSTRAINTS_HOPS", "0"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "80");
+            expectIt(found(onDevice));
+        }
+        const auto ofAWhole = [&] {
+            const Variable corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "1");
+            return found(onDevice);
+        };
+        const Readings whole = ofAWhole();
+        expectIt(whole);
+        const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+        expectSame(found(onDevice), inParts);
+        expectSame(ofAWhole(), whole);
+    }
+}
+
 std::string withoutSolver(const std::string& message) {
     return std::regex_replace(message, std::regex(", \\d+ (in shared memory|in overlapping parts)"), "");
 }

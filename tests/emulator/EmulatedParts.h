@@ -6,6 +6,7 @@
 
 #include "Emulated.h"
 #include "support/LargeSystems.h"
+#include <functional>
 
 namespace ConstraintTests {
 
@@ -21,6 +22,10 @@ Simulation simulationOf(InitialState start, const std::string& platform, double 
                         const std::string& integrator = "Rattle");
 
 void expectInParts(const Simulation& s, const std::string& count = "1");
+
+/** At two tolerances, a cluster in one part, in parts of 40 constraints, without their halo, and where parts leave it
+ * to the whole cluster, moves as on Reference, and in one launch by the same bits as in many. */
+void expectPartsAsOnReference(const std::function<InitialState()>& start, const Setup& onDevice);
 
 /** The message of a failure without what describes the solver. */
 std::string withoutSolver(const std::string& message);

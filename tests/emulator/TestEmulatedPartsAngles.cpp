@@ -3,7 +3,7 @@
 // Rows of other kinds among the bonds of clusters in parts, which keep them in shared memory: angles and dihedrals,
 // several that share particles, so that rows have two or three particles in common, moving ones, and one at half a
 // turn; expressions; and rows that are evaluated in global memory.
-#include "Emulated.h"
+#include "EmulatedParts.h"
 #include "support/JoinedBodies.h"
 #include "support/LargeSystems.h"
 #include <cmath>
@@ -108,48 +108,10 @@ class EmulatedPartsAngles : public Emulated {
 protected:
     const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
     const bool moves = std::get<2>(GetParam()) != "RattleNoseHoover";
-    void expectAsOnReference(bool hasMore);
-};
-
-void EmulatedPartsAngles::expectAsOnReference(bool hasMore) {
-    ConstraintTests::Setup onReference = GetParam();
-    std::get<0>(onReference) = "Reference";
-    for (double tolerance : {1e-5, 1e-9}) {
-        SCOPED_TRACE(tolerance);
-        const auto found = [&](const ConstraintTests::Setup& setup) {
-            return after(3, proteinWithAngles(16, moves, hasMore), setup, tolerance);
-        };
-        const Readings expected = found(onReference);
-        const auto expectIt = [&](const Readings& readings) {
-            const Precision precision = precisionOf(std::get<0>(GetParam()));
-            const double ofPositions = 20 * (0.15 * std::max(tolerance, precision.constraint) + precision.position);
-            EXPECT_LT(distance(readings.positions, expected.positions), ofPositions);
-            if (tolerance < 1e-5)
-                expectClose(readings, expected, std::get<0>(GetParam()));
-        };
-        expectIt(found(GetParam())); // one part
-        const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
-        const Readings inParts = [&] {
-            const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
-            return found(GetParam());
-        }();
-        EXPECT_NE(inParts.summary.solver.find("1 in overlapping parts"), std::string::npos) << inParts.summary.solver;
-        expectIt(inParts);
-        {
-            const Variable hops("OPENMM_CONSTRAINTS_HOPS", "0"), corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "80");
-            expectIt(found(GetParam()));
-        }
-        const auto ofAWhole = [&] {
-            const Variable corrections("OPENMM_CONSTRAINTS_CORRECTIONS", "1");
-            return found(GetParam());
-        };
-        const Readings whole = ofAWhole();
-        expectIt(whole);
-        const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
-        expectSame(found(GetParam()), inParts);
-        expectSame(ofAWhole(), whole);
+    void expectAsOnReference(bool hasMore) {
+        expectPartsAsOnReference([=] { return proteinWithAngles(16, moves, hasMore); }, GetParam());
     }
-}
+};
 
 TEST_P(EmulatedPartsAngles, MoveAsOnReference) {
     expectAsOnReference(false);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // The rows of a part in shared memory (partLocal.cc): distances here, others in partAngles.cc,
-// partExpressions.cc and partGlobalRows.cc. They compute what parts.cc does for any kind of row, in another form: with b
+// partExpressions.cc, partBodies.cc and partGlobalRows.cc. They compute what parts.cc does for any kind of row, in another form: with b
 // the bond that a step without constraints leads to, and e the change
 // of b by all corrections together,
 //
@@ -111,6 +111,9 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
 #if PART_GLOBAL_ROWS
     EACH_GLOBAL_ROW(n) takeGlobalStart(a, solve, n SHARED_ARGUMENT);
 #endif
+#if PART_JOINTS
+    EACH_JOINT(n) startJoint(a, solve, n, &worst SHARED_ARGUMENT);
+#endif
     return worst;
 }
 
@@ -160,12 +163,13 @@ DEVICE void displaceLocal(const Arguments* a, int c, const PartSolve* solve SHAR
         sum.w *= w;
         part.n[AT_IMPULSE + place] = sum;
 #if PART_GLOBAL_ROWS
-        store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), make_mixed3(sum.x, sum.y, sum.z));
+        if (solve->what == POSITIONS)
+            store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), make_mixed3(sum.x, sum.y, sum.z));
 #endif
     }
     THREAD_GROUP_SYNC
 #if HAS_JOINTS
-    displaceBodiesLocal(a, c, solve SHARED_ARGUMENT);
+    displaceBodiesLocal(a, c, solve, false SHARED_ARGUMENT);
 #endif
 }
 
@@ -192,17 +196,6 @@ DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER) {
     return part.m[AT_INVERSE_MASS + place] * sum;
 }
 
-#if HAS_JOINTS
-/** After findImpulsesLocal() and a barrier: displace bodies by their impulses, which rounds have computed in `number`. */
-DEVICE void settleBodies(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    EACH_PLACE(place) if (part.i[AT_PARTICLE + place] >= 0 && PARTICLE_OF(part.i[AT_PARTICLE + place]) >= a->numParticles)
-        store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), impulseLocal(place SHARED_ARGUMENT));
-    THREAD_GROUP_SYNC
-    displaceBodiesLocal(a, c, solve SHARED_ARGUMENT);
-}
-#endif
-
 #if !WAITS
 /** Leave impulses for the launch that moves particles. */
 DEVICE void keepImpulsesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
@@ -212,7 +205,7 @@ DEVICE void keepImpulsesLocal(const Arguments* a, int c, const PartSolve* solve 
     EACH_PLACE(place)
         store3(a->impulse, NODE_OF_PLACE(a->particleStart[c] + place), impulseLocal(place SHARED_ARGUMENT));
 #if HAS_JOINTS
-    settleBodies(a, c, solve SHARED_ARGUMENT);
+    displaceBodiesLocal(a, c, solve, true SHARED_ARGUMENT);
 #endif
 }
 #endif

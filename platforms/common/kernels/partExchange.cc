@@ -29,9 +29,6 @@
 #define NOTE_FIRST_ROW 10
 #define NOT_FINITE_KEY 0x7f800000
 
-/** Stands for the error of a rigid body that violates the tolerance. */
-#define FLAGGED_ERROR 1e20f
-
 DEVICE void startNotes(LOCAL_ARG int* notes) {
     for (int n = 0; n < NUM_NOTES; n++)
         notes[n] = 0;
@@ -282,14 +279,13 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     for (int once = 0; once < !state->isOver; once++)
         EACH_EXPRESSION(n) evaluateExpressionLocal(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
+#if PART_JOINTS
+    for (int once = 0; once < !state->isOver; once++)
+        EACH_JOINT(n) evaluateJoint(solve, n, &mine, &hasTurned SHARED_ARGUMENT);
+#endif
 #if PART_GLOBAL_ROWS
     for (int once = 0; once < !state->isOver; once++)
         EACH_GLOBAL_ROW(n) evaluateGlobalRow(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
-#endif
-#if HAS_JOINTS
-    if (iterations < 0 && solve->isOfBodies)
-        EACH_BODY(b) if (isFlagged(a, b))
-            noteWorst(&mine, a->rowStart[c], FLAGGED_ERROR, 0);
 #endif
     const int parity = round & 1;
     for (int once = 0; once < !state->isOver; once++) {

@@ -1,32 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Rows of a part (partLocal.cc) of other kinds: functions of centroids, angles of 180 degrees, places in rigid bodies. They are evaluated in
-// `mixed` by the functions for rows of any kind (rows.cc), in global memory, where the block leaves what its particles are
-// displaced by; only their gradients are in shared memory. Threads of their own from the block's end have them, before
-// those of expressions.
+// Rows of a part (partLocal.cc) of other kinds: functions of centroids, angles of 180 degrees, expressions of places in rigid
+// bodies. Their positions are evaluated in `mixed` by the functions for rows of any kind (rows.cc), in global memory, where the
+// block leaves what its particles are displaced by; only their gradients are in shared memory, with which velocities change.
+// Threads of their own from the block's end have them, before those of expressions.
 
-#define THREADS_FOR_OTHERS (THREADS_FOR_ANGLES + THREADS_FOR(PART_EXPRESSIONS))
 #define EACH_GLOBAL_ROW(n) EACH_FROM_END(n, THREADS_FOR_OTHERS, NUM_GLOBAL_ROWS)
-
-#if HAS_JOINTS
-/** Take up a node of a joined body: its copy is displaced as it is. */
-DEVICE void takeNodeLocal(const Arguments* a, int c, int place, int number, Particle p SHARED_PARAMETER) {
-    const int node = PARTICLE_OF(number) - a->numParticles;
-    if (!(number & IS_FIXED)) {
-        const BodyConstants body = constantsOf(a, FIRST_JOINED + node / 2);
-        p.w = node % 2 == 0 ? body.inverseMass : body.rotations > 0 ? 1 / body.mass : 0;
-        takeNode(a, a->particleStart[c] + place);
-    }
-    takeParticleLocal(place, p.c, &p SHARED_ARGUMENT);
-}
-
-/** Displace the copies of bodies after impulses on their nodes. One that turns too far has a motion of NaN. */
-DEVICE void displaceBodiesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
-    EACH_BODY(b) if (solve->what == POSITIONS)
-        displaceBody(a, b);
-    THREAD_GROUP_SYNC
-}
-#endif
 
 /** -sigma of a row that the part solves, with the gradient. */
 DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n, Worst* worst,

@@ -44,6 +44,8 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_ANGLES part.s[AT_COUNTS + 5]
 #define NUM_GLOBAL_ROWS part.s[AT_COUNTS + 6]
 #define NUM_EXPRESSIONS part.s[AT_COUNTS + 7]
+#define NUM_JOINTS part.s[AT_COUNTS + 8]
+#define NUM_BODIES part.s[AT_COUNTS + 9]
 #define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
 #if PART_SLOTS
 #define IS_DISTANCE(k) (part.i[AT_ROW_PLACES + (k)] >= 0)
@@ -68,6 +70,7 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define THREADS_FOR(rows) (32 * (((rows) + 31) / 32))
 #define ONE_KIND(Name, name, numParticles, range) +1
 #define THREADS_FOR_ANGLES ((0 ANGULAR_COORDINATES(ONE_KIND)) * THREADS_FOR(PART_ANGLES)) // those of each kind apart
+#define THREADS_FOR_OTHERS (THREADS_FOR_ANGLES + THREADS_FOR(PART_EXPRESSIONS))
 #define EACH_FROM_END(n, others, count)                                                                                \
     for (int n = (2 * BLOCK_SIZE - 1 - (others) % BLOCK_SIZE - THREAD_IN_GROUP) % BLOCK_SIZE; n < (count);             \
          n += BLOCK_SIZE)
@@ -80,6 +83,10 @@ DEVICE void setVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
     x[k] = value.x;
     x[k + stride] = value.y;
     x[k + 2 * stride] = value.z;
+}
+
+DEVICE void addVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
+    setVectorAt(x, stride, k, vectorAt(x, stride, k) + value);
 }
 
 DEVICE float dotOf(float4 x, float4 y) {
@@ -208,6 +215,12 @@ DEVICE float startElement(LocalPart part, int element, mixed3 gradient) {
     part.m[AT_INVERSE_LENGTH + element] = 1;
     part.g[AT_START_GRADIENT + element] = rounded;
     return square;
+}
+
+/** Add to the gradient of an element now. */
+DEVICE void addGradient(LocalPart part, int element, mixed3 gradient) {
+    const float4 before = part.g[AT_GRADIENT + element];
+    part.g[AT_GRADIENT + element] = sizedVector(make_mixed3(before.x, before.y, before.z) + gradient, 0);
 }
 
 /** The rate of a row that is no distance, whose elements' gradients are those at the start. */

@@ -39,7 +39,7 @@ $BEFORE$#if PART_GLOBAL_ROWS
         takeParticleLocal(place, position, &p SHARED_ARGUMENT);
     }
 #if HAS_JOINTS
-    EACH_BODY(b) copyBody(a, bodyOf(a, b), b);
+    takeBodiesLocal(a, c SHARED_ARGUMENT);
 #endif
 #if PART_GLOBAL_ROWS
     findGlobalStarts(a, c);
@@ -60,9 +60,7 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
     findImpulsesLocal(shared);
 #if HAS_JOINTS
     THREAD_GROUP_SYNC
-    settleBodies(a, c, solve SHARED_ARGUMENT);
-    EACH_BODY(b) if (ownsBody(a, b))
-        copyBody(a, b, bodyOf(a, b));
+    displaceBodiesLocal(a, c, solve, true SHARED_ARGUMENT);
 #endif
     const bool isReported = !state->isHandedOver && !solve->isSilent;
     if (isReported)

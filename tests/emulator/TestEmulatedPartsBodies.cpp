@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Joined rigid bodies in parts on the emulator: distances, angles and dihedrals of places in them, in shared memory
+// alone, or beside expressions of such places, which are evaluated in global memory.
+#include "EmulatedParts.h"
+
+using namespace ConstraintPlugin;
+using namespace ConstraintTests;
+using namespace OpenMM;
+
+namespace {
+
+double angleAt(const Vectors& x, int i, int j, int k) {
+    const Vec3 u = x[i] - x[j], w = x[k] - x[j];
+    return std::acos(u.dot(w) / std::sqrt(u.dot(u) * w.dot(w)));
+}
+
+double dihedralAt(const Vectors& x, int i, int j, int k, int l) {
+    const Vec3 a = x[j] - x[i], b = x[k] - x[j], c = x[l] - x[k], m = a.cross(b), n = b.cross(c);
+    return std::atan2(std::sqrt(b.dot(b)) * a.dot(n), m.dot(n));
+}
+
+/** A protein in a triclinic box, across its boundary. Every second residue has a body with its last hydrogen, bodies
+ * with three further particles in turn: free, held at a massless one, linear, or of one particle besides. They have, in
+ * turn, an angle with the chain, one of two of their places, a dihedral of two of them, or two distances from the
+ * chain, of which one moves. */
+InitialState proteinWithBodies(int residues, bool moves, bool hasExpressions) {
+    InitialState start = toState(protein(residues));
+    Random random(11);
+    auto* force = new ConstraintForce();
+    auto* custom = new CustomConstraintForce(3, "distance(p1, p2) + distance(p2, p3) - q");
+    custom->addPerConstraintParameter("q");
+    for (int k = 1; k < residues; k += 2) {
+        const int C = 1 + 7 * k, B = C + 1, O = C + 4, HO = C + 5, kind = (k / 2) % 4;
+        const Vec3 origin = start.positions[HO];
+        std::vector<int> body{HO};
+        Vectors shape{origin};
+        for (int i = 0; i < (kind == 3 ? 1 : 3); i++) {
+            const Real3 d = random.inCube(0.1);
+            body.push_back(start.system->addParticle(kind == 1 && i == 2 ? 0 : 6 + i));
+            shape.push_back(origin + (kind == 2 ? Vec3(0.04, 0.05, -0.06) * (i + 1) : Vec3(d.x, d.y, d.z)));
+            start.positions.push_back(shape.back());
+            start.velocities.emplace_back();
+        }
+        force->addRigidBody(body, shape);
+        const Vectors& x = start.positions;
+        const int X = body[1];
+        const auto distance = [&](int i, int j) {
+            const Vec3 d = x[i] - x[j];
+            return std::sqrt(d.dot(d));
+        };
+        if (hasExpressions && k % 3 == 0)
+            custom->addConstraint({B, X, O}, {distance(B, X) + distance(X, O)});
+        else if (kind == 0)
+            force->addAngle(B, O, HO, angleAt(x, B, O, HO));
+        else if (kind == 1)
+            force->addAngle(O, HO, X, angleAt(x, O, HO, X));
+        else if (kind == 2)
+            force->addDihedral(B, O, HO, X, dihedralAt(x, B, O, HO, X));
+        else {
+            force->addDistance(B, X, distance(B, X), moves ? 0.5 : 0);
+            force->addDistance(C, X, distance(C, X));
+        }
+    }
+    start.system->addForce(force);
+    if (hasExpressions)
+        start.system->addForce(custom);
+    else
+        delete custom;
+    const Vec3 box[3] = {Vec3(2.5, 0, 0), Vec3(0.7, 2.4, 0), Vec3(-0.5, 0.6, 2.6)};
+    start.system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
+    for (int i = 0; i < start.system->getNumForces(); i++) {
+        if (auto* constraints = dynamic_cast<ConstraintForce*>(&start.system->getForce(i)))
+            constraints->setUsesPeriodicBoundaryConditions(true);
+        if (auto* expressions = dynamic_cast<CustomConstraintForce*>(&start.system->getForce(i)))
+            expressions->setUsesPeriodicBoundaryConditions(true);
+        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
+            springs->setUsesPeriodicBoundaryConditions(true);
+    }
+    for (Vec3& position : start.positions)
+        for (int i = 2; i >= 0; i--)
+            position -= box[i] * std::floor(position[i] / box[i][i]);
+    return start;
+}
+
+class EmulatedPartsBodies : public Emulated {
+protected:
+    const Variable multiprocessors{"FAKECUDA_MULTIPROCESSORS", "32"};
+    const bool moves = std::get<2>(GetParam()) != "RattleNoseHoover";
+};
+
+TEST_P(EmulatedPartsBodies, MoveAsOnReference) {
+    expectPartsAsOnReference([this] { return proteinWithBodies(16, moves, false); }, GetParam());
+}
+
+TEST_P(EmulatedPartsBodies, MoveAsOnReferenceBesideExpressions) {
+    expectPartsAsOnReference([this] { return proteinWithBodies(16, moves, true); }, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsBodies, testing::ValuesIn(setups({direct}, true)),
+                         [](const auto& info) { return nameOf(info.param); });
+
+} // namespace
