@@ -354,8 +354,11 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
     int moreCouplings = 0;
     for (int e = 0; e < counts.entries; e++) {
         const int first = t.couplingStart[firstEntry + e], last = t.couplingStart[firstEntry + e + 1];
-        if (first == last) { // fill: a place of infinite mass
+        if (first == last) { // fill: a place of infinite mass, and any gradient that there is
+            const int some = 16 * std::max(firstElement[0], 0);
             put(shorts, "COUPLING", 4 * e, 4 * (n.places + n.others));
+            put(shorts, "COUPLING", 4 * e + 1, some);
+            put(shorts, "COUPLING", 4 * e + 2, some);
             continue;
         }
         for (int m = first; m < last; m++) {
