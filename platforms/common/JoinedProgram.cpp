@@ -53,19 +53,26 @@ string particleText(const string& solve, const vector<string>& operations) {
     return text + "        storeParticle(a, i, &p);\n    }\n";
 }
 
-/** A thread group has a body: sums over its particles, from which it finds its nodes. A projection of a body then
- * counts the particles that violate the tolerance. */
-string sumText(const string& solve) {
+/** A thread group has a body: operations on its particles, unless others share them, and sums over these, from which it
+ *  finds its nodes. A projection of a body then counts the particles that violate the tolerance. */
+string sumText(const string& solve, const vector<string>& operations) {
     const vector<string> solves = solvesOf(solve);
+    string text = "    for (int n = a->firstOfRange + BODY_GROUP; n < a->lastOfRange; n += BODY_GROUPS) {\n"
+                  "        Body body = loadBody(a, n);\n        body.at = positionOf(a, body.reference);\n"
+                  "        BodySums sums = noSums();\n";
+    if (!operations.empty()) {
+        text += "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
+                "            Particle p = loadParticle(a, i);\n            p.c = make_mixed3(0, 0, 0);\n";
+        for (const string& operation : operations)
+            text += "            " + operation + "(a, i, &p);\n";
+        text += "            storeParticle(a, i, &p);\n        }\n";
+    }
     const auto sumUp = [](const string& of) {
         return "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
                "            const Particle p = loadParticle(a, i);\n            take_" +
                of + "(a, &body, place, i, &p, &sums);\n        }\n        sums = sumOfBlock(sums, numbers);\n";
     };
-    string text = "    for (int n = a->firstOfRange + BODY_GROUP; n < a->lastOfRange; n += BODY_GROUPS) {\n"
-                  "        Body body = loadBody(a, n);\n        body.at = positionOf(a, body.reference);\n"
-                  "        BodySums sums = noSums();\n" +
-                  sumUp(solves[0]);
+    text += sumUp(solves[0]);
     if (solves.size() > 1)
         text += "        prepare_" + solves[0] + "(a, &body, &sums);\n        sums = noSums();\n" + sumUp(solve);
     return text + "        if (BODY_LANE == 0)\n            join_" + solve + "(a, &body, &sums);\n    }\n";
@@ -92,6 +99,12 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
                define("FIRST_JOINED_PLACE", to_string(t.firstJoinedPlace())) + ConstraintKernelSources::bodyVectors +
                ConstraintKernelSources::joinedBodies + ConstraintKernelSources::joinedStages;
     };
+    // Where no body shares particles, those that have a body do the operations that a stage begins with, unless the
+    // body is at the border.
+    const bool hasCopies = std::any_of(t.nextCopy.begin(), t.nextCopy.end(), [](int copy) { return copy >= 0; });
+    const auto isBegunBySums = [&](const SplitStage& stage, std::size_t k) {
+        return !hasCopies && k == 0 && !stage.solves.empty() && !stage.operations[0].empty();
+    };
     const int ofParticles = bodyThreads(stages, t.joinedRanges[0]); // the program that has the kernels of particles
     std::map<int, OpenMM::ComputeProgram> programs;                 // by threads that have a body
     const auto programFor = [&](int threads) {
@@ -99,9 +112,9 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
         if (!isNew)
             return found->second;
         string text = bodyTextFor(threads);
-        const auto addSums = [&](const string& part, const string& solve) {
-            text +=
-                arguments.kernelText("jointSums_" + part, "BODY_BOUNDS ", "    DECLARE_BODY_MEMORY\n", sumText(solve));
+        const auto addSums = [&](const string& part, const string& solve, const vector<string>& operations = {}) {
+            text += arguments.kernelText((operations.empty() ? "jointSums_" : "jointBegin_") + part, "BODY_BOUNDS ",
+                                         "    DECLARE_BODY_MEMORY\n", sumText(solve, operations));
         };
         for (const SplitStage& stage : split)
             for (std::size_t k = 0; k < stage.operations.size(); k++) {
@@ -109,7 +122,9 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
                 if (threads == ofParticles)
                     text += arguments.kernelText("jointParticles_" + part, "", "",
                                                  particleText(k > 0 ? stage.solves[k - 1] : "", stage.operations[k]));
-                if (k < stage.solves.size())
+                if (isBegunBySums(stage, k))
+                    addSums(part, stage.solves[k], stage.operations[k]);
+                if (k < stage.solves.size() && (!isBegunBySums(stage, k) || t.numBodiesAtBorder() > 0))
                     addSums(part, stage.solves[k]);
             }
         if (t.numBodiesAtBorder() > 0)
@@ -127,11 +142,11 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
         if (first < last)
             addLaunch(to, programFor(ofParticles), "jointParticles_" + part, last - first, 64, first, last);
     };
-    const auto addSums = [&](vector<Launch>& to, const string& part, bool atBorder) {
+    const auto addSums = [&](vector<Launch>& to, const string& part, bool atBorder, const string& kernel) {
         for (const ConstraintTables::BodyRange& range : t.joinedRanges) {
             const int threads = bodyThreads(stages, range);
             if (range.isAtBorder == atBorder)
-                addLaunch(to, programFor(threads), "jointSums_" + part, (range.last - range.first) * threads,
+                addLaunch(to, programFor(threads), kernel + part, (range.last - range.first) * threads,
                           threads > 1 ? threads : 64, range.first, range.last);
         }
     };
@@ -140,16 +155,17 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
             const string part = stage.nameOf((int) k);
             vector<Launch>& atBorder = launches["bodies_" + part];
             if (k > 0 || !stage.operations[0].empty()) {
-                addParticles(particles[part], part, 0, t.firstOwnedAtBorder);
+                if (!isBegunBySums(stage, k))
+                    addParticles(particles[part], part, 0, t.firstOwnedAtBorder);
                 addParticles(atBorder, part, t.firstOwnedAtBorder, (int) t.ownedPlaces.size());
             }
             if (k < stage.solves.size()) {
-                addSums(sums[part], part, false);
-                addSums(atBorder, part, true);
+                addSums(sums[part], part, false, isBegunBySums(stage, k) ? "jointBegin_" : "jointSums_");
+                addSums(atBorder, part, true, "jointSums_");
             }
         }
     if (t.numBodiesAtBorder() > 0)
-        addSums(launches["frames"], "responses", true);
+        addSums(launches["frames"], "responses", true, "jointSums_");
     const vector<StageText> ofClusters = clusterStages(split);
     for (const ConstraintTables::Range& range : t.ranges)
         if (!range.isJoined || range.isAtBorder)
