@@ -58,7 +58,7 @@ DEVICE void angleGradients(int kind, const mixed3* b, mixed* sine, mixed* cosine
 }
 
 /** By how much q changes where its sine and cosine do by ds and dc. */
-DEVICE number turnOf(number sine, number cosine, number ds, number dc) {
+DEVICE number changeOfAngle(number sine, number cosine, number ds, number dc) {
     return atan2(ds * cosine - dc * sine, (sine + ds) * sine + (cosine + dc) * cosine);
 }
 
@@ -73,7 +73,7 @@ DEVICE number angleChange(const number3* b, const number3* d, number sine, numbe
     G[0] = (1 / (u2 * size)) * cross(u, after);
     G[1] = (1 / (w2 * size)) * cross(after, w);
     *steepness = sqrt(u2 * w2) / size;
-    return turnOf(sine, cosine, dot(n + after, dn) / (size + sine), -dot(d[0], w) - dot(b[0], d[1]));
+    return changeOfAngle(sine, cosine, dot(n + after, dn) / (size + sine), -dot(d[0], w) - dot(b[0], d[1]));
 }
 
 DEVICE number dihedralChange(const number3* b, const number3* d, number sine, number cosine, number3* G,
@@ -88,7 +88,7 @@ DEVICE number dihedralChange(const number3* b, const number3* d, number sine, nu
     G[1] = (-dot(u, v) / v2) * G[0] - (dot(v, w) / v2) * G[2];
     *steepness = sqrt(dot(u, u) * v2 / m2 * (v2 * dot(w, w) / n2));
     const number change = dot(b[1] + v, d[1]) / (axisBefore + axis); // of the axis' length
-    return turnOf(sine, cosine, -change * dot(u, N) - axisBefore * (dot(d[0], N) + dot(b[0], dn)),
+    return changeOfAngle(sine, cosine, -change * dot(u, N) - axisBefore * (dot(d[0], N) + dot(b[0], dn)),
                   dot(dm, N) + dot(m, dn));
 }
 
