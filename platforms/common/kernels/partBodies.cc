@@ -221,7 +221,7 @@ DEVICE mixed coordinateOfJoint(Joint joint, const mixed3* b, mixed3* gradients) 
 }
 
 /** From a particle at the start to its place in a body: as wayToPoint(). */
-DEVICE mixed3 wayToPlace(const Arguments* a, LOCAL_ARG const mixed* numbers, mixed3 position, mixed3 shape) {
+DEVICE mixed3 wayInBody(const Arguments* a, LOCAL_ARG const mixed* numbers, mixed3 position, mixed3 shape) {
     if (numbers[AtBody_Others + 2] == 0) // the body does not rotate, and has no axes
         return make_mixed3(0, 0, 0);
     mixed3 r = position - vectorAt(numbers, 1, AtBody_At);
@@ -257,7 +257,7 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
     EACH_POINT_OF_JOINT(joint, s) {
         const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
         if (point.body > 0)
-            ways[s] = wayToPlace(a, numbersOfBody(part, point.body - 1), positions[s], shapes[s]);
+            ways[s] = wayInBody(a, numbersOfBody(part, point.body - 1), positions[s], shapes[s]);
         else if (point.isInBody)
             ways[s] = wayToPoint(a, FIRST_POINT(row) + s);
         setVectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s, shapes[s]);
