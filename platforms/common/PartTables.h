@@ -20,10 +20,10 @@ struct PartCounts {
     PartCounts(const ConstraintSet& set, const std::vector<int>& constraints, const SymbolicFactor& factor);
     int rows = 0;   ///< solved ones, and the ring
     int solved = 0; ///< rows
-    int places = 0; ///< particles that are displaced
-    int others = 0; ///< particles of the ring alone
+    int places = 0; ///< nodes that are displaced
+    int others = 0; ///< nodes of the ring alone
     int entries = 0, records = 0, levels = 0;
-    int rowsOfPlace = 0;   ///< the most that a particle is in
+    int rowsOfPlace = 0;   ///< the most that a node is in
     int angles = 0;        ///< rows that are angles and dihedrals
     int expressions = 0;   ///< rows that are expressions of particles
     int points = 0;        ///< of expressions
@@ -31,8 +31,8 @@ struct PartCounts {
     int joints = 0;        ///< rows of listed kinds at places in bodies
     int jointPoints = 0;   ///< particles and places of joints
     int globalRows = 0;    ///< rows of other kinds, which are evaluated in global memory
-    int slots = 0;         ///< of all these: a gradient for each particle
-    int moreCouplings = 0; ///< of rows that share more than one particle, beyond the first
+    int slots = 0;         ///< of all these: a gradient for each node
+    int moreCouplings = 0; ///< of rows that share more than one node, beyond the first
     /** The most of both. */
     void include(const PartCounts& other);
     /** Both side by side. */
