@@ -87,7 +87,7 @@ DEVICE void takeBodiesLocal(const Arguments* a, int c SHARED_PARAMETER) {
         setVectorAt(numbers, 1, AtBody_Motion + 3, motion.p1);
         setVectorAt(numbers, 1, AtBody_Motion + 6, motion.p2);
         setVectorAt(numbers, 1, AtBody_Motion + 9, motion.p3);
-#if PART_GLOBAL_ROWS
+#if PART_GLOBAL_ROWS || !WAITS // for the launch that moves particles
         copyBody(a, b, NUM_JOINED + first + n);
 #endif
     }
@@ -149,9 +149,7 @@ DEVICE void displaceBodiesLocal(const Arguments* a, int c, const PartSolve* solv
                 ofTurn = impulseLocal(origin + 1 SHARED_ARGUMENT);
             }
             displaceBodyLocal(numbers, ofOrigin, ofTurn);
-            if (!isEnd && PART_GLOBAL_ROWS)
-                storeMotion(a, NUM_JOINED + copy, numbers);
-            if (isEnd && !WAITS)
+            if (isEnd ? !WAITS : PART_GLOBAL_ROWS > 0)
                 storeMotion(a, NUM_JOINED + copy, numbers);
             if (isEnd && WAITS && (part.i[AT_PARTICLE + origin] & IS_MOVED))
                 storeMotion(a, a->clusterBody[copy], numbers);
@@ -274,7 +272,6 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
             setVectorAt(part.m + AT_JOINT_BOND, PART_JOINT_POINTS, joint.firstPoint + s, b[s]);
         }
     }
-    part.m[AT_INVERSE_LENGTH + k] = 1;
     const mixed q = coordinateOfJoint(joint, b, gradients);
     for (int element = FIRST_ELEMENT(k); element < end; element++)
         setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element, make_mixed3(0, 0, 0));
