@@ -63,6 +63,22 @@ void expectInParts(const Simulation& s, const std::string& count) {
     EXPECT_NE(solver.find(", " + count + " in overlapping parts"), std::string::npos) << solver;
 }
 
+void wrapIntoTriclinicBox(InitialState& start) {
+    const Vec3 box[3] = {Vec3(2.5, 0, 0), Vec3(0.7, 2.4, 0), Vec3(-0.5, 0.6, 2.6)};
+    start.system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
+    for (int i = 0; i < start.system->getNumForces(); i++) {
+        if (auto* constraints = dynamic_cast<ConstraintForce*>(&start.system->getForce(i)))
+            constraints->setUsesPeriodicBoundaryConditions(true);
+        if (auto* expressions = dynamic_cast<CustomConstraintForce*>(&start.system->getForce(i)))
+            expressions->setUsesPeriodicBoundaryConditions(true);
+        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
+            springs->setUsesPeriodicBoundaryConditions(true);
+    }
+    for (Vec3& position : start.positions)
+        for (int i = 2; i >= 0; i--)
+            position -= box[i] * std::floor(position[i] / box[i][i]);
+}
+
 void expectPartsAsOnReference(const std::function<InitialState()>& start, const Setup& onDevice) {
     Setup onReference = onDevice;
     std::get<0>(onReference) = "Reference";

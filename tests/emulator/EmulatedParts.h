@@ -23,6 +23,10 @@ Simulation simulationOf(InitialState start, const std::string& platform, double 
 
 void expectInParts(const Simulation& s, const std::string& count = "1");
 
+/** Make a System and all its constraints and springs periodic, in a triclinic box across whose boundary its molecules
+ * lie. */
+void wrapIntoTriclinicBox(InitialState& start);
+
 /** At two tolerances, a cluster in one part, in parts of 40 constraints, without their halo, and where parts leave it
  * to the whole cluster, moves as on Reference, in one launch by the same bits as in many, whatever memory held. */
 void expectPartsAsOnReference(const std::function<InitialState()>& start, const Setup& onDevice);

@@ -85,19 +85,7 @@ InitialState proteinWithAngles(int residues, bool moves, bool hasMore) {
         else
             delete expressions;
 
-    const Vec3 box[3] = {Vec3(2.5, 0, 0), Vec3(0.7, 2.4, 0), Vec3(-0.5, 0.6, 2.6)};
-    start.system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
-    for (int i = 0; i < start.system->getNumForces(); i++) {
-        if (auto* constraints = dynamic_cast<ConstraintForce*>(&start.system->getForce(i)))
-            constraints->setUsesPeriodicBoundaryConditions(true);
-        if (auto* expressions = dynamic_cast<CustomConstraintForce*>(&start.system->getForce(i)))
-            expressions->setUsesPeriodicBoundaryConditions(true);
-        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
-            springs->setUsesPeriodicBoundaryConditions(true);
-    }
-    for (Vec3& position : start.positions)
-        for (int i = 2; i >= 0; i--)
-            position -= box[i] * std::floor(position[i] / box[i][i]);
+    wrapIntoTriclinicBox(start);
     const int H = 3, HO = 13; // of the first two residues
     if (hasMore)
         ofPlaces->addConstraint({H, HO}, {x[H][0] + 0.5 * x[HO][1]});

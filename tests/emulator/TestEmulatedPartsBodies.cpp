@@ -3,22 +3,13 @@
 // Joined rigid bodies in parts on the emulator: distances, angles and dihedrals of places in them, in shared memory
 // alone, or beside expressions of such places, which are evaluated in global memory.
 #include "EmulatedParts.h"
+#include "support/JoinedBodies.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
 using namespace OpenMM;
 
 namespace {
-
-double angleAt(const Vectors& x, int i, int j, int k) {
-    const Vec3 u = x[i] - x[j], w = x[k] - x[j];
-    return std::acos(u.dot(w) / std::sqrt(u.dot(u) * w.dot(w)));
-}
-
-double dihedralAt(const Vectors& x, int i, int j, int k, int l) {
-    const Vec3 a = x[j] - x[i], b = x[k] - x[j], c = x[l] - x[k], m = a.cross(b), n = b.cross(c);
-    return std::atan2(std::sqrt(b.dot(b)) * a.dot(n), m.dot(n));
-}
 
 /** A protein in a triclinic box, across its boundary. Every second residue has a body with its last hydrogen, bodies
  * with three further particles in turn: free, held at a massless one, linear, or of one particle besides. They have, in
@@ -45,18 +36,16 @@ InitialState proteinWithBodies(int residues, bool moves, bool hasExpressions) {
         force->addRigidBody(body, shape);
         const Vectors& x = start.positions;
         const int X = body[1];
-        const auto distance = [&](int i, int j) {
-            const Vec3 d = x[i] - x[j];
-            return std::sqrt(d.dot(d));
-        };
+        const auto at = [&](int i) { return Real3{x[i][0], x[i][1], x[i][2]}; };
+        const auto distance = [&](int i, int j) { return length(x[i] - x[j]); };
         if (hasExpressions && k % 3 == 0)
             custom->addConstraint({B, X, O}, {distance(B, X) + distance(X, O)});
         else if (kind == 0)
-            force->addAngle(B, O, HO, angleAt(x, B, O, HO));
+            force->addAngle(B, O, HO, angleOf(at(B), at(O), at(HO)));
         else if (kind == 1)
-            force->addAngle(O, HO, X, angleAt(x, O, HO, X));
+            force->addAngle(O, HO, X, angleOf(at(O), at(HO), at(X)));
         else if (kind == 2)
-            force->addDihedral(B, O, HO, X, dihedralAt(x, B, O, HO, X));
+            force->addDihedral(B, O, HO, X, dihedralOf(at(B), at(O), at(HO), at(X)));
         else {
             force->addDistance(B, X, distance(B, X), moves ? 0.5 : 0);
             force->addDistance(C, X, distance(C, X));
@@ -67,19 +56,7 @@ InitialState proteinWithBodies(int residues, bool moves, bool hasExpressions) {
         start.system->addForce(custom);
     else
         delete custom;
-    const Vec3 box[3] = {Vec3(2.5, 0, 0), Vec3(0.7, 2.4, 0), Vec3(-0.5, 0.6, 2.6)};
-    start.system->setDefaultPeriodicBoxVectors(box[0], box[1], box[2]);
-    for (int i = 0; i < start.system->getNumForces(); i++) {
-        if (auto* constraints = dynamic_cast<ConstraintForce*>(&start.system->getForce(i)))
-            constraints->setUsesPeriodicBoundaryConditions(true);
-        if (auto* expressions = dynamic_cast<CustomConstraintForce*>(&start.system->getForce(i)))
-            expressions->setUsesPeriodicBoundaryConditions(true);
-        if (auto* springs = dynamic_cast<HarmonicBondForce*>(&start.system->getForce(i)))
-            springs->setUsesPeriodicBoundaryConditions(true);
-    }
-    for (Vec3& position : start.positions)
-        for (int i = 2; i >= 0; i--)
-            position -= box[i] * std::floor(position[i] / box[i][i]);
+    wrapIntoTriclinicBox(start);
     return start;
 }
 
