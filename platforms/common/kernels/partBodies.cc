@@ -348,8 +348,7 @@ DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isT
             }
         }
         if (joint.kind == RowKind_Distance && IS_OWN_LOCAL(k))
-            *isTurned = *isTurned || !(diagonalOfElements(part, k, AT_GRADIENT) >
-                                       1e-6f * diagonalOfElements(part, k, AT_START_GRADIENT));
+            *isTurned = *isTurned || hasTurnedLocal(part, k);
     } else
         sigma = value = rateOfElements(part, k);
     number error = fabs(sigma) * part.r[AT_SCALE + k];

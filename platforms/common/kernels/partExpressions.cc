@@ -51,8 +51,7 @@ DEVICE void evaluateExpressionLocal(const Arguments* a, const PartSolve* solve, 
         for (int element = e.firstElement; element < end; element++)
             squares += dotOf(part.g[AT_GRADIENT + element], part.g[AT_GRADIENT + element]);
         error = fabs(sigma) * relativeTo(squares, part.r[AT_TARGET + k]);
-        *isTurned = *isTurned || (IS_OWN_LOCAL(k) && !(diagonalOfElements(part, k, AT_GRADIENT) >
-                                                       1e-6f * diagonalOfElements(part, k, AT_START_GRADIENT)));
+        *isTurned = *isTurned || (IS_OWN_LOCAL(k) && hasTurnedLocal(part, k));
     } else {
         sigma = value = rateOfElements(part, k);
         error = fabs(sigma) * part.r[AT_SCALE + k];

@@ -261,6 +261,11 @@ DEVICE float diagonalOfElements(LocalPart part, int k, int gradients) {
     return sum;
 }
 
+/** Whether the gradient of a row that is no distance has turned by 90 degrees or more since the start. */
+DEVICE bool hasTurnedLocal(LocalPart part, int k) {
+    return !(diagonalOfElements(part, k, AT_GRADIENT) > 1e-6f * diagonalOfElements(part, k, AT_START_GRADIENT));
+}
+
 /** Lambda grad sigma(0) of an element, in the place of its gradient; the same operations as in applyGeneral(). */
 DEVICE void setImpulseLocal(LocalPart part, int element, mixed total) {
     const mixed3 gradient =
