@@ -65,12 +65,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         storePartState(a, c, &state);
     }
 #if $WHOLE$
-    const int4 parts = a->partsOfCluster[c];
-    solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
-    for (int once = 0; once < (a->round == -2); once++) {
-        adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
-        finish_$STAGE$_General(a, c, &solve, &state, true SHARED_ARGUMENT);
-    }
+    end_$STAGE$(a, c, &solve, &state SHARED_ARGUMENT);
 #endif
 }
 #endif

@@ -19,6 +19,18 @@ DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAME
         storePartState(a, c, &state);
 }
 
+#if !WAITS
+/** A launch after those of rounds: -1, the whole cluster where it is wanted, or -2, the end. */
+DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, const PartState* state SHARED_PARAMETER) {
+    const int4 parts = a->partsOfCluster[c];
+    solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state->isHandedOver && parts.x == c SHARED_ARGUMENT);
+    for (int once = 0; once < (a->round == -2); once++) {
+        adopt_$STAGE$_General(a, c, solve, state->isHandedOver SHARED_ARGUMENT);
+        finish_$STAGE$_General(a, c, solve, state, true SHARED_ARGUMENT);
+    }
+}
+#endif
+
 // Where parts with joined bodies are in shared memory, this has kernels of its own: in one with both, the compiler would run
 // out of registers. No part of a cluster that was handed over has moved anything by then.
 #if !$ROUNDS$
@@ -37,19 +49,13 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     }
 }
 #else
-/** A launch: -1, the whole cluster, or -2, the end. */
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
-    const int4 parts = a->partsOfCluster[c];
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = loadPartState(a, c);
     for (int once = 0; once < (a->round == -1 && state.isHandedOver); once++)
         begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
-    solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state.isHandedOver && parts.x == c SHARED_ARGUMENT);
-    for (int once = 0; once < (a->round == -2); once++) {
-        adopt_$STAGE$_General(a, c, &solve, state.isHandedOver SHARED_ARGUMENT);
-        finish_$STAGE$_General(a, c, &solve, &state, true SHARED_ARGUMENT);
-    }
+    end_$STAGE$(a, c, &solve, &state SHARED_ARGUMENT);
 }
 #endif
 #endif
