@@ -36,7 +36,7 @@ vector<Phase> phasesOf(const StageText& stage) {
 
 /** The loop of a phase over particles. */
 string loopOf(const Phase& phase) {
-    string text = "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
+    string text = "        EACH_BODY_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
                   "            Particle p = loadParticle(a, i);\n            p.c = make_mixed3(0, 0, 0);\n";
     if (!phase.solveBefore.empty())
         text += "            apply_" + phase.solveBefore + "(a, &body, place, i, &p);\n";
@@ -59,7 +59,7 @@ string ConstraintProgram::rigidText() const {
            ConstraintKernelSources::bodyConstants;
 }
 
-string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads, bool isSplit) const {
+string ConstraintProgram::bodyDefinitions(const vector<StageText>& stages, int threads, bool isSplit) const {
     const auto firstSolve = std::find_if(stages[0].steps.begin(), stages[0].steps.end(), isSolve);
     const bool isExplicit = anyHas(stages, "solveStartAccelerations"),
                velocitiesFirst = firstSolve != stages[0].steps.end() && *firstSolve == "solveVelocities";
@@ -67,8 +67,12 @@ string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads,
            (isSplit ? define("BODY_PART_SIZE", to_string(constraintTables.bodyPartSize)) : "") +
            define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +
            define("VELOCITIES_FIRST", velocitiesFirst ? "1" : "0") + define("SUMS_STAGES", sumsStages ? "1" : "0") +
-           define("READS_VELOCITY_STAGE", constraintTables.readsBodies ? "1" : "0") + commonText() +
-           ConstraintKernelSources::steps + rigidText() + ConstraintKernelSources::bodies;
+           define("READS_VELOCITY_STAGE", constraintTables.readsBodies ? "1" : "0");
+}
+
+string ConstraintProgram::bodyText(const vector<StageText>& stages, int threads, bool isSplit) const {
+    return bodyDefinitions(stages, threads, isSplit) + commonText() + ConstraintKernelSources::steps + rigidText() +
+           ConstraintKernelSources::bodies;
 }
 
 void ConstraintProgram::addBodies(const vector<StageText>& stages) {

@@ -19,6 +19,10 @@ struct StageText {
 /** Whether a step of a stage is a solve, rather than an operation on each particle. */
 bool isSolve(const std::string& step);
 
+/** Whether parts in shared memory have a solve (kernels/partDistances.cc): those of each step, but for accelerations,
+ *  which need many digits. */
+bool isOfLocalParts(const std::string& solve);
+
 /** A stage as alternating lists of operations and solves: operations[k], solves[k], ..., operations[solves.size()]. */
 struct SplitStage {
     explicit SplitStage(const StageText& stage);
@@ -156,7 +160,13 @@ private:
     std::string rigidText() const;
     /** What texts of clusters with joined bodies need besides the common one. */
     std::string jointText() const;
+    /** Whether the blocks of all parts of a range wait for each other in a launch. */
+    bool waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const;
+    /** Whether parts take up the particles of all joined bodies in the solves that they have in shared memory, and no
+     *  other launch sums them up and moves them. */
+    bool doPartsTakeBodies() const;
     /** The text of rigid bodies, where a thread group of a size has one of them or a part. */
+    std::string bodyDefinitions(const std::vector<StageText>& stages, int threads, bool isSplit) const;
     std::string bodyText(const std::vector<StageText>& stages, int threads, bool isSplit) const;
     /** Compile the kernels of clusters at the border, or of all others without joined bodies. */
     void addClusters(const std::vector<StageText>& stages, bool atBorder, const ConstraintSet& set);
@@ -190,7 +200,7 @@ private:
 
     Device& device;
     OpenMM::ComputeContext& cc;
-    bool isIterative, moves, sumsStages, coarse;
+    bool isIterative, moves, sumsStages, coarse, partsTakeBodies = false;
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage

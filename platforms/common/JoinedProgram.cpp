@@ -61,14 +61,14 @@ string sumText(const string& solve, const vector<string>& operations) {
                   "        Body body = loadBody(a, n);\n        body.at = positionOf(a, body.reference);\n"
                   "        BodySums sums = noSums();\n";
     if (!operations.empty()) {
-        text += "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
+        text += "        EACH_BODY_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
                 "            Particle p = loadParticle(a, i);\n            p.c = make_mixed3(0, 0, 0);\n";
         for (const string& operation : operations)
             text += "            " + operation + "(a, i, &p);\n";
         text += "            storeParticle(a, i, &p);\n        }\n";
     }
     const auto sumUp = [](const string& of) {
-        return "        EACH_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
+        return "        EACH_BODY_PLACE(place) {\n            const int i = a->bodyParticle[place];\n"
                "            const Particle p = loadParticle(a, i);\n            take_" +
                of + "(a, &body, place, i, &p, &sums);\n        }\n        sums = sumOfBlock(sums, numbers);\n";
     };
@@ -104,6 +104,11 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
     const bool hasCopies = std::any_of(t.nextCopy.begin(), t.nextCopy.end(), [](int copy) { return copy >= 0; });
     const auto isBegunBySums = [&](const SplitStage& stage, std::size_t k) {
         return !hasCopies && k == 0 && !stage.solves.empty() && !stage.operations[0].empty();
+    };
+    // Solves in which parts do all this themselves.
+    partsTakeBodies = doPartsTakeBodies();
+    const auto isOfParts = [&](const SplitStage& stage, std::size_t k) {
+        return partsTakeBodies && k < stage.solves.size() && isOfLocalParts(stage.solves[k]);
     };
     const int ofParticles = bodyThreads(stages, t.joinedRanges[0]); // the program that has the kernels of particles
     std::map<int, OpenMM::ComputeProgram> programs;                 // by threads that have a body
@@ -154,12 +159,12 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
         for (std::size_t k = 0; k < stage.operations.size(); k++) {
             const string part = stage.nameOf((int) k);
             vector<Launch>& atBorder = launches["bodies_" + part];
-            if (k > 0 || !stage.operations[0].empty()) {
+            if (k > 0 ? !isOfParts(stage, k - 1) : !stage.operations[0].empty() && !isOfParts(stage, 0)) {
                 if (!isBegunBySums(stage, k))
                     addParticles(particles[part], part, 0, t.firstOwnedAtBorder);
                 addParticles(atBorder, part, t.firstOwnedAtBorder, (int) t.ownedPlaces.size());
             }
-            if (k < stage.solves.size()) {
+            if (k < stage.solves.size() && !isOfParts(stage, k)) {
                 addSums(sums[part], part, false, isBegunBySums(stage, k) ? "jointBegin_" : "jointSums_");
                 addSums(atBorder, part, true, "jointSums_");
             }

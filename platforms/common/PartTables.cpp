@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace ConstraintPlugin {
 
@@ -14,7 +15,8 @@ namespace {
 // Bits of numbers in tables: kernels/partLocal.cc and partFactor.cc say of what.
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
 constexpr int firstRowsOfPlace = 4;
-constexpr int bodyNumbers = 46; // of a body: kernels/partBodies.cc
+constexpr int bodyNumbers = 46;                 // of a body: kernels/partBodies.cc
+constexpr int bodyTableInts = 4, ownedBody = 4; // ints of a body, and a bit of the last one: kernels/partBodyPlaces.cc
 // Distances have no more updates of an element at a level: they are from rows that no entry joins, and a row has two
 // particles: of three rows that are joined to it, two are joined by the same one, and so to each other. Rows of other
 // kinds may have more; further ones are in records that follow.
@@ -37,6 +39,27 @@ static bool isOfParticles(const ConstraintSet& set, const Constraint& c) {
 
 static bool isDistanceOfParticles(const ConstraintSet& set, const Constraint& c) {
     return c.kind == CoordinateKind::Distance && !set.isJoined(c);
+}
+
+bool mayTakeBodies(const ConstraintSet& set) {
+    return std::all_of(set.bodies.begin(), set.bodies.end(), [](const RigidBody& body) {
+        return !body.isJoined ||
+               (body.numMassive <= maxThreadBody && body.sharers.empty() && body.degreesOfFreedom() > 0);
+    });
+}
+
+/** Joined bodies of a part's rows: those that it displaces, then those of the ring alone. */
+static std::vector<int> bodiesOf(const ConstraintTables& t, int c, int numRows) {
+    std::vector<int> bodies(t.clusterBody.begin() + t.clusterBodyStart[c],
+                            t.clusterBody.begin() + t.clusterBodyStart[c + 1]);
+    std::set<int> others;
+    for (int s = t.slotStart[t.rowStart[c]]; s < t.slotStart[t.rowStart[c] + numRows]; s++)
+        if (t.slotParticle[s] >= t.numParticles)
+            others.insert((t.slotParticle[s] - t.numParticles) / 2);
+    for (int body : bodies)
+        others.erase(body);
+    bodies.insert(bodies.end(), others.begin(), others.end());
+    return bodies;
 }
 
 /** How many couplings of rows there are beyond the first one of each pair: pairs may share several particles. */
@@ -82,8 +105,19 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
     moreCouplings = moreCouplingsOf(set, {constraints.begin(), constraints.begin() + solved});
     std::sort(all.begin(), all.end());
     std::sort(displaced.begin(), displaced.end());
-    for (auto node = displaced.begin(); node < displaced.end(); node = std::upper_bound(node, displaced.end(), *node))
-        bodies += *node >= set.numParticles() && (*node - set.numParticles()) % 2 == 0;
+    const bool takesBodies = mayTakeBodies(set);
+    int lastBody = -1;
+    for (int node : all) {
+        const int body = node < set.numParticles() ? -1 : (node - set.numParticles()) / 2;
+        if (body == lastBody)
+            continue;
+        lastBody = body;
+        const bool isDisplaced = std::binary_search(displaced.begin(), displaced.end(), set.originNodeOf(body));
+        (isDisplaced ? bodies : frames)++;
+        bodyPlaces += takesBodies ? set.bodies[body].numMassive : 0;
+    }
+    if (!takesBodies)
+        frames = 0;
     for (auto first = all.begin(), last = first; first < all.end(); first = last) {
         last = std::upper_bound(first, all.end(), *first);
         const bool isPlace = std::binary_search(displaced.begin(), displaced.end(), *first);
@@ -107,11 +141,12 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
 }
 
 /** Counts that add up where parts are side by side. */
-static constexpr int PartCounts::*addedUp[] = {
-    &PartCounts::rows,       &PartCounts::solved,  &PartCounts::places,       &PartCounts::others,
-    &PartCounts::entries,    &PartCounts::records, &PartCounts::angles,       &PartCounts::expressions,
-    &PartCounts::points,     &PartCounts::bodies,  &PartCounts::joints,       &PartCounts::jointPoints,
-    &PartCounts::globalRows, &PartCounts::slots,   &PartCounts::moreCouplings};
+static constexpr int PartCounts::*addedUp[] = {&PartCounts::rows,   &PartCounts::solved,       &PartCounts::places,
+                                               &PartCounts::others, &PartCounts::entries,      &PartCounts::records,
+                                               &PartCounts::angles, &PartCounts::expressions,  &PartCounts::points,
+                                               &PartCounts::bodies, &PartCounts::frames,       &PartCounts::bodyPlaces,
+                                               &PartCounts::joints, &PartCounts::jointPoints,  &PartCounts::globalRows,
+                                               &PartCounts::slots,  &PartCounts::moreCouplings};
 static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
 
 void PartCounts::include(const PartCounts& other) {
@@ -130,7 +165,7 @@ void PartCounts::add(const PartCounts& other) {
 
 PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
     using Sizes = std::vector<std::pair<const char*, int>>;
-    const int all = n.places + n.others, elements = n.rows + n.slots;
+    const int all = n.allPlaces(), elements = n.rows + n.slots, bodies = n.bodies + n.frames;
     const auto add = [](std::vector<Array>& arrays, int& total, const Sizes& sizes) {
         for (const auto& [name, size] : sizes) {
             arrays.push_back({name, total});
@@ -150,7 +185,8 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"VELOCITY", 3 * all},
          {"INVERSE_MASS", all},
          {"POINT", 3 * n.points},
-         {"BODY", bodyNumbers * n.bodies},
+         {"BODY", bodyNumbers * bodies},
+         {"SHAPE", 4 * n.bodyPlaces},
          {"JOINT_BOND", 3 * n.jointPoints},
          {"POINT_SHAPE", 3 * n.jointPoints}});
     add(floats4, numFloats4, {{"GRADIENT", n.slots > 0 ? elements : n.solved}, {"START_GRADIENT", elements + 1}});
@@ -175,6 +211,8 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"OWNER", n.rows},
          {"ROW_PLACES", n.rows},
          {"POINT_PARTICLE", 2 * n.jointPoints},
+         {"BODY_TABLE", bodyTableInts * bodies},
+         {"BODY_PARTICLE", n.bodyPlaces},
          {"FIRST_ROW", 1}});
     add(shorts, numShorts,
         {{"RECORD", 8 * n.records}, // vectors here, too
@@ -185,9 +223,12 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"PLACE_ROWS", firstRowsOfPlace * n.places},
          {"JOINT", 4 * n.joints},
          {"JOINT_POINT", 4 * n.jointPoints},
-         {"COUNTS", 10},
+         {"COUNTS", 12},
          {"GLOBAL_ROW", n.globalRows},
          {"BODY_PLACE", n.bodies},
+         {"BODY_START", n.bodyPlaces > 0 ? bodies + 1 : 0},
+         {"PLACE_BODY", n.bodyPlaces},
+         {"JOINT_PLACE", n.bodyPlaces > 0 ? n.jointPoints : 0},
          {"ELEMENT_PLACE", n.slots},
          {"PLACE_START", n.places + 1},
          {"OTHER_ROWS", 2 * n.rows + n.slots},
@@ -197,7 +238,7 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
 }
 
 bool PartLayout::fits() const {
-    return std::max({4 * (n.rows + n.slots), n.entries, n.records, n.places + n.others}) < mark / 2;
+    return std::max({4 * (n.rows + n.slots), n.entries, n.records, n.allPlaces()}) < mark / 2;
 }
 
 long long PartLayout::bytes(int mixedBytes, int numberBytes) const {
@@ -227,7 +268,10 @@ std::string PartLayout::definitions() const {
     define("PART_ENTRIES", n.entries);
     define("PART_RECORDS", n.records);
     define("PART_ROWS_OF_PLACE", n.rowsOfPlace);
-    define("PART_ALL_PLACES", n.places + n.others);
+    define("PART_ALL_PLACES", n.allPlaces());
+    define("PART_BODY_PLACES", n.bodyPlaces);
+    define("PART_BODIES", n.bodies + n.frames);
+    define("FIRST_BODY_PLACE", n.placesOfRows());
     define("PART_NUMBERS4", numNumbers4);
     define("PART_MIXEDS", numMixeds);
     define("PART_FLOATS4", numFloats4);
@@ -257,14 +301,43 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
               firstLevelEntry = t.levelEntryStart[firstLevel],
               numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows,   counts.solved,     counts.places,      counts.entries, counts.levels,
-                         counts.angles, counts.globalRows, counts.expressions, counts.joints,  counts.bodies};
+    const int sizes[] = {counts.rows,   counts.solved, counts.places,     counts.entries,
+                         counts.levels, counts.angles, counts.globalRows, counts.expressions,
+                         counts.joints, counts.bodies, counts.frames,     counts.bodyPlaces};
     for (int i = 0; i < (int) std::size(sizes); i++)
         put(shorts, "COUNTS", i, sizes[i]);
-    for (int i = 0; i < n.places + n.others; i++)
+    for (int i = 0; i < n.allPlaces(); i++)
         put(ints, "PARTICLE", i, -1);
     for (int i = 0; i < counts.places; i++)
         put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
+    for (int i = 0; i < n.bodies + n.frames; i++)
+        put(ints, "BODY_TABLE", bodyTableInts * i, -1);
+    const std::vector<int> bodies = bodiesOf(t, c, counts.rows);
+    const int behindRows = n.placesOfRows();
+    const auto bodyAt = [&](int joined) { // of a body's number among joined ones: in the part
+        return int(std::find(bodies.begin(), bodies.end(), joined) - bodies.begin());
+    };
+    std::vector<int> firstBodyPlace(bodies.size() + 1); // among places of bodies' particles
+    for (int k = 0; k < (int) bodies.size(); k++) {
+        const int number = t.numFreeBodies + bodies[k], copy = t.clusterBodyStart[c] + k;
+        const bool isDisplaced = k < counts.bodies, isOwn = isDisplaced && t.ownsNode[t.bodyPlace[copy]] != 0;
+        const auto& kind = t.bodyKinds[number];
+        if (isDisplaced)
+            put(shorts, "BODY_PLACE", k, t.bodyPlace[copy] - firstPlace);
+        if (counts.bodyPlaces == 0)
+            continue;
+        const int ofBody[] = {bodies[k], kind[0], kind[1], kind[3] | (isOwn ? ownedBody : 0)};
+        for (int i = 0; i < bodyTableInts; i++)
+            put(ints, "BODY_TABLE", bodyTableInts * k + i, ofBody[i]);
+        int next = firstBodyPlace[k];
+        for (int place = t.bodyStart[number]; place < t.bodyStart[number + 1]; place++, next++) {
+            put(ints, "PARTICLE", behindRows + next, t.bodyParticle[place] | (isOwn ? isMoved : 0));
+            put(ints, "BODY_PARTICLE", next, place);
+            put(shorts, "PLACE_BODY", next, k);
+        }
+        firstBodyPlace[k + 1] = next;
+        put(shorts, "BODY_START", k + 1, next);
+    }
     std::map<int, int> otherPlace;                  // of particles that are not displaced
     std::vector<int> firstElement(counts.rows, -1); // of rows that are no distances
     for (int k = 0, angle = 0, expression = 0, point = 0, joint = 0, jointPoint = 0, globalRow = 0, element = n.rows;
@@ -316,8 +389,14 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
                 put(shorts, "JOINT", 4 * joint + i, numbers[i]);
             for (int n = begin; n < last; n++, jointPoint++) {
                 const auto& [origin, turn, body, shape] = t.pointNodes[n];
+                const int joined = body < firstCopy ? body : t.clusterBody[body - t.numJoinedBodies()],
+                          ofBody = joined < 0 ? 0 : bodyAt(joined);
                 const int ofPoint[] = {element + origin - first, body < firstCopy ? 0 : body - firstCopy + 1,
-                                       places[origin - first], body >= 0 ? 1 : 0};
+                                       places[origin - first], joined < 0 ? 0 : ofBody + 1};
+                if (joined >= 0 && counts.bodyPlaces > 0)
+                    put(shorts, "JOINT_PLACE", jointPoint,
+                        behindRows + firstBodyPlace[ofBody] + shape -
+                            t.bodyStart[t.numFreeBodies + joined]);
                 for (int i = 0; i < 4; i++)
                     put(shorts, "JOINT_POINT", 4 * jointPoint + i, ofPoint[i]);
                 put(ints, "POINT_PARTICLE", 2 * jointPoint, constraint.particles[n - begin]);
@@ -356,7 +435,7 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
         const int first = t.couplingStart[firstEntry + e], last = t.couplingStart[firstEntry + e + 1];
         if (first == last) { // fill: a place of infinite mass, and any gradient that there is
             const int some = 16 * std::max(firstElement[0], 0);
-            put(shorts, "COUPLING", 4 * e, 4 * (n.places + n.others));
+            put(shorts, "COUPLING", 4 * e, 4 * n.allPlaces());
             put(shorts, "COUPLING", 4 * e + 1, some);
             put(shorts, "COUPLING", 4 * e + 2, some);
             continue;
@@ -374,8 +453,6 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
             put(shorts, name, 4 * at + 3, m + 1 < last ? moreCouplings + 1 : 0); // counted from 1
         }
     }
-    for (int body = 0; body < counts.bodies; body++)
-        put(shorts, "BODY_PLACE", body, t.bodyPlace[t.clusterBodyStart[c] + body] - firstPlace);
     for (int l = 0; l < counts.levels; l++) {
         put(shorts, "LEVEL_RECORDS", l, t.levelTargetStart[firstLevel + l] - firstTarget);
         put(shorts, "LEVEL_DIAGONALS", l, t.levelDiagonalEnd[firstLevel + l] - firstTarget);

@@ -12,6 +12,9 @@ namespace ConstraintPlugin {
 
 class ConstraintTables;
 
+/** Whether parts may take up the particles of joined bodies: these are small, and no two share one. */
+bool mayTakeBodies(const ConstraintSet& set);
+
 /** How many of everything a part of a cluster has, or at most the parts of a range. */
 struct PartCounts {
     PartCounts() = default;
@@ -28,11 +31,20 @@ struct PartCounts {
     int expressions = 0;   ///< rows that are expressions of particles
     int points = 0;        ///< of expressions
     int bodies = 0;        ///< joined bodies that are displaced
+    int frames = 0;        ///< those of the ring alone; counted if the part may take up bodies' particles
+    int bodyPlaces = 0;    ///< particles of all these, if the part may take them up
     int joints = 0;        ///< rows of listed kinds at places in bodies
     int jointPoints = 0;   ///< particles and places of joints
     int globalRows = 0;    ///< rows of other kinds, which are evaluated in global memory
     int slots = 0;         ///< of all these: a gradient for each node
     int moreCouplings = 0; ///< of rows that share more than one node, beyond the first
+    /** Those of rows; with particles of bodies, which come behind them. */
+    int placesOfRows() const {
+        return places + others;
+    }
+    int allPlaces() const {
+        return placesOfRows() + bodyPlaces;
+    }
     /** The most of both. */
     void include(const PartCounts& other);
     /** Both side by side. */
@@ -56,6 +68,10 @@ public:
     }
     bool hasExpressions() const {
         return n.expressions > 0;
+    }
+    /** Whether parts can take up the particles of their bodies. */
+    bool hasBodyPlaces() const {
+        return n.bodyPlaces > 0;
     }
     /** Whether there are rows that are evaluated in global memory. */
     bool hasGlobalRows() const {

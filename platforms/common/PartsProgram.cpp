@@ -40,12 +40,37 @@ vector<string> withoutNotes(vector<string> operations) {
     return operations;
 }
 
-/** Whether kernels/partDistances.cc has a solve: those of each step, but for accelerations, which need many digits. */
+} // namespace
+
 bool isOfLocalParts(const string& solve) {
     return solve == "solvePositions" || solve == "solveVelocities" || solve == "solveHeatedVelocities";
 }
 
-} // namespace
+bool ConstraintProgram::waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const {
+    int mostParts = 0; // of a cluster
+    for (int c = range.first; c < range.last; c++)
+        mostParts = std::max(mostParts, constraintTables.partsOfCluster[c][1] - constraintTables.partsOfCluster[c][0]);
+    // A test of launches sets the variable.
+    return !range.isSplit || (cooperatingBlocks() > 1 && mostParts <= cooperatingBlocks() * group.together &&
+                              std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
+}
+
+bool ConstraintProgram::doPartsTakeBodies() const {
+    const ConstraintTables& t = constraintTables;
+    std::vector<int> movers(t.numJoinedBodies(), 0); // parts that move a body
+    for (const ConstraintTables::Range& range : t.ranges) {
+        if (!range.isJoined)
+            continue;
+        const ThreadGroup group = threadGroupOf(range);
+        const auto found = t.layouts.find(range.first);
+        if (range.isAtBorder || !group.isLocal || cooperatingBlocks() == 1 || !waitsIn(range, group) ||
+            !found->second.layout.hasBodyPlaces() || found->second.layout.hasGlobalRows())
+            return false;
+        for (int n = t.clusterBodyStart[range.first]; n < t.clusterBodyStart[range.last]; n++)
+            movers[t.clusterBody[n]] += t.ownsNode[t.bodyPlace[n]] != 0;
+    }
+    return std::all_of(movers.begin(), movers.end(), [](int n) { return n == 1; });
+}
 
 string ConstraintProgram::prefixOf(PartRole role) {
     return role == PartRole::Whole ? "clusterOfParts" : "partOfCluster";
@@ -68,6 +93,12 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
     // The whole cluster is General, and so are parts that do not fit, and solves that are not of local parts.
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
+    const bool takesBodies = partsTakeBodies && range.isJoined && role != PartRole::All;
+    text += define("TAKES_BODIES", takesBodies ? "1" : "0");
+    if (takesBodies)
+        text += bodyDefinitions(stages, 1, false) +
+                define("FIRST_JOINED_PLACE", std::to_string(constraintTables.firstJoinedPlace())) +
+                ConstraintKernelSources::bodies + ConstraintKernelSources::joinedStages;
     if (group.isLocal) {
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
         text +=
@@ -76,7 +107,10 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             (table.layout.hasExpressions() ? fillMarkers("partExpressions", ConstraintKernelSources::partExpressions,
                                                          {{"FUNCTIONS", localCustomText(set)}})
                                            : "") +
-            (range.isJoined ? ConstraintKernelSources::partBodies : "") +
+            (range.isJoined
+                 ? ConstraintKernelSources::partBodies + (takesBodies ? ConstraintKernelSources::partBodyPlaces : "") +
+                       ConstraintKernelSources::partJoints
+                 : "") +
             (table.layout.hasGlobalRows() ? ConstraintKernelSources::partGlobalRows : "") +
             ConstraintKernelSources::partDistances + ConstraintKernelSources::partFactor +
             ConstraintKernelSources::partExchange;
@@ -104,11 +138,16 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
             if (isLocal)
                 text += fillMarkers("partStageLocal", ConstraintKernelSources::partStageLocal,
                                     {{"STAGE", name},
+                                     {"SOLVE", solve},
                                      {"BEFORE", operationsText(withNotesLast(before), "    if (isNoted) ")},
                                      {"AFTER", after}});
             if (hasWhole)
                 text += fillMarkers("partWhole", ConstraintKernelSources::partWhole,
-                                    {{"STAGE", name}, {"SOLVE", solve}, {"ROUNDS", hasRounds ? "1" : "0"}});
+                                    {{"STAGE", name},
+                                     {"SOLVE", solve},
+                                     {"ROUNDS", hasRounds ? "1" : "0"},
+                                     {"BEFORE", operationsText(withoutNotes(before))},
+                                     {"AFTER", after}});
             if (hasRounds)
                 text += fillMarkers("partRun", ConstraintKernelSources::partRun,
                                     {{"STAGE", name},
@@ -143,15 +182,11 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
     const ThreadGroup group = threadGroupOf(range);
     sharedFactors += group.sharedFactors;
     const int numParts = range.last - range.first, atOnce = cooperatingBlocks() * group.together;
-    int mostParts = 0; // of a cluster
     for (int c = range.first; c < range.last; c++) {
         const ConstraintTables::Int4& parts = constraintTables.partsOfCluster[c];
-        mostParts = std::max(mostParts, parts[1] - parts[0]);
         clustersInParts += parts[0] == c && parts[2] != c;
     }
-    // A test of launches sets the variable.
-    const bool waits = !range.isSplit || (cooperatingBlocks() > 1 && mostParts <= atOnce &&
-                                          std::getenv("OPENMM_CONSTRAINTS_LAUNCHES") == nullptr);
+    const bool waits = waitsIn(range, group);
     // Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
     // has no more parts than there are blocks, so all of the first one that is not solved yet are taken.
     const int blocks = waits && range.isSplit ? std::min(numParts, atOnce) : numParts;

@@ -49,7 +49,7 @@ typedef struct {
     bool isViolated;  // any of its particles violates the tolerance
 } Body;
 
-#define EACH_PLACE(place) for (int place = body.first + BODY_LANE; place < body.last; place += BODY_BLOCK_SIZE)
+#define EACH_BODY_PLACE(place) for (int place = body.first + BODY_LANE; place < body.last; place += BODY_BLOCK_SIZE)
 
 #if BODY_BLOCK_SIZE > 1
 #define BODY_LANE ((int) LOCAL_ID)
@@ -293,10 +293,9 @@ DEVICE void addMoments(Moments* sum, mixed mass, mixed3 s, mixed3 y) {
     sum->third = sum->third + s.z * my;
 }
 
-/** Add a particle's position and a field to the sums of its body. */
-DEVICE void addParticle(const Arguments* a, const Body* body, int place, int i, mixed3 field, BodySums* sums) {
-    const mixed mass = a->bodyShape[place].w;
-    const mixed3 s = shapeOf(a, place), mu = mass * fromReference(a, body, i);
+/** Add a particle to the sums of its body. @param s  its shape  @param r  its position, from the reference particle */
+DEVICE void addPlace(mixed mass, mixed3 s, mixed3 r, mixed3 field, BodySums* sums) {
+    const mixed3 mu = mass * r;
     sums->place = sums->place + mu;
     sums->first = sums->first + s.x * mu;
     sums->second = sums->second + s.y * mu;
@@ -304,6 +303,11 @@ DEVICE void addParticle(const Arguments* a, const Body* body, int place, int i, 
     sums->third = sums->third + s.z * mu;
 #endif
     addMoments(&sums->field, mass, s, field);
+}
+
+/** Add a particle's position and a field to the sums of its body. */
+DEVICE void addParticle(const Arguments* a, const Body* body, int place, int i, mixed3 field, BodySums* sums) {
+    addPlace(a->bodyShape[place].w, shapeOf(a, place), fromReference(a, body, i), field, sums);
 }
 
 /** Set the axes and the origin. A body that does not rotate has none: its particles are immovable, or it has only one.

@@ -250,7 +250,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         reportRound(a, c, solve, state SHARED_ARGUMENT);
     }
 #endif
-#if HAS_JOINTS
+#if HAS_JOINTS && !TAKES_BODIES
     for (int once = 0; once < (state->isOver && !state->isHandedOver && solve->isOfBodies); once++)
         flagBodies(a, c, !solve->isMeasured || iterations > 0);
 #endif

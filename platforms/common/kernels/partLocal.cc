@@ -64,6 +64,8 @@ DEVICE LocalPart localPart(SharedMemory shared) {
         if (k < (count))
 #define EACH_LOCAL_ROW(k) EACH_LOCAL(k, NUM_ROWS, PART_ROWS)
 #define EACH_SOLVED_ROW(k) EACH_LOCAL(k, NUM_SOLVED, PART_SOLVED)
+/** Those that are read: with those of particles of bodies, if the part has them (partBodyPlaces.cc). */
+#define PLACES_READ (TAKES_BODIES ? PART_ALL_PLACES : FIRST_BODY_PLACE)
 #define EACH_PLACE(place) EACH_LOCAL(place, NUM_PLACES, PART_ALL_PLACES)
 
 /** Rows that are no distances have warps of their own, from the block's end: so many threads, behind those of others. */

@@ -15,7 +15,7 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
     state->tolerance = IN_FLOAT(solve->tolerance);
     if (THREAD_IN_GROUP == 0)
         startNotes(shared.notes);
-    EACH_LOCAL(place, PART_ALL_PLACES, PART_ALL_PLACES) {
+    EACH_LOCAL(place, PLACES_READ, PLACES_READ) {
         const int number = particles[place], i = PARTICLE_OF(number);
         if (number < 0) // fewer than in other parts
             continue;
@@ -27,6 +27,10 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
             takeNodeLocal(a, c, place, number, p SHARED_ARGUMENT);
             continue;
         }
+#endif
+#if TAKES_BODIES
+        if (place >= FIRST_BODY_PLACE)
+            takeShapeLocal(a, c, place SHARED_ARGUMENT);
 #endif
         const mixed3 position = positionOf(a, i);
         if (!(number & IS_FIXED)) {
@@ -47,6 +51,9 @@ $BEFORE$#if PART_GLOBAL_ROWS
     state->firstStamp = a->partStamps[parts.x];
     keepTables(a, c, &reading SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
+#if TAKES_BODIES
+    joinBodiesLocal(a, solve SHARED_ARGUMENT);
+#endif
     return startRowsLocal(a, solve SHARED_ARGUMENT);
 }
 
@@ -62,6 +69,9 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
     THREAD_GROUP_SYNC
     displaceBodiesLocal(a, c, solve, true SHARED_ARGUMENT);
 #endif
+#if TAKES_BODIES
+    endVelocitiesOfBodies(solve SHARED_ARGUMENT);
+#endif
     const bool isReported = !state->isHandedOver && !solve->isSilent;
     if (isReported)
         findWorstRow(state SHARED_ARGUMENT);
@@ -72,7 +82,8 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
             continue;
 #if HAS_JOINTS
         if (i >= a->numParticles) {
-            store3(a->impulse, i, impulseLocal(place SHARED_ARGUMENT));
+            if (!TAKES_BODIES)
+                store3(a->impulse, i, impulseLocal(place SHARED_ARGUMENT));
             continue;
         }
 #endif
@@ -80,6 +91,18 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         p.c = impulseLocal(place SHARED_ARGUMENT);
 $AFTER$        storeParticle(a, i, &p);
     }
+#if TAKES_BODIES
+    EACH_FROM_END(k, 0, NUM_BODY_PLACES) {
+        const int place = FIRST_BODY_PLACE + k, number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
+        if (!(number & IS_MOVED))
+            continue;
+        Particle p = particleLocal(place SHARED_ARGUMENT);
+        Body body = bodyLocal(part, part.s[AT_PLACE_BODY + k]);
+        body.isViolated = !solve->isMeasured || state->lastRound > 0; // as flagBodies()
+        move_$SOLVE$(a, &body, part.i[AT_BODY_PARTICLE + k], i, &p);
+$AFTER$        storeParticle(a, i, &p);
+    }
+#endif
     if (isReported) // which takes a while
         reportRound(a, c, solve, state SHARED_ARGUMENT);
 }

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Joints of a part: rows of listed kinds at places in joined bodies (partBodies.cc). In each round a thread has a joint, after
+// the bodies were displaced. All is computed in `mixed`.
+
+#if PART_JOINTS
+#define EACH_JOINT(n) EACH_FROM_END(n, THREADS_BEFORE_BODIES, NUM_JOINTS) // after bodies, by the same threads
+
+/** A row that is a distance, an angle or a dihedral of particles and places in bodies. */
+typedef struct {
+    int row, kind, firstPoint, size;
+} Joint;
+
+/** One of its points: a particle, or a place in a body. */
+typedef struct {
+    int element;         // that of the particle, or that of the body's origin, which that of its turn follows
+    int body;            // of the part, from 1 on; 0: the part displaces none
+    int place;           // of the particle, or of the body's origin
+    int bodyOrFrame;     // of the part, those that it does not displace included; 0: it is a particle
+    int particle, shape; // which bodyShape is of
+} JointPoint;
+
+DEVICE Joint jointAt(LocalPart part, int n) {
+    LOCAL_ARG const unsigned short* numbers = part.s + AT_JOINT + 4 * n;
+    Joint joint;
+    joint.row = numbers[0];
+    joint.kind = numbers[1];
+    joint.firstPoint = numbers[2];
+    joint.size = numbers[3];
+    return joint;
+}
+
+DEVICE JointPoint pointOfJoint(LocalPart part, int point) {
+    LOCAL_ARG const unsigned short* numbers = part.s + AT_JOINT_POINT + 4 * point;
+    JointPoint result;
+    result.element = numbers[0];
+    result.body = numbers[1];
+    result.place = numbers[2];
+    result.bodyOrFrame = numbers[3];
+    result.particle = part.i[AT_POINT_PARTICLE + 2 * point];
+    result.shape = part.i[AT_POINT_PARTICLE + 2 * point + 1];
+    return result;
+}
+
+#define EACH_POINT_OF_JOINT(joint, s)                                                                                  \
+    for (int s = 0; s < 4; s++)                                                                                        \
+        if (s < (joint).size)
+
+/** q of a joint, and G_s - G_(s-1), its gradient by point. */
+DEVICE mixed coordinateOfJoint(Joint joint, const mixed3* b, mixed3* gradients) {
+    mixed3 G[3];
+    mixed q = 0;
+#define LISTED(Name, name, numParticles, range)                                                                      \
+    if (joint.kind == RowKind_##Name) {                                                                                \
+        q = name##Coordinate(b, G);                                                                                    \
+        for (int s = 0; s < numParticles; s++)                                                                         \
+            gradients[s] = s == 0                  ? G[0]                                                              \
+                           : s == numParticles - 1 ? make_mixed3(0, 0, 0) - G[s - 1]                                   \
+                                                   : G[s] - G[s - 1];                                                  \
+    }
+    LISTED_COORDINATES(LISTED)
+#undef LISTED
+    return q;
+}
+
+/** From a particle at the start to its place in a body: as wayToPoint(). */
+DEVICE mixed3 wayInBody(const Arguments* a, LOCAL_ARG const mixed* numbers, mixed3 position, mixed3 shape) {
+    if (numbers[AtBody_Others + 2] == 0) // the body does not rotate, and has no axes
+        return make_mixed3(0, 0, 0);
+    mixed3 r = position - vectorAt(numbers, 1, AtBody_At);
+    if (numbers[AtBody_IsPeriodic] != 0)
+        r = nearestImage(r, stepStateOf(a, 0));
+    return vectorAt(numbers, 1, AtBody_Origin) + alongAxes(axesIn(numbers), shape) - r;
+}
+
+/** The gradient with respect to a body's turn of one with respect to a place in it. */
+DEVICE mixed3 gradientOfTurn(LOCAL_ARG const mixed* numbers, mixed3 v, mixed3 shape, mixed3 gradient) {
+    return turnGradient(constantsIn(numbers), v, cross(shape, componentsOf(axesIn(numbers), gradient)));
+}
+
+/** Take the present positions as the start of a joint. */
+DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const StepState stepState = stepStateOf(a, a->time);
+    const Joint joint = jointAt(part, n);
+    const int k = joint.row, row = part.i[AT_FIRST_ROW] + k, end = END_OF_ELEMENTS(k);
+    mixed3 positions[4], shapes[4], ways[4], b[3], gradients[4];
+#pragma unroll
+    EACH_POINT_OF_JOINT(joint, s) { // reads come first
+        const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
+        shapes[s] = ways[s] = gradients[s] = make_mixed3(0, 0, 0);
+#if TAKES_BODIES
+        const int place = point.bodyOrFrame > 0 ? part.s[AT_JOINT_PLACE + joint.firstPoint + s] : point.place;
+        positions[s] = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, place);
+        if (point.bodyOrFrame > 0)
+            shapes[s] = shapeLocal(part, place);
+#else
+        positions[s] = point.bodyOrFrame > 0 ? positionOf(a, point.particle)
+                                             : vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
+        if (point.bodyOrFrame > 0) {
+            const mixed4 shape = a->bodyShape[point.shape];
+            shapes[s] = make_mixed3(shape.x, shape.y, shape.z);
+        }
+#endif
+    }
+#pragma unroll
+    EACH_POINT_OF_JOINT(joint, s) {
+        const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
+        if (TAKES_BODIES ? point.bodyOrFrame > 0 : point.body > 0)
+            ways[s] = wayInBody(a, numbersOfBody(part, point.bodyOrFrame - 1), positions[s], shapes[s]);
+        else if (point.bodyOrFrame > 0)
+            ways[s] = wayToPoint(a, FIRST_POINT(row) + s);
+        setVectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s, shapes[s]);
+    }
+    const bool isPeriodic = part.m[AT_INVERSE_LENGTH + k] != 0;
+#pragma unroll
+    for (int s = 0; s < 3; s++) {
+        b[s] = make_mixed3(0, 0, 0);
+        if (s < joint.size - 1) {
+            b[s] = positions[s] - positions[s + 1];
+            if (isPeriodic)
+                b[s] = minimumImage(b[s], stepState);
+            b[s] = b[s] + (ways[s] - ways[s + 1]);
+            setVectorAt(part.m + AT_JOINT_BOND, PART_JOINT_POINTS, joint.firstPoint + s, b[s]);
+        }
+    }
+    const mixed q = coordinateOfJoint(joint, b, gradients);
+    for (int element = FIRST_ELEMENT(k); element < end; element++)
+        setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element, make_mixed3(0, 0, 0));
+#pragma unroll
+    EACH_POINT_OF_JOINT(joint, s) {
+        const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
+        addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element, gradients[s]);
+        if (point.body > 0)
+            addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element + 1,
+                        gradientOfTurn(numbersOfBody(part, point.body - 1), make_mixed3(0, 0, 0), shapes[s],
+                                       gradients[s]));
+    }
+    float squares = 0;
+    mixed rate = 0;
+    for (int element = FIRST_ELEMENT(k); element < end; element++) {
+        const mixed3 gradient = vectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element);
+        squares += startElement(part, element, gradient);
+        rate += dot(gradient, vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, PLACE_OF(element)));
+    }
+    if (k >= NUM_SOLVED)
+        return;
+    const mixed ofTarget = part.m[AT_RATE + k];
+    part.r[AT_SCALE + k] = (solve->what == POSITIONS ? 1 : solve->timeScale) * inverseScaleOf(a, row, a->time);
+    part.m[AT_RATE + k] = rate - ofTarget;
+    if (solve->workStage >= 0)
+        a->workRate[solve->workStage * a->numRows + row] = -ofTarget;
+    if (!(fabs(q + squares) < INFINITE_ERROR))
+        noteWorst(worst, row, q + squares, q);
+}
+
+/** -sigma of a joint that the part solves, with the gradient. */
+DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isTurned SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const Joint joint = jointAt(part, n);
+    const int k = joint.row, end = END_OF_ELEMENTS(k);
+    if (k >= NUM_SOLVED)
+        return;
+    mixed sigma = 0, value = 0;
+    if (solve->what == POSITIONS) {
+        mixed3 d[4], b[3], gradients[4];
+#pragma unroll
+        EACH_POINT_OF_JOINT(joint, s) {
+            const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
+            gradients[s] = make_mixed3(0, 0, 0);
+            if (point.body > 0)
+                d[s] = motionOf(motionIn(numbersOfBody(part, point.body - 1)),
+                                vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s));
+            else {
+                const number4 impulse = part.n[AT_IMPULSE + point.place];
+                d[s] = vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, point.place) +
+                       make_mixed3(impulse.x, impulse.y, impulse.z);
+            }
+        }
+#pragma unroll
+        for (int s = 0; s < 3; s++) {
+            b[s] = make_mixed3(0, 0, 0);
+            if (s < joint.size - 1)
+                b[s] = vectorAt(part.m + AT_JOINT_BOND, PART_JOINT_POINTS, joint.firstPoint + s) + (d[s] - d[s + 1]);
+        }
+        value = coordinateOfJoint(joint, b, gradients);
+        sigma = wrapResidual(joint.kind, value - part.m[AT_LENGTH + k]);
+        for (int element = FIRST_ELEMENT(k); element < end; element++)
+            part.g[AT_GRADIENT + element] = sizedVector(make_mixed3(0, 0, 0), 0);
+#pragma unroll
+        EACH_POINT_OF_JOINT(joint, s) {
+            const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
+            addGradient(part, point.element, gradients[s]);
+            if (point.body > 0) {
+                LOCAL_ARG const mixed* numbers = numbersOfBody(part, point.body - 1);
+                const mixed3 v = vectorAt(numbers, 1, AtBody_Rotation);
+                const mixed3 shape =
+                    vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s);
+                addGradient(part, point.element + 1, gradientOfTurn(numbers, v, rotated(v, shape), gradients[s]));
+            }
+        }
+        if (joint.kind == RowKind_Distance && IS_OWN_LOCAL(k))
+            *isTurned = *isTurned || hasTurnedLocal(part, k);
+    } else
+        sigma = value = rateOfElements(part, k);
+    number error = fabs(sigma) * part.r[AT_SCALE + k];
+#if IS_NARROWER
+    number spread = spreadOfElements(part, k), ofPresent = 0; // a gradient grows where its body turns
+    for (int element = FIRST_ELEMENT(k); element < end && solve->what == POSITIONS; element++)
+        ofPresent += part.n[AT_IMPULSE + PLACE_OF(element)].w *
+                     sqrt(dotOf(part.g[AT_GRADIENT + element], part.g[AT_GRADIENT + element]));
+    error += SUM_ROUNDING * part.r[AT_SCALE + k] * max(spread, ofPresent);
+#endif
+    part.f[AT_RIGHT_SIDE + k] = -sigma;
+    if (IS_OWN_LOCAL(k))
+        noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
+}
+#endif
