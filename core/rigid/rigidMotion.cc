@@ -131,16 +131,19 @@ DEVICE bool solveRotation(BodyConstants body, mixed3 L, mixed3* solution) {
     return false;
 }
 
-/** The motion of a translation t and a rotation v: t, and (R - 1) x_i without loss of digits,
+/** The motion of a translation t and a rotation, the unit quaternion (w, v): t, and (R - 1) x_i without loss of digits,
  *  R - 1 = 2 w [v]x + 2 [v]x^2. */
-DEVICE RigidMotion displacementBy(BodyAxes e, mixed3 t, mixed3 v) {
-    const mixed w = sqrt(1 - dot(v, v));
+DEVICE RigidMotion displacementOf(BodyAxes e, mixed3 t, mixed w, mixed3 v) {
     RigidMotion motion;
     motion.t = t;
     motion.p1 = 2 * alongAxes(e, make_mixed3(-v.y * v.y - v.z * v.z, v.x * v.y + w * v.z, v.x * v.z - w * v.y));
     motion.p2 = 2 * alongAxes(e, make_mixed3(v.x * v.y - w * v.z, -v.x * v.x - v.z * v.z, v.y * v.z + w * v.x));
     motion.p3 = 2 * alongAxes(e, make_mixed3(v.x * v.z + w * v.y, v.y * v.z - w * v.x, -v.x * v.x - v.y * v.y));
     return motion;
+}
+
+DEVICE RigidMotion displacementBy(BodyAxes e, mixed3 t, mixed3 v) {
+    return displacementOf(e, t, sqrt(1 - dot(v, v)), v);
 }
 
 /** The motion that displaces a body. @param displacement  its moments;  @return false as solveRotation() */

@@ -15,7 +15,7 @@ namespace {
 // Bits of numbers in tables: kernels/partLocal.cc and partFactor.cc say of what.
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
 constexpr int firstRowsOfPlace = 4;
-constexpr int bodyNumbers = 46;                 // of a body: kernels/partBodies.cc
+constexpr int bodyNumbers = 49;                 // of a body: kernels/partBodies.cc
 constexpr int bodyTableInts = 4, ownedBody = 4; // ints of a body, and a bit of the last one: kernels/partBodyPlaces.cc
 // Distances have no more updates of an element at a level: they are from rows that no entry joins, and a row has two
 // particles: of three rows that are joined to it, two are joined by the same one, and so to each other. Rows of other

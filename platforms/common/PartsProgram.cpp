@@ -166,7 +166,11 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     for (const SplitStage& stage : split) {
         string all;
         for (std::size_t k = 0; k < stage.solves.size(); k++) {
-            const string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
+            string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
+            if (waits && role == PartRole::Whole) // seldom, and otherwise nothing is read that is needed then
+                run = "        for (int once = 0; once < loadPartState(a, c).isHandedOver; once++) {\n"
+                      "            SYNC_THREADS\n            const Arguments values = readAgain(a), *a = &values;\n    " +
+                      run + "        }\n";
             all += (k > 0 ? "        WAIT_FOR_PARTS(c)\n" : "") + run;
             if (!waits)
                 text += kernel(stage.nameOf((int) k), run);

@@ -20,7 +20,8 @@ enum {
     AtBody_Motion = 27,          // four vectors
     AtBody_At = 39,
     AtBody_Origin = 42,
-    AtBody_IsPeriodic = 45
+    AtBody_IsPeriodic = 45,
+    AtBody_MomentOfTurn = 46 // the angular moment by a turn of 1 about each axis
 };
 
 DEVICE LOCAL_ARG mixed* numbersOfBody(LocalPart part, int n) {
@@ -64,6 +65,7 @@ DEVICE void setConstants(LOCAL_ARG mixed* numbers, BodyConstants body) {
     setVectorAt(numbers, 1, AtBody_Inertia, body.inertia);
     setVectorAt(numbers, 1, AtBody_InverseInertia, body.inverseInertia);
     setVectorAt(numbers, 1, AtBody_Others, make_mixed3(body.inverseMass, body.mass, body.rotations));
+    setVectorAt(numbers, 1, AtBody_MomentOfTurn, angularMomentOf(body, make_mixed3(1, 1, 1)));
 }
 
 DEVICE void setMotionIn(LOCAL_ARG mixed* numbers, RigidMotion motion) {
@@ -129,19 +131,73 @@ DEVICE void storeMotion(const Arguments* a, int b, LOCAL_ARG const mixed* number
     setMotion(a, b, motionIn(numbers));
 }
 
+/** What solveRotation() finds, with few operations in `mixed`: Newton's method in single precision, then corrections by the
+ *  residual in `mixed` and the last Jacobian, each of which gains five digits.
+ *  @param[out] w  the scalar part of the quaternion */
+DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* solution) {
+    mixed3 v = 0.5f * scaledBy(L, body.inverseInertia);
+    if (body.rotations < 3) {
+        const mixed cosine2 = 1 - 4 * dot(v, v), cosine = cosine2 * inverseRoot(cosine2);
+        v = inverseRoot(0.5f * (1 + cosine)) * v;
+        *solution = v;
+        const mixed w2 = 1 - dot(v, v);
+        *w = w2 * inverseRoot(w2);
+        return cosine2 > 0;
+    }
+    const float Ix = body.inertia.x, Iy = body.inertia.y, Iz = body.inertia.z;
+    const float3 halfL = make_float3(0.5f * (float) L.x, 0.5f * (float) L.y, 0.5f * (float) L.z);
+    float3 u = make_float3(v.x, v.y, v.z), bc = u, ca = u, ab = u;
+    float inverse = 0, size2 = 1;
+    for (int iteration = 0; iteration < 20 && size2 > 1e-12f; iteration++) {
+        const float u2 = 1 - dot(u, u);
+        if (!(u2 > 0.5f))
+            return false;
+        const float r = sqrt(u2);
+        const float3 Iu = make_float3(Ix * u.x, Iy * u.y, Iz * u.z), rest = halfL - r * Iu - cross(u, Iu),
+                     g = (1 / r) * u;
+        const float3 a = make_float3(r * Ix - g.x * Iu.x, -g.x * Iu.y - Iu.z + u.z * Ix, -g.x * Iu.z + Iu.y - u.y * Ix);
+        const float3 b = make_float3(-g.y * Iu.x + Iu.z - u.z * Iy, r * Iy - g.y * Iu.y, -g.y * Iu.z - Iu.x + u.x * Iy);
+        const float3 c = make_float3(-g.z * Iu.x - Iu.y + u.y * Iz, -g.z * Iu.y + Iu.x - u.x * Iz, r * Iz - g.z * Iu.z);
+        bc = cross(b, c);
+        ca = cross(c, a);
+        ab = cross(a, b);
+        inverse = 1 / dot(a, bc);
+        const float3 change = inverse * make_float3(dot(rest, bc), dot(rest, ca), dot(rest, ab));
+        u = u + change;
+        size2 = dot(change, change);
+    }
+    v = make_mixed3(u.x, u.y, u.z);
+    const float accuracy = 0.1f * ROTATION_ACCURACY;
+    for (int correction = 0; correction < 5; correction++) {
+        const mixed w2 = 1 - dot(v, v);
+        *w = w2 * inverseRoot(w2);
+        const mixed3 Iv = scaledBy(v, body.inertia), rest = 0.5f * L - *w * Iv - cross(v, Iv);
+        const float3 r = make_float3(rest.x, rest.y, rest.z);
+        const float3 change = inverse * make_float3(dot(r, bc), dot(r, ca), dot(r, ab));
+        v = v + make_mixed3(change.x, change.y, change.z);
+        if (dot(change, change) <= accuracy * accuracy) {
+            *solution = v;
+            return dot(v, v) < 0.5f;
+        }
+    }
+    return false;
+}
+
 /** Displace a body by impulses on its nodes. One that turns too far has a motion of NaN. @return whether it does not */
 DEVICE bool displaceBodyLocal(LOCAL_ARG mixed* numbers, mixed3 ofOrigin, mixed3 ofTurn) {
     const BodyConstants body = constantsIn(numbers);
     const mixed3 shift = vectorAt(numbers, 1, AtBody_Displacements) + ofOrigin;
     const mixed3 turn = vectorAt(numbers, 1, AtBody_Displacements + 3) + ofTurn;
+    mixed w = 1;
     mixed3 v = make_mixed3(0, 0, 0);
-    const bool isSolved = solveRotation(body, angularMomentOf(body, turn), &v);
+    const bool isSolved =
+        solveRotationLocal(body, scaledBy(turn, vectorAt(numbers, 1, AtBody_MomentOfTurn)), &w, &v);
     if (!isSolved) {
         const mixed nan = sqrt((mixed) -1);
         v = make_mixed3(nan, nan, nan);
     }
     setVectorAt(numbers, 1, AtBody_Rotation, v);
-    setMotionIn(numbers, displacementBy(axesIn(numbers), shift, v));
+    setMotionIn(numbers, displacementOf(axesIn(numbers), shift, w, v));
     return isSolved;
 }
 

@@ -52,16 +52,6 @@ DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* 
     *hasTurned = *hasTurned || isTurned;
 }
 
-/** 1/sqrt(x) by Newton's method from single precision: a square root and a division take longer. */
-DEVICE mixed inverseRoot(mixed x) {
-    const float seed = 1 / sqrt((float) x);
-    mixed root = seed;
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        root *= (mixed) 1.5f - (mixed) 0.5f * x * root * root;
-    return root;
-}
-
 /** Take the present positions as the start of all rows, and evaluate distances without corrections. */
 DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);

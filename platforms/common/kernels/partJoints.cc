@@ -73,9 +73,53 @@ DEVICE mixed3 wayInBody(const Arguments* a, LOCAL_ARG const mixed* numbers, mixe
     return vectorAt(numbers, 1, AtBody_Origin) + alongAxes(axesIn(numbers), shape) - r;
 }
 
-/** The gradient with respect to a body's turn of one with respect to a place in it. */
-DEVICE mixed3 gradientOfTurn(LOCAL_ARG const mixed* numbers, mixed3 v, mixed3 shape, mixed3 gradient) {
-    return turnGradient(constantsIn(numbers), v, cross(shape, componentsOf(axesIn(numbers), gradient)));
+/** The gradient at the start with respect to a body's turn of one with respect to a place in it: turnGradient() of v = 0. */
+DEVICE mixed3 startGradientOfTurn(LOCAL_ARG const mixed* numbers, mixed3 shape, mixed3 gradient) {
+    const mixed3 scale = scaledBy(vectorAt(numbers, 1, AtBody_MomentOfTurn), vectorAt(numbers, 1, AtBody_InverseInertia));
+    return scaledBy(scale, cross(shape, componentsOf(axesIn(numbers), gradient)));
+}
+
+DEVICE float3 inFloats(mixed3 v) {
+    return make_float3(v.x, v.y, v.z);
+}
+
+DEVICE float3 rotatedInFloats(float3 v, float3 s) {
+    const float3 vs = cross(v, s);
+    return s + 2 * (sqrt(1 - dot(v, v)) * vs + cross(v, vs));
+}
+
+/** turnGradient() in single precision, which corrections need: their sum's gradients are those at the start. */
+DEVICE float3 gradientOfTurn(LOCAL_ARG const mixed* numbers, mixed3 shape, float3 gradient) {
+    const float3 v = inFloats(vectorAt(numbers, 1, AtBody_Rotation)), s = rotatedInFloats(v, inFloats(shape));
+    const float3 e1 = inFloats(vectorAt(numbers, 1, AtBody_Axes)), e2 = inFloats(vectorAt(numbers, 1, AtBody_Axes + 3)),
+                 e3 = inFloats(vectorAt(numbers, 1, AtBody_Axes + 6)),
+                 torque = cross(s, make_float3(dot(e1, gradient), dot(e2, gradient), dot(e3, gradient))),
+                 moment = inFloats(vectorAt(numbers, 1, AtBody_MomentOfTurn));
+    float3 y;
+    if (numbers[AtBody_Others + 2] < 3) {
+        const float3 inverse = inFloats(vectorAt(numbers, 1, AtBody_InverseInertia));
+        y = (1 / (1 - 2 * dot(v, v))) * make_float3(inverse.x * torque.x, inverse.y * torque.y, inverse.z * torque.z);
+    } else {
+        const float3 I = inFloats(vectorAt(numbers, 1, AtBody_Inertia));
+        const float S = 0.5f * (I.x + I.y + I.z);
+        const float3 a = (S - I.x) * rotatedInFloats(v, make_float3(1, 0, 0));
+        const float3 b = (S - I.y) * rotatedInFloats(v, make_float3(0, 1, 0));
+        const float3 c = (S - I.z) * rotatedInFloats(v, make_float3(0, 0, 1));
+        const float trace = a.x + b.y + c.z;
+        const float3 A = make_float3(trace - a.x, -a.y, -a.z), B = make_float3(-b.x, trace - b.y, -b.z),
+                     C = make_float3(-c.x, -c.y, trace - c.z), BC = cross(B, C);
+        y = (1 / dot(A, BC)) * (torque.x * BC + torque.y * cross(C, A) + torque.z * cross(A, B));
+    }
+    return make_float3(moment.x * y.x, moment.y * y.y, moment.z * y.z);
+}
+
+/** Add to the gradient of an element now. */
+DEVICE void addGradient(LocalPart part, int element, float3 gradient) {
+    float4 sum = part.g[AT_GRADIENT + element];
+    sum.x += gradient.x;
+    sum.y += gradient.y;
+    sum.z += gradient.z;
+    part.g[AT_GRADIENT + element] = sum;
 }
 
 /** Take the present positions as the start of a joint. */
@@ -133,8 +177,7 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
         addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element, gradients[s]);
         if (point.body > 0)
             addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element + 1,
-                        gradientOfTurn(numbersOfBody(part, point.body - 1), make_mixed3(0, 0, 0), shapes[s],
-                                       gradients[s]));
+                        startGradientOfTurn(numbersOfBody(part, point.body - 1), shapes[s], gradients[s]));
     }
     float squares = 0;
     mixed rate = 0;
@@ -190,13 +233,12 @@ DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isT
 #pragma unroll
         EACH_POINT_OF_JOINT(joint, s) {
             const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
-            addGradient(part, point.element, gradients[s]);
+            const float3 gradient = inFloats(gradients[s]);
+            addGradient(part, point.element, gradient);
             if (point.body > 0) {
-                LOCAL_ARG const mixed* numbers = numbersOfBody(part, point.body - 1);
-                const mixed3 v = vectorAt(numbers, 1, AtBody_Rotation);
-                const mixed3 shape =
-                    vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s);
-                addGradient(part, point.element + 1, gradientOfTurn(numbers, v, rotated(v, shape), gradients[s]));
+                const mixed3 shape = vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s);
+                addGradient(part, point.element + 1,
+                            gradientOfTurn(numbersOfBody(part, point.body - 1), shape, gradient));
             }
         }
         if (joint.kind == RowKind_Distance && IS_OWN_LOCAL(k))

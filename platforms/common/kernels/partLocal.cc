@@ -91,6 +91,16 @@ DEVICE void addVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
     setVectorAt(x, stride, k, vectorAt(x, stride, k) + value);
 }
 
+/** 1/sqrt(x) by Newton's method from single precision: a square root and a division take longer. */
+DEVICE mixed inverseRoot(mixed x) {
+    const float seed = 1 / sqrt((float) x);
+    mixed root = seed;
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        root *= (mixed) 1.5f - (mixed) 0.5f * x * root * root;
+    return root;
+}
+
 DEVICE float dotOf(float4 x, float4 y) {
     return x.x * y.x + x.y * y.y + x.z * y.z;
 }
@@ -217,12 +227,6 @@ DEVICE float startElement(LocalPart part, int element, mixed3 gradient) {
     part.m[AT_INVERSE_LENGTH + element] = 1;
     part.g[AT_START_GRADIENT + element] = rounded;
     return square;
-}
-
-/** Add to the gradient of an element now. */
-DEVICE void addGradient(LocalPart part, int element, mixed3 gradient) {
-    const float4 before = part.g[AT_GRADIENT + element];
-    part.g[AT_GRADIENT + element] = sizedVector(make_mixed3(before.x, before.y, before.z) + gradient, 0);
 }
 
 /** The rate of a row that is no distance, whose elements' gradients are those at the start. */

@@ -70,27 +70,25 @@ $AFTER$            storeParticle(a, i, &p);
 #endif
 
 #if WAITS
-DEVICE void run_$STAGE$(const Arguments* values, int c SHARED_PARAMETER) {
-    PartState state = loadPartState(values, c);
-    for (int once = 0; once < state.isHandedOver; once++) { // seldom
-        const Arguments again = readAgain(values), *a = &again;
-        const int4 parts = a->partsOfCluster[c];
-        PartSolve solve = describe_$SOLVE$(a);
+/** For a part that handed over. */
+DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+    const int4 parts = a->partsOfCluster[c];
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = loadPartState(a, c);
 #if TAKES_BODIES
-        joinBodies_$STAGE$(a, c);
-        WAIT_FOR_PARTS(c)
+    joinBodies_$STAGE$(a, c);
+    WAIT_FOR_PARTS(c)
 #endif
-        begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
-        THREAD_GROUP_SYNC
-        solve_$STAGE$(a, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
-        WAIT_FOR_PARTS(c)
-        adopt_$STAGE$_General(a, c, &solve, true SHARED_ARGUMENT);
-        finish_$STAGE$_General(a, c, &solve, &state, false SHARED_ARGUMENT);
+    begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC
+    solve_$STAGE$(a, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
+    WAIT_FOR_PARTS(c)
+    adopt_$STAGE$_General(a, c, &solve, true SHARED_ARGUMENT);
+    finish_$STAGE$_General(a, c, &solve, &state, false SHARED_ARGUMENT);
 #if TAKES_BODIES
-        THREAD_GROUP_SYNC
-        moveBodies_$STAGE$(a, c);
+    THREAD_GROUP_SYNC
+    moveBodies_$STAGE$(a, c);
 #endif
-    }
 }
 #else
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
