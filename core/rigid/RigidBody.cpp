@@ -200,6 +200,8 @@ RigidBody makeBody(const std::vector<int>& particles, const std::vector<Real3>& 
     c.inverseInertia.z = rotatesAboutOthers ? 1 / c.inertia.z : 0;
     c.rotations = (rotatesAboutFirst ? 1 : 0) + (rotatesAboutOthers ? 2 : 0);
     c.mass = body.totalMass;
+    const double perMass = 1 / std::sqrt(c.mass);
+    c.radii = {perMass * std::sqrt(c.inertia.x), perMass * std::sqrt(c.inertia.y), perMass * std::sqrt(c.inertia.z)};
     c.inverseMass = isAnchored ? 0 : 1 / body.totalMass;
 
     const auto fromOrigin = [](const Real3& a, const Real3& b) { return dot(a, a) < dot(b, b); };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // The motion of a rigid body in closed form. This file is compiled as C++ (through rigidMotion.h) and as part of the
-// kernels for OpenCL and CUDA. It only needs mixed, mixed3, make_mixed3(), DEVICE, dot(), cross(), sqrt(), fabs() and
-// ROTATION_ACCURACY, the square root of the rounding error.
+// kernels for OpenCL and CUDA. It only needs mixed, mixed3, make_mixed3(), DEVICE, dot(), cross(), sqrt(), fabs(),
+// inverseRoot(), 1/sqrt, and ROTATION_ACCURACY, the square root of the rounding error.
 //
 // The particles of a body are at o + s_i1 e1 + s_i2 e2 + s_i3 e3. The numbers s_ik are its shape. The axes e1, e2, e3
 // are orthonormal; o is the centre of mass, or an immovable particle. The axes are principal: sum_i m_i s_ik s_il = 0
@@ -32,11 +32,11 @@ typedef struct {
 } Moments;
 
 /** Constants of a body.
- *  inertia: about e1, e2, e3 (amu nm^2). inverseInertia: 0 for an axis about which the body does not rotate: the axis
+ *  inertia: about e1, e2, e3 (amu nm^2). radii: of gyration about these, sqrt(I/M) (nm). inverseInertia: 0 for an axis about which the body does not rotate: the axis
  * of a linear body, those that immovable particles hold. mass: of all its particles (amu). inverseMass: 0 if an
  * immovable particle holds the origin. rotations: number of axes about which it rotates. */
 typedef struct {
-    mixed3 inertia, inverseInertia;
+    mixed3 inertia, inverseInertia, radii;
     mixed mass, inverseMass;
     int rotations;
 } BodyConstants;
@@ -62,13 +62,13 @@ DEVICE mixed3 motionOf(RigidMotion motion, mixed3 s) {
  *  the others are any normals then. */
 DEVICE BodyAxes bodyAxes(mixed3 first, mixed3 second, bool isLinear) {
     BodyAxes e;
-    e.e1 = (1 / sqrt(dot(first, first))) * first;
+    e.e1 = inverseRoot(dot(first, first)) * first;
     if (isLinear) {
         const mixed x = fabs(e.e1.x), y = fabs(e.e1.y), z = fabs(e.e1.z);
         second = x <= y && x <= z ? make_mixed3(1, 0, 0) : y <= z ? make_mixed3(0, 1, 0) : make_mixed3(0, 0, 1);
     }
     second = second - dot(second, e.e1) * e.e1;
-    e.e2 = (1 / sqrt(dot(second, second))) * second;
+    e.e2 = inverseRoot(dot(second, second)) * second;
     e.e3 = cross(e.e1, e.e2);
     return e;
 }
@@ -202,20 +202,14 @@ DEVICE RigidMotion rigidAcceleration(BodyConstants body, BodyAxes e, Moments acc
 // respect to particles. L of the position stage depends linearly on the impulses; the rotation that belongs to L does
 // not.
 
-/** sqrt(I/M) about each axis. */
-DEVICE mixed3 radiiOfGyration(BodyConstants body) {
-    const mixed3 I = body.inertia;
-    return (1 / sqrt(body.mass)) * make_mixed3(sqrt(I.x), sqrt(I.y), sqrt(I.z));
-}
-
 /** The turn from an angular moment L, both along the axes: rho I^-1 L. */
 DEVICE mixed3 turnOf(BodyConstants body, mixed3 L) {
-    return scaledBy(radiiOfGyration(body), scaledBy(L, body.inverseInertia));
+    return scaledBy(body.radii, scaledBy(L, body.inverseInertia));
 }
 
 /** The angular moment L from a turn: M rho turn. */
 DEVICE mixed3 angularMomentOf(BodyConstants body, mixed3 turn) {
-    return body.mass * scaledBy(radiiOfGyration(body), turn);
+    return body.mass * scaledBy(body.radii, turn);
 }
 
 /** The angular velocity along the axes from the turn's velocity. */

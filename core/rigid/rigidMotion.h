@@ -17,6 +17,9 @@ using std::sqrt;
 inline mixed3 make_mixed3(double x, double y, double z) {
     return {x, y, z};
 }
+inline double inverseRoot(double x) {
+    return 1 / sqrt(x);
+}
 #define DEVICE inline
 #define ROTATION_ACCURACY 1e-8
 #include "rigidMotion.cc"

@@ -41,7 +41,8 @@ struct BodyTables {
     std::vector<int> bodyParticle;             ///< [places]
     std::vector<double> bodyShape;             ///< [places][4] shape (nm) and mass (amu)
     std::vector<std::array<int, 4>> bodyKinds; ///< reference and second anchor, rotations, 1: linear, 2: periodic
-    std::vector<double> bodyNumbers;           ///< [bodies][9] inertia, inverse inertia, inverse mass, radius, mass
+    /** [bodies][12] inertia, inverse inertia, radii of gyration, inverse mass, radius, mass */
+    std::vector<double> bodyNumbers;
     std::vector<std::array<int, 4>> bodyParts; ///< of split bodies: body, first and last place, its first part
 
     // Joined bodies. Several may share a particle, which has a place in each; the first body of the set owns it.

@@ -339,7 +339,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
         {"bodyStart", "int", n.bodies + 1, &T::bodyStart},
         {"bodyParticle", "int", n.bodyPlaces, &T::bodyParticle},
         {"bodyKinds", "int4", n.bodies, &T::bodyKinds},
-        {"bodyNumbers", "mixed", 9 * n.bodies, &T::bodyNumbers},
+        {"bodyNumbers", "mixed", 12 * n.bodies, &T::bodyNumbers},
         {"bodyParts", "int4", n.bodyParts, &T::bodyParts},
         {"bodySums", "mixed", 2 * mostPartNumbers * n.bodyParts},
         {"placeBody", "int", n.joinedPlaces, &T::placeBody},

@@ -204,6 +204,8 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"UPPER", n.entries + 1},
          {"RIGHT_SIDE", n.solved + 1},
          {"WEIGHT", all + 1},
+         {"TURN_MATRIX", 9 * bodies},
+         {"POINT_ARM", 3 * n.jointPoints},
          {"CHANGE", n.rows}});
     add(ints, numInts,
         {{"EXPRESSION", 4 * n.expressions}, // vectors come first

@@ -209,7 +209,7 @@ DEVICE Body loadBody(const Arguments* a, int n) {
     body.isLinear = (kind.w & 1) != 0;
     body.isPeriodic = (kind.w & 2) != 0;
     body.constants = constantsOf(a, body.number);
-    body.radius = load3(a->bodyNumbers, 3 * body.number + 2).y;
+    body.radius = load3(a->bodyNumbers, 4 * body.number + 3).y;
     return body;
 }
 

@@ -27,13 +27,21 @@ typedef mixed4 number4;
 // Converted where this stands: NVRTC would round in the loops that use a number, and keep what is converted once in
 // registers from then on. It would also flush denormal numbers with four more instructions.
 
-DEVICE number toNumber(mixed x) {
-#if IS_NARROWER && defined(__CUDACC_RTC__)
-    number rounded;
+DEVICE float toFloat(mixed x) {
+#if (defined(USE_MIXED_PRECISION) || defined(USE_DOUBLE_PRECISION)) && defined(__CUDACC_RTC__)
+    float rounded;
     asm volatile("cvt.rn.f32.f64 %0, %1;" : "=f"(rounded) : "d"(x));
     return rounded;
 #else
-    return (number) x;
+    return x;
+#endif
+}
+
+DEVICE number toNumber(mixed x) {
+#if IS_NARROWER
+    return toFloat(x);
+#else
+    return x;
 #endif
 }
 
@@ -53,4 +61,14 @@ DEVICE mixed widened(number x) {
 
 DEVICE mixed3 toMixed(number3 v) {
     return make_mixed3(widened(v.x), widened(v.y), widened(v.z));
+}
+
+/** 1/sqrt(x) by Newton's method from single precision: a square root and a division take longer. */
+DEVICE mixed inverseRoot(mixed x) {
+    const float seed = 1 / sqrt((float) x);
+    mixed root = seed;
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        root *= (mixed) 1.5f - (mixed) 0.5f * x * root * root;
+    return root;
 }

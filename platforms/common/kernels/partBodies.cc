@@ -21,7 +21,7 @@ enum {
     AtBody_At = 39,
     AtBody_Origin = 42,
     AtBody_IsPeriodic = 45,
-    AtBody_MomentOfTurn = 46 // the angular moment by a turn of 1 about each axis
+    AtBody_Radii = 46
 };
 
 DEVICE LOCAL_ARG mixed* numbersOfBody(LocalPart part, int n) {
@@ -40,6 +40,7 @@ DEVICE BodyConstants constantsIn(LOCAL_ARG const mixed* numbers) {
     BodyConstants body;
     body.inertia = vectorAt(numbers, 1, AtBody_Inertia);
     body.inverseInertia = vectorAt(numbers, 1, AtBody_InverseInertia);
+    body.radii = vectorAt(numbers, 1, AtBody_Radii);
     body.inverseMass = numbers[AtBody_Others];
     body.mass = numbers[AtBody_Others + 1];
     body.rotations = (int) numbers[AtBody_Others + 2];
@@ -65,7 +66,7 @@ DEVICE void setConstants(LOCAL_ARG mixed* numbers, BodyConstants body) {
     setVectorAt(numbers, 1, AtBody_Inertia, body.inertia);
     setVectorAt(numbers, 1, AtBody_InverseInertia, body.inverseInertia);
     setVectorAt(numbers, 1, AtBody_Others, make_mixed3(body.inverseMass, body.mass, body.rotations));
-    setVectorAt(numbers, 1, AtBody_MomentOfTurn, angularMomentOf(body, make_mixed3(1, 1, 1)));
+    setVectorAt(numbers, 1, AtBody_Radii, body.radii);
 }
 
 DEVICE void setMotionIn(LOCAL_ARG mixed* numbers, RigidMotion motion) {
@@ -80,34 +81,6 @@ DEVICE mixed3 displacementBefore(const Arguments* a, int node) {
     const mixed4 d = a->displacement[node];
     return make_mixed3(d.x, d.y, d.z);
 }
-
-#if !TAKES_BODIES
-/** Take up the bodies of a part as they are before the solve. */
-DEVICE void takeBodiesLocal(const Arguments* a, int c SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    const int first = a->clusterBodyStart[c], count = a->clusterBodyStart[c + 1] - first;
-    EACH_PART_BODY(n, count) {
-        LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
-        const int b = a->clusterBody[first + n], origin = originNode(a, b);
-        const BodyConstants body = constantsOf(a, FIRST_JOINED + b);
-        const mixed3 ofOrigin = displacementBefore(a, origin), ofTurn = displacementBefore(a, origin + 1);
-        const BodyAxes e = axesOf(a, b);
-        const RigidMotion motion = motionOfBody(a, b);
-        setConstants(numbers, body);
-        setVectorAt(numbers, 1, AtBody_At, bodyVector(a, b, BodyVector_At));
-        setVectorAt(numbers, 1, AtBody_Origin, bodyVector(a, b, BodyVector_Origin));
-        numbers[AtBody_IsPeriodic] = (a->bodyKinds[FIRST_JOINED + b].w & 2) != 0;
-        setVectorAt(numbers, 1, AtBody_Rotation, bodyVector(a, b, BodyVector_Rotation));
-        setAxesIn(numbers, e);
-        setVectorAt(numbers, 1, AtBody_Displacements, ofOrigin);
-        setVectorAt(numbers, 1, AtBody_Displacements + 3, ofTurn);
-        setMotionIn(numbers, motion);
-#if PART_GLOBAL_ROWS || !WAITS // for the launch that moves particles
-        copyBody(a, b, NUM_JOINED + first + n);
-#endif
-    }
-}
-#endif
 
 /** Take up a node of a body as a place. */
 DEVICE void takeNodeLocal(const Arguments* a, int c, int place, int number, Particle p SHARED_PARAMETER) {
@@ -131,6 +104,10 @@ DEVICE void storeMotion(const Arguments* a, int b, LOCAL_ARG const mixed* number
     setMotion(a, b, motionIn(numbers));
 }
 
+DEVICE float3 inFloats(mixed3 v) {
+    return make_float3(toFloat(v.x), toFloat(v.y), toFloat(v.z));
+}
+
 /** What solveRotation() finds, with few operations in `mixed`: Newton's method in single precision, then corrections by the
  *  residual in `mixed` and the last Jacobian, each of which gains five digits.
  *  @param[out] w  the scalar part of the quaternion */
@@ -144,20 +121,19 @@ DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* s
         *w = w2 * inverseRoot(w2);
         return cosine2 > 0;
     }
-    const float Ix = body.inertia.x, Iy = body.inertia.y, Iz = body.inertia.z;
-    const float3 halfL = make_float3(0.5f * (float) L.x, 0.5f * (float) L.y, 0.5f * (float) L.z);
-    float3 u = make_float3(v.x, v.y, v.z), bc = u, ca = u, ab = u;
+    const float3 I = inFloats(body.inertia), halfL = 0.5f * inFloats(L);
+    float3 u = inFloats(v), bc = u, ca = u, ab = u;
     float inverse = 0, size2 = 1;
     for (int iteration = 0; iteration < 20 && size2 > 1e-12f; iteration++) {
         const float u2 = 1 - dot(u, u);
         if (!(u2 > 0.5f))
             return false;
         const float r = sqrt(u2);
-        const float3 Iu = make_float3(Ix * u.x, Iy * u.y, Iz * u.z), rest = halfL - r * Iu - cross(u, Iu),
+        const float3 Iu = make_float3(I.x * u.x, I.y * u.y, I.z * u.z), rest = halfL - r * Iu - cross(u, Iu),
                      g = (1 / r) * u;
-        const float3 a = make_float3(r * Ix - g.x * Iu.x, -g.x * Iu.y - Iu.z + u.z * Ix, -g.x * Iu.z + Iu.y - u.y * Ix);
-        const float3 b = make_float3(-g.y * Iu.x + Iu.z - u.z * Iy, r * Iy - g.y * Iu.y, -g.y * Iu.z - Iu.x + u.x * Iy);
-        const float3 c = make_float3(-g.z * Iu.x - Iu.y + u.y * Iz, -g.z * Iu.y + Iu.x - u.x * Iz, r * Iz - g.z * Iu.z);
+        const float3 a = make_float3(r * I.x - g.x * Iu.x, -g.x * Iu.y - Iu.z + u.z * I.x, -g.x * Iu.z + Iu.y - u.y * I.x);
+        const float3 b = make_float3(-g.y * Iu.x + Iu.z - u.z * I.y, r * I.y - g.y * Iu.y, -g.y * Iu.z - Iu.x + u.x * I.y);
+        const float3 c = make_float3(-g.z * Iu.x - Iu.y + u.y * I.z, -g.z * Iu.y + Iu.x - u.x * I.z, r * I.z - g.z * Iu.z);
         bc = cross(b, c);
         ca = cross(c, a);
         ab = cross(a, b);
@@ -172,7 +148,7 @@ DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* s
         const mixed w2 = 1 - dot(v, v);
         *w = w2 * inverseRoot(w2);
         const mixed3 Iv = scaledBy(v, body.inertia), rest = 0.5f * L - *w * Iv - cross(v, Iv);
-        const float3 r = make_float3(rest.x, rest.y, rest.z);
+        const float3 r = inFloats(rest);
         const float3 change = inverse * make_float3(dot(r, bc), dot(r, ca), dot(r, ab));
         v = v + make_mixed3(change.x, change.y, change.z);
         if (dot(change, change) <= accuracy * accuracy) {
@@ -183,23 +159,93 @@ DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* s
     return false;
 }
 
+DEVICE float3 floatsAt(LOCAL_ARG const float* x, int k) {
+    return make_float3(x[3 * k], x[3 * k + 1], x[3 * k + 2]);
+}
+
+DEVICE void setFloatsAt(LOCAL_ARG float* x, int k, float3 value) {
+    x[3 * k] = value.x;
+    x[3 * k + 1] = value.y;
+    x[3 * k + 2] = value.z;
+}
+
+/** Find a matrix in single precision: it is multiplied by a torque to find the gradient with respect to the body's turn, as
+ *  by turnGradient(). Corrections need no more digits, since their sum's gradients are those at the start. */
+DEVICE void setTurnMatrix(LocalPart part, int n, BodyConstants body, BodyAxes axes, float w, mixed3 rotation) {
+    LOCAL_ARG float* matrix = part.f + AT_TURN_MATRIX + 9 * n;
+    const float3 v = inFloats(rotation), moments = inFloats(body.mass * body.radii), I = inFloats(body.inertia);
+    const float3 e1 = inFloats(axes.e1), e2 = inFloats(axes.e2), e3 = inFloats(axes.e3);
+    float3 BC, CA, AB; // the columns of what y is multiplied by
+    float scale = 1 / (1 - 2 * dot(v, v));
+    if (body.rotations < 3) {
+        BC = make_float3(body.inverseInertia.x, 0, 0);
+        CA = make_float3(0, body.inverseInertia.y, 0);
+        AB = make_float3(0, 0, body.inverseInertia.z);
+    } else {
+        const float S = 0.5f * (I.x + I.y + I.z), x = 2 * v.x, y = 2 * v.y, z = 2 * v.z;
+        const float3 a = (S - I.x) * make_float3(1 - y * v.y - z * v.z, x * v.y + w * z, x * v.z - w * y);
+        const float3 b = (S - I.y) * make_float3(x * v.y - w * z, 1 - x * v.x - z * v.z, y * v.z + w * x);
+        const float3 c = (S - I.z) * make_float3(x * v.z + w * y, y * v.z - w * x, 1 - x * v.x - y * v.y);
+        const float trace = a.x + b.y + c.z;
+        const float3 A = make_float3(trace - a.x, -a.y, -a.z), B = make_float3(-b.x, trace - b.y, -b.z),
+                     C = make_float3(-c.x, -c.y, trace - c.z);
+        BC = cross(B, C);
+        CA = cross(C, A);
+        AB = cross(A, B);
+        scale = 1 / dot(A, BC);
+    }
+    setFloatsAt(matrix, 0, (scale * moments.x) * (BC.x * e1 + CA.x * e2 + AB.x * e3));
+    setFloatsAt(matrix, 1, (scale * moments.y) * (BC.y * e1 + CA.y * e2 + AB.y * e3));
+    setFloatsAt(matrix, 2, (scale * moments.z) * (BC.z * e1 + CA.z * e2 + AB.z * e3));
+}
+
 /** Displace a body by impulses on its nodes. One that turns too far has a motion of NaN. @return whether it does not */
-DEVICE bool displaceBodyLocal(LOCAL_ARG mixed* numbers, mixed3 ofOrigin, mixed3 ofTurn) {
+DEVICE bool displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofTurn) {
+    LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
     const BodyConstants body = constantsIn(numbers);
     const mixed3 shift = vectorAt(numbers, 1, AtBody_Displacements) + ofOrigin;
     const mixed3 turn = vectorAt(numbers, 1, AtBody_Displacements + 3) + ofTurn;
     mixed w = 1;
     mixed3 v = make_mixed3(0, 0, 0);
     const bool isSolved =
-        solveRotationLocal(body, scaledBy(turn, vectorAt(numbers, 1, AtBody_MomentOfTurn)), &w, &v);
+        solveRotationLocal(body, angularMomentOf(body, turn), &w, &v);
     if (!isSolved) {
         const mixed nan = sqrt((mixed) -1);
         v = make_mixed3(nan, nan, nan);
     }
+    const BodyAxes axes = axesIn(numbers);
     setVectorAt(numbers, 1, AtBody_Rotation, v);
-    setMotionIn(numbers, displacementOf(axesIn(numbers), shift, w, v));
+    setMotionIn(numbers, displacementOf(axes, shift, w, v));
+    setTurnMatrix(part, n, body, axes, toFloat(w), v);
     return isSolved;
 }
+
+#if !TAKES_BODIES
+/** Take up the bodies of a part as they are before the solve. */
+DEVICE void takeBodiesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const int first = a->clusterBodyStart[c], count = a->clusterBodyStart[c + 1] - first;
+    EACH_PART_BODY(n, count) {
+        LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
+        const int b = a->clusterBody[first + n], origin = originNode(a, b);
+        const BodyConstants body = constantsOf(a, FIRST_JOINED + b);
+        const mixed3 ofOrigin = displacementBefore(a, origin), ofTurn = displacementBefore(a, origin + 1);
+        const BodyAxes e = axesOf(a, b);
+        setConstants(numbers, body);
+        setVectorAt(numbers, 1, AtBody_At, bodyVector(a, b, BodyVector_At));
+        setVectorAt(numbers, 1, AtBody_Origin, bodyVector(a, b, BodyVector_Origin));
+        numbers[AtBody_IsPeriodic] = (a->bodyKinds[FIRST_JOINED + b].w & 2) != 0;
+        setAxesIn(numbers, e);
+        setVectorAt(numbers, 1, AtBody_Displacements, ofOrigin);
+        setVectorAt(numbers, 1, AtBody_Displacements + 3, ofTurn);
+        if (solve->what == POSITIONS)
+            displaceBodyLocal(part, n, make_mixed3(0, 0, 0), make_mixed3(0, 0, 0));
+#if PART_GLOBAL_ROWS || !WAITS // for the launch that moves particles
+        copyBody(a, b, NUM_JOINED + first + n);
+#endif
+    }
+}
+#endif
 
 DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER); // partDistances.cc
 
@@ -218,7 +264,7 @@ DEVICE void displaceBodiesLocal(const Arguments* a, int c, const PartSolve* solv
                 ofOrigin = impulseLocal(origin SHARED_ARGUMENT);
                 ofTurn = impulseLocal(origin + 1 SHARED_ARGUMENT);
             }
-            displaceBodyLocal(numbers, ofOrigin, ofTurn);
+            displaceBodyLocal(part, n, ofOrigin, ofTurn);
             if (isEnd ? !WAITS : PART_GLOBAL_ROWS > 0)
                 storeMotion(a, NUM_JOINED + copy, numbers);
             if (isEnd && WAITS && !TAKES_BODIES && (part.i[AT_PARTICLE + origin] & IS_MOVED))

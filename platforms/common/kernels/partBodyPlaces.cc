@@ -29,7 +29,7 @@ DEVICE void takeShapeLocal(const Arguments* a, int c, int place SHARED_PARAMETER
 }
 
 /** Take up what does not depend on the particles of bodies. */
-DEVICE void takeBodiesLocal(const Arguments* a, int c SHARED_PARAMETER) {
+DEVICE void takeBodiesLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     EACH_PART_BODY(n, PART_BODIES) {
         GLOBAL const int* table = tableOf(a, c) + AT_BODY_TABLE + numBodyTable * n;
@@ -95,7 +95,7 @@ DEVICE void joinBodiesLocal(const Arguments* a, const PartSolve* solve SHARED_PA
         }
         setVectorAt(numbers, 1, AtBody_Displacements, ofOrigin);
         setVectorAt(numbers, 1, AtBody_Displacements + 3, ofTurn);
-        if (!displaceBodyLocal(numbers, none, none) && !a->warmStart && (part.i[AT_PARTICLE + origin] & IS_MOVED))
+        if (!displaceBodyLocal(part, n, none, none) && !a->warmStart && (part.i[AT_PARTICLE + origin] & IS_MOVED))
             reportTurnBy(a, body.number - FIRST_JOINED, ofTurn);
     }
     THREAD_GROUP_SYNC

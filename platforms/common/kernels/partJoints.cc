@@ -4,12 +4,30 @@
 // the bodies were displaced. All is computed in `mixed`.
 
 #if PART_JOINTS
-#define EACH_JOINT(n) EACH_FROM_END(n, THREADS_BEFORE_BODIES, NUM_JOINTS) // after bodies, by the same threads
+/** Each kind has its warps, the first one those of bodies: n is a joint of this warp's kind. */
+#define THREADS_FOR_JOINTS ((0 LISTED_COORDINATES(ONE_KIND)) * THREADS_FOR(PART_JOINTS))
+#define EACH_JOINT(n)                                                                                                  \
+    EACH_FROM_END(thread, THREADS_BEFORE_BODIES, THREADS_FOR_JOINTS)                                                   \
+    for (int n = thread % THREADS_FOR(PART_JOINTS), once = 0; once < 1 && isJointOf(part, n, thread); once++)
 
 /** A row that is a distance, an angle or a dihedral of particles and places in bodies. */
 typedef struct {
     int row, kind, firstPoint, size;
 } Joint;
+
+/** Whether n is a joint that one of these threads has, counted from the first one of the joints. */
+DEVICE bool isJointOf(LocalPart part, int n, int thread) {
+    int place = 0, placeOfKind = -1;
+    if (n >= NUM_JOINTS)
+        return false;
+    const int kind = part.s[AT_JOINT + 4 * n + 1];
+#define LISTED(Name, name, numParticles, range)                                                                       \
+    placeOfKind = kind == RowKind_##Name ? place : placeOfKind;                                                        \
+    place++;
+    LISTED_COORDINATES(LISTED)
+#undef LISTED
+    return placeOfKind == thread / THREADS_FOR(PART_JOINTS);
+}
 
 /** One of its points: a particle, or a place in a body. */
 typedef struct {
@@ -75,42 +93,15 @@ DEVICE mixed3 wayInBody(const Arguments* a, LOCAL_ARG const mixed* numbers, mixe
 
 /** The gradient at the start with respect to a body's turn of one with respect to a place in it: turnGradient() of v = 0. */
 DEVICE mixed3 startGradientOfTurn(LOCAL_ARG const mixed* numbers, mixed3 shape, mixed3 gradient) {
-    const mixed3 scale = scaledBy(vectorAt(numbers, 1, AtBody_MomentOfTurn), vectorAt(numbers, 1, AtBody_InverseInertia));
-    return scaledBy(scale, cross(shape, componentsOf(axesIn(numbers), gradient)));
+    const BodyConstants body = constantsIn(numbers);
+    return angularMomentOf(body, scaledBy(body.inverseInertia, cross(shape, componentsOf(axesIn(numbers), gradient))));
 }
 
-DEVICE float3 inFloats(mixed3 v) {
-    return make_float3(v.x, v.y, v.z);
-}
-
-DEVICE float3 rotatedInFloats(float3 v, float3 s) {
-    const float3 vs = cross(v, s);
-    return s + 2 * (sqrt(1 - dot(v, v)) * vs + cross(v, vs));
-}
-
-/** turnGradient() in single precision, which corrections need: their sum's gradients are those at the start. */
-DEVICE float3 gradientOfTurn(LOCAL_ARG const mixed* numbers, mixed3 shape, float3 gradient) {
-    const float3 v = inFloats(vectorAt(numbers, 1, AtBody_Rotation)), s = rotatedInFloats(v, inFloats(shape));
-    const float3 e1 = inFloats(vectorAt(numbers, 1, AtBody_Axes)), e2 = inFloats(vectorAt(numbers, 1, AtBody_Axes + 3)),
-                 e3 = inFloats(vectorAt(numbers, 1, AtBody_Axes + 6)),
-                 torque = cross(s, make_float3(dot(e1, gradient), dot(e2, gradient), dot(e3, gradient))),
-                 moment = inFloats(vectorAt(numbers, 1, AtBody_MomentOfTurn));
-    float3 y;
-    if (numbers[AtBody_Others + 2] < 3) {
-        const float3 inverse = inFloats(vectorAt(numbers, 1, AtBody_InverseInertia));
-        y = (1 / (1 - 2 * dot(v, v))) * make_float3(inverse.x * torque.x, inverse.y * torque.y, inverse.z * torque.z);
-    } else {
-        const float3 I = inFloats(vectorAt(numbers, 1, AtBody_Inertia));
-        const float S = 0.5f * (I.x + I.y + I.z);
-        const float3 a = (S - I.x) * rotatedInFloats(v, make_float3(1, 0, 0));
-        const float3 b = (S - I.y) * rotatedInFloats(v, make_float3(0, 1, 0));
-        const float3 c = (S - I.z) * rotatedInFloats(v, make_float3(0, 0, 1));
-        const float trace = a.x + b.y + c.z;
-        const float3 A = make_float3(trace - a.x, -a.y, -a.z), B = make_float3(-b.x, trace - b.y, -b.z),
-                     C = make_float3(-c.x, -c.y, trace - c.z), BC = cross(B, C);
-        y = (1 / dot(A, BC)) * (torque.x * BC + torque.y * cross(C, A) + torque.z * cross(A, B));
-    }
-    return make_float3(moment.x * y.x, moment.y * y.y, moment.z * y.z);
+/** The same now. @param arm  from the body's origin to the place */
+DEVICE float3 gradientOfTurn(LocalPart part, int n, float3 arm, float3 gradient) {
+    LOCAL_ARG const float* rows = part.f + AT_TURN_MATRIX + 9 * n;
+    const float3 torque = cross(arm, gradient);
+    return make_float3(dot(floatsAt(rows, 0), torque), dot(floatsAt(rows, 1), torque), dot(floatsAt(rows, 2), torque));
 }
 
 /** Add to the gradient of an element now. */
@@ -128,6 +119,7 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
     const StepState stepState = stepStateOf(a, a->time);
     const Joint joint = jointAt(part, n);
     const int k = joint.row, row = part.i[AT_FIRST_ROW] + k, end = END_OF_ELEMENTS(k);
+    const mixed inverseScale = joint.kind == RowKind_Distance ? 0 : a->rowInverseScale[row];
     mixed3 positions[4], shapes[4], ways[4], b[3], gradients[4];
 #pragma unroll
     EACH_POINT_OF_JOINT(joint, s) { // reads come first
@@ -175,9 +167,12 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
     EACH_POINT_OF_JOINT(joint, s) {
         const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
         addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element, gradients[s]);
-        if (point.body > 0)
+        if (point.body > 0) {
+            LOCAL_ARG const mixed* numbers = numbersOfBody(part, point.body - 1);
             addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element + 1,
-                        startGradientOfTurn(numbersOfBody(part, point.body - 1), shapes[s], gradients[s]));
+                        startGradientOfTurn(numbers, shapes[s], gradients[s]));
+            setFloatsAt(part.f + AT_POINT_ARM, joint.firstPoint + s, inFloats(alongAxes(axesIn(numbers), shapes[s])));
+        }
     }
     float squares = 0;
     mixed rate = 0;
@@ -189,7 +184,8 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
     if (k >= NUM_SOLVED)
         return;
     const mixed ofTarget = part.m[AT_RATE + k];
-    part.r[AT_SCALE + k] = (solve->what == POSITIONS ? 1 : solve->timeScale) * inverseScaleOf(a, row, a->time);
+    part.r[AT_SCALE + k] = (number) (solve->what == POSITIONS ? 1 : solve->timeScale) *
+                           (joint.kind == RowKind_Distance ? 1 / (number) part.m[AT_LENGTH + k] : (number) inverseScale);
     part.m[AT_RATE + k] = rate - ofTarget;
     if (solve->workStage >= 0)
         a->workRate[solve->workStage * a->numRows + row] = -ofTarget;
@@ -207,14 +203,21 @@ DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isT
     mixed sigma = 0, value = 0;
     if (solve->what == POSITIONS) {
         mixed3 d[4], b[3], gradients[4];
+        float3 arms[4];
 #pragma unroll
         EACH_POINT_OF_JOINT(joint, s) {
             const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
             gradients[s] = make_mixed3(0, 0, 0);
-            if (point.body > 0)
-                d[s] = motionOf(motionIn(numbersOfBody(part, point.body - 1)),
-                                vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s));
-            else {
+            arms[s] = make_float3(0, 0, 0);
+            if (point.body > 0) {
+                RigidMotion motion = motionIn(numbersOfBody(part, point.body - 1));
+                const mixed3 shift = motion.t;
+                motion.t = make_mixed3(0, 0, 0);
+                const mixed3 turned = motionOf(
+                    motion, vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s));
+                d[s] = shift + turned;
+                arms[s] = floatsAt(part.f + AT_POINT_ARM, joint.firstPoint + s) + inFloats(turned);
+            } else {
                 const number4 impulse = part.n[AT_IMPULSE + point.place];
                 d[s] = vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, point.place) +
                        make_mixed3(impulse.x, impulse.y, impulse.z);
@@ -235,11 +238,8 @@ DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isT
             const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
             const float3 gradient = inFloats(gradients[s]);
             addGradient(part, point.element, gradient);
-            if (point.body > 0) {
-                const mixed3 shape = vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s);
-                addGradient(part, point.element + 1,
-                            gradientOfTurn(numbersOfBody(part, point.body - 1), shape, gradient));
-            }
+            if (point.body > 0)
+                addGradient(part, point.element + 1, gradientOfTurn(part, point.body - 1, arms[s], gradient));
         }
         if (joint.kind == RowKind_Distance && IS_OWN_LOCAL(k))
             *isTurned = *isTurned || hasTurnedLocal(part, k);

@@ -91,16 +91,6 @@ DEVICE void addVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
     setVectorAt(x, stride, k, vectorAt(x, stride, k) + value);
 }
 
-/** 1/sqrt(x) by Newton's method from single precision: a square root and a division take longer. */
-DEVICE mixed inverseRoot(mixed x) {
-    const float seed = 1 / sqrt((float) x);
-    mixed root = seed;
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        root *= (mixed) 1.5f - (mixed) 0.5f * x * root * root;
-    return root;
-}
-
 DEVICE float dotOf(float4 x, float4 y) {
     return x.x * y.x + x.y * y.y + x.z * y.z;
 }

@@ -43,7 +43,7 @@ $BEFORE$#if PART_GLOBAL_ROWS
         takeParticleLocal(place, position, &p SHARED_ARGUMENT);
     }
 #if HAS_JOINTS
-    takeBodiesLocal(a, c SHARED_ARGUMENT);
+    takeBodiesLocal(a, c, solve SHARED_ARGUMENT);
 #endif
 #if PART_GLOBAL_ROWS
     findGlobalStarts(a, c);
