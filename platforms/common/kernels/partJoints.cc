@@ -35,28 +35,25 @@ typedef struct {
     int body;            // of the part, from 1 on; 0: the part displaces none
     int place;           // of the particle, or of the body's origin
     int bodyOrFrame;     // of the part, those that it does not displace included; 0: it is a particle
-    int particle, shape; // which bodyShape is of
 } JointPoint;
 
 DEVICE Joint jointAt(LocalPart part, int n) {
-    LOCAL_ARG const unsigned short* numbers = part.s + AT_JOINT + 4 * n;
+    const int2 numbers = ((LOCAL_ARG const int2*) (part.s + AT_JOINT))[n];
     Joint joint;
-    joint.row = numbers[0];
-    joint.kind = numbers[1];
-    joint.firstPoint = numbers[2];
-    joint.size = numbers[3];
+    joint.row = LOW(numbers.x);
+    joint.kind = HIGH(numbers.x);
+    joint.firstPoint = LOW(numbers.y);
+    joint.size = HIGH(numbers.y);
     return joint;
 }
 
 DEVICE JointPoint pointOfJoint(LocalPart part, int point) {
-    LOCAL_ARG const unsigned short* numbers = part.s + AT_JOINT_POINT + 4 * point;
+    const int2 numbers = ((LOCAL_ARG const int2*) (part.s + AT_JOINT_POINT))[point];
     JointPoint result;
-    result.element = numbers[0];
-    result.body = numbers[1];
-    result.place = numbers[2];
-    result.bodyOrFrame = numbers[3];
-    result.particle = part.i[AT_POINT_PARTICLE + 2 * point];
-    result.shape = part.i[AT_POINT_PARTICLE + 2 * point + 1];
+    result.element = LOW(numbers.x);
+    result.body = HIGH(numbers.x);
+    result.place = LOW(numbers.y);
+    result.bodyOrFrame = HIGH(numbers.y);
     return result;
 }
 
@@ -131,10 +128,11 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
         if (point.bodyOrFrame > 0)
             shapes[s] = shapeLocal(part, place);
 #else
-        positions[s] = point.bodyOrFrame > 0 ? positionOf(a, point.particle)
+        LOCAL_ARG const int* inMemory = part.i + AT_POINT_PARTICLE + 2 * (joint.firstPoint + s); // and that of its shape
+        positions[s] = point.bodyOrFrame > 0 ? positionOf(a, inMemory[0])
                                              : vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
         if (point.bodyOrFrame > 0) {
-            const mixed4 shape = a->bodyShape[point.shape];
+            const mixed4 shape = a->bodyShape[inMemory[1]];
             shapes[s] = make_mixed3(shape.x, shape.y, shape.z);
         }
 #endif
