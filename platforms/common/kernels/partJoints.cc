@@ -61,21 +61,46 @@ DEVICE JointPoint pointOfJoint(LocalPart part, int point) {
     for (int s = 0; s < 4; s++)                                                                                        \
         if (s < (joint).size)
 
-/** q of a joint, and G_s - G_(s-1), its gradient by point. */
+/** G_s - G_(s-1), the gradient by point, of dq/db of each bond. */
+DEVICE void setGradients(int size, const mixed3* G, mixed3* gradients) {
+#pragma unroll
+    for (int s = 0; s < 4; s++)
+        if (s < size)
+            gradients[s] = s == 0          ? G[0]
+                           : s == size - 1 ? make_mixed3(0, 0, 0) - G[s - 1]
+                                           : G[s] - G[s - 1];
+}
+
+/** q of a joint, and its gradient by point. */
 DEVICE mixed coordinateOfJoint(Joint joint, const mixed3* b, mixed3* gradients) {
     mixed3 G[3];
     mixed q = 0;
 #define LISTED(Name, name, numParticles, range)                                                                      \
     if (joint.kind == RowKind_##Name) {                                                                                \
         q = name##Coordinate(b, G);                                                                                    \
-        for (int s = 0; s < numParticles; s++)                                                                         \
-            gradients[s] = s == 0                  ? G[0]                                                              \
-                           : s == numParticles - 1 ? make_mixed3(0, 0, 0) - G[s - 1]                                   \
-                                                   : G[s] - G[s - 1];                                                  \
+        setGradients(numParticles, G, gradients);                                                                      \
     }
     LISTED_COORDINATES(LISTED)
 #undef LISTED
     return q;
+}
+
+/** The gradient alone. @return a number that is finite if this is */
+DEVICE mixed gradientOfJoint(Joint joint, const mixed3* b, mixed3* gradients) {
+    mixed3 G[3];
+    mixed sine = 0, cosine = 0;
+#define ANGULAR(Name, name, numParticles, range)                                                                       \
+    if (joint.kind == RowKind_##Name) {                                                                                \
+        name##SineCosine(b, &sine, &cosine, G);                                                                        \
+        setGradients(numParticles, G, gradients);                                                                      \
+    }
+    ANGULAR_COORDINATES(ANGULAR)
+#undef ANGULAR
+    if (joint.kind != RowKind_Distance)
+        return sine + cosine;
+    const mixed length = distanceCoordinate(b, G);
+    setGradients(2, G, gradients);
+    return length;
 }
 
 /** From a particle at the start to its place in a body: as wayToPoint(). */
@@ -158,7 +183,7 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
             setVectorAt(part.m + AT_JOINT_BOND, PART_JOINT_POINTS, joint.firstPoint + s, b[s]);
         }
     }
-    const mixed q = coordinateOfJoint(joint, b, gradients);
+    const mixed found = gradientOfJoint(joint, b, gradients);
     for (int element = FIRST_ELEMENT(k); element < end; element++)
         setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element, make_mixed3(0, 0, 0));
 #pragma unroll
@@ -187,8 +212,8 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
     part.m[AT_RATE + k] = rate - ofTarget;
     if (solve->workStage >= 0)
         a->workRate[solve->workStage * a->numRows + row] = -ofTarget;
-    if (!(fabs(q + squares) < INFINITE_ERROR))
-        noteWorst(worst, row, q + squares, q);
+    if (!(fabs(found + squares) < INFINITE_ERROR))
+        noteWorst(worst, row, found + squares, found);
 }
 
 /** -sigma of a joint that the part solves, with the gradient. */
