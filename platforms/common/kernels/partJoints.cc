@@ -264,16 +264,27 @@ DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isT
             if (point.body > 0)
                 addGradient(part, point.element + 1, gradientOfTurn(part, point.body - 1, arms[s], gradient));
         }
-        if (joint.kind == RowKind_Distance && IS_OWN_LOCAL(k))
-            *isTurned = *isTurned || hasTurnedLocal(part, k);
     } else
         sigma = value = rateOfElements(part, k);
+    number spread = 0, ofPresent = 0; // the size of corrections times gradients: these grow where a body turns
+    float along = 0, square = 0;      // as diagonalOfElements()
+    for (int element = FIRST_ELEMENT(k); element < end; element++) {
+        const int place = PLACE_OF(element);
+        const float4 start = part.g[AT_START_GRADIENT + element];
+        const number size = part.n[AT_IMPULSE + place].w;
+        spread += size * start.w;
+        if (solve->what != POSITIONS)
+            continue;
+        const float4 now = part.g[AT_GRADIENT + element];
+        const float weight = part.f[AT_WEIGHT + place];
+        ofPresent += size * sqrt(dotOf(now, now));
+        along += weight * dotOf(now, start);
+        square += weight * dotOf(start, start);
+    }
+    if (solve->what == POSITIONS && joint.kind == RowKind_Distance && IS_OWN_LOCAL(k)) // as hasTurnedLocal()
+        *isTurned = *isTurned || !(along > 1e-6f * square);
     number error = fabs(sigma) * part.r[AT_SCALE + k];
 #if IS_NARROWER
-    number spread = spreadOfElements(part, k), ofPresent = 0; // a gradient grows where its body turns
-    for (int element = FIRST_ELEMENT(k); element < end && solve->what == POSITIONS; element++)
-        ofPresent += part.n[AT_IMPULSE + PLACE_OF(element)].w *
-                     sqrt(dotOf(part.g[AT_GRADIENT + element], part.g[AT_GRADIENT + element]));
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * max(spread, ofPresent);
 #endif
     part.f[AT_RIGHT_SIDE + k] = -sigma;
