@@ -60,9 +60,7 @@ string ConstraintProgram::rigidText() const {
 }
 
 string ConstraintProgram::bodyDefinitions(const vector<StageText>& stages, int threads, bool isSplit) const {
-    const auto firstSolve = std::find_if(stages[0].steps.begin(), stages[0].steps.end(), isSolve);
-    const bool isExplicit = anyHas(stages, "solveStartAccelerations"),
-               velocitiesFirst = firstSolve != stages[0].steps.end() && *firstSolve == "solveVelocities";
+    const bool isExplicit = anyHas(stages, "solveStartAccelerations");
     return define("BODY_BLOCK_SIZE", to_string(threads)) + define("BODY_IS_SPLIT", isSplit ? "1" : "0") +
            (isSplit ? define("BODY_PART_SIZE", to_string(constraintTables.bodyPartSize)) : "") +
            define("HAS_ACCELERATIONS", isExplicit ? "1" : "0") +

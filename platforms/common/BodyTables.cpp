@@ -67,9 +67,9 @@ void BodyTables::addBody(const ConstraintSet& set, int b) {
     const auto particle = [&](int place) { return place < 0 ? -1 : body.particles[place]; };
     bodyKinds.push_back({particle(body.reference), particle(body.axisAnchor), c.rotations,
                          (body.isLinear ? 1 : 0) + (body.periodic ? 2 : 0)});
-    bodyNumbers.insert(bodyNumbers.end(), {c.inertia.x, c.inertia.y, c.inertia.z, c.inverseInertia.x,
-                                           c.inverseInertia.y, c.inverseInertia.z, c.radii.x, c.radii.y, c.radii.z,
-                                           c.inverseMass, body.radius, c.mass});
+    bodyNumbers.insert(bodyNumbers.end(),
+                       {c.inertia.x, c.inertia.y, c.inertia.z, c.inverseInertia.x, c.inverseInertia.y,
+                        c.inverseInertia.z, c.radii.x, c.radii.y, c.radii.z, c.inverseMass, body.radius, c.mass});
     bodyStart.push_back(numBodyPlaces());
     numBodies++;
 }

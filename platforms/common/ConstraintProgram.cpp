@@ -90,11 +90,18 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const Comput
     sizes.hasCorrections = cc.getUseMixedPrecision();
 }
 
+/** Whether the first solve of a step is one of velocities. */
+static bool beginsWithVelocities(const vector<StageText>& stages) {
+    const auto first = std::find_if(stages[0].steps.begin(), stages[0].steps.end(), isSolve);
+    return first != stages[0].steps.end() && *first == "solveVelocities";
+}
+
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
                                      const vector<StageText>& stages, bool sumsStages, bool isCoarse)
     : arguments(device.context()), device(device), cc(device.context()),
       isIterative(solver.getMethod() == Method::Iterative), moves(solver.moves()), sumsStages(sumsStages),
-      coarse(isCoarse), constraintTables(solver, smallInRegisters, availableThreadGroups()) {
+      coarse(isCoarse), velocitiesFirst(beginsWithVelocities(stages)),
+      constraintTables(solver, smallInRegisters, availableThreadGroups()) {
     addArguments(stages);
     addClusters(stages, false, solver.getSet());
     addBodies(stages);

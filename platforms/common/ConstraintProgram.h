@@ -200,7 +200,7 @@ private:
 
     Device& device;
     OpenMM::ComputeContext& cc;
-    bool isIterative, moves, sumsStages, coarse, partsTakeBodies = false;
+    bool isIterative, moves, sumsStages, coarse, velocitiesFirst, partsTakeBodies = false;
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage

@@ -19,7 +19,7 @@ constexpr int numEnergySums = 1024;
 /** Sums of kinetic energies for a Nose-Hoover chain. */
 constexpr int numBathSums = 2048;
 
-/** Numbers of a part of a body (PART_NUMBERS in kernels/bodies.cc), at most. */
+/** Numbers of a part of a body (BODY_PART_NUMBERS in kernels/bodies.cc), at most. */
 constexpr int mostPartNumbers = 40;
 
 #include "kernels/bodyVectors.cc"

@@ -49,7 +49,9 @@ public:
         return areLocal;
     }
     bool fitEverywhere() const {
-        return areLocal && PartLayout(largest).bytes(sizeof(double), sizeof(double)) <= sharedMemory;
+        PartCounts counts = largest;
+        counts.leaveBodies();
+        return areLocal && PartLayout(counts).bytes(sizeof(double), sizeof(double)) <= sharedMemory;
     }
     std::vector<PartCounts> counts() const {
         return areLocal ? all : std::vector<PartCounts>();

@@ -15,8 +15,8 @@ namespace {
 // Bits of numbers in tables: kernels/partLocal.cc and partFactor.cc say of what.
 constexpr int mark = 1 << 15, isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
 constexpr int firstRowsOfPlace = 4;
-constexpr int bodyNumbers = 49;                 // of a body: kernels/partBodies.cc
-constexpr int bodyTableInts = 4, ownedBody = 4; // ints of a body, and a bit of the last one: kernels/partBodyPlaces.cc
+constexpr int bodyNumbers = 49;  // of a body: kernels/partBodies.cc
+constexpr int bodyTableInts = 4; // of a body: kernels/partBodyPlaces.cc
 // Distances have no more updates of an element at a level: they are from rows that no entry joins, and a row has two
 // particles: of three rows that are joined to it, two are joined by the same one, and so to each other. Rows of other
 // kinds may have more; further ones are in records that follow.
@@ -41,11 +41,9 @@ static bool isDistanceOfParticles(const ConstraintSet& set, const Constraint& c)
     return c.kind == CoordinateKind::Distance && !set.isJoined(c);
 }
 
-bool mayTakeBodies(const ConstraintSet& set) {
-    return std::all_of(set.bodies.begin(), set.bodies.end(), [](const RigidBody& body) {
-        return !body.isJoined ||
-               (body.numMassive <= maxThreadBody && body.sharers.empty() && body.degreesOfFreedom() > 0);
-    });
+/** Whether a part may take up the particles of a joined body: it is movable and small, and shares no particle. */
+static bool mayTake(const RigidBody& body) {
+    return body.numMassive <= maxThreadBody && body.sharers.empty() && body.degreesOfFreedom() > 0;
 }
 
 /** Joined bodies of a part's rows: those that it displaces, then those of the ring alone. */
@@ -105,7 +103,7 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
     moreCouplings = moreCouplingsOf(set, {constraints.begin(), constraints.begin() + solved});
     std::sort(all.begin(), all.end());
     std::sort(displaced.begin(), displaced.end());
-    const bool takesBodies = mayTakeBodies(set);
+    bool takesBodies = true;
     int lastBody = -1;
     for (int node : all) {
         const int body = node < set.numParticles() ? -1 : (node - set.numParticles()) / 2;
@@ -113,11 +111,12 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
             continue;
         lastBody = body;
         const bool isDisplaced = std::binary_search(displaced.begin(), displaced.end(), set.originNodeOf(body));
-        (isDisplaced ? bodies : frames)++;
-        bodyPlaces += takesBodies ? set.bodies[body].numMassive : 0;
+        (isDisplaced ? bodies : ringBodies)++;
+        bodyPlaces += set.bodies[body].numMassive;
+        takesBodies = takesBodies && mayTake(set.bodies[body]);
     }
     if (!takesBodies)
-        frames = 0;
+        leaveBodies();
     for (auto first = all.begin(), last = first; first < all.end(); first = last) {
         last = std::upper_bound(first, all.end(), *first);
         const bool isPlace = std::binary_search(displaced.begin(), displaced.end(), *first);
@@ -144,10 +143,14 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
 static constexpr int PartCounts::*addedUp[] = {&PartCounts::rows,   &PartCounts::solved,       &PartCounts::places,
                                                &PartCounts::others, &PartCounts::entries,      &PartCounts::records,
                                                &PartCounts::angles, &PartCounts::expressions,  &PartCounts::points,
-                                               &PartCounts::bodies, &PartCounts::frames,       &PartCounts::bodyPlaces,
+                                               &PartCounts::bodies, &PartCounts::ringBodies,   &PartCounts::bodyPlaces,
                                                &PartCounts::joints, &PartCounts::jointPoints,  &PartCounts::globalRows,
                                                &PartCounts::slots,  &PartCounts::moreCouplings};
 static constexpr int PartCounts::*mostOf[] = {&PartCounts::levels, &PartCounts::rowsOfPlace};
+
+void PartCounts::leaveBodies() {
+    ringBodies = bodyPlaces = 0;
+}
 
 void PartCounts::include(const PartCounts& other) {
     for (int PartCounts::*count : addedUp)
@@ -165,7 +168,7 @@ void PartCounts::add(const PartCounts& other) {
 
 PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
     using Sizes = std::vector<std::pair<const char*, int>>;
-    const int all = n.allPlaces(), elements = n.rows + n.slots, bodies = n.bodies + n.frames;
+    const int all = n.allPlaces(), elements = n.rows + n.slots, bodies = n.bodies + n.ringBodies;
     const auto add = [](std::vector<Array>& arrays, int& total, const Sizes& sizes) {
         for (const auto& [name, size] : sizes) {
             arrays.push_back({name, total});
@@ -272,7 +275,7 @@ std::string PartLayout::definitions() const {
     define("PART_ROWS_OF_PLACE", n.rowsOfPlace);
     define("PART_ALL_PLACES", n.allPlaces());
     define("PART_BODY_PLACES", n.bodyPlaces);
-    define("PART_BODIES", n.bodies + n.frames);
+    define("PART_BODIES", n.bodies + n.ringBodies);
     define("FIRST_BODY_PLACE", n.placesOfRows());
     define("PART_NUMBERS4", numNumbers4);
     define("PART_MIXEDS", numMixeds);
@@ -305,14 +308,14 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
     put(ints, "FIRST_ROW", 0, firstRow);
     const int sizes[] = {counts.rows,   counts.solved, counts.places,     counts.entries,
                          counts.levels, counts.angles, counts.globalRows, counts.expressions,
-                         counts.joints, counts.bodies, counts.frames,     counts.bodyPlaces};
+                         counts.joints, counts.bodies, counts.ringBodies, counts.bodyPlaces};
     for (int i = 0; i < (int) std::size(sizes); i++)
         put(shorts, "COUNTS", i, sizes[i]);
     for (int i = 0; i < n.allPlaces(); i++)
         put(ints, "PARTICLE", i, -1);
     for (int i = 0; i < counts.places; i++)
         put(ints, "PARTICLE", i, t.clusterParticle[firstPlace + i] | (t.ownsNode[firstPlace + i] != 0 ? isMoved : 0));
-    for (int i = 0; i < n.bodies + n.frames; i++)
+    for (int i = 0; i < n.bodies + n.ringBodies; i++)
         put(ints, "BODY_TABLE", bodyTableInts * i, -1);
     const std::vector<int> bodies = bodiesOf(t, c, counts.rows);
     const int behindRows = n.placesOfRows();
@@ -328,7 +331,7 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
             put(shorts, "BODY_PLACE", k, t.bodyPlace[copy] - firstPlace);
         if (counts.bodyPlaces == 0)
             continue;
-        const int ofBody[] = {bodies[k], kind[0], kind[1], kind[3] | (isOwn ? ownedBody : 0)};
+        const int ofBody[] = {bodies[k], kind[0], kind[1], kind[3]};
         for (int i = 0; i < bodyTableInts; i++)
             put(ints, "BODY_TABLE", bodyTableInts * k + i, ofBody[i]);
         int next = firstBodyPlace[k];
@@ -397,8 +400,7 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
                                        places[origin - first], joined < 0 ? 0 : ofBody + 1};
                 if (joined >= 0 && counts.bodyPlaces > 0)
                     put(shorts, "JOINT_PLACE", jointPoint,
-                        behindRows + firstBodyPlace[ofBody] + shape -
-                            t.bodyStart[t.numFreeBodies + joined]);
+                        behindRows + firstBodyPlace[ofBody] + shape - t.bodyStart[t.numFreeBodies + joined]);
                 for (int i = 0; i < 4; i++)
                     put(shorts, "JOINT_POINT", 4 * jointPoint + i, ofPoint[i]);
                 put(ints, "POINT_PARTICLE", 2 * jointPoint, constraint.particles[n - begin]);

@@ -12,9 +12,6 @@ namespace ConstraintPlugin {
 
 class ConstraintTables;
 
-/** Whether parts may take up the particles of joined bodies: these are small, and no two share one. */
-bool mayTakeBodies(const ConstraintSet& set);
-
 /** How many of everything a part of a cluster has, or at most the parts of a range. */
 struct PartCounts {
     PartCounts() = default;
@@ -31,7 +28,7 @@ struct PartCounts {
     int expressions = 0;   ///< rows that are expressions of particles
     int points = 0;        ///< of expressions
     int bodies = 0;        ///< joined bodies that are displaced
-    int frames = 0;        ///< those of the ring alone; counted if the part may take up bodies' particles
+    int ringBodies = 0;    ///< those of the ring alone; counted if the part may take up bodies' particles
     int bodyPlaces = 0;    ///< particles of all these, if the part may take them up
     int joints = 0;        ///< rows of listed kinds at places in bodies
     int jointPoints = 0;   ///< particles and places of joints
@@ -45,6 +42,8 @@ struct PartCounts {
     int allPlaces() const {
         return placesOfRows() + bodyPlaces;
     }
+    /** Take up no particles of bodies. */
+    void leaveBodies();
     /** The most of both. */
     void include(const PartCounts& other);
     /** Both side by side. */

@@ -66,6 +66,9 @@ bool ConstraintProgram::doPartsTakeBodies() const {
         if (range.isAtBorder || !group.isLocal || cooperatingBlocks() == 1 || !waitsIn(range, group) ||
             !found->second.layout.hasBodyPlaces() || found->second.layout.hasGlobalRows())
             return false;
+        for (int c = range.first; c < range.last; c++)
+            if (t.partCounts[c].bodies > 0 && t.partCounts[c].bodyPlaces == 0)
+                return false;
         for (int n = t.clusterBodyStart[range.first]; n < t.clusterBodyStart[range.last]; n++)
             movers[t.clusterBody[n]] += t.ownsNode[t.bodyPlace[n]] != 0;
     }
@@ -168,9 +171,10 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         for (std::size_t k = 0; k < stage.solves.size(); k++) {
             string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
             if (waits && role == PartRole::Whole) // seldom, and otherwise nothing is read that is needed then
-                run = "        for (int once = 0; once < loadPartState(a, c).isHandedOver; once++) {\n"
-                      "            SYNC_THREADS\n            const Arguments values = readAgain(a), *a = &values;\n    " +
-                      run + "        }\n";
+                run =
+                    "        for (int once = 0; once < loadPartState(a, c).isHandedOver; once++) {\n"
+                    "            SYNC_THREADS\n            const Arguments values = readAgain(a), *a = &values;\n    " +
+                    run + "        }\n";
             all += (k > 0 ? "        WAIT_FOR_PARTS(c)\n" : "") + run;
             if (!waits)
                 text += kernel(stage.nameOf((int) k), run);

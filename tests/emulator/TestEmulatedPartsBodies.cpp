@@ -4,6 +4,7 @@
 // alone, or beside expressions of such places, which are evaluated in global memory.
 #include "EmulatedParts.h"
 #include "support/JoinedBodies.h"
+#include "support/Messages.h"
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -76,5 +77,33 @@ TEST_P(EmulatedPartsBodies, MoveAsOnReferenceBesideExpressions) {
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsBodies, testing::ValuesIn(setups({direct}, true)),
                          [](const auto& info) { return nameOf(info.param); });
+
+/** A body that would turn by more than 90 degrees in a step without constraints fails by name, in whatever form. */
+TEST_F(EmulatedPartsOf, BodiesThatTurnTooFarFailByName) {
+    const int residues = 16, first = toState(protein(residues)).system->getNumParticles();
+    const auto message = [&](const std::string& platform) {
+        InitialState start = proteinWithBodies(residues, true, false);
+        Simulation s = simulationOf(std::move(start), platform, 0.002, 1e-8);
+        s.integrator->step(1);
+        Vectors velocities = s.velocities();
+        velocities[first] += Vec3(150, -90, 120);
+        velocities[first + 1] -= Vec3(150, -90, 120);
+        const Vectors before = s.positions();
+        s.context->setVelocities(velocities);
+        const std::string found = messageOf([&] { s.integrator->step(1); });
+        EXPECT_EQ(distance(s.positions(), before), 0) << "the last good step";
+        return withoutSolver(found);
+    };
+    const std::string expected = message("Reference");
+    expectAll(expected, {"could not be solved in step"});
+    for (const char* parts : {"0", "40"})
+        for (bool launches : {false, true}) {
+            const Variable size("OPENMM_CONSTRAINTS_PARTS", parts);
+            std::unique_ptr<Variable> many;
+            if (launches)
+                many = std::make_unique<Variable>("OPENMM_CONSTRAINTS_LAUNCHES", "1");
+            EXPECT_EQ(message("CUDADouble"), expected) << parts << " " << launches;
+        }
+}
 
 } // namespace

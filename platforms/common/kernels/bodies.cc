@@ -29,7 +29,7 @@ typedef struct {
 
 #define NUM_BODY_SUMS (HAS_ACCELERATIONS ? 37 : 22)
 /** Numbers of a part of a body: its sums, and the position of the reference particle. */
-#define PART_NUMBERS (NUM_BODY_SUMS + 3)
+#define BODY_PART_NUMBERS (NUM_BODY_SUMS + 3)
 
 typedef struct {
     int number;      // of the body
@@ -218,7 +218,7 @@ ACCESS_SUMS(Global, GLOBAL)
 
 /** Where the sums of a part are. Two buffers: a launch reads one while it writes the other. */
 DEVICE GLOBAL mixed* partOf(const Arguments* a, int phase, int part) {
-    return a->bodySums + (phase % 2 * a->numBodyParts + part) * PART_NUMBERS;
+    return a->bodySums + (phase % 2 * a->numBodyParts + part) * BODY_PART_NUMBERS;
 }
 
 /** Keep the sums of a part, and the position of the reference particle, which moves before the last launch has read it

@@ -107,20 +107,16 @@ DEVICE bool displaceBody(const Arguments* a, int b) {
     return isSolved;
 }
 
-/** Report that a body turns by more than 90 degrees, or that its motion is not finite.
- *  @param displacement  of its turn */
-DEVICE void reportTurnBy(const Arguments* a, int b, mixed3 displacement) {
+/** Report that a body turns by more than 90 degrees, or that its motion is not finite. */
+DEVICE void reportTurned(const Arguments* a, int b) {
     const BodyConstants body = constantsOf(a, FIRST_JOINED + bodyOf(a, b));
-    const mixed3 turn = angularVelocityOf(body, displacement);
+    const mixed3 L = angularMomentOf(body, displacementOfNode(a, originPlace(a, b) + 1));
+    const mixed3 turn = scaledBy(L, body.inverseInertia);
     Report report = newReport();
     report.error = sqrt(dot(turn, turn));
     report.outcome = report.error < INFINITE_ERROR ? Outcome_NotConverged : Outcome_NotFinite;
     writeReport(a, StepSolve_Positions, a->firstBodyCluster + FIRST_JOINED + bodyOf(a, b), report,
                 a->bodyKinds[FIRST_JOINED + bodyOf(a, b)].x);
-}
-
-DEVICE void reportTurned(const Arguments* a, int b) {
-    reportTurnBy(a, b, displacementOfNode(a, originPlace(a, b) + 1));
 }
 
 /** The displacement at present; of an explicit constraint force, the rigid part of the velocities. */

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Joined rigid bodies of a part (partLocal.cc), and joints: rows of listed kinds at places in them. A block has copies of the
 // bodies that its part displaces. In each round a thread displaces a body by the impulses on its nodes (joinedBodies.cc),
-// then a thread has a joint. Both are computed in `mixed`. Rows of other kinds that join bodies are evaluated in global memory
+// then a thread has a joint (partJoints.cc). Rows of other kinds that join bodies are evaluated in global memory
 // (partGlobalRows.cc), and find the motions of the copies there.
 
 #if HAS_JOINTS
@@ -108,8 +108,12 @@ DEVICE float3 inFloats(mixed3 v) {
     return make_float3(toFloat(v.x), toFloat(v.y), toFloat(v.z));
 }
 
+DEVICE float inverseTrace(BodyConstants body) {
+    return 1 / toFloat(body.inertia.x + body.inertia.y + body.inertia.z);
+}
+
 /** What solveRotation() finds, with few operations in `mixed`: Newton's method in single precision, then corrections by the
- *  residual in `mixed` and the last Jacobian, each of which gains five digits.
+ *  residual in `mixed` and the last Jacobian, each of which gains some five digits, or two if a body is all but linear.
  *  @param[out] w  the scalar part of the quaternion */
 DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* solution) {
     mixed3 v = 0.5f * scaledBy(L, body.inverseInertia);
@@ -121,10 +125,12 @@ DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* s
         *w = w2 * inverseRoot(w2);
         return cosine2 > 0;
     }
-    const float3 I = inFloats(body.inertia), halfL = 0.5f * inFloats(L);
+    const float scale = inverseTrace(body); // so that products of three moments are floats
+    const float3 I = scale * inFloats(body.inertia), halfL = (0.5f * scale) * inFloats(L);
     float3 u = inFloats(v), bc = u, ca = u, ab = u;
-    float inverse = 0, size2 = 1;
-    for (int iteration = 0; iteration < 20 && size2 > 1e-12f; iteration++) {
+    float inverse = 0, size2 = 1, last = 4; // until a step, squared, rounds or no longer shrinks
+    for (int iteration = 0; iteration < 20 && size2 > 1e-12f && !(size2 > 0.25f * last); iteration++) {
+        last = size2;
         const float u2 = 1 - dot(u, u);
         if (!(u2 > 0.5f))
             return false;
@@ -143,12 +149,12 @@ DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* s
         size2 = dot(change, change);
     }
     v = make_mixed3(u.x, u.y, u.z);
-    const float accuracy = 0.1f * ROTATION_ACCURACY;
-    for (int correction = 0; correction < 5; correction++) {
+    const float accuracy = sizeof(mixed) > sizeof(float) ? 1e-9f : ROTATION_ACCURACY;
+    for (int correction = 0; correction < 20; correction++) {
         const mixed w2 = 1 - dot(v, v);
         *w = w2 * inverseRoot(w2);
         const mixed3 Iv = scaledBy(v, body.inertia), rest = 0.5f * L - *w * Iv - cross(v, Iv);
-        const float3 r = inFloats(rest);
+        const float3 r = scale * inFloats(rest);
         const float3 change = inverse * make_float3(dot(r, bc), dot(r, ca), dot(r, ab));
         v = v + make_mixed3(change.x, change.y, change.z);
         if (dot(change, change) <= accuracy * accuracy) {
@@ -173,16 +179,18 @@ DEVICE void setFloatsAt(LOCAL_ARG float* x, int k, float3 value) {
  *  by turnGradient(). Corrections need no more digits, since their sum's gradients are those at the start. */
 DEVICE void setTurnMatrix(LocalPart part, int n, BodyConstants body, BodyAxes axes, float w, mixed3 rotation) {
     LOCAL_ARG float* matrix = part.f + AT_TURN_MATRIX + 9 * n;
-    const float3 v = inFloats(rotation), moments = inFloats(body.mass * body.radii), I = inFloats(body.inertia);
+    const float3 v = inFloats(rotation), moments = inFloats(body.mass * body.radii);
     const float3 e1 = inFloats(axes.e1), e2 = inFloats(axes.e2), e3 = inFloats(axes.e3);
     float3 BC, CA, AB; // the columns of what y is multiplied by
     float scale = 1 / (1 - 2 * dot(v, v));
     if (body.rotations < 3) {
-        BC = make_float3(body.inverseInertia.x, 0, 0);
-        CA = make_float3(0, body.inverseInertia.y, 0);
-        AB = make_float3(0, 0, body.inverseInertia.z);
+        BC = make_float3(toFloat(body.inverseInertia.x), 0, 0);
+        CA = make_float3(0, toFloat(body.inverseInertia.y), 0);
+        AB = make_float3(0, 0, toFloat(body.inverseInertia.z));
     } else {
-        const float S = 0.5f * (I.x + I.y + I.z), x = 2 * v.x, y = 2 * v.y, z = 2 * v.z;
+        const float inverse = inverseTrace(body), S = 0.5f;
+        const float3 I = inverse * inFloats(body.inertia);
+        const float x = 2 * v.x, y = 2 * v.y, z = 2 * v.z;
         const float3 a = (S - I.x) * make_float3(1 - y * v.y - z * v.z, x * v.y + w * z, x * v.z - w * y);
         const float3 b = (S - I.y) * make_float3(x * v.y - w * z, 1 - x * v.x - z * v.z, y * v.z + w * x);
         const float3 c = (S - I.z) * make_float3(x * v.z + w * y, y * v.z - w * x, 1 - x * v.x - y * v.y);
@@ -192,24 +200,22 @@ DEVICE void setTurnMatrix(LocalPart part, int n, BodyConstants body, BodyAxes ax
         BC = cross(B, C);
         CA = cross(C, A);
         AB = cross(A, B);
-        scale = 1 / dot(A, BC);
+        scale = inverse / dot(A, BC);
     }
     setFloatsAt(matrix, 0, (scale * moments.x) * (BC.x * e1 + CA.x * e2 + AB.x * e3));
     setFloatsAt(matrix, 1, (scale * moments.y) * (BC.y * e1 + CA.y * e2 + AB.y * e3));
     setFloatsAt(matrix, 2, (scale * moments.z) * (BC.z * e1 + CA.z * e2 + AB.z * e3));
 }
 
-/** Displace a body by impulses on its nodes. One that turns too far has a motion of NaN. @return whether it does not */
-DEVICE bool displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofTurn) {
+/** Displace a body by impulses on its nodes. One that turns too far has a motion of NaN. */
+DEVICE void displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofTurn) {
     LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
     const BodyConstants body = constantsIn(numbers);
     const mixed3 shift = vectorAt(numbers, 1, AtBody_Displacements) + ofOrigin;
     const mixed3 turn = vectorAt(numbers, 1, AtBody_Displacements + 3) + ofTurn;
     mixed w = 1;
     mixed3 v = make_mixed3(0, 0, 0);
-    const bool isSolved =
-        solveRotationLocal(body, angularMomentOf(body, turn), &w, &v);
-    if (!isSolved) {
+    if (!solveRotationLocal(body, angularMomentOf(body, turn), &w, &v)) {
         const mixed nan = sqrt((mixed) -1);
         v = make_mixed3(nan, nan, nan);
     }
@@ -217,7 +223,6 @@ DEVICE bool displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofT
     setVectorAt(numbers, 1, AtBody_Rotation, v);
     setMotionIn(numbers, displacementOf(axes, shift, w, v));
     setTurnMatrix(part, n, body, axes, toFloat(w), v);
-    return isSolved;
 }
 
 #if !TAKES_BODIES

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 // Particles of the joined bodies of a part (partBodies.cc): places behind all others, which no row has. The part sums them
 // up where a solve begins, and moves those of its own bodies in the end, as other kernels do for bodies that no part
-// takes up (joinedStages.cc). Frames are bodies of the ring alone, which it does not displace.
+// takes up (joinedStages.cc). Bodies of the ring alone have axes, but are not displaced.
 
-#define NUM_FRAMES part.s[AT_COUNTS + 10]
+#define NUM_RING_BODIES part.s[AT_COUNTS + 10]
 #define NUM_BODY_PLACES part.s[AT_COUNTS + 11]
 
 /** Ints of a body in the tables. */
@@ -12,7 +12,7 @@ enum {
     BodyTable_Number, // among joined ones; -1: there is none
     BodyTable_Reference,
     BodyTable_AxisAnchor,
-    BodyTable_Kind, // 1: linear, 2: periodic, 4: the part moves it
+    BodyTable_Kind, // 1: linear, 2: periodic
     numBodyTable
 };
 
@@ -68,7 +68,7 @@ DEVICE Body bodyLocal(LocalPart part, int n) {
 DEVICE void joinBodiesLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     LOCAL_ARG const mixed* fields = part.m + (solve->what == POSITIONS ? AT_DISPLACEMENT : AT_VELOCITY);
-    EACH_PART_BODY(n, NUM_BODIES + NUM_FRAMES) {
+    EACH_PART_BODY(n, NUM_BODIES + NUM_RING_BODIES) {
         LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
         Body body = bodyLocal(part, n);
         BodySums sums = noSums();
@@ -95,8 +95,7 @@ DEVICE void joinBodiesLocal(const Arguments* a, const PartSolve* solve SHARED_PA
         }
         setVectorAt(numbers, 1, AtBody_Displacements, ofOrigin);
         setVectorAt(numbers, 1, AtBody_Displacements + 3, ofTurn);
-        if (!displaceBodyLocal(part, n, none, none) && !a->warmStart && (part.i[AT_PARTICLE + origin] & IS_MOVED))
-            reportTurnBy(a, body.number - FIRST_JOINED, ofTurn);
+        displaceBodyLocal(part, n, none, none); // what fails is handed over, and reported there
     }
     THREAD_GROUP_SYNC
 }

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// The rows of a part in shared memory (partLocal.cc): distances here, others in partAngles.cc,
-// partExpressions.cc, partBodies.cc and partGlobalRows.cc. They compute what parts.cc does for any kind of row, in another form: with b
-// the bond that a step without constraints leads to, and e the change
-// of b by all corrections together,
+// The rows of a part in shared memory (partLocal.cc): distances here, others in partAngles.cc, partExpressions.cc,
+// partJoints.cc and partGlobalRows.cc. They compute what parts.cc does for any kind of row, in another form: with b the bond
+// that a step without constraints leads to, and e the change of b by all corrections together,
 //
 //     |b + e|^2 - L^2 = (|b|^2 - L^2) + (2 b + e).e
 //

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // Joints of a part: rows of listed kinds at places in joined bodies (partBodies.cc). In each round a thread has a joint, after
-// the bodies were displaced. All is computed in `mixed`.
+// the bodies were displaced. Residuals are computed in `mixed`.
 
 #if PART_JOINTS
 /** Each kind has its warps, the first one those of bodies: n is a joint of this warp's kind. */
@@ -32,9 +32,9 @@ DEVICE bool isJointOf(LocalPart part, int n, int thread) {
 /** One of its points: a particle, or a place in a body. */
 typedef struct {
     int element;         // that of the particle, or that of the body's origin, which that of its turn follows
-    int body;            // of the part, from 1 on; 0: the part displaces none
+    int displacedBody;   // of the part, from 1 on; 0: the part displaces none
     int place;           // of the particle, or of the body's origin
-    int bodyOrFrame;     // of the part, those that it does not displace included; 0: it is a particle
+    int body;            // the same, those of the ring included; 0: it is a particle
 } JointPoint;
 
 DEVICE Joint jointAt(LocalPart part, int n) {
@@ -51,9 +51,9 @@ DEVICE JointPoint pointOfJoint(LocalPart part, int point) {
     const int2 numbers = ((LOCAL_ARG const int2*) (part.s + AT_JOINT_POINT))[point];
     JointPoint result;
     result.element = LOW(numbers.x);
-    result.body = HIGH(numbers.x);
+    result.displacedBody = HIGH(numbers.x);
     result.place = LOW(numbers.y);
-    result.bodyOrFrame = HIGH(numbers.y);
+    result.body = HIGH(numbers.y);
     return result;
 }
 
@@ -148,15 +148,15 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
         const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
         shapes[s] = ways[s] = gradients[s] = make_mixed3(0, 0, 0);
 #if TAKES_BODIES
-        const int place = point.bodyOrFrame > 0 ? part.s[AT_JOINT_PLACE + joint.firstPoint + s] : point.place;
+        const int place = point.body > 0 ? part.s[AT_JOINT_PLACE + joint.firstPoint + s] : point.place;
         positions[s] = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, place);
-        if (point.bodyOrFrame > 0)
+        if (point.body > 0)
             shapes[s] = shapeLocal(part, place);
 #else
         LOCAL_ARG const int* inMemory = part.i + AT_POINT_PARTICLE + 2 * (joint.firstPoint + s); // and that of its shape
-        positions[s] = point.bodyOrFrame > 0 ? positionOf(a, inMemory[0])
+        positions[s] = point.body > 0 ? positionOf(a, inMemory[0])
                                              : vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
-        if (point.bodyOrFrame > 0) {
+        if (point.body > 0) {
             const mixed4 shape = a->bodyShape[inMemory[1]];
             shapes[s] = make_mixed3(shape.x, shape.y, shape.z);
         }
@@ -165,9 +165,9 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
 #pragma unroll
     EACH_POINT_OF_JOINT(joint, s) {
         const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
-        if (TAKES_BODIES ? point.bodyOrFrame > 0 : point.body > 0)
-            ways[s] = wayInBody(a, numbersOfBody(part, point.bodyOrFrame - 1), positions[s], shapes[s]);
-        else if (point.bodyOrFrame > 0)
+        if (TAKES_BODIES ? point.body > 0 : point.displacedBody > 0)
+            ways[s] = wayInBody(a, numbersOfBody(part, point.body - 1), positions[s], shapes[s]);
+        else if (point.body > 0)
             ways[s] = wayToPoint(a, FIRST_POINT(row) + s);
         setVectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s, shapes[s]);
     }
@@ -190,8 +190,8 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
     EACH_POINT_OF_JOINT(joint, s) {
         const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
         addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element, gradients[s]);
-        if (point.body > 0) {
-            LOCAL_ARG const mixed* numbers = numbersOfBody(part, point.body - 1);
+        if (point.displacedBody > 0) {
+            LOCAL_ARG const mixed* numbers = numbersOfBody(part, point.displacedBody - 1);
             addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element + 1,
                         startGradientOfTurn(numbers, shapes[s], gradients[s]));
             setFloatsAt(part.f + AT_POINT_ARM, joint.firstPoint + s, inFloats(alongAxes(axesIn(numbers), shapes[s])));
@@ -232,8 +232,8 @@ DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isT
             const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
             gradients[s] = make_mixed3(0, 0, 0);
             arms[s] = make_float3(0, 0, 0);
-            if (point.body > 0) {
-                RigidMotion motion = motionIn(numbersOfBody(part, point.body - 1));
+            if (point.displacedBody > 0) {
+                RigidMotion motion = motionIn(numbersOfBody(part, point.displacedBody - 1));
                 const mixed3 shift = motion.t;
                 motion.t = make_mixed3(0, 0, 0);
                 const mixed3 turned = motionOf(
@@ -261,8 +261,8 @@ DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isT
             const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
             const float3 gradient = inFloats(gradients[s]);
             addGradient(part, point.element, gradient);
-            if (point.body > 0)
-                addGradient(part, point.element + 1, gradientOfTurn(part, point.body - 1, arms[s], gradient));
+            if (point.displacedBody > 0)
+                addGradient(part, point.element + 1, gradientOfTurn(part, point.displacedBody - 1, arms[s], gradient));
         }
     } else
         sigma = value = rateOfElements(part, k);
