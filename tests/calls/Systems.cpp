@@ -171,19 +171,20 @@ Example network() {
     return {toOpenMM(system, Declared::InForce), toVectors(system.positions)};
 }
 
-/** A chain of bonds that ends at a rigid ring of 20 particles. */
-Example chainWithRing() {
+/** A chain of bonds that ends at a rigid ring. */
+Example chainWithRing(int ringSize) {
     Example example = chainsOf({20});
     auto* force = new ConstraintForce();
     std::vector<int> ring;
     Vectors shape;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < ringSize; i++) {
+        const double angle = 6.28 / ringSize * i;
         ring.push_back(example.system->addParticle(12));
-        shape.push_back(Vec3(0.5 * std::cos(0.314 * i), 0.5 * std::sin(0.314 * i), 0));
+        shape.push_back(Vec3(0.5 * std::cos(angle), 0.5 * std::sin(angle), 0));
         example.positions.push_back(Vec3(2.7, 0, 0) + shape.back());
     }
     force->addRigidBody(ring, shape);
-    force->addDistance(20, ring[10], length(example.positions[20] - example.positions[ring[10]]));
+    force->addDistance(20, ring[ringSize / 2], length(example.positions[20] - example.positions[ring[ringSize / 2]]));
     example.system->addForce(force);
     return example;
 }
@@ -289,7 +290,9 @@ const std::vector<Kind>& kinds() {
         {"groups", groups},
         {"slabs", [] { return slabs(false); }},
         {"slabsWithHinge", [] { return slabs(true); }},
-        {"chainWithRing", chainWithRing},
+        // Of more particles than parts take up, and of fewer.
+        {"chainWithRing", [] { return chainWithRing(20); }},
+        {"chainWithSmallRing", [] { return chainWithRing(12); }},
         // One in parts that are all on a device at once, and one in more parts.
         {"longChain", [] { return chainsOf({2600}); }},
         // Parts of one cluster that share multiprocessors.
