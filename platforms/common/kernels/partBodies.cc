@@ -112,17 +112,20 @@ DEVICE float inverseTrace(BodyConstants body) {
     return 1 / toFloat(body.inertia.x + body.inertia.y + body.inertia.z);
 }
 
+DEVICE mixed root(mixed x) {
+    return x * inverseRoot(x);
+}
+
 /** What solveRotation() finds, with few operations in `mixed`: Newton's method in single precision, then corrections by the
  *  residual in `mixed` and the last Jacobian, each of which gains some five digits, or two if a body is all but linear.
  *  @param[out] w  the scalar part of the quaternion */
 DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* solution) {
     mixed3 v = 0.5f * scaledBy(L, body.inverseInertia);
     if (body.rotations < 3) {
-        const mixed cosine2 = 1 - 4 * dot(v, v), cosine = cosine2 * inverseRoot(cosine2);
+        const mixed cosine2 = 1 - 4 * dot(v, v), cosine = root(cosine2);
         v = inverseRoot(0.5f * (1 + cosine)) * v;
         *solution = v;
-        const mixed w2 = 1 - dot(v, v);
-        *w = w2 * inverseRoot(w2);
+        *w = root(1 - dot(v, v));
         return cosine2 > 0;
     }
     const float scale = inverseTrace(body); // so that products of three moments are floats
@@ -149,17 +152,17 @@ DEVICE bool solveRotationLocal(BodyConstants body, mixed3 L, mixed* w, mixed3* s
         size2 = dot(change, change);
     }
     v = make_mixed3(u.x, u.y, u.z);
+    *w = root(1 - dot(v, v));
     const float accuracy = sizeof(mixed) > sizeof(float) ? 1e-9f : ROTATION_ACCURACY;
     for (int correction = 0; correction < 20; correction++) {
-        const mixed w2 = 1 - dot(v, v);
-        *w = w2 * inverseRoot(w2);
         const mixed3 Iv = scaledBy(v, body.inertia), rest = 0.5f * L - *w * Iv - cross(v, Iv);
         const float3 r = scale * inFloats(rest);
         const float3 change = inverse * make_float3(dot(r, bc), dot(r, ca), dot(r, ab));
         v = v + make_mixed3(change.x, change.y, change.z);
+        *w = root(1 - dot(v, v));
         if (dot(change, change) <= accuracy * accuracy) {
             *solution = v;
-            return dot(v, v) < 0.5f;
+            return *w * *w > 0.5f;
         }
     }
     return false;
