@@ -133,7 +133,7 @@ DEVICE bool solveRotation(BodyConstants body, mixed3 L, mixed3* solution) {
 
 /** The motion of a translation t and a rotation, the unit quaternion (w, v): t, and (R - 1) x_i without loss of digits,
  *  R - 1 = 2 w [v]x + 2 [v]x^2. */
-DEVICE RigidMotion displacementOf(BodyAxes e, mixed3 t, mixed w, mixed3 v) {
+DEVICE RigidMotion motionByQuaternion(BodyAxes e, mixed3 t, mixed w, mixed3 v) {
     RigidMotion motion;
     motion.t = t;
     motion.p1 = 2 * alongAxes(e, make_mixed3(-v.y * v.y - v.z * v.z, v.x * v.y + w * v.z, v.x * v.z - w * v.y));
@@ -143,7 +143,7 @@ DEVICE RigidMotion displacementOf(BodyAxes e, mixed3 t, mixed w, mixed3 v) {
 }
 
 DEVICE RigidMotion displacementBy(BodyAxes e, mixed3 t, mixed3 v) {
-    return displacementOf(e, t, sqrt(1 - dot(v, v)), v);
+    return motionByQuaternion(e, t, sqrt(1 - dot(v, v)), v);
 }
 
 /** The motion that displaces a body. @param displacement  its moments;  @return false as solveRotation() */

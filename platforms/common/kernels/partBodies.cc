@@ -224,7 +224,7 @@ DEVICE void displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofT
     }
     const BodyAxes axes = axesIn(numbers);
     setVectorAt(numbers, 1, AtBody_Rotation, v);
-    setMotionIn(numbers, displacementOf(axes, shift, w, v));
+    setMotionIn(numbers, motionByQuaternion(axes, shift, w, v));
     setTurnMatrix(part, n, body, axes, toFloat(w), v);
 }
 
