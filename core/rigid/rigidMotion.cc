@@ -32,8 +32,8 @@ typedef struct {
 } Moments;
 
 /** Constants of a body.
- *  inertia: about e1, e2, e3 (amu nm^2). radii: of gyration about these, sqrt(I/M) (nm). inverseInertia: 0 for an axis about which the body does not rotate: the axis
- * of a linear body, those that immovable particles hold. mass: of all its particles (amu). inverseMass: 0 if an
+ *  inertia: about e1, e2, e3 (amu nm^2). radii: of gyration about these, sqrt(I/M) (nm). inverseInertia: 0 for an axis
+ * about which the body does not rotate: the axis of a linear body, those that immovable particles hold. mass: of all its particles (amu). inverseMass: 0 if an
  * immovable particle holds the origin. rotations: number of axes about which it rotates. */
 typedef struct {
     mixed3 inertia, inverseInertia, radii;

@@ -274,7 +274,6 @@ std::string PartLayout::definitions() const {
     define("PART_RECORDS", n.records);
     define("PART_ROWS_OF_PLACE", n.rowsOfPlace);
     define("PART_ALL_PLACES", n.allPlaces());
-    define("PART_BODY_PLACES", n.bodyPlaces);
     define("PART_BODIES", n.bodies + n.ringBodies);
     define("FIRST_BODY_PLACE", n.placesOfRows());
     define("PART_NUMBERS4", numNumbers4);

@@ -31,10 +31,10 @@ DEVICE bool isJointOf(LocalPart part, int n, int thread) {
 
 /** One of its points: a particle, or a place in a body. */
 typedef struct {
-    int element;         // that of the particle, or that of the body's origin, which that of its turn follows
-    int displacedBody;   // of the part, from 1 on; 0: the part displaces none
-    int place;           // of the particle, or of the body's origin
-    int body;            // the same, those of the ring included; 0: it is a particle
+    int element;       // that of the particle, or that of the body's origin, which that of its turn follows
+    int displacedBody; // of the part, from 1 on; 0: the part displaces none
+    int place;         // of the particle, or of the body's origin
+    int body;          // of the part, from 1 on, those of its ring included; 0: it is a particle
 } JointPoint;
 
 DEVICE Joint jointAt(LocalPart part, int n) {
@@ -155,7 +155,7 @@ DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst*
 #else
         LOCAL_ARG const int* inMemory = part.i + AT_POINT_PARTICLE + 2 * (joint.firstPoint + s); // and that of its shape
         positions[s] = point.body > 0 ? positionOf(a, inMemory[0])
-                                             : vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
+                                      : vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
         if (point.body > 0) {
             const mixed4 shape = a->bodyShape[inMemory[1]];
             shapes[s] = make_mixed3(shape.x, shape.y, shape.z);
