@@ -26,6 +26,11 @@ int recordsFor(int updates) {
     return std::max(1, (updates + updatesOfRecord - 1) / updatesOfRecord);
 }
 
+/** Whole warps, as THREADS_FOR() in kernels/partLocal.cc. */
+int threadsFor(int rows) {
+    return 32 * ((rows + 31) / 32);
+}
+
 int roundUpToFour(int n) {
     return 4 * ((n + 3) / 4);
 }
@@ -191,7 +196,11 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"BODY", bodyNumbers * bodies},
          {"SHAPE", 4 * n.bodyPlaces},
          {"JOINT_BOND", 3 * n.jointPoints},
-         {"POINT_SHAPE", 3 * n.jointPoints}});
+         {"POINT_SHAPE", 3 * n.jointPoints},
+         {"POINT_VECTOR", 3 * n.jointPoints},
+         {"POINT_RATE", n.jointPoints},
+         {"JOINT_TARGET", 2 * n.joints},
+         {"ANGLE_TARGET", 2 * n.angles}});
     add(floats4, numFloats4, {{"GRADIENT", n.slots > 0 ? elements : n.solved}, {"START_GRADIENT", elements + 1}});
     add(numbers, numNumbers,
         {{"TARGET", n.solved},
@@ -208,14 +217,17 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"RIGHT_SIDE", n.solved + 1},
          {"WEIGHT", all + 1},
          {"TURN_MATRIX", 9 * bodies},
+         {"START_ARM", 3 * n.jointPoints},
          {"POINT_ARM", 3 * n.jointPoints},
+         {"POINT_SLOPE", 3 * n.jointPoints},
+         {"POINT_NOTES", 3 * n.jointPoints},
          {"CHANGE", n.rows}});
     add(ints, numInts,
         {{"EXPRESSION", 4 * n.expressions}, // vectors come first
          {"PARTICLE", all},
          {"OWNER", n.rows},
          {"ROW_PLACES", n.rows},
-         {"POINT_PARTICLE", 2 * n.jointPoints},
+         {"POINT_IN_MEMORY", 3 * n.jointPoints},
          {"BODY_TABLE", bodyTableInts * bodies},
          {"BODY_PARTICLE", n.bodyPlaces},
          {"FIRST_ROW", 1}});
@@ -228,13 +240,16 @@ PartLayout::PartLayout(const PartCounts& counts) : n(counts) {
          {"PLACE_ROWS", firstRowsOfPlace * n.places},
          {"JOINT", 4 * n.joints},
          {"JOINT_POINT", 4 * n.jointPoints},
-         {"COUNTS", 12},
+         {"COUNTS", 15},
          {"GLOBAL_ROW", n.globalRows},
          {"BODY_PLACE", n.bodies},
          {"BODY_START", n.bodyPlaces > 0 ? bodies + 1 : 0},
          {"PLACE_BODY", n.bodyPlaces},
+         {"JOINT_OF_THREAD", (int) std::size(listedKinds) * threadsFor(n.joints)},
+         {"SHARERS", n.jointPoints},
          {"JOINT_PLACE", n.bodyPlaces > 0 ? n.jointPoints : 0},
          {"ELEMENT_PLACE", n.slots},
+         {"ELEMENT_ROW", n.slots},
          {"PLACE_START", n.places + 1},
          {"OTHER_ROWS", 2 * n.rows + n.slots},
          {"LEVEL_RECORDS", n.levels + 2}, // read ahead
@@ -286,6 +301,19 @@ std::string PartLayout::definitions() const {
     return text;
 }
 
+/** Bits of the points from n on that share its elements, or 0 if a point before it does. @param begin, last  of its row
+ */
+static int sharersOf(const ConstraintTables& t, int n, int begin, int last) {
+    int sharers = 0;
+    for (int other = begin; other < last; other++)
+        if (t.pointNodes[other][0] == t.pointNodes[n][0]) {
+            if (other < n)
+                return 0;
+            sharers |= 1 << (other - n);
+        }
+    return sharers;
+}
+
 std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const ConstraintTables& t, int c) const {
     const PartCounts& counts = t.partCounts[c];
     std::vector<int> result(tableInts(), 0);
@@ -305,9 +333,9 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
               firstLevelEntry = t.levelEntryStart[firstLevel],
               numTargets = t.levelTargetStart[t.levelStart[c + 1]] - firstTarget;
     put(ints, "FIRST_ROW", 0, firstRow);
-    const int sizes[] = {counts.rows,   counts.solved, counts.places,     counts.entries,
-                         counts.levels, counts.angles, counts.globalRows, counts.expressions,
-                         counts.joints, counts.bodies, counts.ringBodies, counts.bodyPlaces};
+    const int sizes[] = {counts.rows,       counts.solved,     counts.places,      counts.entries, counts.levels,
+                         counts.angles,     counts.globalRows, counts.expressions, counts.joints,  counts.bodies,
+                         counts.ringBodies, counts.bodyPlaces, counts.jointPoints, counts.slots};
     for (int i = 0; i < (int) std::size(sizes); i++)
         put(shorts, "COUNTS", i, sizes[i]);
     for (int i = 0; i < n.allPlaces(); i++)
@@ -344,6 +372,8 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
     }
     std::map<int, int> otherPlace;                  // of particles that are not displaced
     std::vector<int> firstElement(counts.rows, -1); // of rows that are no distances
+    std::array<int, std::size(listedKinds)> jointsOfKind{};
+    int solvedPoints = 0; // of joints
     for (int k = 0, angle = 0, expression = 0, point = 0, joint = 0, jointPoint = 0, globalRow = 0, element = n.rows;
          k < counts.rows; k++) {
         put(ints, "OWNER", k, t.rowOwner[firstRow + k]);
@@ -370,8 +400,10 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
         if (isDistance)
             continue;
         firstElement[k] = element;
-        for (int i = 0; i < size; i++)
+        for (int i = 0; i < size; i++) {
             put(shorts, "ELEMENT_PLACE", element - n.rows + i, places[i]);
+            put(shorts, "ELEMENT_ROW", element - n.rows + i, k);
+        }
         if (isAngular(kind) && !set.isJoined(constraint)) {
             const int numbers[] = {k, (int) kind, element, size};
             for (int i = 0; i < 4; i++) {
@@ -402,14 +434,19 @@ std::vector<int> PartLayout::tablesOf(const ConstraintSet& set, const Constraint
                         behindRows + firstBodyPlace[ofBody] + shape - t.bodyStart[t.numFreeBodies + joined]);
                 for (int i = 0; i < 4; i++)
                     put(shorts, "JOINT_POINT", 4 * jointPoint + i, ofPoint[i]);
-                put(ints, "POINT_PARTICLE", 2 * jointPoint, constraint.particles[n - begin]);
-                put(ints, "POINT_PARTICLE", 2 * jointPoint + 1, std::max(shape, 0));
+                const int inMemory[] = {constraint.particles[n - begin], std::max(shape, 0), n};
+                for (int i = 0; i < 3; i++)
+                    put(ints, "POINT_IN_MEMORY", 3 * jointPoint + i, inMemory[i]);
+                put(shorts, "SHARERS", jointPoint, sharersOf(t, n, begin, last));
             }
             joint++;
+            put(shorts, "JOINT_OF_THREAD", (int) kind * threadsFor(n.joints) + jointsOfKind[(int) kind]++, joint);
+            solvedPoints = k < counts.solved ? jointPoint : solvedPoints;
         } else
             put(shorts, "GLOBAL_ROW", globalRow++, k);
         element += size;
     }
+    put(shorts, "COUNTS", 14, solvedPoints);
     /** The gradient of a slot's row at its particle: an element, which is a row's own for a distance, and its sign. */
     struct Element {
         int number;

@@ -72,3 +72,23 @@ DEVICE mixed inverseRoot(mixed x) {
         root *= (mixed) 1.5f - (mixed) 0.5f * x * root * root;
     return root;
 }
+
+/** Sine and cosine of an angle in [-pi, pi]: series for a quarter of it, then twice that of the double angle. Functions of
+ *  the device's library handle any angle, with many more operations. */
+DEVICE void sineCosine(mixed angle, mixed* sine, mixed* cosine) {
+    const mixed x = 0.25f * angle, square = x * x;
+    mixed s = 1, c = 1;
+#pragma unroll
+    for (int k = 18; k >= 2; k -= 2) {
+        s = 1 - (1 / (mixed) (k * (k + 1))) * square * s;
+        c = 1 - (1 / (mixed) (k * (k - 1))) * square * c;
+    }
+    s *= x;
+    for (int k = 0; k < 2; k++) {
+        const mixed twice = 2 * s * c;
+        c = 1 - 2 * s * s;
+        s = twice;
+    }
+    *sine = s;
+    *cosine = c;
+}

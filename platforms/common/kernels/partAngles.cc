@@ -6,7 +6,7 @@
 
 /** Each kind has its warps: n is an angle of this warp's kind. */
 #define EACH_ANGLE(n)                                                                                                  \
-    EACH_FROM_END(thread, 0, THREADS_FOR_ANGLES)                                                                       \
+    EACH_FROM_END(thread, THREADS_BEFORE_ANGLES, THREADS_FOR_ANGLES)                                                   \
     for (int n = thread % THREADS_FOR(PART_ANGLES), once = 0; once < 1 && isAngleOf(part, n, thread); once++)
 
 #define EACH_OF_ANGLE(angle, s)                                                                                        \
@@ -100,15 +100,17 @@ DEVICE number3 angleBond(LocalPart part, int n, int s) {
     return make_number3(x[0], x[3 * PART_ANGLES], x[6 * PART_ANGLES]);
 }
 
-/** -sigma of an angle that the part solves, with the gradient. */
-DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
+/** -sigma of an angle that the part solves, with the gradient. @param isCorrected  whether there are corrections */
+DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, bool isCorrected, Worst* worst SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const AngleLocal angle = angleAt(part, n);
     const int k = angle.row;
     if (k >= NUM_SOLVED)
         return;
-    number sigma, value, rounding = spreadOfElements(part, k);
+    number sigma, value, rounding = 0;
     if (solve->what == POSITIONS) {
+        if (isCorrected)
+            rounding = spreadOfElements(part, k);
         LOCAL_ARG const number* free = part.r + AT_ANGLE_FREE + 3 * n; // sine and cosine without corrections, and sigma
         number3 b[3], d[3], G[5]; // of bonds, between two that are zero
         number change = 0, steepness = 0, changes = 0;
@@ -133,7 +135,7 @@ DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, Worst* worst SHARE
         sigma = free[2] + change;
         value = part.m[AT_LENGTH + k] + sigma;
     } else
-        sigma = value = rateOfElements(part, k);
+        sigma = value = rateOfElements(part, k, isCorrected, &rounding);
     number error = fabs(sigma) * part.r[AT_SCALE + k];
 #if IS_NARROWER
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * rounding;
@@ -175,22 +177,45 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
     part.r[AT_SCALE + k] = a->rowInverseScale[row] * (solve->what == POSITIONS ? 1 : solve->timeScale);
     if (solve->workStage >= 0)
         a->workRate[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
-    if (solve->what == POSITIONS) {
-        LOCAL_ARG number* x = part.r + AT_ANGLE_BOND + 3 * n;
-#pragma unroll
-        EACH_BOND_OF_ANGLE(angle, s) {
-            b[s] = b[s] + (vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s]) -
-                           vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s + 1]));
-            x[s] = b[s].x;
-            x[s + 3 * PART_ANGLES] = b[s].y;
-            x[s + 6 * PART_ANGLES] = b[s].z;
-        }
-        angleGradients(angle.kind, b, &sine, &cosine, gradients);
-        part.r[AT_ANGLE_FREE + 3 * n] = sine;
-        part.r[AT_ANGLE_FREE + 3 * n + 1] = cosine;
-        part.r[AT_ANGLE_FREE + 3 * n + 2] = wrapResidual(angle.kind, atan2(sine, cosine) - part.m[AT_LENGTH + k]);
-    } else
+    if (solve->what == VELOCITIES)
         part.m[AT_RATE + k] = rate - part.m[AT_RATE + k];
+    else {
+        sineCosine(part.m[AT_LENGTH + k], &sine, &cosine);
+        part.m[AT_ANGLE_TARGET + 2 * n] = sine;
+        part.m[AT_ANGLE_TARGET + 2 * n + 1] = cosine;
+    }
     if (!(squares < INFINITE_ERROR)) // three particles on a line have no gradient
         noteWorst(worst, row, squares, squares);
+}
+
+/** Find an angle that the part solves without corrections: bonds, sine, cosine and sigma. */
+DEVICE void findFreeAngle(const Arguments* a, int n SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+    const StepState stepState = stepStateOf(a, a->time);
+    const AngleLocal angle = angleAt(part, n);
+    const int k = angle.row;
+    if (k >= NUM_SOLVED)
+        return;
+    const bool isPeriodic = part.m[AT_INVERSE_LENGTH + k] != 0;
+    LOCAL_ARG number* x = part.r + AT_ANGLE_BOND + 3 * n;
+    mixed3 b[3], unused[4];
+    mixed sine, cosine;
+#pragma unroll
+    EACH_BOND_OF_ANGLE(angle, s) {
+        b[s] = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s]) -
+               vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s + 1]);
+        if (isPeriodic)
+            b[s] = minimumImage(b[s], stepState);
+        b[s] = b[s] + (vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s]) -
+                       vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s + 1]));
+        x[s] = b[s].x;
+        x[s + 3 * PART_ANGLES] = b[s].y;
+        x[s + 6 * PART_ANGLES] = b[s].z;
+    }
+    angleGradients(angle.kind, b, &sine, &cosine, unused);
+    part.r[AT_ANGLE_FREE + 3 * n] = sine;
+    part.r[AT_ANGLE_FREE + 3 * n + 1] = cosine;
+    const mixed targetSine = part.m[AT_ANGLE_TARGET + 2 * n], targetCosine = part.m[AT_ANGLE_TARGET + 2 * n + 1];
+    part.r[AT_ANGLE_FREE + 3 * n + 2] = atan2(toNumber(sine * targetCosine - cosine * targetSine),
+                                              toNumber(cosine * targetCosine + sine * targetSine));
 }

@@ -6,8 +6,7 @@
 // (partGlobalRows.cc), and find the motions of the copies there.
 
 #if HAS_JOINTS
-#define THREADS_BEFORE_BODIES (THREADS_FOR_OTHERS + THREADS_FOR(PART_GLOBAL_ROWS))
-#define EACH_PART_BODY(n, count) EACH_FROM_END(n, THREADS_BEFORE_BODIES, count)
+#define EACH_PART_BODY(n, count) EACH_FROM_END(n, 0, count)
 
 /** Numbers of a body in shared memory: constants, what it is without corrections, and its motion with them. */
 enum {
@@ -180,12 +179,16 @@ DEVICE void setFloatsAt(LOCAL_ARG float* x, int k, float3 value) {
 
 /** Find a matrix in single precision: it is multiplied by a torque to find the gradient with respect to the body's turn, as
  *  by turnGradient(). Corrections need no more digits, since their sum's gradients are those at the start. */
-DEVICE void setTurnMatrix(LocalPart part, int n, BodyConstants body, BodyAxes axes, float w, mixed3 rotation) {
+DEVICE void setTurnMatrix(LocalPart part, int n) {
     LOCAL_ARG float* matrix = part.f + AT_TURN_MATRIX + 9 * n;
-    const float3 v = inFloats(rotation), moments = inFloats(body.mass * body.radii);
+    LOCAL_ARG const mixed* numbers = numbersOfBody(part, n);
+    const BodyConstants body = constantsIn(numbers);
+    const BodyAxes axes = axesIn(numbers);
+    const float3 v = inFloats(vectorAt(numbers, 1, AtBody_Rotation)), moments = inFloats(body.mass * body.radii);
     const float3 e1 = inFloats(axes.e1), e2 = inFloats(axes.e2), e3 = inFloats(axes.e3);
     float3 BC, CA, AB; // the columns of what y is multiplied by
-    float scale = 1 / (1 - 2 * dot(v, v));
+    const float v2 = dot(v, v), w = sqrt(1 - v2);
+    float scale = 1 / (1 - 2 * v2);
     if (body.rotations < 3) {
         BC = make_float3(toFloat(body.inverseInertia.x), 0, 0);
         CA = make_float3(0, toFloat(body.inverseInertia.y), 0);
@@ -222,10 +225,8 @@ DEVICE void displaceBodyLocal(LocalPart part, int n, mixed3 ofOrigin, mixed3 ofT
         const mixed nan = sqrt((mixed) -1);
         v = make_mixed3(nan, nan, nan);
     }
-    const BodyAxes axes = axesIn(numbers);
     setVectorAt(numbers, 1, AtBody_Rotation, v);
-    setMotionIn(numbers, motionByQuaternion(axes, shift, w, v));
-    setTurnMatrix(part, n, body, axes, toFloat(w), v);
+    setMotionIn(numbers, motionByQuaternion(axesIn(numbers), shift, w, v));
 }
 
 #if !TAKES_BODIES
@@ -278,7 +279,6 @@ DEVICE void displaceBodiesLocal(const Arguments* a, int c, const PartSolve* solv
             if (isEnd && WAITS && !TAKES_BODIES && (part.i[AT_PARTICLE + origin] & IS_MOVED))
                 storeMotion(a, a->clusterBody[copy], numbers);
         }
-        THREAD_GROUP_SYNC
     }
 }
 #endif

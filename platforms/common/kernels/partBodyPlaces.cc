@@ -64,7 +64,7 @@ DEVICE Body bodyLocal(LocalPart part, int n) {
     return body;
 }
 
-/** Find frames and nodes of bodies from their particles, as join_<solve>(). */
+/** Find frames and nodes of bodies from their particles, as join_<solve>(): a barrier has to follow before these are read. */
 DEVICE void joinBodiesLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     LOCAL_ARG const mixed* fields = part.m + (solve->what == POSITIONS ? AT_DISPLACEMENT : AT_VELOCITY);
@@ -97,7 +97,6 @@ DEVICE void joinBodiesLocal(const Arguments* a, const PartSolve* solve SHARED_PA
         setVectorAt(numbers, 1, AtBody_Displacements + 3, ofTurn);
         displaceBodyLocal(part, n, none, none); // what fails is handed over, and reported there
     }
-    THREAD_GROUP_SYNC
 }
 
 /** Find the motion of bodies from velocities and impulses of their nodes, after findImpulsesLocal() and a barrier. */

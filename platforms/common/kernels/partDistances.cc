@@ -51,7 +51,25 @@ DEVICE void evaluateRowLocal(const PartSolve* solve, int k, Worst* worst, bool* 
     *hasTurned = *hasTurned || isTurned;
 }
 
-/** Take the present positions as the start of all rows, and evaluate distances without corrections. */
+/** Residuals of angles and expressions with the corrections of all parts. Errors of expressions are found later. */
+DEVICE void evaluateOthersLocal(const Arguments* a, const PartSolve* solve, bool isCorrected,
+                                Worst* worst SHARED_PARAMETER) {
+    const LocalPart part = localPart(shared);
+#if PART_ANGLES
+    EACH_ANGLE(n) evaluateAngleLocal(solve, n, isCorrected, worst SHARED_ARGUMENT);
+#endif
+#if PART_EXPRESSIONS
+    EACH_EXPRESSION(n) evaluateExpressionLocal(a, part, solve, n);
+#endif
+}
+
+#if WAITS
+#define IS_FIRST_ROUND(a) true
+#else
+#define IS_FIRST_ROUND(a) ((a)->round == 0)
+#endif
+
+/** Take the present positions as the start of all rows, and evaluate those of particles without corrections. */
 DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
@@ -101,17 +119,31 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
     EACH_GLOBAL_ROW(n) takeGlobalStart(a, solve, n SHARED_ARGUMENT);
 #endif
 #if PART_JOINTS
-    EACH_JOINT(n) startJoint(a, solve, n, &worst SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC // bodies were joined meanwhile
+    startPoints(a, part, solve);
+#endif
+#if PART_ANGLES
+    if (solve->what == POSITIONS)
+        EACH_ANGLE(n) findFreeAngle(a, n SHARED_ARGUMENT);
+#endif
+#if PART_JOINTS
+    THREAD_GROUP_SYNC
+#endif
+    if (IS_FIRST_ROUND(a))
+        evaluateOthersLocal(a, solve, false, &worst SHARED_ARGUMENT);
+#if PART_JOINTS
+    startJoints(a, part, solve, &worst SHARED_ARGUMENT);
 #endif
     return worst;
 }
 
-/** Residuals of distances with the corrections of all parts. */
-DEVICE Worst evaluateRowsLocal(const PartSolve* solve, bool* hasTurned SHARED_PARAMETER) {
+/** Residuals of rows of particles with the corrections of all parts. */
+DEVICE Worst evaluateRowsLocal(const Arguments* a, const PartSolve* solve, bool* hasTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     Worst worst = newWorst();
     EACH_SOLVED_ROW(k) if (IS_DISTANCE(k))
         evaluateRowLocal(solve, k, &worst, hasTurned SHARED_ARGUMENT);
+    evaluateOthersLocal(a, solve, true, &worst SHARED_ARGUMENT);
     return worst;
 }
 
@@ -131,7 +163,7 @@ DEVICE void addImpulse(LocalPart part, int entry, number4* sum) {
     sum->z += signedTotal * g.z;
 }
 
-/** Displace places by the total multipliers of rows. */
+/** Displace places by the total multipliers of rows, and bodies: a barrier has to follow before these are read. */
 DEVICE void displaceLocal(const Arguments* a, int c, const PartSolve* solve SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     EACH_PLACE(place) {
@@ -165,11 +197,12 @@ DEVICE void displaceLocal(const Arguments* a, int c, const PartSolve* solve SHAR
 /** Lambda_k grad sigma_k(0) of all rows, in the place of their bonds. */
 DEVICE void findImpulsesLocal(SharedMemory shared) {
     const LocalPart part = localPart(shared);
-    EACH_LOCAL_ROW(k) {
-        const int first = IS_DISTANCE(k) ? k : FIRST_ELEMENT(k), end = IS_DISTANCE(k) ? k + 1 : END_OF_ELEMENTS(k);
-        for (int element = first; element < end; element++)
-            setImpulseLocal(part, element, part.m[AT_TOTAL + k]);
-    }
+    EACH_LOCAL_ROW(k) if (IS_DISTANCE(k))
+        setImpulseLocal(part, k, part.m[AT_TOTAL + k]);
+#if PART_SLOTS
+    EACH_FROM_END(n, 0, NUM_SLOTS)
+        setImpulseLocal(part, PART_ROWS + n, part.m[AT_TOTAL + part.s[AT_ELEMENT_ROW + n]]);
+#endif
 }
 
 /** 1/m_i sum_k Lambda_k grad_i sigma_k(0) of a place, after findImpulsesLocal(). */
@@ -177,6 +210,7 @@ DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const int begin = part.s[AT_PLACE_START + place], end = part.s[AT_PLACE_START + place + 1];
     mixed3 sum = make_mixed3(0, 0, 0);
+#pragma unroll 4
     for (int m = begin - 4; m < end; m++) {
         const int entry = part.s[m < begin ? AT_PLACE_ROWS + 4 * place + m - begin + 4 : AT_OTHER_ROWS + m];
         const mixed3 impulse = vectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, INDEX(entry));

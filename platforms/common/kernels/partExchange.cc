@@ -80,13 +80,12 @@ DEVICE void postNumber(GLOBAL mm_long* words, int stamp, number value) {
 #endif
 }
 
-DEVICE number receiveNumber(GLOBAL const mm_long* words, int stamp) {
-    const int low = receive(words, stamp);
+/** A number from two words, the second one of which is only there in double precision. */
+DEVICE number numberOf(mm_long first, mm_long second) {
 #if NUMBER_IS_DOUBLE
-    const int high = receive(words + 1, stamp);
-    return BITS_DOUBLE((mm_long) (((mm_ulong) (unsigned int) high << 32) | (unsigned int) low));
+    return BITS_DOUBLE((mm_long) (((mm_ulong) second << 32) | (unsigned int) first));
 #else
-    return BITS_FLOAT(low);
+    return BITS_FLOAT((int) first);
 #endif
 }
 
@@ -172,18 +171,27 @@ DEVICE void findWorstRow(const PartState* state SHARED_PARAMETER) {
         GROUP_MINIMUM(shared.notes + NOTE_FIRST_ROW, state->foundRow);
 }
 
+/** Threads from the block's end, behind those of bodies, report. */
 DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const PartState* state SHARED_PARAMETER) {
     const int stamp = state->firstStamp + 1 + state->lastRound;
-    for (int other = state->firstPart + BLOCK_SIZE - 1 - THREAD_IN_GROUP; other < state->lastPart; other += BLOCK_SIZE) {
-        GLOBAL const mm_long* found = foundBy(a, other, state->lastRound);
-        const int row = receive(found + FOUND_ROW, stamp);
+    EACH_FROM_END(n, THREADS_BEFORE_EXPRESSIONS, state->lastPart - state->firstPart) {
+        GLOBAL const mm_long* found = foundBy(a, state->firstPart + n, state->lastRound);
+        mm_long words[NUM_FOUND]; // reads come first
+#pragma unroll
+        for (int k = FOUND_ROW; k < NUM_FOUND; k++)
+            words[k] = wordAt(found + k);
+        const int row = (int) waitFor(found + FOUND_ROW, stamp, words[FOUND_ROW]);
         if (row != shared.notes[NOTE_FIRST_ROW])
             continue;
+#pragma unroll
+        for (int k = FOUND_ERROR; k < NUM_FOUND; k++)
+            if (NUMBER_IS_DOUBLE || k == FOUND_ERROR || k == FOUND_VALUE)
+                words[k] = waitFor(found + k, stamp, words[k]);
         Report report = newReport();
         report.iterations = state->iterations;
         report.row = row;
-        report.error = receiveNumber(found + FOUND_ERROR, stamp);
-        report.value = receiveNumber(found + FOUND_VALUE, stamp);
+        report.error = numberOf(words[FOUND_ERROR], words[FOUND_ERROR + 1]);
+        report.value = numberOf(words[FOUND_VALUE], words[FOUND_VALUE + 1]);
         const int particle = a->slotParticle[FIRST_POINT(row)];
         writeReport(a, solve->solve, a->firstCluster + c, report, particle);
         if (state->firstPart == c && !IS_WHOLE(c))
@@ -269,19 +277,24 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         }
         THREAD_GROUP_SYNC
         displaceLocal(a, c, solve SHARED_ARGUMENT);
-        mine = evaluateRowsLocal(solve, &hasTurned SHARED_ARGUMENT);
+        mine = evaluateRowsLocal(a, solve, &hasTurned SHARED_ARGUMENT);
+#if HAS_JOINTS
+        THREAD_GROUP_SYNC // bodies were displaced meanwhile
+#endif
     }
-#if PART_ANGLES
-    for (int once = 0; once < !state->isOver; once++)
-        EACH_ANGLE(n) evaluateAngleLocal(solve, n, &mine SHARED_ARGUMENT);
+#if PART_JOINTS
+    for (int once = 0; once < (!state->isOver && solve->what == POSITIONS); once++) {
+        displacePoints(part);
+        THREAD_GROUP_SYNC
+    }
 #endif
 #if PART_EXPRESSIONS
     for (int once = 0; once < !state->isOver; once++)
-        EACH_EXPRESSION(n) evaluateExpressionLocal(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
+        EACH_EXPRESSION(n) judgeExpression(part, solve, n, round > 0, &mine, &hasTurned);
 #endif
 #if PART_JOINTS
     for (int once = 0; once < !state->isOver; once++)
-        EACH_JOINT(n) evaluateJoint(solve, n, &mine, &hasTurned SHARED_ARGUMENT);
+        evaluateJoints(part, solve, round > 0, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
 #if PART_GLOBAL_ROWS
     for (int once = 0; once < !state->isOver; once++)

@@ -3,9 +3,9 @@
 // Rows of a part (partLocal.cc) of other kinds: functions of centroids, angles of 180 degrees, expressions of places in rigid
 // bodies. Their positions are evaluated in `mixed` by the functions for rows of any kind (rows.cc), in global memory, where the
 // block leaves what its particles are displaced by; only their gradients are in shared memory, with which velocities change.
-// Threads of their own from the block's end have them, before those of expressions.
+// Threads of their own have them.
 
-#define EACH_GLOBAL_ROW(n) EACH_FROM_END(n, THREADS_FOR_OTHERS, NUM_GLOBAL_ROWS)
+#define EACH_GLOBAL_ROW(n) EACH_FROM_END(n, THREADS_BEFORE_GLOBAL_ROWS, NUM_GLOBAL_ROWS)
 
 /** -sigma of a row that the part solves, with the gradient. */
 DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n, Worst* worst,
@@ -15,20 +15,22 @@ DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n,
     if (k >= NUM_SOLVED)
         return;
     mixed sigma, error, value;
+    number spread = 0;
     if (solve->what == POSITIONS) {
+        spread = spreadOfElements(part, k);
         const int first = FIRST_ELEMENT(k), end = END_OF_ELEMENTS(k);
         sigma = residual(a, row, POSITIONS, solve->time, 1, &error, &value);
         for (int element = first; element < end; element++)
             part.g[AT_GRADIENT + element] = sizedVector(load3(a->gradient, FIRST_SLOT(row) + element - first), 0);
     } else {
-        sigma = value = rateOfElements(part, k);
+        sigma = value = rateOfElements(part, k, true, &spread);
         error = fabs(sigma) * part.r[AT_SCALE + k];
     }
     part.f[AT_RIGHT_SIDE + k] = -sigma;
     if (!IS_OWN_LOCAL(k))
         return;
 #if IS_NARROWER
-    error += SUM_ROUNDING * part.r[AT_SCALE + k] * spreadOfElements(part, k);
+    error += SUM_ROUNDING * part.r[AT_SCALE + k] * spread;
 #endif
     noteWorst(worst, row, error, value);
     if (solve->what == POSITIONS)
@@ -40,7 +42,7 @@ DEVICE void evaluateGlobalRow(const Arguments* a, const PartSolve* solve, int n,
 DEVICE void findGlobalStarts(const Arguments* a, int c) {
     GLOBAL const unsigned short* tables = (GLOBAL const unsigned short*) (tableOf(a, c) + PART_INTS);
     const int numRows = tables[AT_COUNTS + 6];
-    EACH_FROM_END(n, THREADS_FOR_OTHERS, numRows)
+    EACH_FROM_END(n, THREADS_BEFORE_GLOBAL_ROWS, numRows)
         startRow(a, a->rowStart[c] + tables[AT_GLOBAL_ROW + n], a->time);
 }
 

@@ -1,33 +1,25 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Joints of a part: rows of listed kinds at places in joined bodies (partBodies.cc). In each round a thread has a joint, after
-// the bodies were displaced. Residuals are computed in `mixed`.
+// Joints of a part: rows of listed kinds at places in joined bodies (partBodies.cc). A thread has a point, that is a
+// particle or a place in a body; then a thread has a joint; then a thread has a point again, whose gradient it gives to the
+// elements of the joint. Points of the same body share elements: the first one's thread adds them up. With q0 the target,
+//
+//     sigma = q - q0 = atan2(sin(q - q0), cos(q - q0)),    |b| - L = (|b|^2 - L^2)/(|b| + L).
+//
+// What the right sides are computed from is `mixed`, where digits cancel; the rest is in single precision.
 
 #if PART_JOINTS
-/** Each kind has its warps, the first one those of bodies: n is a joint of this warp's kind. */
+/** Each kind has its warps; the tables say which joint a thread has, from 1 on. */
 #define THREADS_FOR_JOINTS ((0 LISTED_COORDINATES(ONE_KIND)) * THREADS_FOR(PART_JOINTS))
 #define EACH_JOINT(n)                                                                                                  \
-    EACH_FROM_END(thread, THREADS_BEFORE_BODIES, THREADS_FOR_JOINTS)                                                   \
-    for (int n = thread % THREADS_FOR(PART_JOINTS), once = 0; once < 1 && isJointOf(part, n, thread); once++)
+    EACH_FROM_END(thread, THREADS_BEFORE_JOINTS, THREADS_FOR_JOINTS)                                                   \
+    for (int n = part.s[AT_JOINT_OF_THREAD + thread] - 1; n >= 0; n = -1)
+#define EACH_SOLVED_JOINT(n) EACH_JOINT(n) if (jointAt(part, n).row < NUM_SOLVED)
 
 /** A row that is a distance, an angle or a dihedral of particles and places in bodies. */
 typedef struct {
     int row, kind, firstPoint, size;
 } Joint;
-
-/** Whether n is a joint that one of these threads has, counted from the first one of the joints. */
-DEVICE bool isJointOf(LocalPart part, int n, int thread) {
-    int place = 0, placeOfKind = -1;
-    if (n >= NUM_JOINTS)
-        return false;
-    const int kind = part.s[AT_JOINT + 4 * n + 1];
-#define LISTED(Name, name, numParticles, range)                                                                       \
-    placeOfKind = kind == RowKind_##Name ? place : placeOfKind;                                                        \
-    place++;
-    LISTED_COORDINATES(LISTED)
-#undef LISTED
-    return placeOfKind == thread / THREADS_FOR(PART_JOINTS);
-}
 
 /** One of its points: a particle, or a place in a body. */
 typedef struct {
@@ -47,8 +39,8 @@ DEVICE Joint jointAt(LocalPart part, int n) {
     return joint;
 }
 
-DEVICE JointPoint pointOfJoint(LocalPart part, int point) {
-    const int2 numbers = ((LOCAL_ARG const int2*) (part.s + AT_JOINT_POINT))[point];
+DEVICE JointPoint pointOfJoint(LocalPart part, int p) {
+    const int2 numbers = ((LOCAL_ARG const int2*) (part.s + AT_JOINT_POINT))[p];
     JointPoint result;
     result.element = LOW(numbers.x);
     result.displacedBody = HIGH(numbers.x);
@@ -57,51 +49,22 @@ DEVICE JointPoint pointOfJoint(LocalPart part, int point) {
     return result;
 }
 
+#define NUM_JOINT_POINTS part.s[AT_COUNTS + 12]
+#define NUM_SOLVED_POINTS part.s[AT_COUNTS + 14] // of joints that the part solves, which come first
+#define EACH_JOINT_POINT(p, count) EACH_FROM_END(p, THREADS_BEFORE_JOINTS, count)
+/** s: p and the points after it that share its elements, or none, if a point before it does. */
+#define EACH_SHARER(s, p)                                                                                              \
+    for (int s = (p), sharers = part.s[AT_SHARERS + (p)]; sharers != 0; s++, sharers >>= 1)                            \
+        if (sharers & 1)
 #define EACH_POINT_OF_JOINT(joint, s)                                                                                  \
     for (int s = 0; s < 4; s++)                                                                                        \
         if (s < (joint).size)
+/** Its bond vectors; arrays have three, the others are zero. */
+#define EACH_BOND_OF_JOINT(joint, s)                                                                                   \
+    for (int s = 0; s < 3; s++)                                                                                        \
+        if (s < (joint).size - 1)
 
-/** G_s - G_(s-1), the gradient by point, of dq/db of each bond. */
-DEVICE void setGradients(int size, const mixed3* G, mixed3* gradients) {
-#pragma unroll
-    for (int s = 0; s < 4; s++)
-        if (s < size)
-            gradients[s] = s == 0          ? G[0]
-                           : s == size - 1 ? make_mixed3(0, 0, 0) - G[s - 1]
-                                           : G[s] - G[s - 1];
-}
-
-/** q of a joint, and its gradient by point. */
-DEVICE mixed coordinateOfJoint(Joint joint, const mixed3* b, mixed3* gradients) {
-    mixed3 G[3];
-    mixed q = 0;
-#define LISTED(Name, name, numParticles, range)                                                                      \
-    if (joint.kind == RowKind_##Name) {                                                                                \
-        q = name##Coordinate(b, G);                                                                                    \
-        setGradients(numParticles, G, gradients);                                                                      \
-    }
-    LISTED_COORDINATES(LISTED)
-#undef LISTED
-    return q;
-}
-
-/** The gradient alone. @return a number that is finite if this is */
-DEVICE mixed gradientOfJoint(Joint joint, const mixed3* b, mixed3* gradients) {
-    mixed3 G[3];
-    mixed sine = 0, cosine = 0;
-#define ANGULAR(Name, name, numParticles, range)                                                                       \
-    if (joint.kind == RowKind_##Name) {                                                                                \
-        name##SineCosine(b, &sine, &cosine, G);                                                                        \
-        setGradients(numParticles, G, gradients);                                                                      \
-    }
-    ANGULAR_COORDINATES(ANGULAR)
-#undef ANGULAR
-    if (joint.kind != RowKind_Distance)
-        return sine + cosine;
-    const mixed length = distanceCoordinate(b, G);
-    setGradients(2, G, gradients);
-    return length;
-}
+// ---- the start ---------------------------------------------------------------------------------------------------------
 
 /** From a particle at the start to its place in a body: as wayToPoint(). */
 DEVICE mixed3 wayInBody(const Arguments* a, LOCAL_ARG const mixed* numbers, mixed3 position, mixed3 shape) {
@@ -113,182 +76,328 @@ DEVICE mixed3 wayInBody(const Arguments* a, LOCAL_ARG const mixed* numbers, mixe
     return vectorAt(numbers, 1, AtBody_Origin) + alongAxes(axesIn(numbers), shape) - r;
 }
 
-/** The gradient at the start with respect to a body's turn of one with respect to a place in it: turnGradient() of v = 0. */
-DEVICE mixed3 startGradientOfTurn(LOCAL_ARG const mixed* numbers, mixed3 shape, mixed3 gradient) {
-    const BodyConstants body = constantsIn(numbers);
-    return angularMomentOf(body, scaledBy(body.inverseInertia, cross(shape, componentsOf(axesIn(numbers), gradient))));
+/** Take up where a point is in its body, the position of its particle, and the way from this to the point. */
+DEVICE void startPoint(const Arguments* a, LocalPart part, int p) {
+    const JointPoint point = pointOfJoint(part, p);
+    mixed3 shape = make_mixed3(0, 0, 0), way = shape, position;
+#if TAKES_BODIES
+    const int place = point.body > 0 ? part.s[AT_JOINT_PLACE + p] : point.place;
+    position = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, place);
+    if (point.body > 0) {
+        shape = shapeLocal(part, place);
+        way = wayInBody(a, numbersOfBody(part, point.body - 1), position, shape);
+    }
+#else
+    LOCAL_ARG const int* inMemory = part.i + AT_POINT_IN_MEMORY + 3 * p; // its particle, its shape and its slot
+    if (point.body > 0) {
+        const mixed4 s = a->bodyShape[inMemory[1]];
+        shape = make_mixed3(s.x, s.y, s.z);
+        position = positionOf(a, inMemory[0]);
+        way = point.displacedBody > 0 ? wayInBody(a, numbersOfBody(part, point.body - 1), position, shape)
+                                      : wayToPoint(a, FIRST_POINT_SLOT + inMemory[2]);
+    } else
+        position = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
+#endif
+    if (point.displacedBody > 0)
+        setFloatsAt(part.f + AT_START_ARM, p,
+                    inFloats(alongAxes(axesIn(numbersOfBody(part, point.displacedBody - 1)), shape)));
+    setVectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, p, shape);
+    setVectorAt(part.m + AT_JOINT_BOND, PART_JOINT_POINTS, p, position); // until startBonds()
+    setVectorAt(part.m + AT_POINT_VECTOR, PART_JOINT_POINTS, p, way);
 }
 
-/** The same now. @param arm  from the body's origin to the place */
-DEVICE float3 gradientOfTurn(LocalPart part, int n, float3 arm, float3 gradient) {
-    LOCAL_ARG const float* rows = part.f + AT_TURN_MATRIX + 9 * n;
-    const float3 torque = cross(arm, gradient);
-    return make_float3(dot(floatsAt(rows, 0), torque), dot(floatsAt(rows, 1), torque), dot(floatsAt(rows, 2), torque));
+/** Take up what does not depend on positions: the scale, the target's rate, and of an angle its sine and cosine. */
+DEVICE void startTarget(const Arguments* a, LocalPart part, const PartSolve* solve, int n) {
+    const Joint joint = jointAt(part, n);
+    const int k = joint.row, row = part.i[AT_FIRST_ROW] + k;
+    if (solve->workStage >= 0)
+        a->workRate[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
+    const mixed target = part.m[AT_LENGTH + k];
+    const number scale = joint.kind == RowKind_Distance ? 1 / (number) target : (number) a->rowInverseScale[row];
+    part.r[AT_SCALE + k] = (number) (solve->what == POSITIONS ? 1 : solve->timeScale) * scale;
+    if (joint.kind == RowKind_Distance || solve->what != POSITIONS)
+        return;
+    mixed sine, cosine;
+    sineCosine(target, &sine, &cosine);
+    part.m[AT_JOINT_TARGET + 2 * n] = sine;
+    part.m[AT_JOINT_TARGET + 2 * n + 1] = cosine;
 }
 
-/** Add to the gradient of an element now. */
-DEVICE void addGradient(LocalPart part, int element, float3 gradient) {
-    float4 sum = part.g[AT_GRADIENT + element];
-    sum.x += gradient.x;
-    sum.y += gradient.y;
-    sum.z += gradient.z;
-    part.g[AT_GRADIENT + element] = sum;
-}
-
-/** Take the present positions as the start of a joint. */
-DEVICE void startJoint(const Arguments* a, const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
+/** Find the bonds at the start, in the places of positions, and give dq/db of each to its points. */
+DEVICE void startBonds(const Arguments* a, LocalPart part, int n, Worst* worst) {
     const StepState stepState = stepStateOf(a, a->time);
     const Joint joint = jointAt(part, n);
-    const int k = joint.row, row = part.i[AT_FIRST_ROW] + k, end = END_OF_ELEMENTS(k);
-    const mixed inverseScale = joint.kind == RowKind_Distance ? 0 : a->rowInverseScale[row];
-    mixed3 positions[4], shapes[4], ways[4], b[3], gradients[4];
+    const int last = joint.firstPoint + joint.size - 1;
+    const bool isPeriodic = part.m[AT_INVERSE_LENGTH + joint.row] != 0;
+    LOCAL_ARG mixed *bonds = part.m + AT_JOINT_BOND, *vectors = part.m + AT_POINT_VECTOR;
+    mixed3 b[3], G[3];
 #pragma unroll
-    EACH_POINT_OF_JOINT(joint, s) { // reads come first
-        const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
-        shapes[s] = ways[s] = gradients[s] = make_mixed3(0, 0, 0);
-#if TAKES_BODIES
-        const int place = point.body > 0 ? part.s[AT_JOINT_PLACE + joint.firstPoint + s] : point.place;
-        positions[s] = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, place);
-        if (point.body > 0)
-            shapes[s] = shapeLocal(part, place);
-#else
-        LOCAL_ARG const int* inMemory = part.i + AT_POINT_PARTICLE + 2 * (joint.firstPoint + s); // and that of its shape
-        positions[s] = point.body > 0 ? positionOf(a, inMemory[0])
-                                      : vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, point.place);
-        if (point.body > 0) {
-            const mixed4 shape = a->bodyShape[inMemory[1]];
-            shapes[s] = make_mixed3(shape.x, shape.y, shape.z);
+    for (int s = 0; s < 3; s++) {
+        b[s] = G[s] = make_mixed3(0, 0, 0);
+        const int first = joint.firstPoint + s, second = first + 1;
+        if (second <= last) {
+            b[s] = vectorAt(bonds, PART_JOINT_POINTS, first) - vectorAt(bonds, PART_JOINT_POINTS, second);
+            if (isPeriodic)
+                b[s] = minimumImage(b[s], stepState);
+            b[s] = b[s] + (vectorAt(vectors, PART_JOINT_POINTS, first) - vectorAt(vectors, PART_JOINT_POINTS, second));
         }
-#endif
     }
+#pragma unroll
+    EACH_BOND_OF_JOINT(joint, s)
+        setVectorAt(bonds, PART_JOINT_POINTS, joint.firstPoint + s, b[s]);
+    mixed sine = 0, cosine = 0; // a number that is finite if G is
+#define ANGULAR(Name, name, numParticles, range)                                                                       \
+    if (joint.kind == RowKind_##Name)                                                                                  \
+        name##SineCosine(b, &sine, &cosine, G);
+    ANGULAR_COORDINATES(ANGULAR)
+#undef ANGULAR
+    if (joint.kind == RowKind_Distance)
+        sine = distanceCoordinate(b, G);
+    mixed3 before = make_mixed3(0, 0, 0); // a point's gradient is the difference of those of its bonds
 #pragma unroll
     EACH_POINT_OF_JOINT(joint, s) {
-        const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
-        if (TAKES_BODIES ? point.body > 0 : point.displacedBody > 0)
-            ways[s] = wayInBody(a, numbersOfBody(part, point.body - 1), positions[s], shapes[s]);
-        else if (point.body > 0)
-            ways[s] = wayToPoint(a, FIRST_POINT(row) + s);
-        setVectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s, shapes[s]);
+        const mixed3 next = s < 3 ? G[s] : make_mixed3(0, 0, 0);
+        setVectorAt(vectors, PART_JOINT_POINTS, joint.firstPoint + s, next - before);
+        before = next;
     }
-    const bool isPeriodic = part.m[AT_INVERSE_LENGTH + k] != 0;
+    if (!(fabs(sine + cosine) < INFINITE_ERROR))
+        noteWorst(worst, part.i[AT_FIRST_ROW] + joint.row, sine + cosine, sine + cosine);
+}
+
+/** Set the elements that a point shares with others, from their gradients. */
+DEVICE void startElements(LocalPart part, const PartSolve* solve, int p) {
+    const JointPoint point = pointOfJoint(part, p);
+    mixed3 gradient = make_mixed3(0, 0, 0), torque = gradient;
+    mixed rate = 0;
+    float squares = 0;
+    if (part.s[AT_SHARERS + p] != 0) {
+        LOCAL_ARG const mixed* numbers = numbersOfBody(part, max(point.displacedBody - 1, 0));
+        EACH_SHARER(s, p) {
+            const mixed3 own = vectorAt(part.m + AT_POINT_VECTOR, PART_JOINT_POINTS, s);
+            gradient = gradient + own;
+            if (point.displacedBody > 0)
+                torque = torque + cross(vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, s),
+                                        componentsOf(axesIn(numbers), own));
+        }
+        squares = startElement(part, point.element, gradient);
+        if (solve->what != POSITIONS)
+            rate = dot(gradient, vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, point.place));
+        if (point.body > 0) { // turnGradient() of v = 0
+            mixed3 ofTurn = torque;
+            if (point.displacedBody > 0) {
+                const BodyConstants body = constantsIn(numbers);
+                ofTurn = angularMomentOf(body, scaledBy(body.inverseInertia, torque));
+            }
+            squares += startElement(part, point.element + 1, ofTurn);
+            if (solve->what != POSITIONS)
+                rate += dot(ofTurn, vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, PLACE_OF(point.element + 1)));
+        }
+    }
+    part.m[AT_POINT_RATE + p] = rate;
+    setFloatsAt(part.f + AT_POINT_NOTES, p, make_float3(squares, 0, 0));
+}
+
+/** Add up what points found for a joint that the part solves: its rate, and whether its gradient is finite. */
+DEVICE void startJoint(LocalPart part, const PartSolve* solve, int n, Worst* worst) {
+    const Joint joint = jointAt(part, n);
+    mixed rate = 0;
+    float squares = 0;
+#pragma unroll
+    EACH_POINT_OF_JOINT(joint, s) {
+        squares += part.f[AT_POINT_NOTES + 3 * (joint.firstPoint + s)];
+        if (solve->what != POSITIONS)
+            rate += part.m[AT_POINT_RATE + joint.firstPoint + s];
+    }
+    if (solve->what != POSITIONS)
+        part.m[AT_RATE + joint.row] = rate - part.m[AT_RATE + joint.row];
+    if (!(squares < INFINITE_ERROR))
+        noteWorst(worst, part.i[AT_FIRST_ROW] + joint.row, squares, squares);
+}
+
+/** Take the present positions as the start of points, after bodies were joined and a barrier. Another one has to follow. */
+DEVICE void startPoints(const Arguments* a, LocalPart part, const PartSolve* solve) {
+    EACH_JOINT_POINT(p, NUM_JOINT_POINTS) startPoint(a, part, p);
+    EACH_SOLVED_JOINT(n) startTarget(a, part, solve, n);
+}
+
+/** After startPoints(), take these points as the start of joints. */
+DEVICE void startJoints(const Arguments* a, LocalPart part, const PartSolve* solve, Worst* worst SHARED_PARAMETER) {
+    EACH_JOINT(n) startBonds(a, part, n, worst);
+    THREAD_GROUP_SYNC
+    EACH_JOINT_POINT(p, NUM_JOINT_POINTS) startElements(part, solve, p);
+    THREAD_GROUP_SYNC
+    EACH_SOLVED_JOINT(n) startJoint(part, solve, n, worst);
+}
+
+// ---- residuals ---------------------------------------------------------------------------------------------------------
+
+/** Displace a point by a correction, or by the motion of its body. */
+DEVICE void displacePoint(LocalPart part, int p) {
+    const JointPoint point = pointOfJoint(part, p);
+    mixed3 d;
+    if (point.displacedBody > 0) {
+        RigidMotion motion = motionIn(numbersOfBody(part, point.displacedBody - 1));
+        const mixed3 shift = motion.t;
+        motion.t = make_mixed3(0, 0, 0);
+        const mixed3 turned = motionOf(motion, vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, p));
+        d = shift + turned;
+        setFloatsAt(part.f + AT_POINT_ARM, p, floatsAt(part.f + AT_START_ARM, p) + inFloats(turned));
+    } else {
+        const number4 impulse = part.n[AT_IMPULSE + point.place];
+        d = vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, point.place) +
+            make_mixed3(impulse.x, impulse.y, impulse.z);
+    }
+    setVectorAt(part.m + AT_POINT_VECTOR, PART_JOINT_POINTS, p, d);
+}
+
+/** dq/db, as coordinates.cc has it. */
+DEVICE void angleSlopes(const float3* b, float3* G) {
+    const float3 n = cross(b[1], b[0]);
+    const float inverse = 1 / sqrt(dot(n, n));
+    G[0] = (inverse / dot(b[0], b[0])) * cross(b[0], n);
+    G[1] = (inverse / dot(b[1], b[1])) * cross(n, b[1]);
+}
+
+DEVICE void dihedralSlopes(const float3* b, float3* G) {
+    const float3 m = cross(b[0], b[1]), n = cross(b[1], b[2]);
+    const float axis2 = dot(b[1], b[1]), axis = sqrt(axis2);
+    G[0] = (-axis / dot(m, m)) * m;
+    G[2] = (-axis / dot(n, n)) * n;
+    G[1] = (-dot(b[0], b[1]) / axis2) * G[0] - (dot(b[1], b[2]) / axis2) * G[2];
+}
+
+/** -sigma of a joint that the part solves, and the gradients of its points. */
+DEVICE void evaluateJoint(LocalPart part, int n) {
+    const Joint joint = jointAt(part, n);
+    LOCAL_ARG const mixed *bonds = part.m + AT_JOINT_BOND, *vectors = part.m + AT_POINT_VECTOR;
+    mixed3 b[3];
+    float3 f[3], G[3];
 #pragma unroll
     for (int s = 0; s < 3; s++) {
         b[s] = make_mixed3(0, 0, 0);
+        f[s] = G[s] = make_float3(0, 0, 0);
+        const int first = joint.firstPoint + s;
         if (s < joint.size - 1) {
-            b[s] = positions[s] - positions[s + 1];
-            if (isPeriodic)
-                b[s] = minimumImage(b[s], stepState);
-            b[s] = b[s] + (ways[s] - ways[s + 1]);
-            setVectorAt(part.m + AT_JOINT_BOND, PART_JOINT_POINTS, joint.firstPoint + s, b[s]);
+            b[s] = vectorAt(bonds, PART_JOINT_POINTS, first) +
+                   (vectorAt(vectors, PART_JOINT_POINTS, first) - vectorAt(vectors, PART_JOINT_POINTS, first + 1));
+            f[s] = inFloats(b[s]);
         }
     }
-    const mixed found = gradientOfJoint(joint, b, gradients);
-    for (int element = FIRST_ELEMENT(k); element < end; element++)
-        setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element, make_mixed3(0, 0, 0));
+    float sigma = 0;
+    if (joint.kind == RowKind_Distance) {
+        const mixed target = part.m[AT_LENGTH + joint.row];
+        const float length = sqrt(dot(f[0], f[0]));
+        sigma = toFloat(dot(b[0], b[0]) - target * target) / (length + toFloat(target));
+        G[0] = (1 / length) * f[0];
+    } else {
+        const mixed targetSine = part.m[AT_JOINT_TARGET + 2 * n], targetCosine = part.m[AT_JOINT_TARGET + 2 * n + 1];
+        mixed sine = 0, cosine = 0;
+        mixed3 unused[3];
+#define ANGULAR(Name, name, numParticles, range)                                                                       \
+    if (joint.kind == RowKind_##Name) {                                                                                \
+        name##SineCosine(b, &sine, &cosine, unused);                                                                   \
+        name##Slopes(f, G);                                                                                            \
+    }
+        ANGULAR_COORDINATES(ANGULAR)
+#undef ANGULAR
+        sigma = atan2(toFloat(sine * targetCosine - cosine * targetSine),
+                      toFloat(cosine * targetCosine + sine * targetSine));
+    }
+    part.f[AT_RIGHT_SIDE + joint.row] = -sigma;
+    float3 before = make_float3(0, 0, 0);
 #pragma unroll
     EACH_POINT_OF_JOINT(joint, s) {
-        const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
-        addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element, gradients[s]);
-        if (point.displacedBody > 0) {
-            LOCAL_ARG const mixed* numbers = numbersOfBody(part, point.displacedBody - 1);
-            addVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, point.element + 1,
-                        startGradientOfTurn(numbers, shapes[s], gradients[s]));
-            setFloatsAt(part.f + AT_POINT_ARM, joint.firstPoint + s, inFloats(alongAxes(axesIn(numbers), shapes[s])));
-        }
+        const float3 next = s < 3 ? G[s] : make_float3(0, 0, 0);
+        setFloatsAt(part.f + AT_POINT_SLOPE, joint.firstPoint + s, next - before);
+        before = next;
     }
-    float squares = 0;
-    mixed rate = 0;
-    for (int element = FIRST_ELEMENT(k); element < end; element++) {
-        const mixed3 gradient = vectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element);
-        squares += startElement(part, element, gradient);
-        rate += dot(gradient, vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, PLACE_OF(element)));
-    }
-    if (k >= NUM_SOLVED)
-        return;
-    const mixed ofTarget = part.m[AT_RATE + k];
-    part.r[AT_SCALE + k] = (number) (solve->what == POSITIONS ? 1 : solve->timeScale) *
-                           (joint.kind == RowKind_Distance ? 1 / (number) part.m[AT_LENGTH + k] : (number) inverseScale);
-    part.m[AT_RATE + k] = rate - ofTarget;
-    if (solve->workStage >= 0)
-        a->workRate[solve->workStage * a->numRows + row] = -ofTarget;
-    if (!(fabs(found + squares) < INFINITE_ERROR))
-        noteWorst(worst, row, found + squares, found);
 }
 
-/** -sigma of a joint that the part solves, with the gradient. */
-DEVICE void evaluateJoint(const PartSolve* solve, int n, Worst* worst, bool* isTurned SHARED_PARAMETER) {
-    const LocalPart part = localPart(shared);
-    const Joint joint = jointAt(part, n);
-    const int k = joint.row, end = END_OF_ELEMENTS(k);
-    if (k >= NUM_SOLVED)
-        return;
-    mixed sigma = 0, value = 0;
-    if (solve->what == POSITIONS) {
-        mixed3 d[4], b[3], gradients[4];
-        float3 arms[4];
-#pragma unroll
-        EACH_POINT_OF_JOINT(joint, s) {
-            const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
-            gradients[s] = make_mixed3(0, 0, 0);
-            arms[s] = make_float3(0, 0, 0);
-            if (point.displacedBody > 0) {
-                RigidMotion motion = motionIn(numbersOfBody(part, point.displacedBody - 1));
-                const mixed3 shift = motion.t;
-                motion.t = make_mixed3(0, 0, 0);
-                const mixed3 turned = motionOf(
-                    motion, vectorAt(part.m + AT_POINT_SHAPE, PART_JOINT_POINTS, joint.firstPoint + s));
-                d[s] = shift + turned;
-                arms[s] = floatsAt(part.f + AT_POINT_ARM, joint.firstPoint + s) + inFloats(turned);
-            } else {
-                const number4 impulse = part.n[AT_IMPULSE + point.place];
-                d[s] = vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, point.place) +
-                       make_mixed3(impulse.x, impulse.y, impulse.z);
-            }
-        }
-#pragma unroll
-        for (int s = 0; s < 3; s++) {
-            b[s] = make_mixed3(0, 0, 0);
-            if (s < joint.size - 1)
-                b[s] = vectorAt(part.m + AT_JOINT_BOND, PART_JOINT_POINTS, joint.firstPoint + s) + (d[s] - d[s + 1]);
-        }
-        value = coordinateOfJoint(joint, b, gradients);
-        sigma = wrapResidual(joint.kind, value - part.m[AT_LENGTH + k]);
-        for (int element = FIRST_ELEMENT(k); element < end; element++)
-            part.g[AT_GRADIENT + element] = sizedVector(make_mixed3(0, 0, 0), 0);
-#pragma unroll
-        EACH_POINT_OF_JOINT(joint, s) {
-            const JointPoint point = pointOfJoint(part, joint.firstPoint + s);
-            const float3 gradient = inFloats(gradients[s]);
-            addGradient(part, point.element, gradient);
-            if (point.displacedBody > 0)
-                addGradient(part, point.element + 1, gradientOfTurn(part, point.displacedBody - 1, arms[s], gradient));
-        }
-    } else
-        sigma = value = rateOfElements(part, k);
-    number spread = 0, ofPresent = 0; // the size of corrections times gradients: these grow where a body turns
-    float along = 0, square = 0;      // as diagonalOfElements()
-    for (int element = FIRST_ELEMENT(k); element < end; element++) {
-        const int place = PLACE_OF(element);
-        const float4 start = part.g[AT_START_GRADIENT + element];
-        const number size = part.n[AT_IMPULSE + place].w;
-        spread += size * start.w;
-        if (solve->what != POSITIONS)
-            continue;
-        const float4 now = part.g[AT_GRADIENT + element];
-        const float weight = part.f[AT_WEIGHT + place];
-        ofPresent += size * sqrt(dotOf(now, now));
-        along += weight * dotOf(now, start);
-        square += weight * dotOf(start, start);
+/** Set the gradient of an element.
+ *  @param[in,out] notes  sizes of corrections times gradients at the start and now, which grow where a body turns, and how far
+ *                        the gradient is from having turned by 90 degrees, as hasTurnedLocal() */
+DEVICE void setElement(LocalPart part, int element, float3 gradient, float3* notes) {
+    const int place = PLACE_OF(element);
+    const float4 start = part.g[AT_START_GRADIENT + element];
+    const float size = part.n[AT_IMPULSE + place].w;
+    float4 now;
+    now.x = gradient.x;
+    now.y = gradient.y;
+    now.z = gradient.z;
+    now.w = 0;
+    part.g[AT_GRADIENT + element] = now;
+    notes->x += size * start.w;
+    notes->y += size * sqrt(dotOf(now, now));
+    notes->z += part.f[AT_WEIGHT + place] * (dotOf(now, start) - 1e-6f * dotOf(start, start));
+}
+
+/** Set the elements that a point shares with others. */
+DEVICE void setElements(LocalPart part, int p) {
+    const JointPoint point = pointOfJoint(part, p);
+    float3 gradient = make_float3(0, 0, 0), torque = gradient, notes = gradient;
+    EACH_SHARER(s, p) {
+        const float3 slope = floatsAt(part.f + AT_POINT_SLOPE, s);
+        gradient = gradient + slope;
+        if (point.displacedBody > 0)
+            torque = torque + cross(floatsAt(part.f + AT_POINT_ARM, s), slope);
     }
-    if (solve->what == POSITIONS && joint.kind == RowKind_Distance && IS_OWN_LOCAL(k)) // as hasTurnedLocal()
-        *isTurned = *isTurned || !(along > 1e-6f * square);
+    if (part.s[AT_SHARERS + p] != 0) {
+        setElement(part, point.element, gradient, &notes);
+        if (point.body > 0) {
+            LOCAL_ARG const float* rows = part.f + AT_TURN_MATRIX + 9 * max(point.displacedBody - 1, 0);
+            float3 ofTurn = torque;
+            if (point.displacedBody > 0)
+                ofTurn = make_float3(dot(floatsAt(rows, 0), torque), dot(floatsAt(rows, 1), torque),
+                                     dot(floatsAt(rows, 2), torque));
+            setElement(part, point.element + 1, ofTurn, &notes);
+        }
+    }
+    setFloatsAt(part.f + AT_POINT_NOTES, p, notes);
+}
+
+/** Note the error of a joint that the part solves; that of velocities is found here, too. */
+DEVICE void judgeJoint(LocalPart part, const PartSolve* solve, int n, bool isCorrected, Worst* worst, bool* isTurned) {
+    const Joint joint = jointAt(part, n);
+    const int k = joint.row;
+    number sigma, value, spread = 0;
+    if (solve->what == POSITIONS) {
+        float3 notes = make_float3(0, 0, 0);
+#pragma unroll
+        EACH_POINT_OF_JOINT(joint, s)
+            notes = notes + floatsAt(part.f + AT_POINT_NOTES, joint.firstPoint + s);
+        sigma = -part.f[AT_RIGHT_SIDE + k];
+        value = part.m[AT_LENGTH + k] + sigma;
+        if (fabs(value) > 3.14f)
+            value = wrapResidual(joint.kind, value);
+        spread = max(notes.x, notes.y);
+        *isTurned = *isTurned || (joint.kind == RowKind_Distance && IS_OWN_LOCAL(k) && !(notes.z > 0));
+    } else {
+        sigma = value = rateOfElements(part, k, isCorrected, &spread);
+        part.f[AT_RIGHT_SIDE + k] = -sigma;
+    }
     number error = fabs(sigma) * part.r[AT_SCALE + k];
 #if IS_NARROWER
-    error += SUM_ROUNDING * part.r[AT_SCALE + k] * max(spread, ofPresent);
+    error += SUM_ROUNDING * part.r[AT_SCALE + k] * spread;
 #endif
-    part.f[AT_RIGHT_SIDE + k] = -sigma;
     if (IS_OWN_LOCAL(k))
         noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
+}
+
+/** Displace the points of joints, after bodies were displaced and a barrier. Another one has to follow. */
+DEVICE void displacePoints(LocalPart part) {
+    EACH_JOINT_POINT(p, NUM_SOLVED_POINTS) displacePoint(part, p);
+}
+
+/** Residuals of joints that the part solves with the corrections of all parts: of positions, after displacePoints(). */
+DEVICE void evaluateJoints(LocalPart part, const PartSolve* solve, bool isCorrected, Worst* worst,
+                           bool* isTurned SHARED_PARAMETER) {
+    for (int once = 0; once < (solve->what == POSITIONS); once++) {
+        EACH_PART_BODY(n, NUM_BODIES) setTurnMatrix(part, n);
+        EACH_SOLVED_JOINT(n) evaluateJoint(part, n);
+        THREAD_GROUP_SYNC
+        EACH_JOINT_POINT(p, NUM_SOLVED_POINTS) setElements(part, p);
+        THREAD_GROUP_SYNC
+    }
+    EACH_SOLVED_JOINT(n) judgeJoint(part, solve, n, isCorrected, worst, isTurned);
 }
 #endif

@@ -46,6 +46,7 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define NUM_EXPRESSIONS part.s[AT_COUNTS + 7]
 #define NUM_JOINTS part.s[AT_COUNTS + 8]
 #define NUM_BODIES part.s[AT_COUNTS + 9]
+#define NUM_SLOTS part.s[AT_COUNTS + 13] // elements of rows that are no distances
 #define IS_OWN_LOCAL(k) (part.i[AT_OWNER + (k)] == part.i[AT_FIRST_ROW] + (k))
 #if PART_SLOTS
 #define IS_DISTANCE(k) (part.i[AT_ROW_PLACES + (k)] >= 0)
@@ -68,11 +69,14 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define PLACES_READ (TAKES_BODIES ? PART_ALL_PLACES : FIRST_BODY_PLACE)
 #define EACH_PLACE(place) EACH_LOCAL(place, NUM_PLACES, PART_ALL_PLACES)
 
-/** Rows that are no distances have warps of their own, from the block's end: so many threads, behind those of others. */
+/** Bodies, and rows that are no distances, have warps of their own, from the block's end, which has fewest distances. */
 #define THREADS_FOR(rows) (32 * (((rows) + 31) / 32))
 #define ONE_KIND(Name, name, numParticles, range) +1
 #define THREADS_FOR_ANGLES ((0 ANGULAR_COORDINATES(ONE_KIND)) * THREADS_FOR(PART_ANGLES)) // those of each kind apart
-#define THREADS_FOR_OTHERS (THREADS_FOR_ANGLES + THREADS_FOR(PART_EXPRESSIONS))
+#define THREADS_BEFORE_EXPRESSIONS THREADS_FOR(PART_BODIES)
+#define THREADS_BEFORE_ANGLES (THREADS_BEFORE_EXPRESSIONS + THREADS_FOR(PART_EXPRESSIONS))
+#define THREADS_BEFORE_GLOBAL_ROWS (THREADS_BEFORE_ANGLES + THREADS_FOR_ANGLES)
+#define THREADS_BEFORE_JOINTS (THREADS_BEFORE_GLOBAL_ROWS + THREADS_FOR(PART_GLOBAL_ROWS))
 #define EACH_FROM_END(n, others, count)                                                                                \
     for (int n = (2 * BLOCK_SIZE - 1 - (others) % BLOCK_SIZE - THREAD_IN_GROUP) % BLOCK_SIZE; n < (count);             \
          n += BLOCK_SIZE)
@@ -219,14 +223,18 @@ DEVICE float startElement(LocalPart part, int element, mixed3 gradient) {
     return square;
 }
 
-/** The rate of a row that is no distance, whose elements' gradients are those at the start. */
-DEVICE mixed rateOfElements(LocalPart part, int k) {
-    const int end = END_OF_ELEMENTS(k);
+/** The rate of a row that is no distance, whose elements' gradients are those at the start.
+ *  @param isCorrected  whether there are corrections  @param[out] spread  as spreadOfElements() */
+DEVICE mixed rateOfElements(LocalPart part, int k, bool isCorrected, number* spread) {
+    const int end = isCorrected ? END_OF_ELEMENTS(k) : 0;
     mixed rate = part.m[AT_RATE + k]; // without corrections
+    *spread = 0;
+#pragma unroll 4
     for (int element = FIRST_ELEMENT(k); element < end; element++) {
         const number4 impulse = part.n[AT_IMPULSE + PLACE_OF(element)];
         rate += dot(vectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, element),
                     make_mixed3(impulse.x, impulse.y, impulse.z));
+        *spread += impulse.w * part.g[AT_START_GRADIENT + element].w;
     }
     return rate;
 }
@@ -235,6 +243,7 @@ DEVICE mixed rateOfElements(LocalPart part, int k) {
 DEVICE number spreadOfElements(LocalPart part, int k) {
     const int end = END_OF_ELEMENTS(k);
     number spread = 0;
+#pragma unroll 4
     for (int element = FIRST_ELEMENT(k); element < end; element++)
         spread += part.n[AT_IMPULSE + PLACE_OF(element)].w * part.g[AT_START_GRADIENT + element].w;
     return spread;
@@ -251,15 +260,11 @@ DEVICE void shareTotal(LocalPart part, int k, mixed total) {
 DEVICE float diagonalOfElements(LocalPart part, int k, int gradients) {
     const int end = END_OF_ELEMENTS(k);
     float sum = 0;
+#pragma unroll 4
     for (int element = FIRST_ELEMENT(k); element < end; element++)
         sum += part.f[AT_WEIGHT + PLACE_OF(element)] *
                dotOf(part.g[gradients + element], part.g[AT_START_GRADIENT + element]);
     return sum;
-}
-
-/** Whether the gradient of a row that is no distance has turned by 90 degrees or more since the start. */
-DEVICE bool hasTurnedLocal(LocalPart part, int k) {
-    return !(diagonalOfElements(part, k, AT_GRADIENT) > 1e-6f * diagonalOfElements(part, k, AT_START_GRADIENT));
 }
 
 /** Lambda grad sigma(0) of an element, in the place of its gradient; the same operations as in applyGeneral(). */

@@ -65,17 +65,18 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
         solve->multipliers[row] = (addsUp(a, solve->multipliers) ? solve->multipliers[row] : 0) + part.m[AT_TOTAL + k];
     }
     findImpulsesLocal(shared);
-#if HAS_JOINTS
+    const bool isReported = !state->isHandedOver && !solve->isSilent;
+    if (isReported)
+        findWorstRow(state SHARED_ARGUMENT);
     THREAD_GROUP_SYNC
+#if HAS_JOINTS
     displaceBodiesLocal(a, c, solve, true SHARED_ARGUMENT);
 #endif
 #if TAKES_BODIES
     endVelocitiesOfBodies(solve SHARED_ARGUMENT);
 #endif
-    const bool isReported = !state->isHandedOver && !solve->isSilent;
     if (isReported)
-        findWorstRow(state SHARED_ARGUMENT);
-    THREAD_GROUP_SYNC
+        reportRound(a, c, solve, state SHARED_ARGUMENT);
     EACH_PLACE(place) {
         const int number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
         if (!(number & IS_MOVED))
@@ -92,6 +93,7 @@ DEVICE void finish_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
 $AFTER$        storeParticle(a, i, &p);
     }
 #if TAKES_BODIES
+    THREAD_GROUP_SYNC
     EACH_FROM_END(k, 0, NUM_BODY_PLACES) {
         const int place = FIRST_BODY_PLACE + k, number = part.i[AT_PARTICLE + place], i = PARTICLE_OF(number);
         if (!(number & IS_MOVED))
@@ -103,8 +105,6 @@ $AFTER$        storeParticle(a, i, &p);
 $AFTER$        storeParticle(a, i, &p);
     }
 #endif
-    if (isReported) // which takes a while
-        reportRound(a, c, solve, state SHARED_ARGUMENT);
 }
 
 /** Take what the cluster as a whole was solved to, after its last round. */

@@ -67,12 +67,15 @@ DEVICE mixed3 displacementOf(const Arguments* a, int slot) {
     return make_mixed3(d.x, d.y, d.z) + impulseOf(a, i);
 }
 
-/** The position of a particle without OpenMM's wrapping into the periodic box. */
-DEVICE mixed3 unwrapped(const Arguments* a, int i, mixed3 position, StepState box) {
-    const int4 cell = a->cellOffsets[i];
+/** A position without OpenMM's wrapping into the periodic box, by which it has moved by a cell's vectors. */
+DEVICE mixed3 outOfCell(int4 cell, mixed3 position, StepState box) {
     if ((cell.x | cell.y | cell.z) == 0) // most are
         return position;
     return position - ((mixed) cell.x) * box.a - ((mixed) cell.y) * box.b - ((mixed) cell.z) * box.c;
+}
+
+DEVICE mixed3 unwrapped(const Arguments* a, int i, mixed3 position, StepState box) {
+    return outOfCell(a->cellOffsets[i], position, box);
 }
 
 DEVICE mixed3 unwrappedPosition(const Arguments* a, int slot, StepState box) {
