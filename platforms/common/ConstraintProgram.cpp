@@ -261,6 +261,8 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     // Clusters are seldom solved as a whole: their parts decide how many share a multiprocessor.
     if (group.isLocal && range.isSplit)
         mostNumbers = ofParts;
+    if (group.isLocal) // what they leave to it needs arguments behind its factor
+        mostNumbers -= arguments.floats();
     for (int c = range.first; c < range.end && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
         if (numbers <= mostNumbers) {
@@ -269,7 +271,9 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
         } else
             group.hasOthers = true;
     }
-    group.sharedFloats = std::max(group.factorNumbers, group.isLocal ? (int) ofParts : 0);
+    group.sharedFloats = group.factorNumbers;
+    if (group.isLocal)
+        group.sharedFloats = std::max((int) ofParts, group.argumentsAt() + arguments.floats());
     if (group.isLocal)
         putTogether(group, range.last - range.first);
     return group;
@@ -312,6 +316,7 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
             define("SLOT_SHIFT", "(" + to_string(t.slotStart[firstRow] - 2 * firstRow) + ")") +
             define("STORE_SHIFT", "(" + to_string(t.slotStart[firstRow] - firstRow) + ")") +
             define("FACTOR_NUMBERS", to_string(group.factorNumbers)) +
+            define("ARGUMENTS_AT", to_string(group.argumentsAt())) +
             define("SHARED_FLOATS", to_string(group.sharedFloats)) + define("HAS_JOINTS", range.isJoined ? "1" : "0") +
             commonText(range.isAtBorder) + ConstraintKernelSources::steps +
             (range.isAtBorder ? ConstraintKernelSources::borderField : "") + ConstraintKernelSources::rowThreads +

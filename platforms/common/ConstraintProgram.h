@@ -124,6 +124,10 @@ private:
         int together = 1;               ///< blocks that a multiprocessor has registers for
         int sharedFactors = 0;          ///< number of clusters with such factors
         bool hasOthers = false;         ///< there are factors that do not fit
+        /** Place of arguments in shared memory, in floats, behind the factor. */
+        int argumentsAt() const {
+            return (factorNumbers + 7) / 8 * 8;
+        }
     };
     /** Of kernels' names. */
     static std::string prefixOf(ThreadGroupKind group);
@@ -150,7 +154,8 @@ private:
                           const ConstraintSet& set) const;
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                             const ThreadGroup& group, const ConstraintSet& set) const;
-    /** What kernels of parts do: all rounds, what these leave to the whole cluster, or both. */
+    /** What kernels of parts do: all rounds, what these leave to the whole cluster, or both. Only launches of joined bodies
+     *  for each round are apart. */
     enum class PartRole { Rounds, Whole, All };
     static std::string prefixOf(PartRole role);
     /** @param waits  whether the parts of a cluster wait for each other in a launch */

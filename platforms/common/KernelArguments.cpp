@@ -246,6 +246,13 @@ void KernelArguments::requireKnownIn(const std::string& text) const {
     }
 }
 
+int KernelArguments::floats() const {
+    int sum = 8; // to align them
+    for (const Item& item : items)
+        sum += item.type == "mixed4" && item.array == nullptr && item.placeInPool < 0 ? 8 : 2;
+    return sum;
+}
+
 std::string KernelArguments::definition() const {
     std::string text = "typedef struct {\n";
     for (const Item& item : items)

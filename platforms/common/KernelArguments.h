@@ -47,6 +47,8 @@ public:
     OpenMM::ComputeArray& operator[](const std::string& name);
     /** Bytes of all that were added. */
     double allocatedBytes() const;
+    /** The room that an Arguments needs, in floats; at most so much. */
+    int floats() const;
     /** typedef struct {...} Arguments; */
     std::string definition() const;
     /** The parameter list of a kernel. */

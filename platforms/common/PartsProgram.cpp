@@ -96,7 +96,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         ConstraintKernelSources::parts + ConstraintKernelSources::partSolves;
     // The whole cluster is General, and so are parts that do not fit, and solves that are not of local parts.
     text += define("IS_General_LOCAL", "0") + define("IS_Local_LOCAL", "1");
-    const bool takesBodies = partsTakeBodies && range.isJoined && role != PartRole::All;
+    const bool takesBodies = partsTakeBodies && range.isJoined && group.isLocal;
     text += define("TAKES_BODIES", takesBodies ? "1" : "0");
     if (takesBodies)
         text += bodyDefinitions(stages, 1, false) +
@@ -148,6 +148,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
                 text += fillMarkers("partWhole", ConstraintKernelSources::partWhole,
                                     {{"STAGE", name},
                                      {"SOLVE", solve},
+                                     {"KIND", isLocal ? "Local" : "General"},
                                      {"ROUNDS", hasRounds ? "1" : "0"},
                                      {"BEFORE", operationsText(withoutNotes(before))},
                                      {"AFTER", after}});
@@ -169,12 +170,7 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     for (const SplitStage& stage : split) {
         string all;
         for (std::size_t k = 0; k < stage.solves.size(); k++) {
-            string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
-            if (waits && role == PartRole::Whole) // seldom, and otherwise nothing is read that is needed then
-                run =
-                    "        for (int once = 0; once < loadPartState(a, c).isHandedOver; once++) {\n"
-                    "            SYNC_THREADS\n            const Arguments values = readAgain(a), *a = &values;\n    " +
-                    run + "        }\n";
+            const string run = "        run_" + stage.nameOf((int) k) + "(a, c SHARED_ARGUMENT);\n";
             all += (k > 0 ? "        WAIT_FOR_PARTS(c)\n" : "") + run;
             if (!waits)
                 text += kernel(stage.nameOf((int) k), run);
@@ -240,6 +236,10 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
         (isLocal ? local : others).push_back(stage);
     }
     add(others, ofOthers, PartRole::All);
+    if (waits) {
+        add(local, group, PartRole::All);
+        return;
+    }
     add(local, group, PartRole::Rounds);
     add(local, ofOthers, PartRole::Whole);
 }

@@ -263,7 +263,7 @@ DEVICE mixed3 impulseLocal(int place SHARED_PARAMETER); // partDistances.cc
  *                wait to the bodies that the part moves, unless it has their particles, otherwise to the copies */
 DEVICE void displaceBodiesLocal(const Arguments* a, int c, const PartSolve* solve, bool isEnd SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
-    for (int once = 0; once < (solve->what == POSITIONS); once++) {
+    IF_UNIFORM(solve->what == POSITIONS) {
         EACH_PART_BODY(n, NUM_BODIES) {
             LOCAL_ARG mixed* numbers = numbersOfBody(part, n);
             const int origin = part.s[AT_BODY_PLACE + n], copy = a->clusterBodyStart[c] + n;

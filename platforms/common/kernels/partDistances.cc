@@ -74,7 +74,7 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
     Worst worst = newWorst();
-    EACH_LOCAL_ROW(k) if (IS_DISTANCE(k)) {
+    EACH_DISTANCE(k, NUM_ROWS, PART_ROWS) {
         const int places = part.i[AT_ROW_PLACES + k], first = INDEX(LOW(places)), second = HIGH(places);
         mixed3 s = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, first) -
                    vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, second);
@@ -141,7 +141,7 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
 DEVICE Worst evaluateRowsLocal(const Arguments* a, const PartSolve* solve, bool* hasTurned SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     Worst worst = newWorst();
-    EACH_SOLVED_ROW(k) if (IS_DISTANCE(k))
+    EACH_DISTANCE(k, NUM_SOLVED, PART_SOLVED)
         evaluateRowLocal(solve, k, &worst, hasTurned SHARED_ARGUMENT);
     evaluateOthersLocal(a, solve, true, &worst SHARED_ARGUMENT);
     return worst;

@@ -241,7 +241,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     const LocalPart part = localPart(shared);
     const int iterations = round - (solve->isMeasured ? 1 : 0); // corrections that there are
     state->lastRound = round - 1;
-    for (int once = 0; once < (round > 0); once++) {
+    IF_UNIFORM(round > 0) {
         receiveRound(a, round - 1, iterations > 0, state SHARED_ARGUMENT);
         decideLocal(a, solve, state, iterations - 1, shared.notes[NOTE_LARGEST + 1 - (round & 1)],
                     shared.notes[NOTE_KINDS + 1 - (round & 1)],
@@ -251,7 +251,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     if (state->isOver && THREAD_IN_GROUP == 0 && state->firstPart == c)
         a->partStamps[c] = (state->firstStamp + round) & 0x0fffffff; // a word has room for 30 bits
 #else
-    for (int once = 0; once < (state->isOver && !state->isHandedOver); once++) {
+    IF_UNIFORM(state->isOver && !state->isHandedOver) {
         keepImpulsesLocal(a, c, solve SHARED_ARGUMENT);
         findWorstRow(state SHARED_ARGUMENT);
         THREAD_GROUP_SYNC
@@ -259,12 +259,12 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
     }
 #endif
 #if HAS_JOINTS && !TAKES_BODIES
-    for (int once = 0; once < (state->isOver && !state->isHandedOver && solve->isOfBodies); once++)
+    IF_UNIFORM(state->isOver && !state->isHandedOver && solve->isOfBodies)
         flagBodies(a, c, !solve->isMeasured || iterations > 0);
 #endif
     Worst mine = start;
     bool hasTurned = false;
-    for (int once = 0; once < (!state->isOver && round > 0); once++) {
+    IF_UNIFORM(!state->isOver && round > 0) {
         EACH_LOCAL_ROW(k) {
             const mixed total = part.m[AT_TOTAL + k] + (iterations > 0 ? part.f[AT_CHANGE + k] : 0);
             part.m[AT_TOTAL + k] = total;
@@ -283,25 +283,25 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
 #endif
     }
 #if PART_JOINTS
-    for (int once = 0; once < (!state->isOver && solve->what == POSITIONS); once++) {
+    IF_UNIFORM(!state->isOver && solve->what == POSITIONS) {
         displacePoints(part);
         THREAD_GROUP_SYNC
     }
 #endif
 #if PART_EXPRESSIONS
-    for (int once = 0; once < !state->isOver; once++)
+    IF_UNIFORM(!state->isOver)
         EACH_EXPRESSION(n) judgeExpression(part, solve, n, round > 0, &mine, &hasTurned);
 #endif
 #if PART_JOINTS
-    for (int once = 0; once < !state->isOver; once++)
+    IF_UNIFORM(!state->isOver)
         evaluateJoints(part, solve, round > 0, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
 #if PART_GLOBAL_ROWS
-    for (int once = 0; once < !state->isOver; once++)
+    IF_UNIFORM(!state->isOver)
         EACH_GLOBAL_ROW(n) evaluateGlobalRow(a, solve, n, &mine, &hasTurned SHARED_ARGUMENT);
 #endif
     const int parity = round & 1;
-    for (int once = 0; once < !state->isOver; once++) {
+    IF_UNIFORM(!state->isOver) {
         const int mineKey = mine.row >= 0 ? keyOf(mine.error) : 0;
         if (mineKey > 0)
             GROUP_MAXIMUM(shared.notes + NOTE_ERROR + parity, mineKey);
@@ -314,7 +314,7 @@ DEVICE void takeLocal(const Arguments* a, int c, int round, Worst start, PartSol
         const bool isCorrected = iterations >= 0 && key < NOT_FINITE_KEY && iterations < a->maxIterations &&
                                  (iterations == 0 || BITS_FLOAT(key) > NEGLIGIBLE_PART * state->tolerance);
         const bool factorizes = solve->what == POSITIONS || !state->hasFactor;
-        for (int more = 0; more < isCorrected; more++)
+        IF_UNIFORM(isCorrected)
             correctLocal(factorizes, solve->what == POSITIONS ? AT_GRADIENT : AT_START_GRADIENT,
                          shared.notes + NOTE_KIND + parity SHARED_ARGUMENT);
         state->hasFactor = state->hasFactor || isCorrected;

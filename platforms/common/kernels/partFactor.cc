@@ -32,7 +32,7 @@ DEVICE void assembleLocal(int gradients, bool* hasVanished SHARED_PARAMETER) {
     float diagonal[TURNS_OF(PART_SOLVED)], lower[TURNS_OF(PART_ENTRIES)], upper[TURNS_OF(PART_ENTRIES)];
     bool isFinished[TURNS_OF(PART_SOLVED)];
 #pragma unroll
-    EACH_LOCAL(k, numSolved, PART_SOLVED) {
+    EACH_LOCAL_TO_END(k, numSolved, PART_SOLVED) {
         const int places = part.i[AT_ROW_PLACES + k];
         isFinished[turn] = (places & MARK) != 0;
         if (IS_DISTANCE(k)) {
@@ -55,7 +55,7 @@ DEVICE void assembleLocal(int gradients, bool* hasVanished SHARED_PARAMETER) {
 #endif
     }
 #pragma unroll
-    EACH_LOCAL(k, numSolved, PART_SOLVED) {
+    EACH_LOCAL_TO_END(k, numSolved, PART_SOLVED) {
         const float inverse = 1 / diagonal[turn];
         *hasVanished |= isFinished[turn] && !(fabs(diagonal[turn]) > 0);
         part.f[AT_DIAGONAL + k] = diagonal[turn];

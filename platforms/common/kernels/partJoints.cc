@@ -391,7 +391,7 @@ DEVICE void displacePoints(LocalPart part) {
 /** Residuals of joints that the part solves with the corrections of all parts: of positions, after displacePoints(). */
 DEVICE void evaluateJoints(LocalPart part, const PartSolve* solve, bool isCorrected, Worst* worst,
                            bool* isTurned SHARED_PARAMETER) {
-    for (int once = 0; once < (solve->what == POSITIONS); once++) {
+    IF_UNIFORM(solve->what == POSITIONS) {
         EACH_PART_BODY(n, NUM_BODIES) setTurnMatrix(part, n);
         EACH_SOLVED_JOINT(n) evaluateJoint(part, n);
         THREAD_GROUP_SYNC

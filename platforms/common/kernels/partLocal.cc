@@ -63,6 +63,11 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define EACH_LOCAL(k, count, most)                                                                                     \
     for (int k = THREAD_IN_GROUP, turn = 0; turn < TURNS_OF(most); turn++, k += BLOCK_SIZE)                            \
         if (k < (count))
+/** Up to the block's end, which has fewest of what the same loop shares out by EACH_LOCAL. */
+#define EACH_LOCAL_TO_END(k, count, most)                                                                              \
+    for (int k = THREAD_IN_GROUP + (most) - TURNS_OF(most) * BLOCK_SIZE, turn = 0; turn < TURNS_OF(most);              \
+         turn++, k += BLOCK_SIZE)                                                                                      \
+        if (k >= 0 && k < (count))
 #define EACH_LOCAL_ROW(k) EACH_LOCAL(k, NUM_ROWS, PART_ROWS)
 #define EACH_SOLVED_ROW(k) EACH_LOCAL(k, NUM_SOLVED, PART_SOLVED)
 /** Those that are read: with those of particles of bodies, if the part has them (partBodyPlaces.cc). */
@@ -77,6 +82,12 @@ DEVICE LocalPart localPart(SharedMemory shared) {
 #define THREADS_BEFORE_ANGLES (THREADS_BEFORE_EXPRESSIONS + THREADS_FOR(PART_EXPRESSIONS))
 #define THREADS_BEFORE_GLOBAL_ROWS (THREADS_BEFORE_ANGLES + THREADS_FOR_ANGLES)
 #define THREADS_BEFORE_JOINTS (THREADS_BEFORE_GLOBAL_ROWS + THREADS_FOR(PART_GLOBAL_ROWS))
+#define THREADS_FOR_DISTANCES                                                                                          \
+    (THREADS_BEFORE_JOINTS < BLOCK_SIZE / 2 ? BLOCK_SIZE - THREADS_BEFORE_JOINTS : (BLOCK_SIZE + 1) / 2)
+#define EACH_DISTANCE(k, count, most)                                                                                  \
+    for (int k = THREAD_IN_GROUP, turn = 0; turn < ((most) + THREADS_FOR_DISTANCES - 1) / THREADS_FOR_DISTANCES;       \
+         turn++, k += THREADS_FOR_DISTANCES)                                                                           \
+        if (THREAD_IN_GROUP < THREADS_FOR_DISTANCES && k < (count) && IS_DISTANCE(k))
 #define EACH_FROM_END(n, others, count)                                                                                \
     for (int n = (2 * BLOCK_SIZE - 1 - (others) % BLOCK_SIZE - THREAD_IN_GROUP) % BLOCK_SIZE; n < (count);             \
          n += BLOCK_SIZE)
@@ -122,8 +133,9 @@ DEVICE GLOBAL const int* tableOf(const Arguments* a, int c) {
     return a->partTables + FIRST_TABLE + (c - a->firstOfRange) * PART_TABLE_INTS;
 }
 
-/** Of the tables so many vectors are read at once. All of a bundle's would not fit into registers. */
-#define READ_AHEAD (TURNS_OF(PART_TABLE_INTS / 4) <= 8 ? TURNS_OF(PART_TABLE_INTS / 4) : 2)
+/** Of the tables so many vectors are read at once. All of a bundle's, or beside a body's, would not fit into registers. */
+#define MOST_READ_AHEAD (PART_BODIES > 0 ? 2 : 8)
+#define READ_AHEAD (TURNS_OF(PART_TABLE_INTS / 4) <= MOST_READ_AHEAD ? TURNS_OF(PART_TABLE_INTS / 4) : 2)
 
 /** What a thread reads of its rows, and of the tables of its part. */
 typedef struct {
@@ -252,6 +264,7 @@ DEVICE number spreadOfElements(LocalPart part, int k) {
 /** Give the total multiplier of a row that is no distance to its elements. */
 DEVICE void shareTotal(LocalPart part, int k, mixed total) {
     const int end = END_OF_ELEMENTS(k);
+#pragma unroll 4
     for (int element = FIRST_ELEMENT(k); element < end; element++)
         part.r[AT_SMALL_TOTAL + element] = total;
 }

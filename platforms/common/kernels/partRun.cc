@@ -11,6 +11,22 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, true SHARED_ARGUMENT);
     for (int round = 0; !state.isOver; round++)
         takeLocal(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+    IF_UNIFORM(!state.isHandedOver)
+        finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
+    IF_UNIFORM(state.isHandedOver) {
+        storePartState(a, c, &state);
+        THREAD_GROUP_SYNC // others may still read what was decided by
+#ifdef __OPENCL_VERSION__
+        const Arguments values = readAgain(a), *again = &values;
+#else // in shared memory, or the compiler would write them to memory before the first round
+        Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);
+        if (THREAD_IN_GROUP == 0)
+            *again = readAgain(a);
+        shared.arguments = again;
+        THREAD_GROUP_SYNC
+#endif
+        leave_$STAGE$(again, c SHARED_ARGUMENT);
+    }
 #else
     const Report start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
     take_$SOLVE$_General(a, c, 0, start, &solve, &state SHARED_ARGUMENT);
@@ -18,33 +34,16 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         WAIT_FOR_PARTS(c)
         take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
     }
-#endif
-#if $WHOLE$ && (IS_SPLIT || IS_$KIND$_LOCAL)
-    for (int once = 0; once < state.isHandedOver; once++) {
+#if IS_SPLIT
+    IF_UNIFORM(state.isHandedOver) {
         THREAD_GROUP_SYNC // others may still read what was decided by
-#if IS_$KIND$_LOCAL // otherwise what the whole cluster needs would take registers from the rounds
-        const Arguments values = readAgain(a), *again = &values;
-#else
-        const Arguments* again = a;
-#endif
-        const int4 parts = again->partsOfCluster[c];
-        solve_$STAGE$(again, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
-#if IS_$KIND$_LOCAL
-        for (int first = 0; first < (parts.x == c); first++) // the whole cluster took its shared memory
-            begin_$STAGE$_$KIND$(again, c, &solve, &state, false SHARED_ARGUMENT);
-#endif
+        const int4 parts = a->partsOfCluster[c];
+        solve_$STAGE$(a, parts.z, SOLVES_WHOLE && parts.x == c SHARED_ARGUMENT);
         WAIT_FOR_PARTS(c)
-        adopt_$STAGE$_$KIND$(again, c, &solve, true SHARED_ARGUMENT);
+        adopt_$STAGE$_General(a, c, &solve, true SHARED_ARGUMENT);
     }
 #endif
-#if !IS_$KIND$_LOCAL
     finish_$STAGE$_General(a, c, &solve, &state, true SHARED_ARGUMENT);
-#elif $WHOLE$
-    finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
-#else
-    for (int once = 0; once < !state.isHandedOver; once++)
-        finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
-    storePartState(a, c, &state);
 #endif
 }
 #else
@@ -55,7 +54,7 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     PartState state = newPartState();
     if (a->round != 0)
         state = loadPartState(a, c);
-    for (int once = 0; once < (a->round >= 0 && !state.isOver); once++) {
+    IF_UNIFORM(a->round >= 0 && !state.isOver) {
 #if IS_$KIND$_LOCAL
         const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, false SHARED_ARGUMENT);
 #else

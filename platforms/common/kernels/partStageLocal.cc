@@ -106,17 +106,3 @@ $AFTER$        storeParticle(a, i, &p);
     }
 #endif
 }
-
-/** Take what the cluster as a whole was solved to, after its last round. */
-DEVICE void adopt_$STAGE$_Local(const Arguments* a, int c, const PartSolve* solve, bool isWanted SHARED_PARAMETER) {
-    if (!isWanted)
-        return;
-    const LocalPart part = localPart(shared);
-    const PartState whole = loadPartState(a, a->partsOfCluster[c].z);
-    GLOBAL const mixed* exchanged = a->exchange + ((whole.iterations + 1) & 1) * a->numRows;
-    EACH_LOCAL_ROW(k)
-        part.m[AT_TOTAL + k] = whole.iterations > 0 ? exchanged[a->rowWhole[part.i[AT_FIRST_ROW] + k]] : 0;
-    THREAD_GROUP_SYNC
-    if (!solve->isSilent)
-        copyReport(a, c, solve);
-}

@@ -21,8 +21,13 @@ DEVICE void solve_$STAGE$(const Arguments* a, int c, bool isWanted SHARED_PARAME
 
 #if !WAITS
 /** A launch after those of rounds: -1, the whole cluster where it is wanted, or -2, the end. */
-DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, const PartState* state SHARED_PARAMETER) {
+DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, PartState* state SHARED_PARAMETER) {
     const int4 parts = a->partsOfCluster[c];
+#if IS_$KIND$_LOCAL || !$ROUNDS$ // what a part found in shared memory is lost
+    for (int once = 0; once < (a->round == -1 && state->isHandedOver); once++)
+        begin_$STAGE$_General(a, c, solve, state SHARED_ARGUMENT);
+    THREAD_GROUP_SYNC
+#endif
     solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state->isHandedOver && parts.x == c SHARED_ARGUMENT);
     for (int once = 0; once < (a->round == -2); once++) {
         adopt_$STAGE$_General(a, c, solve, state->isHandedOver SHARED_ARGUMENT);
@@ -31,9 +36,8 @@ DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, const
 }
 #endif
 
-// Where parts with joined bodies are in shared memory, this has kernels of its own: in one with both, the compiler would run
-// out of registers. No part of a cluster that was handed over has moved anything by then.
-#if !$ROUNDS$
+// No part of a cluster that was handed over has moved anything by then.
+#if WAITS && IS_$KIND$_LOCAL
 #if TAKES_BODIES
 /** Sum up the bodies that a part moves, as kernels do for those that no part takes up (joinedStages.cc). */
 DEVICE void joinBodies_$STAGE$(const Arguments* a, int c) {
@@ -69,9 +73,8 @@ $AFTER$            storeParticle(a, i, &p);
 }
 #endif
 
-#if WAITS
-/** For a part that handed over. */
-DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+/** For a part that handed over. A function apart, so that the rounds need no registers for it. */
+APART void leave_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     const int4 parts = a->partsOfCluster[c];
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = loadPartState(a, c);
@@ -90,14 +93,14 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     moveBodies_$STAGE$(a, c);
 #endif
 }
-#else
+#endif
+
+// Where parts with joined bodies are in shared memory and are launched for each round, this has kernels of its own: in one
+// with both, the compiler would run out of registers.
+#if !WAITS && !$ROUNDS$
 DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = loadPartState(a, c);
-    for (int once = 0; once < (a->round == -1 && state.isHandedOver); once++)
-        begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
-    THREAD_GROUP_SYNC
     end_$STAGE$(a, c, &solve, &state SHARED_ARGUMENT);
 }
-#endif
 #endif

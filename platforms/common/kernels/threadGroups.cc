@@ -8,12 +8,26 @@
 // `if`, because OpenCL on CPUs would compile all code after it twice. Code that is not needed runs through empty loops
 // instead.
 
+/** Do what follows if all threads of a group find that a condition holds, and none otherwise. */
+#ifdef __OPENCL_VERSION__
+#define IF_UNIFORM(condition) for (int once = 0; once < (condition); once++)
+#else
+#define IF_UNIFORM(condition) if (condition)
+#endif
+
 #define EACH_ROW(row)                                                                                                  \
     for (int row = a->rowStart[c] + THREAD_IN_GROUP; row < a->solvedEnd[c]; row += THREAD_GROUP_SIZE)
 #define EACH_PARTICLE(n)                                                                                               \
     for (int n = a->particleStart[c] + THREAD_IN_GROUP; n < a->particleStart[c + 1]; n += THREAD_GROUP_SIZE)
 
 #define NO_ROW 0x7fffffff
+
+/** Of a function that is called seldom, and takes no registers from what calls it. */
+#ifdef __CUDACC_RTC__
+#define APART __noinline__ DEVICE
+#else
+#define APART DEVICE
+#endif
 
 #if GROUP_IS_BLOCK
 #ifdef __OPENCL_VERSION__
