@@ -154,8 +154,8 @@ private:
                           const ConstraintSet& set) const;
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
                             const ThreadGroup& group, const ConstraintSet& set) const;
-    /** What kernels of parts do: all rounds, what these leave to the whole cluster, or both. Only launches of joined bodies
-     *  for each round are apart. */
+    /** What kernels of parts do: all rounds, what these leave to the whole cluster, or both. Only launches of joined
+     * bodies for each round are apart. */
     enum class PartRole { Rounds, Whole, All };
     static std::string prefixOf(PartRole role);
     /** @param waits  whether the parts of a cluster wait for each other in a launch */

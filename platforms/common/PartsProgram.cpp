@@ -106,7 +106,9 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
         const ConstraintTables::PartTable& table = constraintTables.layouts.at(range.first);
         text +=
             table.layout.definitions() + define("FIRST_TABLE", std::to_string(table.first)) +
-            ConstraintKernelSources::partLocal + (table.layout.hasAngles() ? ConstraintKernelSources::partAngles : "") +
+            ConstraintKernelSources::partLocal +
+            (table.layout.hasAngles() || range.isJoined ? ConstraintKernelSources::partAngleChanges : "") +
+            (table.layout.hasAngles() ? ConstraintKernelSources::partAngles : "") +
             (table.layout.hasExpressions() ? fillMarkers("partExpressions", ConstraintKernelSources::partExpressions,
                                                          {{"FUNCTIONS", localCustomText(set)}})
                                            : "") +

@@ -250,22 +250,6 @@ DEVICE void displacePoint(LocalPart part, int p) {
     setVectorAt(part.m + AT_POINT_VECTOR, PART_JOINT_POINTS, p, d);
 }
 
-/** dq/db, as coordinates.cc has it. */
-DEVICE void angleSlopes(const float3* b, float3* G) {
-    const float3 n = cross(b[1], b[0]);
-    const float inverse = 1 / sqrt(dot(n, n));
-    G[0] = (inverse / dot(b[0], b[0])) * cross(b[0], n);
-    G[1] = (inverse / dot(b[1], b[1])) * cross(n, b[1]);
-}
-
-DEVICE void dihedralSlopes(const float3* b, float3* G) {
-    const float3 m = cross(b[0], b[1]), n = cross(b[1], b[2]);
-    const float axis2 = dot(b[1], b[1]), axis = sqrt(axis2);
-    G[0] = (-axis / dot(m, m)) * m;
-    G[2] = (-axis / dot(n, n)) * n;
-    G[1] = (-dot(b[0], b[1]) / axis2) * G[0] - (dot(b[1], b[2]) / axis2) * G[2];
-}
-
 /** -sigma of a joint that the part solves, and the gradients of its points. */
 DEVICE void evaluateJoint(LocalPart part, int n) {
     const Joint joint = jointAt(part, n);
@@ -355,6 +339,9 @@ DEVICE void setElements(LocalPart part, int p) {
     setFloatsAt(part.f + AT_POINT_NOTES, p, notes);
 }
 
+/** By so much residuals round, relative to themselves: docs/theory/solving.md. */
+#define JOINT_ROUNDING 1.44e-6f
+
 /** Note the error of a joint that the part solves; that of velocities is found here, too. */
 DEVICE void judgeJoint(LocalPart part, const PartSolve* solve, int n, bool isCorrected, Worst* worst, bool* isTurned) {
     const Joint joint = jointAt(part, n);
@@ -375,7 +362,7 @@ DEVICE void judgeJoint(LocalPart part, const PartSolve* solve, int n, bool isCor
         sigma = value = rateOfElements(part, k, isCorrected, &spread);
         part.f[AT_RIGHT_SIDE + k] = -sigma;
     }
-    number error = fabs(sigma) * part.r[AT_SCALE + k];
+    number error = (1 + JOINT_ROUNDING) * fabs(sigma) * part.r[AT_SCALE + k];
 #if IS_NARROWER
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * spread;
 #endif
