@@ -262,7 +262,7 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     if (group.isLocal && range.isSplit)
         mostNumbers = ofParts;
     if (group.isLocal) // what they leave to it needs arguments behind its factor
-        mostNumbers -= arguments.floats();
+        mostNumbers = (mostNumbers - arguments.floats()) / 8 * 8;
     for (int c = range.first; c < range.end && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
         if (numbers <= mostNumbers) {

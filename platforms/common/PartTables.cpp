@@ -90,7 +90,7 @@ PartCounts::PartCounts(const ConstraintSet& set, const std::vector<int>& constra
         const std::vector<int>& nodes = set.nodesOf(c);
         if (!isDistanceOfParticles(set, c)) {
             const bool isExpression = isOfParticles(set, c), isAngle = isAngular(c.kind) && !set.isJoined(c),
-                       isJoint = isListed(c.kind);
+                       isJoint = isListed(c.kind) && set.isJoined(c);
             (isAngle ? angles : isExpression ? expressions : isJoint ? joints : globalRows)++;
             points += isExpression ? c.size() : 0;
             jointPoints += isJoint ? c.size() : 0;

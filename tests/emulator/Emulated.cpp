@@ -46,6 +46,7 @@ Simulation begin(InitialState start, const ConstraintTests::Setup& setup, double
     Simulation s(std::move(start.system), makeIntegrator(setup, 0.0005, tolerance), std::get<0>(setup));
     s.context->setPositions(start.positions);
     s.context->setVelocities(start.velocities);
+    s.context->setTime(start.time);
     return s;
 }
 

@@ -32,6 +32,7 @@ void expectClose(const Readings& found, const Readings& expected, const std::str
 struct InitialState {
     std::unique_ptr<OpenMM::System> system;
     Vectors positions, velocities;
+    double time = 0; ///< ps
 };
 
 /** Every kind of constraint and clusters of every size, some with moving targets, and an angle that is held twice: of

@@ -109,9 +109,11 @@ TEST_P(EmulatedPartsAngles, MoveAsOnReferenceBesideGlobalRows) {
     expectAsOnReference(true);
 }
 
-/** Four chains, each with a particle of one dihedral: a pivot of each is subtracted from its row at the same level. */
+/** Four chains, each with a particle of one dihedral: a pivot of each is subtracted from its row at the same level. Its
+ * target rests, or has made several turns since the device last made it an angle of at most half a turn. */
 TEST(EmulatedPartsAnglesOf, FourChainsMoveAsOnReference) {
-    const auto start = [] {
+    double rate = 0, time = 0;
+    const auto start = [&] {
         Builder b("four chains");
         std::vector<int> ends;
         for (const Real3& x : {Real3{0, 1, 0.3}, Real3{0, 0, 0}, Real3{1, 0, 0}, Real3{1, 0.4, 1}}) {
@@ -125,16 +127,22 @@ TEST(EmulatedPartsAnglesOf, FourChainsMoveAsOnReference) {
         const std::vector<Real3>& p = system.positions;
         auto* force = new ConstraintForce();
         force->addDihedral(ends[0], ends[1], ends[2], ends[3],
-                           dihedralOf(p[ends[0]], p[ends[1]], p[ends[2]], p[ends[3]]));
+                           dihedralOf(p[ends[0]], p[ends[1]], p[ends[2]], p[ends[3]]), rate, time);
         state.system->addForce(force);
+        state.time = time;
         return state;
     };
     const Variable onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
-    const Readings expected = after(3, start(), {"Reference", direct, "Rattle"});
-    for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
-        const Readings found = after(3, start(), {platform, direct, "Rattle"});
-        expectClose(found, expected, platform);
-        EXPECT_LE(found.summary.iterations, expected.summary.iterations);
+    for (const bool moves : {false, true}) {
+        SCOPED_TRACE(moves);
+        rate = moves ? 4 : 0;
+        time = moves ? 7.9 : 0;
+        const Readings expected = after(3, start(), {"Reference", direct, "Rattle"});
+        for (const char* platform : {"CUDAMixed", "CUDASingle"}) {
+            const Readings found = after(3, start(), {platform, direct, "Rattle"});
+            expectClose(found, expected, platform);
+            EXPECT_LE(found.summary.iterations, expected.summary.iterations);
+        }
     }
 }
 

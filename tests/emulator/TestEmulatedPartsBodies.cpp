@@ -16,8 +16,9 @@ namespace {
  * with three further particles in turn: free, held at a massless one, linear, or of one particle besides. They have, in
  * turn, an angle with the chain, one of two of their places, a dihedral of two of them, or two distances from the
  * chain, of which one moves. */
-InitialState proteinWithBodies(int residues, bool moves, bool hasExpressions) {
+InitialState proteinWithBodies(int residues, bool moves, bool hasExpressions, double time = 0) {
     InitialState start = toState(protein(residues));
+    start.time = time;
     Random random(11);
     auto* force = new ConstraintForce();
     auto* custom = new CustomConstraintForce(3, "distance(p1, p2) + distance(p2, p3) - q");
@@ -46,9 +47,9 @@ InitialState proteinWithBodies(int residues, bool moves, bool hasExpressions) {
         else if (kind == 1)
             force->addAngle(O, HO, X, angleOf(at(O), at(HO), at(X)));
         else if (kind == 2)
-            force->addDihedral(B, O, HO, X, dihedralOf(at(B), at(O), at(HO), at(X)));
+            force->addDihedral(B, O, HO, X, dihedralOf(at(B), at(O), at(HO), at(X)), time > 0 ? 4 : 0, time);
         else {
-            force->addDistance(B, X, distance(B, X), moves ? 0.5 : 0);
+            force->addDistance(B, X, distance(B, X), moves ? 0.5 : 0, time);
             force->addDistance(C, X, distance(C, X));
         }
     }
@@ -73,6 +74,14 @@ TEST_P(EmulatedPartsBodies, MoveAsOnReference) {
 
 TEST_P(EmulatedPartsBodies, MoveAsOnReferenceBesideExpressions) {
     expectPartsAsOnReference([this] { return proteinWithBodies(16, moves, true); }, GetParam());
+}
+
+/** Targets have made several turns since the device last made them angles of at most half a turn. */
+TEST_F(EmulatedPartsOf, BodiesWhoseDihedralsTurnedForLongMoveAsOnReference) {
+    const auto start = [] { return proteinWithBodies(16, true, false, 7.9); };
+    const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40"), onlyParts("OPENMM_CONSTRAINTS_ONLY_PARTS", "1");
+    const Readings expected = after(3, start(), {"Reference", direct, "Rattle"}, 1e-8);
+    expectClose(after(3, start(), {"CUDAMixed", direct, "Rattle"}, 1e-8), expected, "CUDAMixed");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsBodies, testing::ValuesIn(setups({direct}, true)),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// How angles and dihedrals in a part change with bond vectors (partAngles.cc), and their gradients (partJoints.cc), from
-// vectors in single precision.
+// How angles and dihedrals in a part change with bond vectors, as `number`s (partAngles.cc), and their gradients in single
+// precision (partJoints.cc).
 
 /** By how much q changes where its sine and cosine do by ds and dc. */
 DEVICE number changeOfAngle(number sine, number cosine, number ds, number dc) {

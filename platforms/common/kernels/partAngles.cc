@@ -57,8 +57,8 @@ DEVICE void angleGradients(int kind, const mixed3* b, mixed* sine, mixed* cosine
     gradients[3] = make_mixed3(0, 0, 0) - G[2];
 }
 
-/** By so much the change of an angle rounds, relative to those of its bonds: docs/theory/solving.md. */
-#define ANGLE_ROUNDING 1.91e-6f
+/** By so much an angle without corrections and its change round, relative to changes of its bonds: docs/theory/solving.md. */
+#define ANGLE_ROUNDING 1.97e-6f
 
 DEVICE number3 angleBond(LocalPart part, int n, int s) {
     LOCAL_ARG const number* x = part.r + AT_ANGLE_BOND + 3 * n + s;
@@ -99,6 +99,8 @@ DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, bool isCorrected, 
         rounding += ANGLE_ROUNDING / SUM_ROUNDING * steepness * changes;
         sigma = free[2] + change;
         value = part.m[AT_LENGTH + k] + sigma;
+        if (fabs(value) > 3.14f)
+            value = wrapResidual(angle.kind, value);
     } else
         sigma = value = rateOfElements(part, k, isCorrected, &rounding);
     number error = fabs(sigma) * part.r[AT_SCALE + k];
@@ -133,9 +135,6 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
         squares += startElement(part, angle.firstElement + s, gradients[s]);
         if (solve->what == VELOCITIES)
             rate += dot(gradients[s], vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, angle.places[s]));
-#if !WAITS // for the launch that moves particles
-        store3(a->startGradient, FIRST_SLOT(row) + s, gradients[s]);
-#endif
     }
     if (k >= NUM_SOLVED)
         return;
@@ -145,7 +144,7 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
     if (solve->what == VELOCITIES)
         part.m[AT_RATE + k] = rate - part.m[AT_RATE + k];
     else {
-        sineCosine(part.m[AT_LENGTH + k], &sine, &cosine);
+        sineCosine(wrapResidual(angle.kind, part.m[AT_LENGTH + k]), &sine, &cosine);
         part.m[AT_ANGLE_TARGET + 2 * n] = sine;
         part.m[AT_ANGLE_TARGET + 2 * n + 1] = cosine;
     }

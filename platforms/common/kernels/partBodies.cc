@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Joined rigid bodies of a part (partLocal.cc), and joints: rows of listed kinds at places in them. A block has copies of the
 // bodies that its part displaces. In each round a thread displaces a body by the impulses on its nodes (joinedBodies.cc),
-// then a thread has a joint (partJoints.cc). Rows of other kinds that join bodies are evaluated in global memory
+// then joints are evaluated (partJoints.cc). Rows of other kinds that join bodies are evaluated in global memory
 // (partGlobalRows.cc), and find the motions of the copies there.
 
 #if HAS_JOINTS

@@ -85,9 +85,6 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
         setVectorAt(part.m + AT_START_BOND, PART_ELEMENTS + 1, k, s);
         part.m[AT_INVERSE_LENGTH + k] = inverse;
         part.g[AT_START_GRADIENT + k] = sizedVector(gradient, 1);
-#if !WAITS // for the launch that moves particles
-        storeGradients(a->startGradient, FIRST_SLOT(part.i[AT_FIRST_ROW] + k), 2, &gradient);
-#endif
         if (k >= NUM_SOLVED)
             continue;
         const mixed rate = part.m[AT_RATE + k], target = part.m[AT_LENGTH + k];

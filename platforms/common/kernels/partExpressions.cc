@@ -109,9 +109,6 @@ DEVICE void startExpressionLocal(const Arguments* a, const PartSolve* solve, int
                         pointOf(part, e, s) + vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, place));
         else
             rateOfAll += dot(gradient, vectorAt(part.m + AT_VELOCITY, PART_ALL_PLACES, place));
-#if !WAITS // for the launch that moves particles
-        store3(a->startGradient, FIRST_SLOT(row) + s, gradient);
-#endif
     }
     if (k >= NUM_SOLVED)
         return;

@@ -118,7 +118,7 @@ DEVICE void startTarget(const Arguments* a, LocalPart part, const PartSolve* sol
     if (joint.kind == RowKind_Distance || solve->what != POSITIONS)
         return;
     mixed sine, cosine;
-    sineCosine(target, &sine, &cosine);
+    sineCosine(wrapResidual(joint.kind, target), &sine, &cosine);
     part.m[AT_JOINT_TARGET + 2 * n] = sine;
     part.m[AT_JOINT_TARGET + 2 * n + 1] = cosine;
 }
@@ -299,7 +299,7 @@ DEVICE void evaluateJoint(LocalPart part, int n) {
 
 /** Set the gradient of an element.
  *  @param[in,out] notes  sizes of corrections times gradients at the start and now, which grow where a body turns, and how far
- *                        the gradient is from having turned by 90 degrees, as hasTurnedLocal() */
+ *                        the gradient is from having turned by 90 degrees, as hasTurned() */
 DEVICE void setElement(LocalPart part, int element, float3 gradient, float3* notes) {
     const int place = PLACE_OF(element);
     const float4 start = part.g[AT_START_GRADIENT + element];
@@ -356,7 +356,7 @@ DEVICE void judgeJoint(LocalPart part, const PartSolve* solve, int n, bool isCor
         value = part.m[AT_LENGTH + k] + sigma;
         if (fabs(value) > 3.14f)
             value = wrapResidual(joint.kind, value);
-        spread = max(notes.x, notes.y);
+        spread = notes.x > notes.y ? notes.x : notes.y; // NaN where there is no gradient
         *isTurned = *isTurned || (joint.kind == RowKind_Distance && IS_OWN_LOCAL(k) && !(notes.z > 0));
     } else {
         sigma = value = rateOfElements(part, k, isCorrected, &spread);
@@ -366,6 +366,8 @@ DEVICE void judgeJoint(LocalPart part, const PartSolve* solve, int n, bool isCor
 #if IS_NARROWER
     error += SUM_ROUNDING * part.r[AT_SCALE + k] * spread;
 #endif
+    if (!(spread < INFINITE_ERROR))
+        error = spread;
     if (IS_OWN_LOCAL(k))
         noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
 }

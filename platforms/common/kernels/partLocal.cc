@@ -102,10 +102,6 @@ DEVICE void setVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
     x[k + 2 * stride] = value.z;
 }
 
-DEVICE void addVectorAt(LOCAL_ARG mixed* x, int stride, int k, mixed3 value) {
-    setVectorAt(x, stride, k, vectorAt(x, stride, k) + value);
-}
-
 DEVICE float dotOf(float4 x, float4 y) {
     return x.x * y.x + x.y * y.y + x.z * y.z;
 }
@@ -133,9 +129,8 @@ DEVICE GLOBAL const int* tableOf(const Arguments* a, int c) {
     return a->partTables + FIRST_TABLE + (c - a->firstOfRange) * PART_TABLE_INTS;
 }
 
-/** Of the tables so many vectors are read at once. All of a bundle's, or beside a body's, would not fit into registers. */
-#define MOST_READ_AHEAD (PART_BODIES > 0 ? 2 : 8)
-#define READ_AHEAD (TURNS_OF(PART_TABLE_INTS / 4) <= MOST_READ_AHEAD ? TURNS_OF(PART_TABLE_INTS / 4) : 2)
+/** Of the tables so many vectors are read at once. All of a bundle's, or any beside a body's, would not fit into registers. */
+#define READ_AHEAD (PART_BODIES > 0 ? 1 : TURNS_OF(PART_TABLE_INTS / 4) <= 8 ? TURNS_OF(PART_TABLE_INTS / 4) : 2)
 
 /** What a thread reads of its rows, and of the tables of its part. */
 typedef struct {

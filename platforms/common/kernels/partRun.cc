@@ -15,8 +15,8 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
         finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
     IF_UNIFORM(state.isHandedOver) {
         storePartState(a, c, &state);
-        THREAD_GROUP_SYNC // others may still read what was decided by
 #ifdef __OPENCL_VERSION__
+        THREAD_GROUP_SYNC // others may still read what was decided by
         const Arguments values = readAgain(a), *again = &values;
 #else // in shared memory, or the compiler would write them to memory before the first round
         Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);

@@ -26,7 +26,6 @@ DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, PartS
 #if IS_$KIND$_LOCAL || !$ROUNDS$ // what a part found in shared memory is lost
     for (int once = 0; once < (a->round == -1 && state->isHandedOver); once++)
         begin_$STAGE$_General(a, c, solve, state SHARED_ARGUMENT);
-    THREAD_GROUP_SYNC
 #endif
     solve_$STAGE$(a, parts.z, SOLVES_WHOLE && a->round == -1 && state->isHandedOver && parts.x == c SHARED_ARGUMENT);
     for (int once = 0; once < (a->round == -2); once++) {
@@ -74,7 +73,7 @@ $AFTER$            storeParticle(a, i, &p);
 #endif
 
 /** For a part that handed over. A function apart, so that the rounds need no registers for it. */
-APART void leave_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+DEVICE APART void leave_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     const int4 parts = a->partsOfCluster[c];
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = loadPartState(a, c);

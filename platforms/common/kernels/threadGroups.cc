@@ -24,9 +24,9 @@
 
 /** Of a function that is called seldom, and takes no registers from what calls it. */
 #ifdef __CUDACC_RTC__
-#define APART __noinline__ DEVICE
+#define APART __noinline__
 #else
-#define APART DEVICE
+#define APART
 #endif
 
 #if GROUP_IS_BLOCK
