@@ -371,6 +371,8 @@ bool isTried(const std::string& precision, const std::string& kind, Solver solve
         return !isLong || (isMixed && isDirect);
     if (integrator == "Rattle" && kind == "longLipids")
         return isMixed && isDirect;
+    if (integrator == "Shake" && !isDirect) // its stage is the first one of Rattle
+        return false;
     return isMixed && !isLong && (isSmall || integrator == "Rattle");
 }
 
