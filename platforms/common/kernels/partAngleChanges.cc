@@ -38,6 +38,16 @@ DEVICE number dihedralChange(const number3* b, const number3* d, number sine, nu
                   dot(dm, N) + dot(m, dn));
 }
 
+/** How far an angle is from its target, by their sines and cosines; those of the angle may be multiplied by a number. */
+DEVICE number fromTarget(int kind, mixed sine, mixed cosine, mixed target, mixed targetSine, mixed targetCosine) {
+#if defined(USE_MIXED_PRECISION) || defined(USE_DOUBLE_PRECISION)
+    return atan2(toNumber(sine * targetCosine - cosine * targetSine),
+                 toNumber(cosine * targetCosine + sine * targetSine));
+#else // the target's sine would have fewer digits than the target
+    return wrapResidual(kind, atan2(sine, cosine) - target);
+#endif
+}
+
 /** dq/db in single precision, as coordinates.cc has it in `mixed`. */
 DEVICE void angleSlopes(const float3* b, float3* G) {
     const float3 n = cross(b[1], b[0]);

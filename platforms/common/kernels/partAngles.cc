@@ -179,7 +179,6 @@ DEVICE void findFreeAngle(const Arguments* a, int n SHARED_PARAMETER) {
     angleGradients(angle.kind, b, &sine, &cosine, unused);
     part.r[AT_ANGLE_FREE + 3 * n] = sine;
     part.r[AT_ANGLE_FREE + 3 * n + 1] = cosine;
-    const mixed targetSine = part.m[AT_ANGLE_TARGET + 2 * n], targetCosine = part.m[AT_ANGLE_TARGET + 2 * n + 1];
-    part.r[AT_ANGLE_FREE + 3 * n + 2] = atan2(toNumber(sine * targetCosine - cosine * targetSine),
-                                              toNumber(cosine * targetCosine + sine * targetSine));
+    part.r[AT_ANGLE_FREE + 3 * n + 2] = fromTarget(angle.kind, sine, cosine, part.m[AT_LENGTH + k],
+                                                   part.m[AT_ANGLE_TARGET + 2 * n], part.m[AT_ANGLE_TARGET + 2 * n + 1]);
 }

@@ -274,7 +274,6 @@ DEVICE void evaluateJoint(LocalPart part, int n) {
         sigma = toFloat(dot(b[0], b[0]) - target * target) / (length + toFloat(target));
         G[0] = (1 / length) * f[0];
     } else {
-        const mixed targetSine = part.m[AT_JOINT_TARGET + 2 * n], targetCosine = part.m[AT_JOINT_TARGET + 2 * n + 1];
         mixed sine = 0, cosine = 0;
         mixed3 unused[3];
 #define ANGULAR(Name, name, numParticles, range)                                                                       \
@@ -284,8 +283,8 @@ DEVICE void evaluateJoint(LocalPart part, int n) {
     }
         ANGULAR_COORDINATES(ANGULAR)
 #undef ANGULAR
-        sigma = atan2(toFloat(sine * targetCosine - cosine * targetSine),
-                      toFloat(cosine * targetCosine + sine * targetSine));
+        sigma = fromTarget(joint.kind, sine, cosine, part.m[AT_LENGTH + joint.row], part.m[AT_JOINT_TARGET + 2 * n],
+                           part.m[AT_JOINT_TARGET + 2 * n + 1]);
     }
     part.f[AT_RIGHT_SIDE + joint.row] = -sigma;
     float3 before = make_float3(0, 0, 0);
