@@ -112,22 +112,25 @@ DEVICE void evaluateAngleLocal(const PartSolve* solve, int n, bool isCorrected, 
         noteWorst(worst, part.i[AT_FIRST_ROW] + k, error, value);
 }
 
+/** A bond vector of an angle at the start. */
+DEVICE mixed3 startBondOf(LocalPart part, AngleLocal angle, int s, StepState stepState) {
+    const mixed3 b = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s]) -
+                     vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s + 1]);
+    return part.m[AT_INVERSE_LENGTH + angle.row] != 0 ? minimumImage(b, stepState) : b;
+}
+
 /** Take the present positions as the start of an angle. */
 DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, Worst* worst SHARED_PARAMETER) {
     const LocalPart part = localPart(shared);
     const StepState stepState = stepStateOf(a, a->time);
     const AngleLocal angle = angleAt(part, n);
     const int k = angle.row, row = part.i[AT_FIRST_ROW] + k;
-    const bool isPeriodic = part.m[AT_INVERSE_LENGTH + k] != 0;
     mixed3 b[3], gradients[4];
     mixed sine, cosine, rate = 0;
     float squares = 0;
 #pragma unroll
     EACH_BOND_OF_ANGLE(angle, s) {
-        b[s] = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s]) -
-               vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s + 1]);
-        if (isPeriodic)
-            b[s] = minimumImage(b[s], stepState);
+        b[s] = startBondOf(part, angle, s, stepState);
     }
     angleGradients(angle.kind, b, &sine, &cosine, gradients);
 #pragma unroll
@@ -160,16 +163,12 @@ DEVICE void findFreeAngle(const Arguments* a, int n SHARED_PARAMETER) {
     const int k = angle.row;
     if (k >= NUM_SOLVED)
         return;
-    const bool isPeriodic = part.m[AT_INVERSE_LENGTH + k] != 0;
     LOCAL_ARG number* x = part.r + AT_ANGLE_BOND + 3 * n;
     mixed3 b[3], unused[4];
     mixed sine, cosine;
 #pragma unroll
     EACH_BOND_OF_ANGLE(angle, s) {
-        b[s] = vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s]) -
-               vectorAt(part.m + AT_POSITION, PART_ALL_PLACES, angle.places[s + 1]);
-        if (isPeriodic)
-            b[s] = minimumImage(b[s], stepState);
+        b[s] = startBondOf(part, angle, s, stepState);
         b[s] = b[s] + (vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s]) -
                        vectorAt(part.m + AT_DISPLACEMENT, PART_ALL_PLACES, angle.places[s + 1]));
         x[s] = b[s].x;
