@@ -11,8 +11,8 @@ import openmmconstraints as mc
 pdb = app.PDBFile("alanine_dipeptide.pdb")
 system = app.ForceField("amber14-all.xml").createSystem(pdb.topology, constraints=app.AllBonds)
 held = mc.ConstraintForce()
-for omega in ((1, 4, 6, 8), (8, 14, 16, 18)):  # CH3-C-N-CA, CA-C-N-CH3: peptide bonds stay trans
-    held.addDihedral(*omega, 180 * u.degrees)
+for *atoms, angle in ((1, 4, 6, 8, 180), (8, 14, 16, 18, 180), (4, 6, 8, 14, -80)):  # peptide bonds, and slow phi
+    held.addDihedral(*atoms, angle * u.degrees)
 system.addForce(held)
 psi = mm.CustomTorsionForce("theta")
 psi.addTorsion(6, 8, 14, 16)
@@ -22,8 +22,9 @@ metadynamics = app.Metadynamics(system, [bias], 300 * u.kelvin, 5, 1 * u.kilojou
 integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 5 / u.picosecond, 2 * u.femtosecond)
 simulation = app.Simulation(pdb.topology, system, integrator, mm.Platform.getPlatformByName("Reference"))
 simulation.context.setPositions(pdb.positions)
+integrator.applyConstraints()  # turns phi there, in stages
 simulation.context.setVelocitiesToTemperature(300)
-metadynamics.step(simulation, 10000)
+metadynamics.step(simulation, 60000)
 print("psi (degrees), free energy (kJ/mol):")
-for i, a in enumerate(metadynamics.getFreeEnergy()._value[:-1:5]):
-    print(f"{-180 + 50 * i:5d} {a:7.1f}")
+for i, a in enumerate(metadynamics.getFreeEnergy()._value[:-1:2]):
+    print(f"{-180 + 20 * i:5d} {a:7.1f}")
