@@ -193,7 +193,7 @@ void ConstraintTables::addPartTables(const ConstraintSet& set, const Range& rang
         return;
     layouts.emplace(range.first, PartTable{layout, (int) partTables.size()});
     for (int c = range.first; c < range.last; c++) {
-        const std::vector<int> table = layout.tablesOf(set, *this, c);
+        const std::vector<int> table = tablesOfPart(layout, set, *this, c);
         partTables.insert(partTables.end(), table.begin(), table.end());
     }
 }

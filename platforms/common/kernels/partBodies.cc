@@ -20,8 +20,10 @@ enum {
     AtBody_At = 39,
     AtBody_Origin = 42,
     AtBody_IsPeriodic = 45,
-    AtBody_Radii = 46
+    AtBody_Radii = 46,           // a vector
+    AtBody_End = 49
 };
+typedef char bodyHasItsRoom[AtBody_End == BODY_NUMBERS ? 1 : -1]; // PartLayout.cpp
 
 DEVICE LOCAL_ARG mixed* numbersOfBody(LocalPart part, int n) {
     return part.m + AT_BODY + BODY_NUMBERS * n;

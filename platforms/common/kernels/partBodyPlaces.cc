@@ -15,6 +15,7 @@ enum {
     BodyTable_Kind, // 1: linear, 2: periodic
     numBodyTable
 };
+typedef char bodyTableHasItsRoom[numBodyTable == BODY_TABLE_INTS ? 1 : -1]; // PartLayout.h
 
 DEVICE mixed3 shapeLocal(LocalPart part, int place) {
     return vectorAt(part.m + AT_SHAPE, 1, 4 * (place - FIRST_BODY_PLACE));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // A part of a cluster in the shared memory of its block: tables with indices of 16 bits, which the block reads once
-// (PartTables.h), and numbers. Rows are those that the part solves, then its ring. Places are its particles, then those
+// (PartLayout.h), and numbers. Rows are those that the part solves, then its ring. Places are its particles, then those
 // that it does not displace. An element is the gradient of a row at one of its particles. A distance has one, with the
 // number of the row, since the other is opposite; rows of other kinds have one for each particle, behind all rows.
 
