@@ -202,7 +202,8 @@ string ConstraintProgram::commonText(bool atBorder) const {
 }
 
 int ConstraintProgram::declaredBytes(int blockSize) const {
-    return blockSize * (mixedIsDouble() ? 32 : 20) + 64; // reports, notes
+    // Reports and notes; on OpenCL, numbers are rounded up to long4s.
+    return blockSize * (mixedIsDouble() ? 32 : 20) + 96;
 }
 
 long long ConstraintProgram::sharedNumbers(int blockSize) const {

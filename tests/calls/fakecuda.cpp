@@ -36,12 +36,14 @@ struct Parameter {
     size_t size;
     bool pointer;
 };
-constexpr int maxTogether = 8; // of what is emulated, which says nothing of launch bounds
+constexpr int defaultSharedMemory = 48 << 10; // bytes of a block
+constexpr int maxTogether = 8;                // of what is emulated, which says nothing of launch bounds
 struct Function {
     std::string name, library; // of a kernel that the stand-in for NVRTC compiled
     std::vector<Parameter> parameters;
-    int sharedLimit = 48 * 1024; // bytes of dynamic shared memory, unless it asks for more
-    int together = maxTogether;  // blocks for which a multiprocessor has registers, by the launch bounds
+    int sharedLimit = defaultSharedMemory; // bytes of dynamic shared memory
+    bool asksForMore = false;              // then declared arrays may exceed the default, too
+    int together = maxTogether;            // blocks for which a multiprocessor has registers, by the launch bounds
     const Emulator::Kernel* emulated = nullptr;
 };
 struct Module {
@@ -499,6 +501,7 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
         return refuse(CUDA_ERROR_INVALID_VALUE,
                       "function attribute " + std::to_string(attribute) + " of " + std::to_string(value));
     ((Function*) function)->sharedLimit = value;
+    ((Function*) function)->asksForMore = true;
     return CUDA_SUCCESS;
 }
 CUresult cuFuncGetName(const char** name, CUfunction function) {
@@ -538,8 +541,9 @@ static CUresult launch(CUfunction f, unsigned int gridX, unsigned int gridY, uns
         const unsigned int blocks = gridX * gridY * gridZ;
         Recorder::beforeLaunch(
             {*function.emulated, function.library, arguments, blocks, threads, shared, isCooperative});
+        const int limit = function.asksForMore ? sharedMemory() : defaultSharedMemory;
         const std::string problem =
-            Emulator::run({*function.emulated, arguments, blocks, threads, shared, isCooperative});
+            Emulator::run({*function.emulated, arguments, blocks, threads, shared, isCooperative, (size_t) limit});
         Recorder::afterLaunch();
         return problem.empty() ? CUDA_SUCCESS : refuse(CUDA_ERROR_LAUNCH_FAILED, function.name + ": " + problem);
     }

@@ -30,6 +30,7 @@ struct Block {
     std::vector<Group> warps;
     std::array<char*, 32> shared{}; // by declaration
     char* dynamic = nullptr;
+    std::size_t sharedBytes; // of both
     struct Exchange {
         alignas(8) char lane[warpSize][8];
     };
@@ -66,7 +67,7 @@ char* newMemory(std::size_t size) {
 
 Block::Block(unsigned int number, const Launch& launch)
     : index{number, 0, 0}, warps((launch.blockSize + warpSize - 1) / warpSize), dynamic(newMemory(launch.sharedBytes)),
-      exchange(warps.size()) {
+      sharedBytes(launch.sharedBytes), exchange(warps.size()) {
     all.threads = (int) launch.blockSize;
     for (unsigned int i = 0; i < launch.blockSize; i++)
         warps[i / warpSize].threads++;
@@ -152,6 +153,10 @@ void* sharedMemory(int declaration, std::size_t size) {
     if (memory == nullptr) {
         memory = newMemory(size);
         release(memory);
+        running->block->sharedBytes += size;
+        if (running->block->sharedBytes > present->sharedLimit && problem.empty())
+            problem = "a block has " + std::to_string(running->block->sharedBytes) +
+                      " bytes of shared memory, more than " + std::to_string(present->sharedLimit);
     }
     acquire(memory);
     return memory;

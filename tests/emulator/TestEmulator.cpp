@@ -111,6 +111,19 @@ TEST(Emulator, GivesEveryBlockMemoryOfItsOwn) {
     EXPECT_EQ(outcome.numbers[64 + 3], 60 + 100);
 }
 
+/** 48 KB for both, unless the host has asked for more. */
+TEST(Emulator, CountsDeclaredMemoryWithTheRest) {
+    Kernel kernel(begin +
+                  "extern __shared__ int dynamic[]; __shared__ int there[12000];\n"
+                  "there[threadIdx.x] = dynamic[threadIdx.x] = 3; numbers[threadIdx.x] = there[threadIdx.x]; }\n");
+    EXPECT_EQ(kernel.launch(1, 64, false, 288 * sizeof(int)).result, CUDA_SUCCESS);
+    const Kernel::Outcome outcome = kernel.launch(1, 64, false, 289 * sizeof(int));
+    EXPECT_EQ(outcome.result, CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_NE(outcome.message.find("test: a block has 49156 bytes of shared memory, more than 49152"),
+              std::string::npos)
+        << outcome.message;
+}
+
 TEST(Emulator, AddsAtomically) {
     const Kernel::Outcome outcome =
         Kernel(begin + "atomicAdd(numbers, 2); atomicMin(numbers + 1, -7); }").launch(2, 64);
