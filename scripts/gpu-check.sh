@@ -7,6 +7,7 @@
 #   versions     what is there; where the driver is too old for NVRTC, the remedy, and nothing else is run
 #   sanitize     memcheck, racecheck and synccheck of compute-sanitizer on small cases of every path
 #   tests        C++ tests in mixed precision; what a step asks of the device
+#   parts        clusters in parts that wait for each other, with every kind of constraint, against Reference
 #   grid         clusters that the whole device solves, against Reference
 #   benchmark    whole steps of villin and DHFR, ours and OpenMM's integrators in turn: ns/day, launches and waits
 #   profile      where the time goes (nsys), and the two kernels of ours that take most of it (ncu)
@@ -26,7 +27,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
 
-all=(versions sanitize tests grid benchmark profile single double)
+all=(versions sanitize tests parts grid benchmark profile single double)
 pieces=()
 limit=590
 export GPU_DRY_RUN=
@@ -34,7 +35,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --dry-run) GPU_DRY_RUN=1 ;;
     --limit) limit=${2:?--limit needs a number of seconds} && shift ;;
-    versions | sanitize | tests | grid | benchmark | profile | single | double) pieces+=("$1") ;;
+    versions | sanitize | tests | parts | grid | benchmark | profile | single | double) pieces+=("$1") ;;
     *) die "unknown argument $1 (see the head of scripts/gpu-check.sh)" ;;
     esac
     shift

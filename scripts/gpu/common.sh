@@ -49,9 +49,10 @@ not_run() {
     note "not run" 0 "$1 ($2)"
 }
 
-# run_tests FILTER COMMAND...: the tests of ConstraintTests that the filter leaves, behind the command (as `env`), shared
+# run_tests FILTER COMMAND...: the tests of $program that the filter leaves, behind the command (as `env`), shared
 # among processes: most of the time goes into compiling kernels, on one core each. In a dry run every 40th of them, or as
 # GPU_EVERY says: no kernel runs there, so they may fail, but not crash.
+program=ConstraintTests
 run_tests() {
     local filter=$1 share passed missed status=0 log=$GPU_FOLDER/$piece-$tried
     local shards=$jobs total=$jobs
@@ -60,7 +61,7 @@ run_tests() {
     # shellcheck disable=SC2016
     seq 0 $((shards - 1)) | xargs -P "$shards" -I{} env "GTEST_TOTAL_SHARDS=$total" GTEST_SHARD_INDEX={} \
         bash -c 'log=$1; shift; exec "$@" >"$log.$GTEST_SHARD_INDEX" 2>&1' _ "$log" \
-        "$@" "$GPU_TESTS/ConstraintTests" "--gtest_filter=$filter" || status=$?
+        "$@" "$GPU_TESTS/$program" "--gtest_filter=$filter" || status=$?
     for ((share = 0; share < shards; share++)); do
         cat "$log.$share"
         grep -E '^\[=+\] .* ran\.' "$log.$share" >/dev/null || { printf 'process %d did not end\n' "$share"; status=2; }
@@ -77,6 +78,15 @@ run_tests() {
     # A filter that fits no test is a success for them. A dry run may leave none of a few.
     [ -n "$GPU_DRY_RUN" ] || [ $((passed + missed)) -gt 0 ] || status=1
     return "$status"
+}
+
+# sanitize TOOL FILTER: the same under a tool of compute-sanitizer.
+sanitize() {
+    if command -v compute-sanitizer >/dev/null; then
+        try "compute-sanitizer, $1" run_tests "$2" compute-sanitizer --tool "$1" --error-exitcode 9
+    else
+        not_run "compute-sanitizer, $1" "it is not installed: pip install nvidia-cuda-sanitizer-api, or the CUDA toolkit"
+    fi
 }
 
 # The C++ tests, on the CUDA platform only.

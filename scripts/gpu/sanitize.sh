@@ -12,10 +12,6 @@ cases+=':*/SeveralBlocks.*CUDAMixed:*/IllConditioned.*CUDAMixed:*/Geodesic.Keeps
 cases+=':*/NoseHoover.ReturnsIts*CUDAMixed*:*/NotFinite.*CUDAMixed*:*/Failures.ReadingsAre*CUDAMixed*'
 cases+='-*/SharedFactors.EndWhere*:*/SharedFactors.RepeatBit*'
 for tool in memcheck racecheck synccheck; do
-    if command -v compute-sanitizer >/dev/null; then
-        try "compute-sanitizer, $tool" run_tests "$cases" compute-sanitizer --tool "$tool" --error-exitcode 9
-    else
-        not_run "compute-sanitizer, $tool" "it is not installed: pip install nvidia-cuda-sanitizer-api, or the CUDA toolkit"
-    fi
+    sanitize "$tool" "$cases"
 done
 exit "$failed"

@@ -92,8 +92,13 @@ def piece(tmp_path):
     """Run a piece with a script as ConstraintTests; returns its exit status and its summary."""
 
     def run_piece(name, script, dry, tools=None, **others):
-        (tmp_path / "calls").mkdir()
-        programs = {"ConstraintTests": script, "calls/TestCalls": '[ -z "${GTEST_TOTAL_SHARDS:-}" ]'}
+        for folder in ("calls", "emulator"):
+            (tmp_path / folder).mkdir()
+        programs = {
+            "ConstraintTests": script,
+            "emulator/TestEmulator": script,
+            "calls/TestCalls": '[ -z "${GTEST_TOTAL_SHARDS:-}" ]',
+        }
         for program, text in {**programs, **(tools or {})}.items():
             (tmp_path / program).write_text(f"#!/bin/bash\n{text}\n")
             (tmp_path / program).chmod(0o755)
@@ -134,15 +139,17 @@ def test_pieces_of_the_c_plus_plus_tests(piece, name, lines):
     assert [line.split()[0] for line in summary.splitlines()] == ["passed"] * lines
 
 
-def test_a_tool_that_is_missing_is_no_success(piece):
-    status, summary = piece("sanitize", PASSES, False)
+@pytest.mark.parametrize(("name", "tools"), [("sanitize", 3), ("parts", 2)])
+def test_a_tool_that_is_missing_is_no_success(piece, name, tools):
+    status, summary = piece(name, PASSES, False)
     assert status == 1
-    assert summary.count("not run") == 3
+    assert summary.count("not run") == tools
     assert "pip install nvidia-cuda-sanitizer-api" in summary
 
 
-def test_a_tool_runs_the_tests(piece):
-    status, summary = piece("sanitize", PASSES, False, {"compute-sanitizer": 'exec "${@:5}"'})
+@pytest.mark.parametrize("name", ["sanitize", "parts"])
+def test_a_tool_runs_the_tests(piece, name):
+    status, summary = piece(name, PASSES, False, {"compute-sanitizer": 'exec "${@:5}"'})
     assert status == 0
     assert re.search(r"^passed .* memcheck \([1-9]\d* passed, 0 failed\)$", summary, re.MULTILINE)
 
