@@ -5,12 +5,12 @@
 # What takes too long for every change: the C++ tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the host's
 # platforms, in build/sanitized; clang-tidy, in build/tidy; kernels on simulated devices that report data races: those of
 # OpenCL under oclgrind, those of CUDA on the emulator (tests/emulator) with AddressSanitizer, UndefinedBehaviorSanitizer
-# and ThreadSanitizer. Exits with nonzero if anything failed, and says what.
+# and ThreadSanitizer; the Python tests on OpenCL in single precision. Exits with nonzero if anything failed, and says what.
 #
-#   bash scripts/check.sh              # all four
+#   bash scripts/check.sh              # all five
 #   bash scripts/check.sh --fuzz 60    # and for 60 s, with sanitizers: damaged input other than TestFuzz has each time
-#   bash scripts/check.sh --only NAME  # sanitizers, tidy, oclgrind or emulator; sample or oclgrind-sample: some of these
-#                                      # tests; mutants: whether each barrier that is removed is noticed
+#   bash scripts/check.sh --only NAME  # sanitizers, tidy, oclgrind, emulator or single; sample or oclgrind-sample: some of
+#                                      # these tests; mutants: whether each barrier that is removed is noticed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
@@ -26,8 +26,8 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 case $only in
-"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | mutants) ;;
-*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample, emulator and mutants" ;;
+"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | single | mutants) ;;
+*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample, emulator, single and mutants" ;;
 esac
 
 # Whether the part of any of these names is wanted.
@@ -36,7 +36,9 @@ wants() {
 }
 
 if wants tidy; then setup_machine tidy; elif wants sanitizers sample; then setup_machine sanitizers; fi
-if wants oclgrind oclgrind-sample emulator mutants; then setup oclgrind; else find_python && setup_venv; fi
+if wants oclgrind oclgrind-sample emulator mutants; then setup oclgrind; elif wants single; then setup tests; else
+    find_python && setup_venv
+fi
 export PATH=$venv/bin:$PATH
 jobs=$(nproc)
 
@@ -97,6 +99,10 @@ if wants emulator && [ "$(uname -m)" != x86_64 ]; then
 elif wants emulator; then
     check "Kernels on the emulator, with sanitizers (ctest -L detectors)" env -u CONSTRAINTS_TEST_PLATFORMS \
         ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex detectors
+fi
+if wants single; then
+    check "Python tests on OpenCL, single precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
+        CONSTRAINTS_TEST_PRECISION=single python -m pytest tests/python -q -n "$jobs" -m platform
 fi
 if [ "$only" = mutants ]; then
     check "OpenCL's kernels without each of their barriers" \

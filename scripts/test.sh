@@ -42,12 +42,10 @@ quick)
 --full)
     check "C++ tests (ctest -L full)" "${ctest[@]}" --label-regex full
     check "Python tests that take long" "${pytest[@]}" -n "$jobs" -m long
-    # Everything that steps, once more on devices; see tests/python/platforms.py. Double precision is left to the C++
-    # tests, which run on all three.
-    for precision in single mixed; do
-        check "Python tests on OpenCL, $precision precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
-            CONSTRAINTS_TEST_PRECISION=$precision "${pytest[@]}" -n "$jobs" -m platform
-    done
+    # Everything that steps, once more on devices; see tests/python/platforms.py. Other precisions are left to the C++
+    # tests, which run in all three, and single precision to check.sh.
+    check "Python tests on OpenCL, mixed precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
+        CONSTRAINTS_TEST_PRECISION=mixed "${pytest[@]}" -n "$jobs" -m platform
     check "A sample of the C++ tests, with sanitizers" bash scripts/check.sh --only sample
     check "Some kernels under oclgrind" bash scripts/check.sh --only oclgrind-sample
     check "Documentation, in a browser" bash scripts/docs.sh
@@ -58,7 +56,7 @@ quick)
     echo "nvrtc90: registers and spills of all kernels that fakecuda90's tests compile"
     echo "emulator.threads: kernels on the emulator with ThreadSanitizer, also without a barrier and without a fence"
     "${pytest[@]}" --collect-only -m long
-    echo "and on OpenCL, in single and in mixed precision:"
+    echo "and on OpenCL, in mixed precision:"
     "${pytest[@]}" --collect-only -m platform
     exit
     ;;
