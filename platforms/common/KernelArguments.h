@@ -47,7 +47,7 @@ public:
     OpenMM::ComputeArray& operator[](const std::string& name);
     /** Bytes of all that were added. */
     double allocatedBytes() const;
-    /** The room that an Arguments needs, in floats; at most so much. */
+    /** An upper bound of the size of Arguments, in floats. */
     int floats() const;
     /** typedef struct {...} Arguments; */
     std::string definition() const;

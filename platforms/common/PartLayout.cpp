@@ -3,6 +3,7 @@
 #include "PartLayout.h"
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 namespace ConstraintPlugin {
@@ -145,7 +146,10 @@ std::string PartLayout::definitions() const {
 }
 
 int PartLayout::beginOf(const std::vector<Array>& arrays, const char* name) {
-    return std::find_if(arrays.begin(), arrays.end(), [&](const Array& a) { return a.name == name; })->begin;
+    const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const Array& a) { return a.name == name; });
+    if (found == arrays.end())
+        throw std::logic_error(std::string("parts have no table ") + name);
+    return found->begin;
 }
 
 int& PartLayout::intAt(std::vector<int>& tables, const char* name, int index) const {

@@ -14,6 +14,8 @@ namespace {
 
 // Bits of numbers in tables: kernels/partLocal.cc and partFactor.cc say of what.
 constexpr int isFixed = 1 << 30, isMoved = 1 << 29, isDiagonal = 1, isFinished = 2, areOpposite = 1;
+// Tables that the factorization reads count in bytes of a float, and of a gradient.
+constexpr int floatBytes = 4, gradientBytes = 16;
 constexpr int mark = PartLayout::mark;
 
 /** Joined bodies of a part's rows: those that it displaces, then those of the ring alone. */
@@ -51,6 +53,9 @@ public:
           counts(tables.partCounts[part]), firstRow(tables.rowStart[part]), firstPlace(tables.particleStart[part]),
           bodies(bodiesOf(tables, part, counts.rows)), firstBodyPlace(bodies.size() + 1),
           firstElement(counts.rows, -1) {
+    }
+    /** All tables: rows are after bodies, whose places joints have, and before what has elements of rows. */
+    std::vector<int> write() {
         putCounts();
         putParticles();
         putBodies();
@@ -59,8 +64,8 @@ public:
         putCouplings();
         putLevels();
         putUpdates();
+        return result;
     }
-    std::vector<int> result;
 
 private:
     /** The gradient of a slot's row at its particle: an element, which is a row's own for a distance, and its sign. */
@@ -110,8 +115,9 @@ private:
     void putCouplings();
     void putLevels();
     void putUpdates();
-    std::vector<int> placesOf(int row);
+    std::vector<int> takePlaces(int row);
 
+    std::vector<int> result;
     const PartLayout& layout;
     const PartCounts& most; ///< of the range
     const ConstraintSet& set;
@@ -164,8 +170,8 @@ void Writer::putBodies() {
     }
 }
 
-/** Places of a row's nodes, with new ones behind those that the part displaces. */
-std::vector<int> Writer::placesOf(int row) {
+/** Places of a row's nodes. Those that the part does not displace get new ones behind the others. */
+std::vector<int> Writer::takePlaces(int row) {
     std::vector<int> places;
     for (int s = t.slotStart[firstRow + row]; s < t.slotStart[firstRow + row + 1]; s++) {
         if (t.slotNode[s] >= t.numNodes()) {
@@ -187,7 +193,7 @@ void Writer::putRows() {
         const Constraint& constraint = set.constraints[t.constraintOf[firstRow + k]];
         const PartRow kind = partRowOf(set, constraint);
         const bool isDistance = kind == PartRow::Distance, isLeaf = k < counts.solved && t.rowIsLeaf[firstRow + k] != 0;
-        const std::vector<int> places = placesOf(k);
+        const std::vector<int> places = takePlaces(k);
         const int size = (int) places.size(), one = isDistance ? places[0] : next.element,
                   other = isDistance ? places[1] : size;
         putInt("ROW_PLACES", k,
@@ -272,8 +278,8 @@ void Writer::putCouplings() {
     for (int e = 0; e < counts.entries; e++) {
         const int first = t.couplingStart[firstEntry + e], last = t.couplingStart[firstEntry + e + 1];
         if (first == last) { // fill: a place of infinite mass, and any gradient that there is
-            const int some = 16 * std::max(firstElement[0], 0);
-            putShorts("COUPLING", 4 * e, std::array{4 * most.allPlaces(), some, some});
+            const int some = gradientBytes * std::max(firstElement[0], 0);
+            putShorts("COUPLING", 4 * e, std::array{floatBytes * most.allPlaces(), some, some});
         }
         for (int m = first; m < last; m++) {
             const char* name = m == first ? "COUPLING" : "MORE_COUPLINGS";
@@ -281,8 +287,8 @@ void Writer::putCouplings() {
             const auto [s, u] = t.couplingSlots[m];
             const Element ofRow = elementOf(s), ofColumn = elementOf(u);
             putShorts(name, 4 * at,
-                      std::array{4 * placeOf(s) | (ofRow.isOpposite != ofColumn.isOpposite ? areOpposite : 0),
-                                 16 * ofRow.number, 16 * ofColumn.number,
+                      std::array{floatBytes * placeOf(s) | (ofRow.isOpposite != ofColumn.isOpposite ? areOpposite : 0),
+                                 gradientBytes * ofRow.number, gradientBytes * ofColumn.number,
                                  m + 1 < last ? more + 1 : 0}); // counted from 1
         }
     }
@@ -300,7 +306,7 @@ void Writer::putLevels() {
     putShort("LEVEL_ENTRIES", counts.levels + 1, counts.entries);
     for (int i = 0; i < counts.entries; i++)
         for (int j = 0; j < 3; j++)
-            putShort("ENTRY", 4 * i + j, 4 * t.levelEntry[firstEntry + i][j]);
+            putShort("ENTRY", 4 * i + j, floatBytes * t.levelEntry[firstEntry + i][j]);
 }
 
 /** A target's further updates are in records after those of all targets; a record says which one follows, or 0. */
@@ -313,7 +319,8 @@ void Writer::putUpdates() {
         const int target = t.updateTarget[firstTarget + i], first = t.updateStart[firstTarget + i],
                   last = t.updateStart[firstTarget + i + 1];
         putShort("RECORD", 8 * i,
-                 target >= 0 ? 4 * target : 4 * (~target >> 1) | isDiagonal | ((~target & 1) != 0 ? isFinished : 0));
+                 target >= 0 ? floatBytes * target
+                             : floatBytes * (~target >> 1) | isDiagonal | ((~target & 1) != 0 ? isFinished : 0));
         for (int record = i, m = first; m < std::max(last, first + 1); m += updatesOfRecord) {
             if (m > first) {
                 putShort("RECORD", 8 * record + 1, further);
@@ -322,7 +329,7 @@ void Writer::putUpdates() {
             for (int k = 0; k < updatesOfRecord; k++) {
                 const auto& source = m + k < last ? t.updateSource[m + k] : none;
                 for (int j = 0; j < 3; j++)
-                    putShort("RECORD", 8 * record + 2 + 3 * k + j, 4 * source[j]);
+                    putShort("RECORD", 8 * record + 2 + 3 * k + j, floatBytes * source[j]);
             }
         }
     }
@@ -332,7 +339,7 @@ void Writer::putUpdates() {
 
 std::vector<int> tablesOfPart(const PartLayout& layout, const ConstraintSet& set, const ConstraintTables& tables,
                               int part) {
-    return Writer(layout, set, tables, part).result;
+    return Writer(layout, set, tables, part).write();
 }
 
 } // namespace ConstraintPlugin

@@ -5,8 +5,8 @@
 // has one thread and a fixed order.
 //
 // The host defines THREAD_IN_GROUP, THREAD_GROUP_SIZE, THREAD_GROUP_SYNC and SHARED_ARGUMENT. No barrier is inside an
-// `if`, because OpenCL on CPUs would compile all code after it twice. Code that is not needed runs through empty loops
-// instead.
+// `if`, because OpenCL on CPUs would compile all code after it twice: IF_UNIFORM is a loop there. Code that is not needed
+// runs through empty loops instead.
 
 /** Do what follows if all threads of a group find that a condition holds, and none otherwise. */
 #ifdef __OPENCL_VERSION__
@@ -65,7 +65,7 @@
 #define DECLARE_SHARED_MEMORY                                                                                          \
     LOCAL Report reports[BLOCK_SIZE];                                                                                  \
     LOCAL int least;                                                                                                   \
-    LOCAL int notes[NUM_NOTES];                                                                                                \
+    LOCAL int notes[NUM_NOTES];                                                                                        \
     DECLARE_NUMBERS                                                                                                    \
     SharedMemory shared;                                                                                               \
     shared.arguments = a;                                                                                              \
