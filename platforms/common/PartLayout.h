@@ -45,8 +45,7 @@ public:
     const PartCounts& counts() const {
         return n;
     }
-    /** How the threads of a kind of row begin in JOINT_OF_THREAD: whole warps, as THREADS_FOR() in
-     * kernels/partLocal.cc. */
+    /** Whole warps for so many rows: THREADS_FOR() in kernels/partLocal.cc. */
     static int threadsFor(int rows) {
         return 32 * ((rows + 31) / 32);
     }
