@@ -6,7 +6,7 @@
 # GPU, so that hardly any is compiled where they are carried to: OpenMM finds them there by the text of the program.
 #
 #   scripts/gpu/fill-cache.sh 90 build/gpu/sm_90          # 90: H100; 80: A100. Again: only what is new
-#   scripts/gpu/fill-cache.sh 90 build/gpu/sm_90 sanitize tests grid    # those of the C++ tests take an hour
+#   scripts/gpu/fill-cache.sh 90 build/gpu/sm_90 sanitize tests parts grid    # those of the C++ tests take an hour
 #   OPENMM_CACHE_DIR=build/gpu/sm_90 scripts/gpu-check.sh benchmark profile    # there
 #
 # The folder gets machine code (cubins, by ptxas); PTX, which a driver would have to compile, is in its folder ptx.
