@@ -132,7 +132,7 @@ def pmf_in_water(found, printed):
 def pull_and_work(found, printed):
     assert found["end"] == pytest.approx(found["start"] - 0.1, abs=1e-5)
     _, work, heat, conserved = np.loadtxt("pull.csv", delimiter=",").T
-    assert np.ptp(heat) > 30
+    assert np.ptp(heat) > 15  # of 761 runs log-normal, with the mean 73 and a deviation of a factor 1.27
     assert conserved[-10:].mean() == pytest.approx(conserved[:10].mean(), abs=8), "total energy, less work, less heat"
     assert work[-1] == pytest.approx(found["integrator"].getConstraintWork()._value, abs=0.01)
     assert -3 < work[-1] < 25
