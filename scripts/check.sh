@@ -5,12 +5,13 @@
 # What takes too long for every change: the C++ tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the host's
 # platforms, in build/sanitized; clang-tidy, in build/tidy; kernels on simulated devices that report data races: those of
 # OpenCL under oclgrind, those of CUDA on the emulator (tests/emulator) with AddressSanitizer, UndefinedBehaviorSanitizer
-# and ThreadSanitizer; the Python tests on OpenCL in single precision. Exits with nonzero if anything failed, and says what.
+# and ThreadSanitizer; the tests on OpenCL in the precisions that test.sh leaves out. Exits with nonzero if anything failed,
+# and says what.
 #
 #   bash scripts/check.sh              # all five
 #   bash scripts/check.sh --fuzz 60    # and for 60 s, with sanitizers: damaged input other than TestFuzz has each time
-#   bash scripts/check.sh --only NAME  # sanitizers, tidy, oclgrind, emulator or single; sample or oclgrind-sample: some of
-#                                      # these tests; mutants: whether each barrier that is removed is noticed
+#   bash scripts/check.sh --only NAME  # sanitizers, tidy, oclgrind, emulator or precisions; sample or oclgrind-sample: some
+#                                      # of these tests; mutants: whether each barrier that is removed is noticed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
@@ -26,8 +27,8 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 case $only in
-"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | single | mutants) ;;
-*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample, emulator, single and mutants" ;;
+"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | precisions | mutants) ;;
+*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample, emulator, precisions and mutants" ;;
 esac
 
 # Whether the part of any of these names is wanted.
@@ -36,7 +37,7 @@ wants() {
 }
 
 if wants tidy; then setup_machine tidy; elif wants sanitizers sample; then setup_machine sanitizers; fi
-if wants oclgrind oclgrind-sample emulator mutants; then setup oclgrind; elif wants single; then setup tests; else
+if wants oclgrind oclgrind-sample emulator mutants; then setup oclgrind; elif wants precisions; then setup tests; else
     find_python && setup_venv
 fi
 export PATH=$venv/bin:$PATH
@@ -100,7 +101,9 @@ elif wants emulator; then
     check "Kernels on the emulator, with sanitizers (ctest -L detectors)" env -u CONSTRAINTS_TEST_PLATFORMS \
         ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex detectors
 fi
-if wants single; then
+if wants precisions; then
+    check "C++ tests on OpenCL, double precision (ctest -L precisions)" env -u CONSTRAINTS_TEST_PLATFORMS \
+        ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex precisions
     check "Python tests on OpenCL, single precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
         CONSTRAINTS_TEST_PRECISION=single python -m pytest tests/python -q -n "$jobs" -m platform
 fi

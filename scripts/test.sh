@@ -6,7 +6,7 @@
 # it installs. Exits with nonzero if anything failed, and says what.
 #
 #   bash scripts/test.sh           # what every change has to pass: ten minutes at most, all set-up included
-#   bash scripts/test.sh --full    # what that leaves out: OpenCL in all precisions, CUDA's other architecture, long
+#   bash scripts/test.sh --full    # what that leaves out: other precisions of OpenCL, CUDA's other architecture, long
 #                                  # tests, a sample of the tests with sanitizers, on the emulator and under oclgrind, and
 #                                  # the documentation in a browser
 #   bash scripts/test.sh --list    # the names of what only --full runs
@@ -43,7 +43,7 @@ quick)
     check "C++ tests (ctest -L full)" "${ctest[@]}" --label-regex full
     check "Python tests that take long" "${pytest[@]}" -n "$jobs" -m long
     # Everything that steps, once more on devices; see tests/python/platforms.py. Other precisions are left to the C++
-    # tests, which run in all three, and single precision to check.sh.
+    # tests, and to check.sh.
     check "Python tests on OpenCL, mixed precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
         CONSTRAINTS_TEST_PRECISION=mixed "${pytest[@]}" -n "$jobs" -m platform
     check "A sample of the C++ tests, with sanitizers" bash scripts/check.sh --only sample
