@@ -14,15 +14,15 @@ ends = [[atom.index for atom in residue.atoms()] for residue in pdb.topology.res
 coordinate = mc.freeenergy.CentroidDistance(*ends)
 start = coordinate.measure(system, pdb.getPositions(asNumpy=True)._value)
 pull = mc.ConstraintForce()
-pull.addCentroidDistance(*ends, start, rate=-0.02)  # nm, nm/ps
+pull.addCentroidDistance(*ends, start, rate=-0.01)  # nm, nm/ps
 system.addForce(pull)
 
-integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 1 / u.picosecond, 1 * u.femtosecond)
+integrator = mc.RattleLangevinIntegrator(300 * u.kelvin, 2 / u.picosecond, 1 * u.femtosecond)
 simulation = app.Simulation(pdb.topology, system, integrator, mm.Platform.getPlatformByName("Reference"))
 simulation.context.setPositions(pdb.positions)
 simulation.context.setVelocitiesToTemperature(300)
 columns = {"time": True, "constraintWork": True, "heat": True, "conservedEnergy": True}
 simulation.reporters.append(mc.ConstraintStateReporter("pull.csv", 100, **columns))
-simulation.step(5000)
+simulation.step(10000)
 end = coordinate.measure(system, simulation.context.getState(positions=True).getPositions(asNumpy=True)._value)
 print(f"from {start:.3f} to {end:.3f} nm: {integrator.getConstraintWork()._value:.1f} kJ/mol of work")

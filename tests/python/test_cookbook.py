@@ -132,7 +132,7 @@ def pmf_in_water(found, printed):
 def pull_and_work(found, printed):
     assert found["end"] == pytest.approx(found["start"] - 0.1, abs=1e-5)
     _, work, heat, conserved = np.loadtxt("pull.csv", delimiter=",").T
-    assert np.ptp(heat) > 15  # of 761 runs log-normal, with the mean 73 and a deviation of a factor 1.27
+    assert np.ptp(heat) > 30  # of 500 runs log-normal: 6.4 standard deviations of the logarithm below the mean
     assert conserved[-10:].mean() == pytest.approx(conserved[:10].mean(), abs=8), "total energy, less work, less heat"
     assert work[-1] == pytest.approx(found["integrator"].getConstraintWork()._value, abs=0.01)
     assert -3 < work[-1] < 25
@@ -140,6 +140,10 @@ def pull_and_work(found, printed):
 
 def metadynamics(found, printed):
     angles, energies = np.loadtxt(printed.splitlines()[1:]).T
+    # C7eq is lowest, below a barrier that 565 runs found to be 44 +- 2, and 36 at least.
+    basin, barrier = (energies[(angles >= a) & (angles <= b)] for a, b in ((20, 120), (-130, -30)))
+    assert basin.min() < energies.min() + 5
+    assert barrier.max() - energies.min() > 24
     # Of 288 runs, mean and standard deviation; one of 2,000,000 steps gives 17.1, 8.2 and 5.2.
     for psi, mean, deviation in ((-180, 17.1, 1.7), (0, 8.3, 1.0), (120, 5.1, 1.1)):
         assert energies[angles == psi] - energies.min() == pytest.approx(mean, abs=6 * deviation), psi
