@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 #include "PartCounts.h"
+#include "Border.h"
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +14,7 @@ PartRow partRowOf(const ConstraintSet& set, const Constraint& c) {
         return PartRow::Distance;
     if (isAngular(c.kind))
         return PartRow::Angle;
-    const bool isOfParticles =
-        c.kind == CoordinateKind::Custom && set.custom[c.form]->getWeights().empty() && !set.isJoined(c);
+    const bool isOfParticles = c.kind == CoordinateKind::Custom && !isOfCentroids(set, c) && !set.isJoined(c);
     return isOfParticles ? PartRow::Expression : PartRow::Global;
 }
 

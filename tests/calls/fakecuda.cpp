@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -41,9 +42,8 @@ constexpr int maxTogether = 8;                // of what is emulated, which says
 struct Function {
     std::string name, library; // of a kernel that the stand-in for NVRTC compiled
     std::vector<Parameter> parameters;
-    int sharedLimit = defaultSharedMemory; // bytes of dynamic shared memory
-    bool asksForMore = false;              // then declared arrays may exceed the default, too
-    int together = maxTogether;            // blocks for which a multiprocessor has registers, by the launch bounds
+    std::optional<int> dynamicLimit; // bytes of shared memory that it asked for; else declared ones count, too
+    int together = maxTogether;      // blocks for which a multiprocessor has registers, by the launch bounds
     const Emulator::Kernel* emulated = nullptr;
 };
 struct Module {
@@ -500,8 +500,7 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 || value > sharedMemory())
         return refuse(CUDA_ERROR_INVALID_VALUE,
                       "function attribute " + std::to_string(attribute) + " of " + std::to_string(value));
-    ((Function*) function)->sharedLimit = value;
-    ((Function*) function)->asksForMore = true;
+    ((Function*) function)->dynamicLimit = value;
     return CUDA_SUCCESS;
 }
 CUresult cuFuncGetName(const char** name, CUfunction function) {
@@ -520,7 +519,8 @@ static CUresult launch(CUfunction f, unsigned int gridX, unsigned int gridY, uns
                        bool isCooperative) {
     const Function& function = *(const Function*) f;
     const unsigned int threads = blockX * blockY * blockZ;
-    if (gridX * gridY * gridZ == 0 || threads == 0 || threads > 1024 || shared > (unsigned int) function.sharedLimit)
+    const int dynamicLimit = function.dynamicLimit.value_or(defaultSharedMemory);
+    if (gridX * gridY * gridZ == 0 || threads == 0 || threads > 1024 || shared > (unsigned int) dynamicLimit)
         return refuse(CUDA_ERROR_INVALID_VALUE, function.name + " is launched with " + std::to_string(gridX) +
                                                     " blocks of " + std::to_string(threads) + " threads and " +
                                                     std::to_string(shared) + " bytes");
@@ -541,7 +541,7 @@ static CUresult launch(CUfunction f, unsigned int gridX, unsigned int gridY, uns
         const unsigned int blocks = gridX * gridY * gridZ;
         Recorder::beforeLaunch(
             {*function.emulated, function.library, arguments, blocks, threads, shared, isCooperative});
-        const int limit = function.asksForMore ? sharedMemory() : defaultSharedMemory;
+        const int limit = function.dynamicLimit ? sharedMemory() : defaultSharedMemory;
         const std::string problem =
             Emulator::run({*function.emulated, arguments, blocks, threads, shared, isCooperative, (size_t) limit});
         Recorder::afterLaunch();

@@ -20,8 +20,8 @@ struct Launch {
     void** arguments;
     unsigned int numBlocks, blockSize;
     std::size_t sharedBytes;
-    bool isCooperative;                 ///< all blocks at once; else one after the other
-    std::size_t sharedLimit = 48 << 10; ///< bytes that a block may have, arrays of declared size included
+    bool isCooperative;      ///< all blocks at once; else one after the other
+    std::size_t sharedLimit; ///< bytes that a block may have, arrays of declared size included
 };
 
 /** What kernels of a module see. */
