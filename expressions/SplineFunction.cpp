@@ -12,7 +12,7 @@ namespace ConstraintPlugin {
 namespace {
 
 // The text that kernels are made of.
-namespace plain {
+namespace inDoubles {
 using mixed = double;
 using std::floor;
 using std::pow;
@@ -23,7 +23,7 @@ using std::sqrt;
 #include "functions.cc"
 #undef GLOBAL
 #undef DEVICE
-} // namespace plain
+} // namespace inDoubles
 
 struct Axis {
     int size;
@@ -83,8 +83,8 @@ std::unique_ptr<Lepton::CustomFunction> SplineFunction::create(const TabulatedFu
 }
 
 double SplineFunction::evaluateDerivative(const double* arguments, const int* order) const {
-    return plain::spline(table->patches.data(), getNumArguments(), arguments, order, table->size.data(),
-                         table->low.data(), table->high.data(), table->periodic);
+    return inDoubles::spline(table->patches.data(), getNumArguments(), arguments, order, table->size.data(),
+                             table->low.data(), table->high.data(), table->periodic);
 }
 
 } // namespace ConstraintPlugin

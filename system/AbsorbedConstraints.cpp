@@ -46,7 +46,7 @@ Place findBody(const ConstraintSet& set, const Constraint& c, const BodyMembersh
 /** What is wrong with a constraint in a body.
  *  @param what  is wrong, after the constraint's name
  *  @param held  what the body says */
-ConstraintProblem problemWith(const ConstraintSet& set, int k, const char* kind, const std::string& what,
+ConstraintProblem problemInBody(const ConstraintSet& set, int k, const char* kind, const std::string& what,
                               const std::string& remedy, double value = ConstraintProblem::none,
                               double bound = ConstraintProblem::none) {
     return problemOf(set, kind, {k}, describeConstraint(set, k) + " " + what, remedy, value, bound);
@@ -108,7 +108,7 @@ Found findChange(const ConstraintSet& set, int k, const CollectedBody& body, con
                                                      : "";
     if (by.empty())
         return {};
-    return problemWith(set, k, "moving", "changes " + by + ", but " + nameOf(body) + has, removeIt, c.rate, 0);
+    return problemInBody(set, k, "moving", "changes " + by + ", but " + nameOf(body) + has, removeIt, c.rate, 0);
 }
 
 /** What contradicts the shape. @param[out] deviation  by ConstraintSet::scale() */
@@ -120,7 +120,7 @@ Found checkListed(const ConstraintSet& set, int k, const CollectedBody& body, co
     const double part = body.force < 0 ? std::max(tolerance, flatnessBound) / 2 : largestShift;
     const InShape shape = measure(c, body, places, part);
     if (shape.isOnALine)
-        return problemWith(set, k, "straight",
+        return problemInBody(set, k, "straight",
                            "has no value in " + nameOf(body) + ", which holds three of its particles on one line.",
                            "Remove it, or choose particles beyond the line.");
     deviation = std::abs(wrapResidual(c.kind, shape.value - c.target)) / set.scale(c);
@@ -132,7 +132,7 @@ Found checkListed(const ConstraintSet& set, int k, const CollectedBody& body, co
          << " in the shape of " << nameOf(body) << ", which has all its particles: off by "
          << (set.hasLengthScale(c) ? 100 * deviation : deviation) << (set.hasLengthScale(c) ? " %" : " rad")
          << ", and rounded coordinates explain " << (set.hasLengthScale(c) ? 100 * bound : bound) << ".";
-    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k, body), deviation, bound);
+    return problemInBody(set, k, "contradictory", what.str(), remedyOf(set, k, body), deviation, bound);
 }
 
 // ---- expressions and distances of centroids
@@ -226,7 +226,7 @@ Found checkCustom(const ConstraintSet& set, int k, const CollectedBody& body, In
         what << "is " << sigma;
     what << " in the shape of " << nameOf(body) << ", which holds it: an error of " << error
          << ", and the tolerance is " << tolerance << ".";
-    return problemWith(set, k, "contradictory", what.str(), remedyOf(set, k, body), error, tolerance);
+    return problemInBody(set, k, "contradictory", what.str(), remedyOf(set, k, body), error, tolerance);
 }
 
 struct Check {

@@ -25,7 +25,7 @@ const char* methodOf(CoordinateKind kind) {
 struct Alchemical {
     ConstraintForce* constraints = new ConstraintForce();
     CoordinateKind kind;
-    double start = valueInBentChain(kind, bentChain), change;
+    double start = valueInBentChain(kind, bentChainPositions), change;
     std::unique_ptr<Simulation> simulation;
 
     Alchemical(CoordinateKind kind, double change, const Setup& setup, double rate = 0, double tolerance = 1e-12)
@@ -39,7 +39,7 @@ struct Alchemical {
         system->addForce(constraints);
         simulation = std::make_unique<Simulation>(std::move(system), makeIntegrator(setup, 0.001, tolerance),
                                                   std::get<0>(setup));
-        simulation->context->setPositions(bentChain);
+        simulation->context->setPositions(bentChainPositions);
     }
     ConstraintIntegrator& integrator() const {
         return *simulation->integrator;
@@ -52,7 +52,7 @@ struct Alchemical {
     }
     /** The potential energy where a projection leads from here. */
     double energyAt(double lambda) const {
-        context().setPositions(bentChain);
+        context().setPositions(bentChainPositions);
         context().setParameter("lambda", lambda);
         integrator().applyConstraints();
         return context().getState(State::Energy).getPotentialEnergy();
@@ -134,7 +134,7 @@ TEST_P(Interpolation, HasTheBitsOfAFixedTarget) {
     b.context().reinitialize();
     a.context().setParameter("lambda", 0.5);
     for (Alchemical* one : {&a, &b}) {
-        one->context().setPositions(bentChain);
+        one->context().setPositions(bentChainPositions);
         one->context().setVelocities(bentChainVelocities);
         one->integrator().step(5);
     }
@@ -214,7 +214,7 @@ TEST_P(Interpolations, StopByNameWhereTheBoxIsTooSmall) {
     a.constraints->setUsesPeriodicBoundaryConditions(true);
     a.simulation->system->setDefaultPeriodicBoxVectors(Vec3(2, 0, 0), Vec3(0, 2, 0), Vec3(0, 0, 2));
     a.context().reinitialize();
-    a.context().setPositions(bentChain);
+    a.context().setPositions(bentChainPositions);
     a.integrator().step(1);
     a.context().setParameter("lambda", 50);
     for (const auto& use : std::vector<std::function<void()>>{[&] { a.integrator().step(1); },
@@ -234,7 +234,7 @@ TEST_P(Interpolations, TurnADihedralThroughAHalfTurn) {
     force->setDihedralInterpolation(0, "turn", 190 * degree);
     system->addForce(force);
     Simulation s(std::move(system), makeIntegrator(setup, 0.001, 1e-9), platform);
-    s.context->setPositions(bentChain);
+    s.context->setPositions(bentChainPositions);
     s.integrator->applyConstraints();
     for (double turn : {0.0, 0.25, 0.5, 0.75, 1.0, -1.0}) {
         s.context->setParameter("turn", turn);
@@ -349,7 +349,7 @@ TEST_P(Interpolations, AreFollowedByTheChildrenOfACompoundIntegrator) {
     const std::unique_ptr<System> system = makeBentChain();
     auto* constraints = new ConstraintForce();
     constraints->addGlobalParameter("lambda", 0);
-    const double start = valueInBentChain(CoordinateKind::Distance, bentChain);
+    const double start = valueInBentChain(CoordinateKind::Distance, bentChainPositions);
     constrainBentChain(*constraints, CoordinateKind::Distance, start, 0);
     constraints->setDistanceInterpolation(0, "lambda", start + 0.02);
     system->addForce(constraints);
@@ -358,7 +358,7 @@ TEST_P(Interpolations, AreFollowedByTheChildrenOfACompoundIntegrator) {
         compound.addIntegrator(
             makeIntegrator({platform, ConstraintIntegrator::Automatic, name}, 0.001, 1e-12).release());
     const auto context = makeContext(*system, compound, platform);
-    context->setPositions(bentChain);
+    context->setPositions(bentChainPositions);
     double lambda = 0;
     for (int child : {0, 1, 2, 0}) {
         compound.setCurrentIntegrator(child);

@@ -142,8 +142,8 @@ TEST(InterpolationApi, RefusesWhatARigidBodyHolds) {
     for (CoordinateKind kind :
          {CoordinateKind::Distance, CoordinateKind::Angle, CoordinateKind::Dihedral, CoordinateKind::Custom}) {
         const std::string message = refusal([kind](ConstraintForce& force, System&) {
-            force.addRigidBody({0, 1, 2, 3}, bentChain);
-            const double value = valueInBentChain(kind, bentChain);
+            force.addRigidBody({0, 1, 2, 3}, bentChainPositions);
+            const double value = valueInBentChain(kind, bentChainPositions);
             constrainBentChain(force, kind, value);
             interpolate(force, kind, 0, "lambda", value);
         });
@@ -160,7 +160,7 @@ TEST(InterpolationApi, RefusesADerivativeThroughADiscreteFunction) {
     system->addForce(force);
     RattleIntegrator integrator(0.001);
     auto context = makeContext(*system, integrator, "Reference");
-    context->setPositions(bentChain);
+    context->setPositions(bentChainPositions);
     expectAll(messageOf([&] { integrator.computeParameterDerivatives(); }),
               {"length", "no derivative", "respect to n"});
     integrator.step(1);

@@ -15,7 +15,7 @@ namespace {
 struct Pulled {
     CoordinateKind kind;
     ConstraintForce* constraints = new ConstraintForce();
-    const Vectors positions = bentChain;
+    const Vectors positions = bentChainPositions;
     double rate;
     std::unique_ptr<Simulation> simulation;
 
@@ -169,7 +169,7 @@ TEST_P(MovingConstraints, StopByNameInTheStepThatWouldLeaveTheirRange) {
                           Case{CoordinateKind::Custom, 0, 2.5, "centroid distance 0", "setCentroidDistanceRate(0"},
                           Case{CoordinateKind::Angle, M_PI, 4.9, "angle 0", "setAngleRate(0"},
                           Case{CoordinateKind::Angle, 0, 4.9, "angle 0", "setAngleRate(0"}}) {
-        const double start = valueInBentChain(c.kind, bentChain), rate = (c.limit - start) / (0.001 * c.steps);
+        const double start = valueInBentChain(c.kind, bentChainPositions), rate = (c.limit - start) / (0.001 * c.steps);
         Pulled pulled(c.kind, rate, setup, 0.001, now, now);
         Simulation& s = *pulled.simulation;
         // All in one call, and beyond: nothing else stops it before.
@@ -200,7 +200,7 @@ TEST_P(MovingConstraints, NameTheEndOfTheirRangeThatTheyNearInSmallSteps) {
                           Case{CoordinateKind::Custom, 0, 0.03, "centroid distance 0", "setCentroidDistanceRate(0"},
                           Case{CoordinateKind::Angle, M_PI, 0.3, "angle 0", "setAngleRate(0"},
                           Case{CoordinateKind::Angle, 0, 0.3, "angle 0", "setAngleRate(0"}}) {
-        const double start = valueInBentChain(c.kind, bentChain), rate = (c.limit - start) / (0.001 * (steps + 0.5));
+        const double start = valueInBentChain(c.kind, bentChainPositions), rate = (c.limit - start) / (0.001 * (steps + 0.5));
         Pulled pulled(c.kind, rate, setup, 0.001, now, now);
         Simulation& s = *pulled.simulation;
         for (int call = 0; call < 2; call++) {

@@ -41,7 +41,7 @@ double relativeBound(const std::string& platform) {
     return 1e-5 + 100 * precisionOf(platform).force;
 }
 
-class Pressures : public testing::TestWithParam<std::tuple<ConstraintTests::Setup, Shape>> {
+class Pressures : public testing::TestWithParam<std::tuple<ConstraintTests::Setup, BoxShape>> {
 protected:
     const ConstraintTests::Setup setup = std::get<0>(GetParam());
     const std::string platform = std::get<0>(setup);
@@ -98,16 +98,16 @@ static std::string nameOfCase(const testing::TestParamInfo<Pressures::ParamType>
 }
 
 INSTANTIATE_TEST_SUITE_P(Integrators, Pressures,
-                         testing::Combine(testing::ValuesIn(setupsOfMost()), testing::Values(Shape::Dodecahedron)),
+                         testing::Combine(testing::ValuesIn(setupsOfMost()), testing::Values(BoxShape::Dodecahedron)),
                          nameOfCase);
 INSTANTIATE_TEST_SUITE_P(Boxes, Pressures,
                          testing::Combine(testing::ValuesIn(oneSetupOfEach(setupsOf("Rattle"))),
-                                          testing::Values(Shape::Rectangular, Shape::Octahedron)),
+                                          testing::Values(BoxShape::Rectangular, BoxShape::Octahedron)),
                          nameOfCase);
 
 namespace {
 
-class UndisturbedRuns : public testing::TestWithParam<std::tuple<ConstraintTests::Setup, Shape>> {
+class UndisturbedRuns : public testing::TestWithParam<std::tuple<ConstraintTests::Setup, BoxShape>> {
 protected:
     const ConstraintTests::Setup setup = std::get<0>(GetParam());
     PressedParticles particles{std::get<1>(GetParam())};
@@ -220,12 +220,12 @@ static std::vector<Setup> repeatingSetups() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pressures, UndisturbedRuns,
-                         testing::Combine(testing::ValuesIn(repeatingSetups()), testing::Values(Shape::Rectangular)),
+                         testing::Combine(testing::ValuesIn(repeatingSetups()), testing::Values(BoxShape::Rectangular)),
                          nameOfCase);
 
 namespace {
 
-class Networks : public testing::TestWithParam<std::tuple<std::string, Shape>> {};
+class Networks : public testing::TestWithParam<std::tuple<std::string, BoxShape>> {};
 
 } // namespace
 
@@ -276,7 +276,7 @@ TEST_P(Networks, HaveTheSamePressureInEveryImage) {
 
 INSTANTIATE_TEST_SUITE_P(Pressures, Networks,
                          testing::Combine(testing::ValuesIn(platformsUnderTest()),
-                                          testing::Values(Shape::Rectangular, Shape::Octahedron, Shape::Dodecahedron)),
+                                          testing::Values(BoxShape::Rectangular, BoxShape::Octahedron, BoxShape::Dodecahedron)),
                          [](const auto& info) {
                              return std::get<0>(info.param) + "_" + nameOf(std::get<1>(info.param));
                          });

@@ -24,7 +24,7 @@ constexpr double tolerance = 1e-5;                       // of constraints
 constexpr double heldTolerance = 1e-6, contradiction = 1e-4;
 /** Iterations after which contradictory held distances are released; largest numbers of iterations and of releases. */
 constexpr int patience = 12, maxIterations = 60, maxReleases = 8;
-constexpr double longestStep = 0.05; // of a particle in one iteration (nm)
+constexpr double longestMove = 0.05; // of a particle in one iteration (nm)
 constexpr double epsilon = 1e-6;
 
 /** Disjoint sets of particles. */
@@ -243,7 +243,7 @@ bool StagedProjection::reach(double fraction, Real3* x) {
             double farthest = 0;
             for (const Real3& s : *step)
                 farthest = std::max(farthest, std::sqrt(dot(s, s)));
-            const double part = std::min(1.0, longestStep / farthest);
+            const double part = std::min(1.0, longestMove / farthest);
             for (std::size_t p = 0; p < now.size(); p++)
                 now[p] += part * (*step)[p];
         }

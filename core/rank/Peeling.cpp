@@ -12,9 +12,9 @@ namespace {
 constexpr int maxNumbers = 6; // of a joined body's motion; more vectors of them are dependent
 
 /** Part of a constraint's gradient. */
-using Vector = std::array<double, maxNumbers>;
+using GradientPart = std::array<double, maxNumbers>;
 
-double dot(const Vector& a, const Vector& b) {
+double dot(const GradientPart& a, const GradientPart& b) {
     double sum = 0;
     for (int i = 0; i < maxNumbers; i++)
         sum += a[i] * b[i];
@@ -22,12 +22,13 @@ double dot(const Vector& a, const Vector& b) {
 }
 
 /** Smallest squared distance of some vectors from the span of those before, the farthest one first. */
-double smallestPivotOf(Vector* vectors, int count) {
+double smallestPivotOf(GradientPart* vectors, int count) {
     double smallest = 1;
     for (int i = 0; i < count; i++) {
         std::iter_swap(vectors + i,
-                       std::max_element(vectors + i, vectors + count,
-                                        [](const Vector& a, const Vector& b) { return dot(a, a) < dot(b, b); }));
+                       std::max_element(vectors + i, vectors + count, [](const GradientPart& a, const GradientPart& b) {
+                           return dot(a, a) < dot(b, b);
+                       }));
         const double pivot = dot(vectors[i], vectors[i]);
         if (!(pivot > 0)) // NaN too
             return 0;
@@ -107,7 +108,7 @@ Peeling peel(const ConstraintSet& set, const std::vector<int>& constraints, cons
     for (std::size_t i = 0; i < queue.size(); i++) {
         const int m = queue[i];
         int rows[maxNumbers], count = 0;
-        Vector gradients[maxNumbers];
+        GradientPart gradients[maxNumbers];
         for (int e = end[m]; e < end[m + 1]; e++) {
             const int s = slots[e], row = rowOf[s];
             if (isTaken[row])

@@ -13,7 +13,7 @@ namespace ConstraintPlugin {
 namespace {
 
 /** Largest relative error that the device projects itself; the host projects larger ones. */
-constexpr double farOff = 0.5;
+constexpr double farOffBound = 0.5;
 
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
 const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}};
@@ -99,7 +99,7 @@ void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     numbers.set("timeScale", settings.timeScale);
     numbers.set("rounding", 8 * settings.positionEpsilon);
     numbers.set("velocityRounding", isSinglePrecision() ? 1e-6 : 1e-14);
-    numbers.set("farOff", farOff);
+    numbers.set("farOff", farOffBound);
     if (solver->getGlobals() != globalsOnDevice) {
         globalsOnDevice = solver->getGlobals();
         program->forgetResponses(); // gradients may depend on them

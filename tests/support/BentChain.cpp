@@ -8,7 +8,7 @@ using namespace OpenMM;
 
 namespace ConstraintTests {
 
-const Vectors bentChain = {{0, 0, 0}, {0.15, 0, 0}, {0.2, 0.14, 0}, {0.33, 0.16, 0.09}};
+const Vectors bentChainPositions = {{0, 0, 0}, {0.15, 0, 0}, {0.2, 0.14, 0}, {0.33, 0.16, 0.09}};
 const Vectors bentChainVelocities = {{0.3, 0.1, 0}, {-0.1, 0.2, 0.1}, {0.5, -0.4, 0.3}, {0, 0.1, -0.2}};
 
 std::unique_ptr<System> makeBentChain() {

@@ -9,7 +9,7 @@
 namespace ConstraintTests {
 
 /** A bent chain of four particles with springs, angles and a torsion, in which any coordinate may be constrained. */
-extern const Vectors bentChain, bentChainVelocities;
+extern const Vectors bentChainPositions, bentChainVelocities;
 std::unique_ptr<OpenMM::System> makeBentChain();
 
 /** The coordinate of the first two, three or four particles; Custom: the distance of the centroids of two pairs. */

@@ -11,7 +11,7 @@ namespace ConstraintTests {
 
 namespace {
 
-double length(const Real3& r) {
+double lengthOf(const Real3& r) {
     return std::sqrt(dot(r, r));
 }
 
@@ -20,24 +20,24 @@ bool isWellPlaced(const Points& points) {
     const int n = (int) points.size();
     const Real3& last = points[n - 1];
     for (int i = 0; i + 1 < n; i++)
-        if (length(last - points[i]) < 0.09)
+        if (lengthOf(last - points[i]) < 0.09)
             return false;
     if (n < 3)
         return true;
     const Real3 edge = points[1] - points[0], normal = cross(edge, points[2] - points[0]);
-    return n == 3 ? length(normal) > 0.09 * length(edge)
-                  : std::abs(dot(normal, last - points[0])) > 0.07 * length(normal);
+    return n == 3 ? lengthOf(normal) > 0.09 * lengthOf(edge)
+                  : std::abs(dot(normal, last - points[0])) > 0.07 * lengthOf(normal);
 }
 
 } // namespace
 
 double angleOf(const Real3& a, const Real3& vertex, const Real3& b) {
-    return std::atan2(length(cross(a - vertex, b - vertex)), dot(a - vertex, b - vertex));
+    return std::atan2(lengthOf(cross(a - vertex, b - vertex)), dot(a - vertex, b - vertex));
 }
 
 double dihedralOf(const Real3& r1, const Real3& r2, const Real3& r3, const Real3& r4) {
     const Real3 a = r1 - r2, b = r2 - r3, c = r3 - r4, m = cross(a, b), n = cross(b, c);
-    return -std::atan2(length(b) * dot(a, n), dot(m, n));
+    return -std::atan2(lengthOf(b) * dot(a, n), dot(m, n));
 }
 
 Points rotatedShape(const Points& places, unsigned seed) {
@@ -250,9 +250,9 @@ std::unique_ptr<System> JoinedSystem::toOpenMM(Held held, bool periodic) const {
                 each += first[k];
             const auto at = [&](int s) { return start[p[s]]; };
             if (join.kind == Join::SystemDistance)
-                system->addConstraint(p[0], p[1], length(at(0) - at(1)));
+                system->addConstraint(p[0], p[1], lengthOf(at(0) - at(1)));
             else if (join.kind == Join::Distance)
-                joining->addDistance(p[0], p[1], length(at(0) - at(1)));
+                joining->addDistance(p[0], p[1], lengthOf(at(0) - at(1)));
             else if (join.kind == Join::Angle)
                 joining->addAngle(p[0], p[1], p[2], angleOf(at(0), at(1), at(2)));
             else if (join.kind == Join::Dihedral)
@@ -267,13 +267,13 @@ std::unique_ptr<System> JoinedSystem::toOpenMM(Held held, bool periodic) const {
                 }
                 joining->addCentroidDistance(std::vector<int>(p.begin(), p.begin() + join.firstGroup),
                                              std::vector<int>(p.begin() + join.firstGroup, p.end()),
-                                             length((1 / mass[0]) * centre[0] - (1 / mass[1]) * centre[1]));
+                                             lengthOf((1 / mass[0]) * centre[0] - (1 / mass[1]) * centre[1]));
             } else {
                 auto* sphere = new CustomConstraintForce(1, "sqrt((x1-a)^2+(y1-b)^2+(z1-c)^2)-d");
                 for (const char* name : {"a", "b", "c", "d"})
                     sphere->addPerConstraintParameter(name);
                 const Real3 centre = at(0) - Real3{0.1, 0.2, 0.25};
-                sphere->addConstraint(p, {centre.x, centre.y, centre.z, length(at(0) - centre)});
+                sphere->addConstraint(p, {centre.x, centre.y, centre.z, lengthOf(at(0) - centre)});
                 system->addForce(sphere);
             }
         }
@@ -294,7 +294,7 @@ std::unique_ptr<System> JoinedSystem::toOpenMM(Held held, bool periodic) const {
     }
     if (held == Held::ByDistances)
         for (const auto& [i, j] : pairs)
-            holding->addDistance(i, j, length(start[i] - start[j]));
+            holding->addDistance(i, j, lengthOf(start[i] - start[j]));
     system->addForce(holding);
     return system;
 }
@@ -308,7 +308,7 @@ void JoinedSystem::addSprings(System& system, double k, bool periodic) const {
             for (int separation : {1, 3, 5})
                 if (i + separation < n) {
                     const int p = first[part] + i, q = p + separation;
-                    const float rest = (float) ((separation == 3 ? 1.2 : 1) * length(start[p] - start[q]));
+                    const float rest = (float) ((separation == 3 ? 1.2 : 1) * lengthOf(start[p] - start[q]));
                     springs->addBond(p, q, rest, k);
                 }
     }
@@ -345,7 +345,7 @@ double JoinedSystem::deformation(const Vectors& x) const {
         for (std::size_t i = 0; i < body.size(); i++)
             for (std::size_t j = 0; j < i; j++) {
                 const Vec3 d = x[body[i]] - x[body[j]];
-                const double change = std::abs(std::sqrt(d.dot(d)) - length(start[body[i]] - start[body[j]]));
+                const double change = std::abs(std::sqrt(d.dot(d)) - lengthOf(start[body[i]] - start[body[j]]));
                 if (!(change <= largest)) // or it is not a number
                     largest = change;
             }

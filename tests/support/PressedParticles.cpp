@@ -172,16 +172,16 @@ Vectors toMatrix(const Vectors& r, const Vectors& v, const System& system) {
 
 } // namespace
 
-std::string nameOf(Shape shape) {
+std::string nameOf(BoxShape shape) {
     return std::array<const char*, 3>{"Rectangular", "Octahedron", "Dodecahedron"}[(int) shape];
 }
 
-Vectors boxVectors(Shape shape, double width) {
+Vectors boxVectors(BoxShape shape, double width) {
     Vectors box = {Vec3(1, 0, 0), Vec3(0, 1.1, 0), Vec3(0, 0, 0.9)};
-    if (shape == Shape::Octahedron)
+    if (shape == BoxShape::Octahedron)
         box = {Vec3(1, 0, 0), Vec3(1 / 3.0, 2 * std::sqrt(2.0) / 3, 0),
                Vec3(-1 / 3.0, std::sqrt(2.0) / 3, std::sqrt(6.0) / 3)};
-    if (shape == Shape::Dodecahedron)
+    if (shape == BoxShape::Dodecahedron)
         box = {Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0.5, 0.5, std::sqrt(2.0) / 2)};
     for (Vec3& v : box)
         v *= width;
@@ -238,7 +238,7 @@ Vectors PressedParticles::rateOfPositionsTimesMomenta(const Simulation& now) con
     return rate;
 }
 
-SpanningNetwork::SpanningNetwork(Shape shape) : box(boxVectors(shape, 2.4)) {
+SpanningNetwork::SpanningNetwork(BoxShape shape) : box(boxVectors(shape, 2.4)) {
     constexpr int n = 4;
     Random random(9);
     const auto at = [](int i, int j, int k) { return (i % n * n + j % n) * n + k % n; };

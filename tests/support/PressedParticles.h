@@ -9,15 +9,15 @@ namespace ConstraintTests {
 
 struct Probe;
 
-enum class Shape { Rectangular, Octahedron, Dodecahedron };
-std::string nameOf(Shape shape);
+enum class BoxShape { Rectangular, Octahedron, Dodecahedron };
+std::string nameOf(BoxShape shape);
 /** Box vectors of a width (nm): a truncated octahedron or a rhombic dodecahedron lies on bounds of the reduced form. */
-Vectors boxVectors(Shape shape, double width);
+Vectors boxVectors(BoxShape shape, double width);
 
 /** A drop of particles that crosses the faces of a wide box: constraints of every kind, rigid bodies, free and joined,
  *  and virtual sites, with anharmonic springs between all of them. Nothing interacts with an image. */
 struct PressedParticles {
-    Shape shape;
+    BoxShape shape;
     Probe* probe = nullptr; ///< not null: a ProbeForce
     bool hasBarostat = false;
 
@@ -35,7 +35,7 @@ struct SpanningNetwork {
     std::vector<std::pair<int, int>> bonds;
     std::vector<std::array<int, 3>> angles;
 
-    explicit SpanningNetwork(Shape shape);
+    explicit SpanningNetwork(BoxShape shape);
     double volume() const {
         return box[0][0] * box[1][1] * box[2][2];
     }
