@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+# SPDX-License-Identifier: MIT
+#
+# join_sources(VARIABLE SIZE SOURCE...): groups of SIZE sources that are compiled at once, which saves the time to read headers
+# and to instantiate templates; the sources themselves without JOIN_SOURCES. Unlike with CMake's UNITY_BUILD, each source is in
+# a namespace of its own, so two may have functions of the same name. What they include comes first, outside of these. So a
+# source may not reopen a namespace of its headers.
+function(join_sources variable size)
+    if(NOT JOIN_SOURCES)
+        set(${variable} ${ARGN} PARENT_SCOPE)
+        return()
+    endif()
+    set(joined "")
+    list(LENGTH ARGN left)
+    math(EXPR last "(${left} - 1) / ${size}")
+    foreach(group RANGE ${last})
+        math(EXPR begin "${group} * ${size}")
+        list(SUBLIST ARGN ${begin} ${size} sources)
+        set(headers "")
+        set(bodies "")
+        foreach(source ${sources})
+            get_filename_component(source "${source}" ABSOLUTE)
+            get_filename_component(folder "${source}" DIRECTORY)
+            get_filename_component(name "${source}" NAME_WE)
+            set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+            file(STRINGS "${source}" includes REGEX "^#include (<.*>|\".*[.]h\")$")
+            foreach(include ${includes})
+                string(REGEX REPLACE "^#include \"(.*)\"$" "\\1" own "${include}")
+                if(EXISTS "${folder}/${own}")
+                    set(include "#include \"${folder}/${own}\"")
+                endif()
+                list(APPEND headers "${include}")
+            endforeach()
+            string(APPEND bodies "\nnamespace ${name} {\n#include \"${source}\"\n}\n")
+        endforeach()
+        list(REMOVE_DUPLICATES headers)
+        list(JOIN headers "\n" headers)
+        set(file "${CMAKE_CURRENT_BINARY_DIR}/joined/${group}.cpp")
+        file(GENERATE OUTPUT "${file}" CONTENT "${headers}\n${bodies}")
+        list(APPEND joined "${file}")
+    endforeach()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # GCC takes included sources for headers
+        set_source_files_properties(${joined} PROPERTIES COMPILE_OPTIONS -Wno-subobject-linkage)
+    endif()
+    set(${variable} ${joined} PARENT_SCOPE)
+endfunction()
