@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fnmatch.h>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <string>
@@ -43,10 +44,32 @@ static void compileFast() {
     setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
 }
 
+/** A filter: of each suite the first test of a pattern that is not of another one, as "*OpenCLSingle*-*Ensemble*". */
+static std::string firstOfEachSuite(const std::string& patterns) {
+    const std::size_t dash = patterns.find('-');
+    const std::string wanted = patterns.substr(0, dash),
+                      unwanted = dash == std::string::npos ? "" : patterns.substr(dash + 1);
+    const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+    std::string filter;
+    for (int i = 0; i < all.total_test_suite_count(); i++) {
+        const testing::TestSuite& suite = *all.GetTestSuite(i);
+        for (int j = 0; j < suite.total_test_count(); j++) {
+            const std::string name = std::string(suite.name()) + "." + suite.GetTestInfo(j)->name();
+            if (fnmatch(wanted.c_str(), name.c_str(), 0) == 0 && fnmatch(unwanted.c_str(), name.c_str(), 0) != 0) {
+                filter += (filter.empty() ? "" : ":") + name;
+                break;
+            }
+        }
+    }
+    return filter;
+}
+
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     if (std::getenv("GTEST_LIST_TESTS") != nullptr) // GoogleTest has it as an option only
         testing::GTEST_FLAG(list_tests) = true;
+    if (const char* patterns = std::getenv("CONSTRAINTS_TEST_FIRST_OF_EACH_SUITE"))
+        testing::GTEST_FLAG(filter) = firstOfEachSuite(patterns);
     compileFast();
     try {
         loadPlatforms();

@@ -3,13 +3,17 @@
 """Leave out the barriers and fences of our kernels one by one, and see which of these the emulator notices.
 
     python tests/emulator/mutants.py BUILD [NAME...]    # all, or those of these names, as worstOfBlock:2
+    python tests/emulator/mutants.py BUILD --entries [NAME...]    # by each entry of ctest that scripts/test.sh runs
 
 Each runs on the emulator with ThreadSanitizer: what finds it is a data race, threads that wait for others, or a wrong
-result. Prints a table and exits with nonzero if one is not found that SURVIVES does not name.
+result. Prints a table and exits with nonzero if one is not found that SURVIVES does not name. With --entries what each
+entry finds is written to mutants.json here, for ../timings.py.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import subprocess
@@ -18,6 +22,10 @@ import tempfile
 from pathlib import Path
 
 from barriers import ANY, barriers
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from entries import Entry, entries
 
 KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
 # Tests that run the grid, the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
@@ -54,18 +62,57 @@ def finding(build: Path, name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | emulated(build, Path(folder)) | {"EMULATOR_WITHOUT": name}
         for tests in TESTS:
-            command = [str(build / "tests/emulator/TestEmulator"), f"--gtest_filter={tests}", "--gtest_fail_fast"]
-            try:
-                result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-            except subprocess.TimeoutExpired:
-                return "does not end"
-            output = result.stdout + result.stderr
-            for sign in ("data race", "threads wait", "threads of a block wait"):
-                if sign in output:
-                    return sign
-            if result.returncode != 0:
-                return "a wrong result"
+            command = [str(build / "tests/emulator/TestEmulator"), f"--gtest_filter={tests}"]
+            if found := sign_of(command, environment, 300):
+                return found
     return ""
+
+
+def sign_of(command: list[str], environment: dict[str, str], limit: float) -> str:
+    """What a program with GoogleTest says of a fault, within so many seconds."""
+    try:
+        result = subprocess.run(
+            [*command, "--gtest_fail_fast"], env=environment, capture_output=True, text=True, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    output = result.stdout + result.stderr
+    for sign in ("data race", "threads wait", "threads of a block wait"):
+        if sign in output:
+            return sign
+    return "" if result.returncode == 0 else "a wrong result"
+
+
+def finding_of(entry: Entry, name: str) -> str:
+    """What an entry of ctest says without this barrier. OpenMM keeps what was compiled by the text with all of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = {
+            "OPENMM_CACHE_DIR": folder,
+            "TMPDIR": folder,
+            "EMULATOR_WITHOUT": name,
+            "TSAN_OPTIONS": "halt_on_error=1",
+        }
+        return sign_of(list(entry.command), entry.variables() | own, 3600)
+
+
+def find_by_entries(build: Path, wanted: list[str]) -> None:
+    """Which entries find which mutants: fills mutants.json, where those that it has already are left."""
+    path = Path(__file__).with_name("mutants.json")
+    found = json.loads(path.read_text()) if path.exists() else {}
+    those = [
+        entry
+        for entry in entries(build)
+        if any(word.startswith("EMULATOR_CACHE") for word in entry.environment)
+        and not any(word.startswith("EMULATOR_WITHOUT") for word in entry.environment)
+        and {"quick", "full"} & {*entry.labels}
+    ]
+    for name in wanted:
+        of_name = found.setdefault(name, {})
+        for entry in those:
+            if entry.name not in of_name:
+                of_name[entry.name] = finding_of(entry, name)
+                print(f"{name:24}{entry.name:28}{of_name[entry.name]}", flush=True)
+                path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def emulated(build: Path, cache: Path) -> dict[str, str]:
@@ -87,12 +134,20 @@ def emulated(build: Path, cache: Path) -> dict[str, str]:
 
 def main() -> int:
     """The exit status."""
-    build, *wanted = sys.argv[1:]
-    if found := finding(Path(build).resolve(), ""):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path, metavar="BUILD")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--entries", action="store_true")
+    arguments = parser.parse_args()
+    build, wanted = arguments.build.resolve(), arguments.names or names()
+    if arguments.entries:
+        find_by_entries(build, wanted)
+        return 0
+    if found := finding(build, ""):
         raise SystemExit(f"the tests do not pass with all barriers: {found}")
     missed = 0
-    for name in wanted or names():
-        found = finding(Path(build).resolve(), name)
+    for name in wanted:
+        found = finding(build, name)
         reason = "" if found else SURVIVES.get(name, "NOT FOUND")
         missed += reason == "NOT FOUND"
         print(f"{name:24}{found or reason}", flush=True)

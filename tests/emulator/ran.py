@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Every kernel of this plugin was run by the emulator: reads what its driver noted in EMULATOR_LOG.
 
-ran.py LOG
+ran.py LOG...
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ COMPOSED = re.compile(r"(small|thread|block|grid|partOf|body|bodyPart)(?:Cluster
 GROUPS = {"small", "thread", "block", "grid", "partOf", "body", "bodyPart"}
 
 
+def named_kernels() -> set[str]:
+    """Those whose names stand in the texts."""
+    texts = (path.read_text() for path in KERNELS.glob("*.cc"))
+    return {name for text in texts for name in re.findall(r"^KERNEL void (\w+)\(", text, re.M)}
+
+
 def main() -> int:
-    """1 if a kernel was not run, or if the log lacks a thread group."""
-    lines = {tuple(line.split()) for line in Path(sys.argv[1]).read_text().splitlines()}
-    named = {
-        name for path in KERNELS.glob("*.cc") for name in re.findall(r"^KERNEL void (\w+)\(", path.read_text(), re.M)
-    }
+    """1 if a kernel was not run, or if the logs lack a thread group."""
+    lines = {tuple(line.split()) for log in sys.argv[1:] for line in Path(log).read_text().splitlines()}
+    named = named_kernels()
     composed = {name for what, name in lines if what == "has" and COMPOSED.fullmatch(name)}
     missing = sorted(name for name in named | composed if ("ran", name) not in lines)
     absent = sorted(GROUPS - {match[1] for name in composed if (match := COMPOSED.fullmatch(name))})
