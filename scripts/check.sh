@@ -2,16 +2,21 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 #
-# What takes too long for every change: the C++ tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the host's
-# platforms, in build/sanitized; clang-tidy, in build/tidy; kernels on simulated devices that report data races: those of
-# OpenCL under oclgrind, those of CUDA on the emulator (tests/emulator) with AddressSanitizer, UndefinedBehaviorSanitizer
-# and ThreadSanitizer; the tests on OpenCL in the precisions that test.sh leaves out. Exits with nonzero if anything failed,
-# and says what.
+# What takes too long for every change. Exits with nonzero if anything failed, and says what.
 #
-#   bash scripts/check.sh              # all five
-#   bash scripts/check.sh --fuzz 60    # and for 60 s, with sanitizers: damaged input other than TestFuzz has each time
-#   bash scripts/check.sh --only NAME  # sanitizers, tidy, oclgrind, emulator or precisions; sample or oclgrind-sample: some
-#                                      # of these tests; mutants: whether each barrier that is removed is noticed
+#   bash scripts/check.sh              # all of the following; hours
+#   bash scripts/check.sh --only NAME  # one of these:
+#     sanitizers  # the C++ tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the host, in build/sanitized
+#     tidy        # clang-tidy, in build/tidy
+#     oclgrind    # kernels on a simulated OpenCL device that reports data races
+#     emulator    # kernels of CUDA on the emulator (tests/emulator) with AddressSanitizer, UndefinedBehaviorSanitizer and
+#                 # ThreadSanitizer
+#     emulated    # what test.sh leaves out of the tests on the emulator
+#     precisions  # the tests on OpenCL in single and double precision
+#     compiled    # all kernels by NVRTC and ptxas for sm_90
+#     mutants     # whether each barrier that is removed is noticed, on both simulated devices
+#     sample, oclgrind-sample    # some tests of sanitizers and of oclgrind, which test.sh --full runs
+#   bash scripts/check.sh --fuzz 60    # also damaged input other than TestFuzz has each time, with sanitizers, for 60 s
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
@@ -27,8 +32,8 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 case $only in
-"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | precisions | mutants) ;;
-*) die "--only $only: there are sanitizers, sample, tidy, oclgrind, oclgrind-sample, emulator, precisions and mutants" ;;
+"" | sanitizers | sample | tidy | oclgrind | oclgrind-sample | emulator | emulated | precisions | compiled | mutants) ;;
+*) die "--only $only: see the head of scripts/check.sh for the names" ;;
 esac
 
 # Whether the part of any of these names is wanted.
@@ -37,7 +42,7 @@ wants() {
 }
 
 if wants tidy; then setup_machine tidy; elif wants sanitizers sample; then setup_machine sanitizers; fi
-if wants oclgrind oclgrind-sample emulator mutants; then setup oclgrind; elif wants precisions; then setup tests; else
+if wants oclgrind oclgrind-sample mutants; then setup oclgrind; elif wants emulator emulated precisions compiled; then setup tests; else
     find_python && setup_venv
 fi
 export PATH=$venv/bin:$PATH
@@ -72,8 +77,8 @@ run_fuzz() {
 }
 
 tidy() {
-    # Without precompiled headers, which clang cannot read: so it is seen that files include what they use.
-    configure "$build/tidy" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON &&
+    # Each file by itself, without precompiled headers, which clang cannot read: so it is seen that files include what they use.
+    configure "$build/tidy" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DJOIN_SOURCES=OFF &&
         git ls-files -z --cached --others --exclude-standard -- core expressions system openmmapi serialization platforms |
         grep -z '\.cpp$' |
         xargs -0 --no-run-if-empty -n 1 -P "$jobs" clang-tidy -p "$build/tidy" --quiet --extra-arg=-Wno-unknown-warning-option
@@ -95,19 +100,24 @@ fi
 if [ "$only" = oclgrind-sample ]; then
     check "Some kernels under oclgrind" "$venv/bin/python" tests/oclgrind/run.py --quick
 fi
-if wants emulator && [ "$(uname -m)" != x86_64 ]; then
+# In the build folder of test.sh, on all platforms.
+ctest_of() {
+    env -u CONSTRAINTS_TEST_PLATFORMS \
+        ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex "$1"
+}
+if wants emulator emulated && [ "$(uname -m)" != x86_64 ]; then
     say "The emulator runs on x86-64 only: left out"
-elif wants emulator; then
-    check "Kernels on the emulator, with sanitizers (ctest -L detectors)" env -u CONSTRAINTS_TEST_PLATFORMS \
-        ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex detectors
+else
+    if wants emulator; then check "Kernels on the emulator, with sanitizers (ctest -L detectors)" ctest_of detectors; fi
+    if wants emulated; then check "More kernels on the emulator (ctest -L emulated)" ctest_of emulated; fi
 fi
 if wants precisions; then
-    check "C++ tests on OpenCL, double precision (ctest -L precisions)" env -u CONSTRAINTS_TEST_PLATFORMS \
-        ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$jobs" --label-regex precisions
+    check "C++ tests on OpenCL, single and double precision (ctest -L precisions)" ctest_of precisions
     check "Python tests on OpenCL, single precision" env CONSTRAINTS_TEST_PLATFORM=OpenCL \
-        CONSTRAINTS_TEST_PRECISION=single python -m pytest tests/python -q -n "$jobs" -m platform
+        CONSTRAINTS_TEST_PRECISION=single python -m pytest tests/python -q -n "$jobs" -m "platform and not statistics"
 fi
-if [ "$only" = mutants ]; then
+if wants compiled; then check "All kernels by NVRTC (ctest -L compiled)" ctest_of compiled; fi
+if wants mutants; then
     check "OpenCL's kernels without each of their barriers" \
         "$venv/bin/python" tests/oclgrind/mutants.py barriers --build "$build"
     check "CUDA's kernels without each of their barriers and fences" env -u CONSTRAINTS_TEST_PLATFORMS \

@@ -170,8 +170,8 @@ setup_machine() {
 # ---- .venv -------------------------------------------------------------------------------------------------------
 
 # What pyproject.toml asks for, one requirement a line: the list stands only there. Without an argument: everything to
-# build, to run and to test (so neither Sphinx nor openmmtools, which brings much that nothing here needs), and a pip that
-# knows the option -C, which Debian 12's does not. With one: that extra, or what `build` needs.
+# build, to run and to test (so neither Sphinx nor openmmtools, which brings much that nothing here needs). With one: that
+# extra, or what `build` needs, with a pip that knows the option -C, which Debian 12's does not.
 requirements() {
     local interpreter=$venv/bin/python # 3.10 has tomli only in its pip, which a system's Python may lack
     [ -x "$interpreter" ] || interpreter=$python
@@ -185,25 +185,26 @@ with open(sys.argv[1], "rb") as file:
     data = tomllib.load(file)
 extras = data["project"]["optional-dependencies"]
 if sys.argv[2:] == ["build"]:
-    print(*data["build-system"]["requires"], sep="\n")
+    print("pip>=23.1", *data["build-system"]["requires"], sep="\n")
 elif len(sys.argv) > 2:
     print(*extras[sys.argv[2]], sep="\n")
 else:
-    print("pip>=23.1", *data["build-system"]["requires"], *data["project"]["dependencies"],
+    print(*data["build-system"]["requires"], *data["project"]["dependencies"],
           *(r for name, extra in extras.items() if name not in ("benchmark", "browser", "docs", "gpu") for r in extra), sep="\n")
 PY
 }
 
 # Installs into .venv what requirements() says, unless that was done before.
 install_requirements() {
-    local stamp=$venv/.requirements${1:+-$1}
-    requirements "$@" >"$venv/.wanted"
-    cmp -s "$venv/.wanted" "$stamp" && return
+    local stamp=$venv/.requirements${1:+-$1} wanted=$venv/.wanted${1:+-$1}
+    requirements "$@" >"$wanted"
+    cmp -s "$wanted" "$stamp" && return
     say "Installing what pyproject.toml asks for${1:+ ($1)}"
-    "$venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check -r "$venv/.wanted"
-    mv "$venv/.wanted" "$stamp"
+    "$venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check -r "$wanted"
+    mv "$wanted" "$stamp"
 }
 
+# Makes it, and installs what requirements() says with this argument.
 setup_venv() {
     local wanted
     wanted=$("$python" -c 'import sys; print(sys.version)')
@@ -211,7 +212,8 @@ setup_venv() {
         say "Creating .venv with $python"
         "$python" -m venv --clear "$venv"
     fi
-    install_requirements
+    install_requirements build
+    install_requirements "$@"
 }
 
 # ---- the package -------------------------------------------------------------------------------------------------
@@ -227,43 +229,51 @@ setup_package() {
         return
     fi
     say "Building the package"
+    local start=$SECONDS
     touch "$venv/.started" # what is edited while the compiler runs is built the next time
     PATH=$venv/bin:$PATH "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation \
         --no-deps --force-reinstall -C build-dir="$build" \
         ${1:+-C cmake.define.BUILD_TESTING=$testing -C cmake.define.BUILD_BENCHMARKS=$testing} "$root"
+    note_seconds passed "$start" "Compiling"
     mv "$venv/.started" "$stamp"
     [ "$testing" = OFF ] || cp -p "$stamp" "$venv/.installed"
 }
 
 setup() {
     find_python
-    local venv_job=
+    local job=
     if [ -n "$python" ] && python_has_venv "$python"; then # side by side with apt
-        setup_venv &
-        venv_job=$!
+        setup_venv build &
+        job=$!
     fi
     setup_machine "$@"
-    if [ -n "$venv_job" ]; then wait "$venv_job"; else setup_venv; fi
+    if [ -n "$job" ]; then wait "$job"; else setup_venv build; fi
+    install_requirements & # side by side with the compiler
+    job=$!
     setup_package ${1:+tests}
+    wait "$job"
 }
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 
 summary=()
 failed=0
+# note_seconds RESULT START NAME: a line of the summary
+note_seconds() { summary+=("$(printf '%-8s %4d s  %s' "$1" $((SECONDS - $2)) "$3")"); }
 # check NAME COMMAND...: runs it, goes on after a failure
 check() {
     local name=$1 start=$SECONDS result=passed
     shift
     say "$name"
     "$@" || { result=FAILED; failed=1; }
-    summary+=("$(printf '%-8s %4d s  %s' "$result" $((SECONDS - start)) "$name")")
+    note_seconds "$result" "$start" "$name"
 }
 
-# Prints what check() ran, and exits with nonzero if anything failed.
+# finish_checks [FILE]: prints what check() ran, also to the file, and exits with nonzero if anything failed.
 finish_checks() {
     say "Summary"
+    note_seconds total 0 "with set-up"
     printf '    %s\n' "${summary[@]}"
-    printf '    total    %4d s\n' "$SECONDS"
+    [ $# -eq 0 ] || printf '%s\n' "${summary[@]}" >"$1"
     exit "$failed"
 }
