@@ -47,8 +47,8 @@ Place findBody(const ConstraintSet& set, const Constraint& c, const BodyMembersh
  *  @param what  is wrong, after the constraint's name
  *  @param held  what the body says */
 ConstraintProblem problemInBody(const ConstraintSet& set, int k, const char* kind, const std::string& what,
-                              const std::string& remedy, double value = ConstraintProblem::none,
-                              double bound = ConstraintProblem::none) {
+                                const std::string& remedy, double value = ConstraintProblem::none,
+                                double bound = ConstraintProblem::none) {
     return problemOf(set, kind, {k}, describeConstraint(set, k) + " " + what, remedy, value, bound);
 }
 
@@ -121,8 +121,8 @@ Found checkListed(const ConstraintSet& set, int k, const CollectedBody& body, co
     const InShape shape = measure(c, body, places, part);
     if (shape.isOnALine)
         return problemInBody(set, k, "straight",
-                           "has no value in " + nameOf(body) + ", which holds three of its particles on one line.",
-                           "Remove it, or choose particles beyond the line.");
+                             "has no value in " + nameOf(body) + ", which holds three of its particles on one line.",
+                             "Remove it, or choose particles beyond the line.");
     deviation = std::abs(wrapResidual(c.kind, shape.value - c.target)) / set.scale(c);
     const double bound = shape.bound / set.scale(c);
     if (deviation <= bound)
