@@ -3,26 +3,23 @@
 """What ARCHITECTURE.md says of the sources is true."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from index import listed_folders
+
 ROOT = Path(__file__).parents[2]
-
-
-def listed_folders() -> list[str]:
-    """The folders of the library, as CMakeLists.txt lists them: each uses those before it."""
-    text = (ROOT / "CMakeLists.txt").read_text()
-    listed = re.sub(r"#.*", "", re.search(r"set\(folders\n(.*?)\)", text, re.DOTALL).group(1))
-    return listed.split()
-
-
+LISTED = listed_folders(ROOT)
 PUBLIC = "openmmapi/include/openmmconstraints"
 #: From the ground up. Public headers are plain declarations: all but core may include them.
 FLOORS = [
-    *(folder for folder in listed_folders() if folder.startswith("core/")),
+    *(folder for folder in LISTED if folder.startswith("core/")),
     PUBLIC,
-    *(folder for folder in listed_folders() if not folder.startswith("core/")),
+    *(folder for folder in LISTED if not folder.startswith("core/")),
     *(f"platforms/{name}" for name in ("reference", "common", "opencl", "cuda")),
 ]
 
@@ -57,7 +54,7 @@ def test_files_have_names_of_their_own():
 
 def test_every_folder_of_the_library_is_in_the_tree():
     tree = (ROOT / "ARCHITECTURE.md").read_text()
-    for folder in listed_folders():
+    for folder in LISTED:
         assert re.search(rf"^(  )?({re.escape(folder)}|{Path(folder).name})/ ", tree, re.MULTILINE) or (
             Path(folder).name == "src" and re.search(rf"^{Path(folder).parent}/ ", tree, re.MULTILINE)
         ), folder
