@@ -25,7 +25,10 @@ def named_kernels() -> set[str]:
 
 def main() -> int:
     """1 if a kernel was not run, or if the logs lack a thread group."""
-    lines = {tuple(line.split()) for log in sys.argv[1:] for line in Path(log).read_text().splitlines()}
+    logs = sys.argv[1:]
+    if absent := [log for log in logs if not Path(log).exists()]:
+        raise SystemExit(f"there is no {' nor '.join(absent)}: run `ctest -L quick` before `ctest -L full`")
+    lines = {tuple(line.split()) for log in logs for line in Path(log).read_text().splitlines()}
     named = named_kernels()
     composed = {name for what, name in lines if what == "has" and COMPOSED.fullmatch(name)}
     missing = sorted(name for name in named | composed if ("ran", name) not in lines)
