@@ -5,6 +5,8 @@ import os
 # Where a test names no platform (platforms.py names the one under test): not OpenCL on a CPU, which is slow, in single
 # precision, and crashes in OpenMM's minimizer (PoCL 3.1). Commands that tests start inherit it.
 os.environ.setdefault("OPENMM_DEFAULT_PLATFORM", "CPU")
+# NumPy's matrices are small here: threads that wait for each other take most of the time where a core is busy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import openmm
 import pytest
