@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""A user's script, which continues from its checkpoint: python interrupted.py FOLDER LAST_STEP [KILLED_AT]"""
+"""A run of a user, which continues from its checkpoint."""
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import openmm as mm
@@ -57,7 +56,3 @@ def main(folder: Path, last: int, killed_at: int) -> None:
     if killed_at:
         simulation.reporters.append(Killer(killed_at))
     simulation.step(last - simulation.currentStep)
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0)

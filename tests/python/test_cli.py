@@ -14,7 +14,7 @@ from pathlib import Path
 
 import openmm as mm
 import pytest
-from command import assert_one_sentence, command
+from command import assert_one_sentence, command, fresh_command
 
 from openmmconstraints import _build_info
 
@@ -45,8 +45,9 @@ def test_help_has_an_example(name):
     assert f"openmm-constraints {' '.join(name)}".strip() in result.stdout
 
 
-def test_version_is_the_installed_one():
-    assert command("--version").stdout == f"openmm-constraints {version('openmm-constraints')}\n"
+@pytest.mark.parametrize("run", [command, fresh_command])
+def test_version_is_the_installed_one(run):
+    assert run("--version").stdout == f"openmm-constraints {version('openmm-constraints')}\n"
 
 
 def test_console_script_is_installed():
@@ -199,23 +200,29 @@ OUTPUTS = [
 ]
 
 
+def assert_output_fails_in_silence(result, name, output):
+    """A full disk is told in one line; the reader of a pipe has closed it, and knows."""
+    full = f"openmm-constraints {name}: cannot write the output: No space left on device."
+    assert result.stderr.splitlines() == ([full] if output == "full" else [])
+    assert result.returncode == (0 if output == "closed" else 1)
+
+
 @pytest.mark.parametrize("output", ["full", "unread", "closed"])
 @pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)
 def test_output_that_cannot_be_written_is_no_traceback(words, output, tmp_path, system_file):
     script = tmp_path / "script.py"
     script.write_text("")  # what a script writes itself fails as in Python
-    words = [str({"SYSTEM": system_file, "SCRIPT": script}.get(word, word)) for word in words]
-    redirection = {"full": ">/dev/full", "unread": "", "closed": ">&-"}[output]
-    line = f"exec {shlex.join([sys.executable, '-m', 'openmmconstraints', *words])} {redirection}"
+    words = [{"SYSTEM": system_file, "SCRIPT": script}.get(word, word) for word in words]
+    assert_output_fails_in_silence(command(*words, output=output), words[0], output)
+
+
+@pytest.mark.parametrize(("output", "redirection"), [("full", ">/dev/full"), ("unread", ""), ("closed", ">&-")])
+def test_an_interpreter_that_cannot_write_ends_without_a_traceback(output, redirection, system_file):
+    """Which flushes its streams in the end, and starts without one that is closed."""
+    line = f"exec {shlex.join([sys.executable, '-m', 'openmmconstraints', 'info', str(system_file)])} {redirection}"
     with subprocess.Popen(line, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
         said = process.stderr.read()
-    if output == "full":
-        assert said.splitlines() == [
-            f"openmm-constraints {words[0]}: cannot write the output: No space left on device."
-        ]
-    else:
-        assert said == ""
-    assert process.returncode == (0 if output == "closed" else 1)
+    assert_output_fails_in_silence(subprocess.CompletedProcess(line, process.returncode, None, said), "info", output)

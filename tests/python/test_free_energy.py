@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import openmm as mm
 import openmm.app as app
+import platforms
 import pytest
 from chains import (
     DIHEDRAL,
@@ -23,6 +24,7 @@ from chains import (
     free_energy,
     mean_force,
 )
+from command import FORKS
 from openmm import unit
 from platforms import FEWER, LARGER, NAME, PROPERTIES, under_test
 
@@ -254,7 +256,7 @@ def in_sequence():
 def test_processes_give_what_a_sequence_gives(in_sequence, tmp_path):
     assert readings(short_windows()) == in_sequence
     assert readings(short_windows(seed=6)) != in_sequence
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+    with ProcessPoolExecutor(2, FORKS if platforms.IS_REFERENCE else multiprocessing.get_context("spawn")) as executor:
         assert readings(short_windows(executor, folder=tmp_path / "windows")) == in_sequence
     files = sorted((tmp_path / "windows").iterdir())
     assert [file.name for file in files] == [f"window-00{i}.csv" for i in range(3)]

@@ -5,13 +5,12 @@
 import bz2
 import gzip
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
+import interrupted
 import numpy as np
 import openmm as mm
 import pytest
+from command import forked
 from openmm import app
 
 import openmmconstraints as mc
@@ -19,10 +18,9 @@ from openmmconstraints.freeenergy import Distance, mean_force_profile, read_mean
 from openmmconstraints.reporters.rows import latest
 
 
-def run(folder, *steps):
+def run(folder, last, killed_at=0):
     folder.mkdir(exist_ok=True)
-    script = Path(__file__).parent / "interrupted.py"
-    return subprocess.run([sys.executable, script, folder, *map(str, steps)], check=False, timeout=300).returncode
+    return forked(interrupted.main, folder, last, killed_at).returncode
 
 
 def sampled(path):

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from command import python
 
 PREPARE = """
 import resource
@@ -33,8 +32,7 @@ STAR, PAIRS = "801, True", "400_000, False"
 
 def run(size: str, line: str) -> str:
     """What the process says in the end: the last exception, or nothing."""
-    words = [sys.executable, "-c", PREPARE.replace("SIZE", size) + line]
-    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300).stderr
+    return python(PREPARE.replace("SIZE", size) + line).stderr
 
 
 def test_a_factor_that_is_too_large_is_named_with_its_size_and_the_solver_that_needs_none():

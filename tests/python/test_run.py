@@ -11,7 +11,7 @@ import numpy as np
 import openmm as mm
 import platforms
 import pytest
-from command import assert_one_sentence, command
+from command import assert_one_sentence, command, fresh_command
 from snippets import blocks
 from user_scripts import SYSTEM, writer_in
 
@@ -365,7 +365,7 @@ def test_watching_changes_nothing(kind):
 
 def test_a_terminal_without_unicode_gets_the_report(script, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    result = command("run", script(LANGEVIN))
+    result = fresh_command("run", script(LANGEVIN))
     assert result.returncode == 0, result.stderr
     assert "energy drift" in result.stdout
 
