@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import openmm as mm
+from force_fields import villin_file, villin_system
 from openmm import app
 
 import openmmconstraints as mc
@@ -59,7 +59,4 @@ def only(health, kind):
 
 
 def villin_in_water():
-    pdb = app.PDBFile(str(Path(app.__file__).with_name("data") / "test.pdb"))
-    force_field = app.ForceField("amber14-all.xml", "amber14/tip3p.xml")
-    system = force_field.createSystem(pdb.topology, nonbondedMethod=app.PME, constraints=app.AllBonds)
-    return system, pdb
+    return villin_system(nonbondedMethod=app.PME, constraints=app.AllBonds), villin_file()

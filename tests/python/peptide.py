@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A small peptide with three waters, from a file of OpenMM."""
 
-from importlib.resources import files
-
+from force_fields import villin_file
 from openmm import app
 
 
@@ -12,7 +11,7 @@ def ring_in_water():
 
     A ring has no termini: ForceField searches CHARMM's patches of these for half a minute.
     """
-    pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
+    pdb = villin_file()
     modeller = app.Modeller(pdb.topology, pdb.positions)
     residues = list(modeller.topology.residues())
     waters = [residue for residue in residues if residue.name == "HOH"]

@@ -5,6 +5,7 @@
 import numpy as np
 import openmm as mm
 import openmm.app as app
+from force_fields import force_field
 from openmm import unit
 from platforms import under_test
 
@@ -97,7 +98,7 @@ def water_system(modeller, field, cutoff):
 
 
 def water_box(model, edge):
-    field = app.ForceField(f"{model}.xml")
+    field = force_field(f"{model}.xml")
     modeller = app.Modeller(app.Topology(), [])
     modeller.addSolvent(field, model=model, boxSize=mm.Vec3(edge, edge, edge))
     return modeller, field

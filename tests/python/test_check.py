@@ -10,6 +10,7 @@ from pathlib import Path
 import openmm as mm
 import pytest
 from command import assert_one_sentence, command
+from force_fields import AMBER14, force_field, villin_system
 from openmm import app
 
 from openmmconstraints.commands.cli import main
@@ -31,8 +32,7 @@ def water(tmp_path_factory):
     modeller.delete([r for r in modeller.topology.residues() if r.index > 0])
     with open(folder / "water.pdb", "w") as file:
         app.PDBFile.writeFile(modeller.topology, modeller.positions, file)
-    force_field = app.ForceField("amber14/tip3p.xml")
-    system = force_field.createSystem(modeller.topology, constraints=app.HBonds, rigidWater=False)
+    system = force_field(*AMBER14).createSystem(modeller.topology, constraints=app.HBonds, rigidWater=False)
     context = mm.Context(system, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
     context.setPositions(modeller.positions)
     write(folder / "system.xml", system)
@@ -47,10 +47,7 @@ def status_and_text(capsys, *arguments) -> tuple[int, str]:
 
 def test_check_of_villin_ends_with_a_verdict(tmp_path):
     """In a process of its own, from the files that a user has."""
-    pdb = app.PDBFile(str(DATA / "test.pdb"))
-    system = app.ForceField("amber14-all.xml", "amber14/tip3p.xml").createSystem(
-        pdb.topology, nonbondedMethod=app.PME, constraints=app.HBonds
-    )
+    system = villin_system(nonbondedMethod=app.PME, constraints=app.HBonds)
     result = command("check", write(tmp_path / "system.xml", system), DATA / "test.pdb", "--step-size", "2")
     assert result.returncode == 0, result.stderr
     assert result.stdout.rstrip().splitlines()[-1].startswith("Healthy")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import openmm as mm
 import pytest
+from force_fields import AMBER14, force_field
 from openmm import app
 
 import openmmconstraints as mc
@@ -70,7 +71,7 @@ def test_noshakemask_leaves_springs_where_constraints_are_removed():
     """Without flexibleConstraints=True nothing would hold these bonds: ForceField leaves out what it constrains."""
     assert "constraints=app.HBonds, flexibleConstraints=True" in PAGE
     pdb = app.PDBFile(str(ROOT / "examples/alanine_dipeptide.pdb"))
-    field = app.ForceField("amber14-all.xml")
+    field = force_field(*AMBER14)
     system = field.createSystem(pdb.topology, constraints=app.HBonds, flexibleConstraints=True)
     mask = {atom.index for atom in pdb.topology.atoms() if atom.residue.name == "ACE"}
     free = [k for k in range(system.getNumConstraints()) if mask & {*system.getConstraintParameters(k)[:2]}]

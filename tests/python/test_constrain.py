@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-from importlib.resources import files
 from itertools import combinations
 
 import numpy as np
 import openmm as mm
 import pytest
+from force_fields import AMBER14, CHARMM36, force_field, villin_file
 from held import held
 from openmm import app, unit
 from peptide import ring_in_water
@@ -17,11 +17,11 @@ import openmmconstraints as mc
 @pytest.fixture(scope="module")
 def villin():
     """Villin with a few waters, and its force field."""
-    pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
+    pdb = villin_file()
     modeller = app.Modeller(pdb.topology, pdb.positions)
     waters = [residue for residue in modeller.topology.residues() if residue.name == "HOH"]
     modeller.delete(waters[20:])
-    return app.ForceField("amber14-all.xml", "amber14/tip3p.xml"), modeller.topology, modeller.positions
+    return force_field(*AMBER14), modeller.topology, modeller.positions
 
 
 def _energy(system, positions):
@@ -31,9 +31,9 @@ def _energy(system, positions):
 
 
 FORCE_FIELDS = {
-    "amber14": ("amber14-all.xml", "amber14/tip3p.xml"),
+    "amber14": AMBER14,
     "amber19": ("amber19-all.xml", "amber19/opc3.xml"),
-    "charmm36": ("charmm36.xml", "charmm36/water.xml"),
+    "charmm36": CHARMM36,
     "charmm36_2024": ("charmm36_2024.xml", "charmm36_2024/water.xml"),
 }
 
@@ -47,7 +47,7 @@ MODELS = [
 
 @pytest.fixture(scope="module", params=MODELS)
 def model(request):
-    return app.ForceField(*request.param), *ring_in_water()
+    return force_field(*request.param), *ring_in_water()
 
 
 @pytest.mark.parametrize("rigid_water", [True, False], ids=["rigid", "flexible"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import openmm as mm
 import pytest
+from force_fields import AMBER14, force_field
 from openmm import app, unit
 
 import openmmconstraints as mc
@@ -29,7 +30,7 @@ class Dipeptide:
         pdb = app.PDBFile(StringIO(ALANINE_DIPEPTIDE))
         self.topology = pdb.topology
         self.start = pdb.getPositions(asNumpy=True).value_in_unit(unit.nanometer)
-        self.system = app.ForceField("amber14-all.xml").createSystem(pdb.topology, constraints=constraints)
+        self.system = force_field(*AMBER14).createSystem(pdb.topology, constraints=constraints)
         self.index = {f"{atom.residue.name}:{atom.name}": atom.index for atom in pdb.topology.atoms()}
         bonds = [(a.index, b.index) for a, b in pdb.topology.bonds()]
         ends = [{*one} ^ {*other} for one, other in itertools.combinations(bonds, 2)]

@@ -25,6 +25,7 @@ from chains import (
     mean_force,
 )
 from command import FORKS
+from force_fields import AMBER14, force_field
 from openmm import unit
 from platforms import FEWER, LARGER, NAME, PROPERTIES, under_test
 
@@ -342,7 +343,7 @@ def test_windows_too_short_for_an_error_are_named():
 def dipeptide_in_water():
     """Alanine dipeptide in a small box of water, hydrogens rigid: System, positions, and the positions wrapped."""
     pdb = app.PDBFile(StringIO(ALANINE_DIPEPTIDE))
-    field = app.ForceField("amber14-all.xml", "amber14/tip3p.xml")
+    field = force_field(*AMBER14)
     modeller = app.Modeller(pdb.topology, pdb.positions)
     modeller.addSolvent(field, boxSize=mm.Vec3(2.0, 1.7, 1.7) * unit.nanometer)
     system = field.createSystem(

@@ -7,13 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import openmm as mm
 import pytest
+from force_fields import AMBER14, force_field
 from openmm import app, unit
 from peptide import ring_in_water
 from platforms import bound, under_test
 
 import openmmconstraints as mc
-
-FORCE_FIELD = ("amber14-all.xml", "amber14/tip3p.xml")
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,7 @@ def model():
     solute = [atom for atom in topology.atoms() if atom.residue.name != "HOH"]
     heavy = [atom.index for atom in solute if atom.element is not app.element.hydrogen]
     # PDB positions meet no constraint, and frozen atoms cannot be projected: put the hydrogens where they belong.
-    system = app.ForceField(*FORCE_FIELD).createSystem(topology, constraints=app.HBonds)
+    system = force_field(*AMBER14).createSystem(topology, constraints=app.HBonds)
     context = mm.Context(system, mm.VerletIntegrator(0.001), mm.Platform.getPlatform("Reference"))
     context.setPositions(positions)
     context.applyConstraints(1e-9)
@@ -34,7 +33,7 @@ def model():
 
 
 def make_system(model, **options):
-    return app.ForceField(*FORCE_FIELD).createSystem(model.topology, constraints=app.HBonds, **options)
+    return force_field(*AMBER14).createSystem(model.topology, constraints=app.HBonds, **options)
 
 
 def pairs_of(system):
@@ -175,7 +174,7 @@ def test_forces_lose_what_is_among_frozen_atoms_and_keep_the_rest():
 
 
 def test_a_virtual_site_goes_with_its_parents():
-    forcefield = app.ForceField("amber14/tip4pew.xml")
+    forcefield = force_field("amber14/tip4pew.xml")
     modeller = app.Modeller(app.Topology(), [])
     modeller.addSolvent(forcefield, numAdded=8, model="tip4pew")
     system = forcefield.createSystem(modeller.topology)

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """constrain(lengths=...): potentials that have no harmonic bonds."""
 
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import openmm as mm
 import pytest
+from force_fields import force_field, villin_file, villin_system
 from held import held
 from molecules import HH, WATER, system_of, topology_of, water
 from openmm import app, unit
@@ -24,13 +24,11 @@ ROUNDED = 2e-4  # nm, of distances in PDB files
 @pytest.fixture(scope="module")
 def villin():
     """In water, by a force field: topology, positions and a System for any constraints."""
-    pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
-    force_field = app.ForceField("amber14-all.xml", "amber14/tip3p.xml")
 
     def make(**options):
-        return force_field.createSystem(pdb.topology, nonbondedMethod=app.CutoffPeriodic, **options)
+        return villin_system(nonbondedMethod=app.CutoffPeriodic, **options)
 
-    return pdb.topology, pdb.positions, make
+    return villin_file().topology, villin_file().positions, make
 
 
 @pytest.mark.parametrize("covalent", [False, True], ids=["topology", "covalent"])
@@ -360,7 +358,7 @@ def test_harmonic_terms_of_new_constraints_are_replaced():
 def test_amoeba(angles):
     """Whose bonds are CustomBondForces. On the Reference platform: OpenMM's AmoebaMultipoleForce crashes in PoCL."""
     pdb = app.PDBFile(str(DIPEPTIDE))
-    system = app.ForceField("amoeba2018.xml").createSystem(pdb.topology)
+    system = force_field("amoeba2018.xml").createSystem(pdb.topology)
     slow = ("AmoebaOutOfPlaneBendForce", "AmoebaInPlaneAngleForce")  # OpenMM takes ten seconds to set up each
     for f in reversed([f for f, force in enumerate(system.getForces()) if force.getName() in slow]):
         system.removeForce(f)

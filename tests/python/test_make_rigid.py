@@ -2,23 +2,20 @@
 # SPDX-License-Identifier: MIT
 """makeRigid: what it takes out of Forces, and that forces on bodies and on all other atoms stay as they were."""
 
-from importlib.resources import files
 from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 import openmm as mm
 import pytest
+from force_fields import AMBER14, CHARMM36, force_field, villin_file, villin_system
 from openmm import app, unit
 from peptide import ring_in_water
 from platforms import bound, under_test
 
 import openmmconstraints as mc
 
-FORCE_FIELDS = {
-    "amber14": ("amber14-all.xml", "amber14/tip3p.xml"),
-    "charmm36": ("charmm36.xml", "charmm36/water.xml"),
-}
+FORCE_FIELDS = {"amber14": AMBER14, "charmm36": CHARMM36}
 ROUNDING = 1e-9  # of forces, relative: they are computed in another order
 
 
@@ -35,7 +32,7 @@ def model():
 
 def make_system(model, name="amber14", method=app.PME, constraints=app.HBonds, **options):
     options = {"nonbondedCutoff": 0.5, "constraints": constraints, **options}
-    return app.ForceField(*FORCE_FIELDS[name]).createSystem(model.topology, nonbondedMethod=method, **options)
+    return force_field(*FORCE_FIELDS[name]).createSystem(model.topology, nonbondedMethod=method, **options)
 
 
 def forces_at(system, x, platform="Reference"):
@@ -228,10 +225,10 @@ def test_constraints_with_other_lengths_go(model):
 def test_atoms_and_sites_of_a_topology():
     """A water of four sites: its virtual site follows, and is left out."""
     modeller = app.Modeller(app.Topology(), [])
-    force_field = app.ForceField("amber14/tip4pew.xml")
-    modeller.addSolvent(force_field, boxSize=mm.Vec3(1.9, 1.9, 1.9), model="tip4pew")
+    field = force_field("amber14/tip4pew.xml")
+    modeller.addSolvent(field, boxSize=mm.Vec3(1.9, 1.9, 1.9), model="tip4pew")
     topology = modeller.topology
-    system = force_field.createSystem(topology, nonbondedMethod=app.PME, nonbondedCutoff=0.9, rigidWater=False)
+    system = field.createSystem(topology, nonbondedMethod=app.PME, nonbondedCutoff=0.9, rigidWater=False)
     water = next(topology.residues())
     made = mc.makeRigid(system, [water], modeller.positions)
     assert made.atoms == 3
@@ -299,10 +296,9 @@ def test_pairs_beside_generalized_born_cannot_be_excluded(model):
 
 
 def test_a_rigid_protein_in_water():
-    pdb = app.PDBFile(str(files("openmm.app") / "data/test.pdb"))
-    force_field = app.ForceField(*FORCE_FIELDS["amber14"])
+    pdb = villin_file()
     options = {"nonbondedMethod": app.PME, "constraints": app.HBonds, "removeCMMotion": False}
-    before, system = (force_field.createSystem(pdb.topology, **options) for _ in range(2))
+    before, system = (villin_system(**options) for _ in range(2))
     protein = [atom for atom in pdb.topology.atoms() if atom.residue.name not in ("HOH", "Cl")]
     made = mc.makeRigid(system, [protein], pdb.positions)
     assert made.atoms == 582

@@ -9,6 +9,7 @@ import numpy as np
 import openmm as mm
 import openmm.unit as u
 import pytest
+from force_fields import force_field
 from openmm import app
 from platforms import bound, under_test
 
@@ -39,7 +40,7 @@ def make(request):
 def water():
     """27 rigid waters with PME, whose reciprocal space is in group 1, at 300 K."""
     side = 3
-    field = app.ForceField("tip3p.xml")
+    field = force_field("tip3p.xml")
     topology, positions = app.Topology(), []
     chain = topology.addChain()
     shape = 0.09572 * np.array([[0, 0, 0], [1, 0, 0], [np.cos(1.8242), np.sin(1.8242), 0]])

@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 import openmm as mm
 import pytest
+from force_fields import AMBER14, force_field
 from openmm import app, unit
 from platforms import bound, under_test
 
@@ -203,7 +204,7 @@ def test_long_chains_of_hinges_have_their_torsions(carbons):
 
 def test_angles_of_hydrogen_atoms_stay_distances(villin):
     topology, x = villin
-    system = app.ForceField("amber14-all.xml").createSystem(topology, constraints=app.HAngles, removeCMMotion=False)
+    system = force_field(*AMBER14).createSystem(topology, constraints=app.HAngles, removeCMMotion=False)
     context, integrator = start(system, x)
     integrator.applyConstraints()
     assert bodies_of(context, integrator) == 0
