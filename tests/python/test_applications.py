@@ -48,6 +48,7 @@ def test_every_application_runs_once_and_constrains(tmp_path):
             assert one.error <= float(tolerance)
 
 
+@pytest.mark.long
 def test_parts_prints_a_row_for_each_system_and_number_of_hops():
     program = PROGRAM.with_name("parts")
     result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
@@ -110,6 +111,7 @@ def test_table_of_goals_says_what_is_reached():
     assert table.splitlines()[-1].endswith("| no |")
 
 
+@pytest.mark.long
 def test_costs_of_rigid_bodies_are_measured(tmp_path):
     options = [
         "--parts",
@@ -138,6 +140,7 @@ def test_costs_of_rigid_bodies_are_measured(tmp_path):
     assert [line["quantity"] for line in measured[-2:]] == ["Context, ms", "memory, B per atom"]
 
 
+@pytest.mark.long
 def test_cost_of_a_length_that_follows_a_parameter_is_measured():
     spreads = interpolation.measure("Rattle", 1e-5, rounds=1, steps=3)
     assert len(spreads) == len(interpolation.KINDS)

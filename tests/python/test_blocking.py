@@ -54,7 +54,7 @@ def test_error_is_that_of_blocks():
     assert result.inefficiency == pytest.approx((expected / errors[1]) ** 2, rel=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 def test_a_vibration_does_not_hide_slower_motion():
     rng = np.random.default_rng(6)
     deviations = []
@@ -65,7 +65,7 @@ def test_a_vibration_does_not_hide_slower_motion():
     assert np.std(deviations) == pytest.approx(1, abs=0.3)
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @pytest.mark.parametrize(("correlation", "inefficiency"), [(0, 1), (0.8, 9)])
 def test_error_is_the_scatter_of_repeated_runs(correlation, inefficiency):
     rng = np.random.default_rng(2)

@@ -60,7 +60,14 @@ def dimer(length=0.2, spring=0.0, rate=0.0):
     return system, held, [[0, 0, 0], [length, 0, 0]]
 
 
-@pytest.mark.parametrize(("spring", "temperature"), [(1000, 0), (1000, TEMPERATURE), (0, TEMPERATURE)])
+@pytest.mark.parametrize(
+    ("spring", "temperature"),
+    [
+        (1000, 0),
+        pytest.param(1000, TEMPERATURE, marks=pytest.mark.statistics),
+        pytest.param(0, TEMPERATURE, marks=pytest.mark.statistics),
+    ],
+)
 def test_dimer(spring, temperature):
     """A(r) = k/2 (r-b)^2 - kT ln(4 pi r^2)"""
     system, held, positions = dimer(spring=spring)
@@ -114,7 +121,7 @@ def density(theta):
     return np.sin(theta) * np.sqrt(determinant(theta)) * np.exp(-STIFFNESS / 2 * (theta - REST) ** 2 / KT)
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @pytest.mark.parametrize("theta", [1.0, 1.9, 2.7])
 def test_angle_between_rigid_bonds(theta):
     system, positions = trimer(theta)
@@ -130,7 +137,7 @@ def test_angle_between_rigid_bonds(theta):
     assert derivative == pytest.approx(exact, rel=1e-6)  # what the test below compares with
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 def test_density_of_the_free_angle_is_the_one_integrated():
     """So that the mean force is that of the simulated ensemble, not only of a formula."""
     system, positions = trimer()

@@ -45,6 +45,7 @@ def status_and_text(capsys, *arguments) -> tuple[int, str]:
     return status, capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_check_of_villin_ends_with_a_verdict(tmp_path):
     """In a process of its own, from the files that a user has."""
     system = villin_system(nonbondedMethod=app.PME, constraints=app.HBonds)

@@ -40,7 +40,7 @@ FORCE_FIELDS = {
 
 # The newest one takes longer to read than all others together.
 MODELS = [
-    pytest.param(names, id=name, marks=pytest.mark.long if name == "charmm36_2024" else ())
+    pytest.param(names, id=name, marks=pytest.mark.long if name in ("amber19", "charmm36_2024") else ())
     for name, names in FORCE_FIELDS.items()
 ]
 

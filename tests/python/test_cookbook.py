@@ -13,9 +13,10 @@ from openmm_series import since
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAGE = EXAMPLES.parent / "docs/cookbook.md"
+QUICK = ("beads_on_sphere", "carbon_dioxide", "notebook", "restart")
 NEEDS = {
-    "learned_potential": since("8.5", "PythonForce"),
-    "replica_exchange": since("8.6", "ReplicaExchangeSampler"),
+    "learned_potential": [since("8.5", "PythonForce")],
+    "replica_exchange": [since("8.6", "ReplicaExchangeSampler")],
 }
 KT = 0.00831446 * 300  # kJ/mol
 
@@ -224,12 +225,18 @@ CHECKS = {
     )
 } | {"multiple_time_steps": assert_steady, "larger_steps": assert_steady}
 SCRIPTS = sorted((EXAMPLES / "cookbook").glob("*.py"))
+TASKS = [
+    pytest.param(
+        path,
+        marks=[*NEEDS.get(path.stem, ()), *([] if path.stem in QUICK else [pytest.mark.long])],
+        id=path.stem,
+    )
+    for path in SCRIPTS
+]
 
 
 @pytest.mark.filterwarnings("ignore:too few independent samples")  # which is true of a picosecond
-@pytest.mark.parametrize(
-    "script", [pytest.param(path, marks=NEEDS.get(path.stem, ()), id=path.stem) for path in SCRIPTS]
-)
+@pytest.mark.parametrize("script", TASKS)
 def test_task_runs_and_finds_what_is_known(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")

@@ -92,6 +92,7 @@ def test_versions_that_fit(make_machine):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("driver", "nvrtc"), [(13050, (13, 0)), (13010, (12, 9)), (14000, (13, 5))])
 def test_a_newer_driver_fits(make_machine, driver, nvrtc):
     assert make_machine(driver, nvrtc, nvrtc[0]).find()["problem"] is None
@@ -117,6 +118,7 @@ def test_an_nvrtc_that_is_too_new_is_replaced_by_one_for_the_driver(make_machine
     assert "LD_LIBRARY_PATH" not in problem
 
 
+@pytest.mark.long
 def test_cuda_12_has_other_packages(make_machine):
     machine = make_machine(12040, (12, 9), series=12)
     assert (
@@ -125,6 +127,7 @@ def test_cuda_12_has_other_packages(make_machine):
     )
 
 
+@pytest.mark.long
 def test_a_driver_for_cuda_12_needs_another_package_of_openmm(make_machine):
     problem = make_machine(12080, (13, 0)).find()["problem"]
     series = ".".join(mm.Platform.getOpenMMVersion().split(".")[:2])
@@ -132,6 +135,7 @@ def test_a_driver_for_cuda_12_needs_another_package_of_openmm(make_machine):
     assert f'"openmm[cuda12]=={series}.*" "nvidia-cuda-nvrtc-cu12==12.8.*"' in problem
 
 
+@pytest.mark.long
 def test_there_is_no_package_for_cuda_11(make_machine):
     problem = make_machine(11080, (12, 0), series=12).find()["problem"]
     assert problem.endswith("Remedy: install a driver for CUDA 12.0 or newer.")

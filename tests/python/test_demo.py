@@ -242,7 +242,14 @@ def test_table_has_a_row_for_each_measurement(tmp_path):
     assert len(json.loads((tmp_path / "results.json").read_text())["rigid"]) == 6
 
 
-@pytest.mark.parametrize("results", [results_with(0.2), results_with(3.0), results_with(1.0, ours_fail=True)])
+@pytest.mark.parametrize(
+    "results",
+    [
+        pytest.param(results_with(0.2), marks=pytest.mark.long, id="faster"),
+        pytest.param(results_with(3.0), marks=pytest.mark.long, id="slower"),
+        pytest.param(results_with(1.0, ours_fail=True), id="failed"),
+    ],
+)
 def test_picture_has_no_text_on_data(results):
     figure = draw(results, "a title\nof two lines")
     figure.canvas.draw()

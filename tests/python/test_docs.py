@@ -13,10 +13,15 @@ import openmmconstraints as mc
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```python\n" in page.read_text()]
+LONG = ("coming-from", "integrators", "rigid-bodies")
+PAGES = [
+    pytest.param(page, marks=pytest.mark.long if page.stem in LONG else (), id=page.stem)
+    for page in sorted(DOCS.rglob("*.md"))
+    if "```python\n" in page.read_text()
+]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES)
 def test_snippets_run_and_print_what_is_shown(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {}  # a page reads on

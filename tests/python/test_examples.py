@@ -14,10 +14,10 @@ import pytest
 from matplotlib.figure import Figure
 from openmm_series import since
 
-LONG = ("pmf", "nitrogen", "pendulum", "surfaces", "c60_gas", "dzhanibekov_flip", "hinged_domains", "learned_potential")
+QUICK = ("paraboloid", "two_bonds", "thermodynamic_integration")
 NEEDS = {"learned_potential": [since("8.5", "PythonForce")]}
 EXAMPLES = [
-    pytest.param(path, marks=[*NEEDS.get(path.stem, ()), *([pytest.mark.long] if path.stem in LONG else ())])
+    pytest.param(path, marks=[*NEEDS.get(path.stem, ()), *([] if path.stem in QUICK else [pytest.mark.long])])
     for path in sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 ]
 

@@ -131,7 +131,7 @@ def profile():
         )
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 def test_mean_forces_of_a_dihedral_agree_with_quadrature(profile):
     exact = [mean_force(phi, TEMPERATURE) for phi in profile.values]
     assert profile.error.max() < 0.25
@@ -142,7 +142,7 @@ def test_mean_forces_of_a_dihedral_agree_with_quadrature(profile):
     assert {window.mean_force.samples for window in profile.windows} == {4000}
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 def test_free_energy_of_a_dihedral_agrees_with_quadrature(profile):
     pmf = profile.integrate()
     exact = np.array([free_energy(phi, TEMPERATURE) for phi in pmf.values])
@@ -156,7 +156,7 @@ def test_free_energy_of_a_dihedral_agrees_with_quadrature(profile):
     assert abs(np.diff(pmf.free_energy[[0, -1]])[0]) < 5 * pmf.relative_to(0).error[-1] + grid
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 def test_free_energy_of_a_dihedral_agrees_with_a_histogram(profile):
     """Of a run in which nothing holds the dihedral: populations of the three wells."""
     system, integrator = chain(), langevin()
@@ -187,6 +187,7 @@ def dihedral(x):
     return np.arctan2(np.cross(n, m) @ b / np.linalg.norm(b), n @ m)
 
 
+@pytest.mark.statistics
 @pytest.mark.platform
 def test_distance_of_centres_of_mass():
     """Four free particles with a spring between the centres of two pairs: dA/dr = k (r - r0) - 2 kT/r."""

@@ -31,15 +31,22 @@ def villin():
     return villin_file().topology, villin_file().positions, make
 
 
-@pytest.mark.parametrize("covalent", [False, True], ids=["topology", "covalent"])
+SETS = {
+    "HBonds": ({"bonds": "hydrogens"}, app.HBonds),
+    "AllBonds": ({"bonds": "all"}, app.AllBonds),
+    "HAngles": ({"bonds": "all", "angles": "hydrogens"}, app.HAngles),
+}
+QUICK = ("HBonds-topology", "HAngles-covalent")
+
+
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
+    ("ours", "theirs", "covalent"),
     [
-        ({"bonds": "hydrogens"}, app.HBonds),
-        ({"bonds": "all"}, app.AllBonds),
-        ({"bonds": "all", "angles": "hydrogens"}, app.HAngles),
+        pytest.param(*pair, where == "covalent", id=name, marks=() if name in QUICK else pytest.mark.long)
+        for key, pair in SETS.items()
+        for where in ("topology", "covalent")
+        for name in [f"{key}-{where}"]
     ],
-    ids=["HBonds", "AllBonds", "HAngles"],
 )
 def test_the_same_pairs_as_openmm(villin, ours, theirs, covalent):
     topology, positions, make = villin
@@ -413,6 +420,7 @@ def test_ions_and_lonely_hydrogens_are_mentioned():
     assert str(made).endswith("took Ca, Na for ions without bonds; 1 hydrogen without a bond: A:MOL1:H5 (particle 5)")
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_atoms():
     edge = 34
     places = np.array(np.meshgrid(*3 * [np.arange(edge) * 0.31])).reshape(3, -1).T[:33_000]

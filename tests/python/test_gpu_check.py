@@ -26,6 +26,7 @@ def dry_run(*pieces, **variables):
     return run("scripts/gpu-check.sh", "--dry-run", *pieces, CARRIED="1", **variables)
 
 
+@pytest.mark.long
 def test_dry_run_of_the_versions():
     result = dry_run("versions")
     assert result.returncode == 0, result.stdout + result.stderr

@@ -291,6 +291,7 @@ def test_blocks_fit_by_the_registers_of_a_scheduler() -> None:
     assert at_once == [8, 6, 4, 4]
 
 
+@pytest.mark.long
 def test_reads_from_the_first_cache_take_nothing_of_l2() -> None:
     cells, blocks, threads = 512, 8 * H200.multiprocessors, 64
     memory = Memory(np.arange(cells, dtype=np.int32), np.zeros(blocks * threads, np.int32))

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 CLASSES = [getattr(mc, name) for name in mc.__all__ if inspect.isclass(getattr(mc, name))]
 
 
-@pytest.mark.parametrize("name", ["Reference", "CPU", "OpenCL"])
+@pytest.mark.parametrize("name", ["Reference", "CPU", pytest.param("OpenCL", marks=pytest.mark.long)])
 def test_platform_loads(name):
     """A platform that the tests rely on fails when it is absent; it is not skipped."""
     system = openmm.System()

@@ -144,6 +144,7 @@ def test_failure_is_noted_and_ends_the_run(runs, monkeypatch):
     runs.extend(configuration, 1)  # calls nothing
 
 
+@pytest.mark.long
 def test_program_reports_what_it_ran(peptide, tmp_path, monkeypatch):
     chosen = [Configuration("HBonds", 2), Configuration("HBonds", 1), Configuration("HBonds", 2, integrator="Rattle")]
     monkeypatch.setitem(models.MODELS, "implicit", lambda: peptide)

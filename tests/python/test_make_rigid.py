@@ -295,6 +295,7 @@ def test_pairs_beside_generalized_born_cannot_be_excluded(model):
         mc.makeRigid(system, [[0, 1, 2]], model.x, excludePairs=True)
 
 
+@pytest.mark.long
 def test_a_rigid_protein_in_water():
     pdb = villin_file()
     options = {"nonbondedMethod": app.PME, "constraints": app.HBonds, "removeCMMotion": False}
@@ -415,6 +416,7 @@ def test_pairs_of_a_body_that_meets_its_own_images_cannot_be_excluded():
     mc.makeRigid(system, [range(15)], x, excludePairs=True)
 
 
+@pytest.mark.long
 def test_set_up_is_linear_in_the_size_of_a_body():
     """So many constraints and atoms would take minutes if each constraint read the whole body."""
     system, x = chain_of_beads(60_000, 1e5, bonds=False)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pytest
 from command import python
 
 PREPARE = """
@@ -45,6 +46,7 @@ def test_a_factor_that_is_too_large_is_named_with_its_size_and_the_solver_that_n
     assert run(STAR, f"integrator.setSolver(mc.ConstraintIntegrator.Iterative); {create}") == ""
 
 
+@pytest.mark.long
 def test_anything_else_is_named_with_the_number_of_constraints():
     said = run(PAIRS, "integrator.getClusters(system)")
     assert "OpenMMException: Out of memory in getClusters(), for" in said

@@ -25,7 +25,11 @@ def value_of(code, namespace):
     return None if last is None else eval(compile(last, "cell", "eval"), namespace)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.long if path.stem == "free_energy" else ()) for path in NOTEBOOKS],
+    ids=lambda path: path.stem,
+)
 def test_cells_run_one_after_the_other(path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     namespace: dict = {}

@@ -57,6 +57,7 @@ def test_rigid_dimers_have_the_molecular_pressure_of_the_barostat_at_every_insta
         assert in_bar(pressure) == pytest.approx(molecular, abs=2 * in_bar(error) + bound(0.2, single=2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["tip3p", "tip4pew"])
 def test_water_has_the_molecular_pressure_of_the_barostat_at_every_instant(model):
     modeller, field = water_box(model, 1.6)

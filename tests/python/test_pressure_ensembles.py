@@ -26,7 +26,7 @@ def mean_with_error(samples, blocks=30):
     return np.mean(means, axis=0), np.std(means, axis=0, ddof=1) / np.sqrt(blocks)
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 def test_an_ideal_gas_of_rigid_dimers_has_n_kt_over_v():
     simulation = argon_dimers(langevin(0.002, 20), epsilon=0)
     samples = []
@@ -54,7 +54,7 @@ def run_of_pressures(integrator, system, positions, steps, every):
     return mean_with_error(samples)
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 def test_rigid_water_has_one_pressure_at_1_2_and_4_fs():
     modeller, field = water_box("tip3p", 1.6)
     means = {}
@@ -79,6 +79,7 @@ def ideal_chains(edge):
     return context
 
 
+@pytest.mark.statistics
 def test_a_network_has_the_pressure_of_its_free_energy():
     context = ideal_chains(1.0)
     samples = []
@@ -92,6 +93,7 @@ def test_a_network_has_the_pressure_of_its_free_energy():
     assert np.all(abs(mean - BAR * np.diag([along, across, across])) < 5 * error)
 
 
+@pytest.mark.statistics
 def test_a_network_that_is_held_at_a_pressure_takes_the_volume_of_its_free_energy():
     """By stochastic approximation: changes of the box get smaller. The mean of the second half is the result."""
     along, across = networks.pressure_along(1.05, 32, KT)

@@ -62,7 +62,8 @@ def random_graph(rng):
     return positions, pairs[rng.uniform(size=len(pairs)) < wanted / len(pairs)]
 
 
-@pytest.mark.parametrize("seed", [pytest.param(i, marks=() if i < 2 else pytest.mark.long) for i in range(20)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(20))
 def test_degrees_of_freedom_of_random_graphs_are_those_of_numpys_rank_and_all_can_be_held(seed):
     rng = np.random.default_rng(seed)
     graphs = [random_graph(rng) for _ in range(50)]

@@ -80,6 +80,7 @@ def numbers(rows, column):
     return np.array([float(row[column]) for row in rows])
 
 
+@pytest.mark.statistics
 @pytest.mark.platform
 @pytest.mark.parametrize(("wrap", "removes_motion"), [(compound, False), (lambda integrator: integrator, True)])
 def test_temperature_is_that_of_the_bath(wrap, removes_motion):
@@ -139,6 +140,7 @@ def test_columns_are_what_the_integrator_says():
     assert float(row["Constraint Pressure (bar)"]) == pytest.approx(pascal / 1e5)
 
 
+@pytest.mark.statistics
 @pytest.mark.platform
 def test_constraint_pressure_holds_the_whole_centripetal_force():
     """Molecules that turn freely: -3 kT each, at a friction where half of the bath's change would be a sixth of it."""

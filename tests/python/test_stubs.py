@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 # What SWIG adds to every module and class, and what is private to the package.
@@ -18,6 +20,7 @@ openmmconstraints\.wrapper\.ConstraintIntegrator\.__init__
 """
 
 
+@pytest.mark.long
 def test_stubs_agree_with_the_module(tmp_path):
     allowlist = tmp_path / "allowlist"
     allowlist.write_text(GENERATED)

@@ -60,7 +60,7 @@ def failures(checks):
     return [check for check in checks if not check.passed]
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 @pytest.mark.parametrize(
     "make", [systems.trimer, systems.carbon_dioxide_molecule, systems.peptide, lambda: systems.on_sphere(3)]
@@ -77,7 +77,7 @@ def test_kinetic_energy_has_the_distribution_of_its_degrees_of_freedom(make, met
         assert failures(kinetic.check(case, method, energies, wrong))
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 @pytest.mark.parametrize(("make", "hot"), [(systems.peptide, "H"), (systems.carbon_dioxide_molecule, "C")])
 def test_every_class_of_atoms_has_its_share_of_the_kinetic_energy(make, hot, method):
@@ -90,6 +90,7 @@ def test_every_class_of_atoms_has_its_share_of_the_kinetic_energy(make, hot, met
     ]
 
 
+@pytest.mark.statistics
 @both_methods
 def test_particles_on_a_sphere_are_uniform_in_area(method):
     case = systems.on_sphere(200)
@@ -100,7 +101,7 @@ def test_particles_on_a_sphere_are_uniform_in_area(method):
     assert failures(surface.check_sphere(case, method, r))
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 def test_volume_of_an_ideal_gas_of_rigid_dimers_fluctuates_as_that_of_its_molecules(method):
     volumes = volume.sample(method, 100.0, 3000)
@@ -109,7 +110,7 @@ def test_volume_of_an_ideal_gas_of_rigid_dimers_fluctuates_as_that_of_its_molecu
         assert failures(volume.check(method, 100.0, volumes, wrong))
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 @pytest.mark.parametrize(("kind", "rotations"), [("any shape", 3), ("linear", 2)])
 def test_translation_and_rotation_of_bodies_have_the_temperature_of_the_bath(kind, rotations, method):
@@ -118,7 +119,7 @@ def test_translation_and_rotation_of_bodies_have_the_temperature_of_the_bath(kin
     assert failures(bodies.check(kind, method, energies, 5 - rotations))
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 @pytest.mark.parametrize("make", [systems.hinged, systems.ring_of_hinges])
 def test_kinetic_energy_of_hinged_bodies_has_the_distribution_of_their_degrees_of_freedom(make, method):
@@ -130,7 +131,7 @@ def test_kinetic_energy_of_hinged_bodies_has_the_distribution_of_their_degrees_o
         assert failures(kinetic.check(case, method, energies, 5 * wrong))
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 def test_angle_of_a_hinge_has_the_density_of_its_kinetic_energy(method):
     angles = joints.sample(method, 400)
@@ -139,7 +140,7 @@ def test_angle_of_a_hinge_has_the_density_of_its_kinetic_energy(method):
     assert failures(joints.check(method, rng.uniform(-np.pi, np.pi, angles.shape)))  # as stiff springs would have
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 def test_energies_at_two_temperatures_have_the_weights_of_their_difference(method):
     case = systems.bent_trimers(20)
@@ -148,7 +149,7 @@ def test_energies_at_two_temperatures_have_the_weights_of_their_difference(metho
     assert not temperature.check(case, method, [cold, cold + 1]).passed
 
 
-@pytest.mark.long
+@pytest.mark.statistics
 @both_methods
 def test_rigid_bonds_sample_the_root_of_the_determinant_and_its_weight_takes_it_out(method):
     found = trimer.sample(method, 8000)
