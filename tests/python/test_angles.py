@@ -11,8 +11,6 @@ from platforms import under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 
 @pytest.fixture
 def force():

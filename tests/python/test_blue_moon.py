@@ -18,8 +18,6 @@ from openmmconstraints.inspection.energy import BOLTZMANN
 from openmmconstraints.reporters.blocking import WeightedAverage
 from openmmconstraints.reporters.blue_moon_reporter import read_mean_force
 
-pytestmark = pytest.mark.platform
-
 TEMPERATURE = 300.0
 KT = BOLTZMANN * TEMPERATURE
 
@@ -160,6 +158,7 @@ def test_density_of_the_free_angle_is_the_one_integrated():
 # ---- the reporter ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.platform
 def test_csv(tmp_path):
     system, positions = trimer(1.5)
     simulation = simulate(system, langevin(), positions)
@@ -240,6 +239,7 @@ def test_reporter_leaves_the_trajectory_as_it_is(warm_start):
     assert ends[0] == ends[1] == ends[2]
 
 
+@pytest.mark.platform
 def test_inside_a_compound_integrator():
     system, _, positions = dimer()
     compound = mm.CompoundIntegrator()
@@ -275,6 +275,7 @@ def test_force_and_index_beside_other_forces():
         assert f",lambda_{column}," in text.getvalue()
 
 
+@pytest.mark.platform
 def test_integrator_without_a_bath_takes_the_temperature_given():
     system, held, positions = dimer(spring=1000)
     simulation = simulate(system, mc.RattleIntegrator(0.001), positions)

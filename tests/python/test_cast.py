@@ -8,8 +8,6 @@ from platforms import under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator, mc.RattleLangevinIntegrator]
 
 
@@ -78,6 +76,7 @@ def test_cast_leaves_a_derived_class_alone():
     assert type(mc.RattleIntegrator.cast(mine)) is Mine
 
 
+@pytest.mark.platform
 def test_system_and_context_survive_collection(force):
     def make():
         system = openmm.System()

@@ -155,7 +155,6 @@ def _ethane():
     return system, topology, positions
 
 
-@pytest.mark.platform
 def test_all_angles_are_held_and_counted_once():
     system, topology, positions = _ethane()
     force = mc.constrain(system, topology, angles="all")
@@ -187,7 +186,6 @@ def test_errors_name_the_atoms_and_change_nothing(villin):
     assert mm.XmlSerializer.serialize(system) == before
 
 
-@pytest.mark.platform
 def test_errors_of_the_integrator_name_the_atoms():
     system, topology, positions = _ethane()
     mc.constrain(system, topology)

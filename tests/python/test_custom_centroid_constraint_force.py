@@ -13,8 +13,6 @@ from platforms import bound, under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 
 @pytest.fixture
 def force():

@@ -14,8 +14,6 @@ from platforms import bound, under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 
 def a_table():
     return mm.Continuous1DFunction([0.0, 1.0, 4.0, 9.0], 0.0, 3.0)

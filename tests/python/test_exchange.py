@@ -47,7 +47,6 @@ def make_simulation(*forces, interpolates=False):
 
 
 @since("8.6", "ReplicaExchangeSampler")
-@pytest.mark.platform
 @LENGTH_OF
 def test_replica_exchange(interpolates):
     from openmm.app.replicaexchangesampler import ReplicaExchangeSampler
@@ -60,7 +59,6 @@ def test_replica_exchange(interpolates):
 
 
 @since("8.6", "ExpandedEnsembleSampler")
-@pytest.mark.platform
 @LENGTH_OF
 def test_an_expanded_ensemble(interpolates):
     from openmm.app.expandedensemblesampler import ExpandedEnsembleSampler
@@ -73,7 +71,6 @@ def test_an_expanded_ensemble(interpolates):
         sampler.step(5)
 
 
-@pytest.mark.platform
 def test_simulated_tempering():
     simulation = make_simulation()
     temperatures = [state["temperature"] for state in TEMPERATURES]
@@ -82,7 +79,6 @@ def test_simulated_tempering():
     assert simulation.currentStep == 40
 
 
-@pytest.mark.platform
 def test_metadynamics_and_a_collective_variable():
     """Their own parameters and inner Contexts are none of the constraints'."""
     angle = mm.CustomAngleForce("theta")

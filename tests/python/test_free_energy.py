@@ -91,7 +91,6 @@ def test_distance_takes_the_minimum_image_of_a_periodic_system():
     assert fe.CentroidDistance((0,), (1,), periodic=False).measure(system, positions) == pytest.approx(1.7)
 
 
-@pytest.mark.platform
 def test_pull_arrives_at_every_value():
     values = np.radians([150, 90, 30])
     starts = fe.pull(chain(), chain_positions(1.9, 2.0, -2.9), DIHEDRAL, values, langevin(), 200, seed=1, **QUIET)
@@ -188,7 +187,6 @@ def dihedral(x):
 
 
 @pytest.mark.statistics
-@pytest.mark.platform
 def test_distance_of_centres_of_mass():
     """Four free particles with a spring between the centres of two pairs: dA/dr = k (r - r0) - 2 kT/r."""
     system = mm.System()
@@ -211,7 +209,6 @@ def test_distance_of_centres_of_mass():
     assert (np.abs(forces.mean_force - exact) < 5 * forces.error).all()
 
 
-@pytest.mark.platform
 def test_coordinate_of_a_users_own():
     """An expression: A(r) = 100 r^2 - kT ln r about the axis of a harmonic well."""
     system = mm.System()
@@ -254,7 +251,6 @@ def in_sequence():
     return readings(short_windows())
 
 
-@pytest.mark.platform
 def test_processes_give_what_a_sequence_gives(in_sequence, tmp_path):
     assert readings(short_windows()) == in_sequence
     assert readings(short_windows(seed=6)) != in_sequence
@@ -284,7 +280,6 @@ def test_dask_gives_what_a_sequence_gives(in_sequence):
         assert readings(short_windows(client.get_executor())) == in_sequence
 
 
-@pytest.mark.platform
 def test_system_may_be_an_object_its_xml_or_a_function(in_sequence):
     for system in (chain(), mm.XmlSerializer.serialize(chain())):
         integrator = langevin()
@@ -308,7 +303,6 @@ def test_system_may_be_an_object_its_xml_or_a_function(in_sequence):
 # ---- mistakes ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.platform
 def test_a_window_that_fails_says_which():
     coordinate = fe.Distance(0, 1)  # which a rigid bond holds already
     with ThreadPoolExecutor(1) as executor:
@@ -328,7 +322,6 @@ def test_mistakes_in_arguments():
         fe.mean_force_profile(chain, START, DIHEDRAL, VALUES, mc.RattleIntegrator(0.001), 10, **QUIET)
 
 
-@pytest.mark.platform
 def test_windows_too_short_for_an_error_are_named():
     with pytest.warns(UserWarning, match="too few independent samples for an error estimate at 2, 2.2"):
         profile = fe.mean_force_profile(
@@ -353,7 +346,6 @@ def dipeptide_in_water():
     return system, np.array(modeller.positions.value_in_unit(unit.nanometer))
 
 
-@pytest.mark.platform
 @pytest.mark.parametrize("coordinate", [fe.Dihedral(4, 6, 8, 14), fe.Angle(6, 8, 14)], ids=lambda c: c.label)
 @pytest.mark.parametrize("triclinic", [False, True])
 def test_dihedrals_and_angles_are_held_in_explicit_solvent(dipeptide_in_water, coordinate, triclinic):

@@ -86,7 +86,6 @@ def test_lengths_are_those_of_the_positions():
     assert str(made) == "constrained 21 bonds and 36 angles"
 
 
-@pytest.mark.platform
 def test_positions_are_on_the_constraints():
     """All bonds and angles, many of which are redundant, of coordinates that are rounded."""
     pdb = app.PDBFile(str(DIPEPTIDE))
@@ -236,7 +235,6 @@ def test_functions_get_atoms():
     assert held(system)[0, 2] == pytest.approx(0.3 * np.sin(np.radians(109.5) / 2), rel=1e-12)
 
 
-@pytest.mark.platform
 @pytest.mark.parametrize("lengths", ["positions", lambda first, second: 0.38])
 def test_beads_without_elements(lengths):
     topology = topology_of([None] * 10, [(i, i + 1) for i in range(9)])
@@ -329,7 +327,6 @@ def test_what_moves_keeps_moving():
     assert held(system) == {(0, 1): 0.3, (1, 2): 0.15, (2, 3): 0.15, (0, 2): 0.25}
 
 
-@pytest.mark.platform
 def test_bonds_of_a_rigid_body_are_held_by_it():
     topology = topology_of("OHHCH", [(0, 1), (0, 2), (3, 4)])
     x = np.concatenate([water(), [[1, 0, 0], [1.1, 0, 0]]])

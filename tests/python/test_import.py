@@ -182,7 +182,6 @@ def test_enum_values_are_class_attributes():
     assert len(values) == 3
 
 
-@pytest.mark.platform
 def test_step_lets_other_threads_run(system):
     """If step() held the interpreter lock, this thread could not count while the other one steps."""
     integrator = mc.RattleIntegrator(0.001)

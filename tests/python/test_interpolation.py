@@ -128,7 +128,6 @@ def test_derivatives_complete_those_of_the_energy():
         assert ours["lambda"] == pytest.approx(0.03 * integrator.computeMultipliers()[0])
 
 
-@pytest.mark.platform
 def test_only_a_projection_objects_to_a_value():
     _, integrator, context = _rotor()
     integrator.step(2)

@@ -122,7 +122,6 @@ def test_blue_moon_terms_are_those_of_distances():
         assert np.ravel(mine) == pytest.approx(np.ravel(expected), rel=1e-6)
 
 
-@pytest.mark.platform
 @pytest.mark.parametrize("distance", [False, True], ids=["hinge", "distance"])
 def test_a_start_far_off_is_approached_in_stages(distance):
     """One body is 0.3 nm from where it belongs: applyConstraints() goes there, a step does not."""

@@ -13,8 +13,6 @@ from platforms import under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 MOLECULES = 12
 
 
@@ -64,6 +62,7 @@ def test_reporter_shows_the_temperature_of_the_bath():
     assert temperatures.std() == pytest.approx(300 * np.sqrt(2 / (6 * MOLECULES)), rel=0.25)
 
 
+@pytest.mark.platform
 def test_checkpoint_goes_on_bit_for_bit(tmp_path):
     simulation = make_simulation(make_integrator())
     simulation.step(11)
@@ -75,6 +74,7 @@ def test_checkpoint_goes_on_bit_for_bit(tmp_path):
     assert np.array_equal(coordinates(simulation), coordinates(other))
 
 
+@pytest.mark.platform
 @pytest.mark.parametrize(("seed", "same"), [(7, True), (8, False), (0, False)])
 def test_seed_decides_the_trajectory(seed, same):
     ends = []

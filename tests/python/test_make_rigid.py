@@ -133,7 +133,6 @@ def test_terms_within_a_body_are_gone_and_no_others(model):
     assert "bonds" in again.removed
 
 
-@pytest.mark.platform
 def test_a_rigid_part_of_a_flexible_molecule_keeps_its_shape_and_the_energy(model):
     system = make_system(model, method=app.NoCutoff)
     group = model.atoms[0] + model.atoms[1]

@@ -165,7 +165,6 @@ def test_nothing_near_is_lower_with_constraints_of_all_kinds(kind, solver):
     integrator.step(10)
 
 
-@pytest.mark.platform
 def test_a_start_far_from_the_constraints():
     system, positions = all_kinds_of_constraints(periodic=True)
     start = np.array(positions) + np.random.default_rng(4).normal(size=(9, 3)) * 0.03

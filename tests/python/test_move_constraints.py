@@ -7,8 +7,6 @@ from platforms import under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 
 def _system(lengths, box=None):
     """A chain with constraints of these lengths; periodic if a box is given."""

@@ -16,8 +16,6 @@ from platforms import bound, under_test
 import openmmconstraints as mc
 from openmmconstraints.inspection.integrators import current_integrator
 
-pytestmark = pytest.mark.platform
-
 GROUPS = [(1, 1), (0, 2)]
 MAKERS = {
     "Rattle": lambda groups=GROUPS, step=0.004: mc.RattleMTSIntegrator(step, groups),

@@ -9,8 +9,6 @@ from platforms import IS_REFERENCE, PRECISION, bound, under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
 MASSES = np.array([12.0, 14.0, 1.0, 16.0])
 POSITIONS = np.array([[0, 0, 0], [0.15, 0, 0], [0.2, 0.14, 0], [0.33, 0.16, 0.09]])
@@ -35,6 +33,7 @@ def held_bond(integrator):
     return context
 
 
+@pytest.mark.platform
 @pytest.mark.parametrize("cls", INTEGRATORS)
 def test_held_spring(cls):
     integrator = cls(0.001)
@@ -77,6 +76,7 @@ def chain(cls, step):
     return integrator, context
 
 
+@pytest.mark.platform
 def test_instantaneous_multipliers_agree_with_the_two_bond_matrix():
     """equations.md 4: one bond between free particles, and a rotating dimer's centripetal force."""
     integrator = mc.RattleIntegrator(0.001)
@@ -113,6 +113,7 @@ def test_multipliers_approach_the_instantaneous_ones(cls):
         assert position[1] / position[2] == pytest.approx(4, rel=0.1)
 
 
+@pytest.mark.platform
 def test_constraint_forces_are_internal():
     integrator, _ = chain(mc.RattleIntegrator, 0.001)
     integrator.step(20)
@@ -165,6 +166,7 @@ def readings(integrator):
     return [np.array(integrator.getMultipliers()), np.array(integrator.getVelocityMultipliers()), *vectors]
 
 
+@pytest.mark.platform
 def test_dependent_sets_have_no_multipliers_before_the_first_step():
     context, integrator, _ = bent_triangle()
     assert context.getStepCount() == 0

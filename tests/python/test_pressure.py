@@ -18,9 +18,8 @@ from pressed import BAR, argon_dimers, in_bar, nitrogen, water_box, water_system
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
 
-
+@pytest.mark.platform
 def test_pressures_are_quantities_in_bar_with_errors_on_demand():
     context = argon_dimers().context
     pressure, error = mc.computePressure(context, returnError=True)
@@ -41,6 +40,7 @@ def barostat_of(simulation):
     return next(f for f in simulation.system.getForces() if isinstance(f, mm.MonteCarloBarostat))
 
 
+@pytest.mark.platform
 @pytest.mark.parametrize(
     "make",
     [lambda: argon_dimers(barostat=True), lambda: nitrogen(mc.RattleIntegrator(0.002))],
@@ -81,6 +81,7 @@ def at_rest(system, positions):
     return context.getState(positions=True).getPositions()
 
 
+@pytest.mark.platform
 def test_reporter_has_a_column_beside_that_of_the_constraints():
     file = io.StringIO()
     simulation = argon_dimers()
@@ -94,6 +95,7 @@ def test_reporter_has_a_column_beside_that_of_the_constraints():
     assert float(row["Constraint Pressure (bar)"]) != float(row["Pressure (bar)"])
 
 
+@pytest.mark.platform
 def test_reporter_refuses_a_pressure_without_a_box():
     simulation = app.Simulation(app.Topology(), one_particle(), mc.RattleIntegrator(0.001), under_test())
     simulation.reporters.append(mc.ConstraintStateReporter(io.StringIO(), 1, pressure=True))
@@ -108,6 +110,7 @@ def one_particle():
     return system
 
 
+@pytest.mark.platform
 def test_children_of_a_compound_integrator_agree():
     compound = mm.CompoundIntegrator()
     for integrator in (mc.RattleIntegrator(0.001), mc.RattleNoseHooverIntegrator(300, 1, 0.002)):
@@ -119,6 +122,7 @@ def test_children_of_a_compound_integrator_agree():
     assert in_bar(mc.computePressure(simulation.context)) == pytest.approx(first, abs=bound(1e-6, mixed=0.1, single=5))
 
 
+@pytest.mark.platform
 @pytest.mark.parametrize("function", [mc.computePressure, mc.computePressureTensor])
 def test_other_integrators_and_other_objects_are_refused_with_a_remedy(function):
     context = mm.Context(one_particle(), mm.VerletIntegrator(0.001), under_test())
@@ -128,12 +132,14 @@ def test_other_integrators_and_other_objects_are_refused_with_a_remedy(function)
         function(argon_dimers())
 
 
+@pytest.mark.platform
 def test_positions_have_to_be_set():
     context = mm.Context(one_particle(), mc.RattleIntegrator(0.001), under_test())
     with pytest.raises(mm.OpenMMException, match="positions have not been set"):
         mc.computePressure(context)
 
 
+@pytest.mark.platform
 def test_forces_that_are_not_integrated_exert_no_pressure():
     integrator = mc.RattleIntegrator(0.001)
     integrator.setIntegrationForceGroups(1 << 1)

@@ -104,7 +104,6 @@ def positions(context):
     return context.getState(positions=True).getPositions(asNumpy=True)._value
 
 
-@pytest.mark.platform
 def test_a_protein_with_all_bonds_and_angles_has_its_torsions(villin):
     topology, x = villin
     pairs = [(bond[0].index, bond[1].index) for bond in topology.bonds()]

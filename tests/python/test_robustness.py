@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Situations that a review found to go wrong without a word."""
 
+import itertools
+
 import numpy as np
 import openmm as mm
 import pytest
@@ -10,10 +12,9 @@ from platforms import bound, under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 INTEGRATORS = [mc.RattleIntegrator, mc.ShakeIntegrator]
 SOLVERS = [mc.ConstraintIntegrator.Iterative, mc.ConstraintIntegrator.MatrixInversion]
+FASTEST = (mc.RattleIntegrator, mc.ConstraintIntegrator.MatrixInversion)
 
 
 def make(masses, positions, constraints=(), integrator=mc.RattleIntegrator, step=0.001, force=None, velocities=None):
@@ -36,6 +37,7 @@ def velocity(context, particle=0):
     return context.getState(velocities=True).getVelocities(asNumpy=True)._value[particle]
 
 
+@pytest.mark.platform
 @since("8.5", "PythonForce")
 @pytest.mark.parametrize(
     ("integrator", "expected"),
@@ -49,6 +51,7 @@ def test_force_that_depends_on_time(integrator, expected, start):
     assert velocity(context)[0] == pytest.approx(expected + start, rel=bound(1e-9, single=5e-7))
 
 
+@pytest.mark.platform
 def test_reinitialize_with_fewer_constraints():
     positions = [[0, 0, 0], [0.15, 0, 0], [0.2, 0.1414, 0]]
     system, integrator, context = make([12] * 3, positions, [(0, 1, 0.15), (1, 2, 0.15)])
@@ -85,8 +88,13 @@ def test_velocity_of_an_immovable_anchor_has_no_effect():
     assert context.getState(energy=True).getKineticEnergy()._value == pytest.approx(5.0, rel=rounding)
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    ("integrator", "solver"),
+    [
+        pytest.param(*pair, marks=pytest.mark.platform if pair == FASTEST else ())  # on devices one is enough
+        for pair in itertools.product(INTEGRATORS, SOLVERS)
+    ],
+)
 def test_energy_does_not_drift_at_small_steps(integrator, solver):
     n, step = 10, 2e-5
     rng = np.random.default_rng(5)
@@ -118,6 +126,7 @@ def test_positions_far_off_are_refused_unless_asked_for():
     integrator.step(1)
 
 
+@pytest.mark.platform
 def test_velocity_that_becomes_nan_leaves_the_last_good_state():
     force = mm.CustomExternalForce("sqrt(0.05-x)")
     force.addParticle(0, [])
@@ -138,6 +147,7 @@ def test_numpy_integers_are_integers():
         force.addDistance(0.5, 1, 0.1)
 
 
+@pytest.mark.platform
 def test_checkpoint_of_another_integrator_is_refused():
     arguments = ([1, 1], [[0, 0, 0], [0.1, 0, 0]], [(0, 1, 0.1)])
     checkpoint = make(*arguments)[2].createCheckpoint()

@@ -64,7 +64,6 @@ def test_langevin_becomes_rattle(script):
     assert re.search(r"ns/day\W+\d", result.stdout)
 
 
-@pytest.mark.platform
 def test_langevin_becomes_rattle_langevin_with_its_heat_bath(script):
     result = command("run", script(LANGEVIN), "--integrator", "rattleLANGEVIN")
     assert result.returncode == 0, result.stderr
@@ -74,7 +73,6 @@ def test_langevin_becomes_rattle_langevin_with_its_heat_bath(script):
     assert re.search(r"mean temperature \(K\)\W+\d+\.\d", result.stdout)
 
 
-@pytest.mark.platform
 def test_rattle_langevin_keeps_the_temperature_that_a_script_sets(script):
     """The chain starts at 300 K; at 3 K and 50/ps it has to cool, and the bath of a NoseHooverIntegrator, too."""
     path = script(
@@ -103,7 +101,6 @@ def test_rattle_langevin_keeps_the_temperature_that_a_script_sets(script):
     assert "friction is the collision frequency" in result.stderr
 
 
-@pytest.mark.platform
 def test_shake_with_solver_and_tolerance(script):
     words = ("--integrator", "Shake", "--solver", "Iterative", "--tolerance", "1e-9")
     result = command("run", *words, script(LANGEVIN))
@@ -148,7 +145,6 @@ def test_keyword_arguments_and_the_application_layer(script):
     assert re.search(r"\bsteps\W+123\W", result.stdout)
 
 
-@pytest.mark.platform
 def test_compound_integrator_is_watched_through_its_children(script):
     path = script(
         """

@@ -52,7 +52,6 @@ PARTNERS = [
 ]
 
 
-@pytest.mark.platform
 @pytest.mark.parametrize(("constructor", "ours", "changes"), PARTNERS, ids=[row[1] for row in PARTNERS])
 def test_each_integrator_has_its_own_substitute_which_is_printed(script, constructor, ours, changes):
     result = command("run", script(AUTOMATIC.format(constructor=constructor, steps=40)))
@@ -84,7 +83,6 @@ def test_groups_and_bath_are_those_of_the_constructor():
     assert added.getNumThermostats() == 1
 
 
-@pytest.mark.platform
 def test_a_nose_hoover_chain_has_a_conserved_energy(script):
     """The chain's energy is part of it: the System alone takes up heat from 50 K to 300 K."""
     path = script(

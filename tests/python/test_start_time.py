@@ -10,8 +10,6 @@ from platforms import bound, under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 
 def _equilibrated():
     """A chain of four particles with springs at t = 1000 ps, whose end-to-end distance is free."""

@@ -43,7 +43,6 @@ def _message(system):
     return str(error.value)
 
 
-@pytest.mark.platform
 def test_names_serve_every_constraint():
     system = _system()
     mc.setTopology(system, _topology())
@@ -60,7 +59,6 @@ def test_names_serve_every_constraint():
     assert "(particles 0 and 2: A:LEU3:CA and A:LEU3b:C5')" in _message(other)
 
 
-@pytest.mark.platform
 def test_move_constraints_takes_names_along():
     system = _system()
     force = mc.moveConstraints(system, _topology(chain=" "))

@@ -11,8 +11,6 @@ from platforms import under_test
 import openmmconstraints as mc
 import openmmconstraints.freeenergy
 
-pytestmark = pytest.mark.platform
-
 
 class Langevin(mc.RattleLangevinIntegrator):
     """Built from its step size alone, as the others are."""
@@ -118,6 +116,7 @@ def test_tolerance_is_a_plain_number():
         integrator.setConstraintTolerance(1e-7 * unit.nanometer)
 
 
+@pytest.mark.platform
 def test_temperature_is_a_quantity(system):
     integrator = mc.RattleIntegrator(0.001)
     context = openmm.Context(system, integrator, under_test())

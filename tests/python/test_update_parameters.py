@@ -9,8 +9,6 @@ from platforms import under_test
 
 import openmmconstraints as mc
 
-pytestmark = pytest.mark.platform
-
 
 def make(integrator):
     system = mm.System()
@@ -37,6 +35,7 @@ def compound():
     return integrator
 
 
+@pytest.mark.platform
 @pytest.mark.parametrize(
     "make_integrator", [lambda: mc.RattleIntegrator(0.001), lambda: mc.ShakeIntegrator(0.001), compound]
 )
