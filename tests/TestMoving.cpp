@@ -200,7 +200,8 @@ TEST_P(MovingConstraints, NameTheEndOfTheirRangeThatTheyNearInSmallSteps) {
                           Case{CoordinateKind::Custom, 0, 0.03, "centroid distance 0", "setCentroidDistanceRate(0"},
                           Case{CoordinateKind::Angle, M_PI, 0.3, "angle 0", "setAngleRate(0"},
                           Case{CoordinateKind::Angle, 0, 0.3, "angle 0", "setAngleRate(0"}}) {
-        const double start = valueInBentChain(c.kind, bentChainPositions), rate = (c.limit - start) / (0.001 * (steps + 0.5));
+        const double start = valueInBentChain(c.kind, bentChainPositions),
+                     rate = (c.limit - start) / (0.001 * (steps + 0.5));
         Pulled pulled(c.kind, rate, setup, 0.001, now, now);
         Simulation& s = *pulled.simulation;
         for (int call = 0; call < 2; call++) {

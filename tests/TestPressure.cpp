@@ -274,12 +274,11 @@ TEST_P(Networks, HaveTheSamePressureInEveryImage) {
     EXPECT_LT(excess(s.integrator->computePressureTensor(errors), tensor, errors, 2), bound);
 }
 
-INSTANTIATE_TEST_SUITE_P(Pressures, Networks,
-                         testing::Combine(testing::ValuesIn(platformsUnderTest()),
-                                          testing::Values(BoxShape::Rectangular, BoxShape::Octahedron, BoxShape::Dodecahedron)),
-                         [](const auto& info) {
-                             return std::get<0>(info.param) + "_" + nameOf(std::get<1>(info.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Pressures, Networks,
+    testing::Combine(testing::ValuesIn(platformsUnderTest()),
+                     testing::Values(BoxShape::Rectangular, BoxShape::Octahedron, BoxShape::Dodecahedron)),
+    [](const auto& info) { return std::get<0>(info.param) + "_" + nameOf(std::get<1>(info.param)); });
 
 namespace {
 
