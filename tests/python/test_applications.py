@@ -50,6 +50,8 @@ def test_every_application_runs_once_and_constrains(tmp_path):
 
 @pytest.mark.long
 def test_parts_prints_a_row_for_each_system_and_number_of_hops():
+    cmake = Path(sys.executable).with_name("cmake")
+    subprocess.run([cmake, "--build", ROOT / "build", "--target", "parts"], check=True, capture_output=True)
     program = PROGRAM.with_name("parts")
     result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stderr
