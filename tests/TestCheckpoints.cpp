@@ -251,3 +251,49 @@ TEST(CheckpointsOfRecognizedBodies, FromVersion01AreRefusedAndStatesAreRead) {
         EXPECT_EQ(distance(s.positions(), state.getPositions()), 0);
     }
 }
+
+/** All numbers of a saved step. */
+static std::vector<double> numbersOf(const SavedStep& saved) {
+    const StepReading& reading = saved.reading;
+    std::vector<double> all = {saved.stepSize,         (double) saved.fingerprint,
+                               reading.time,           reading.endTime,
+                               reading.work,           reading.heat,
+                               reading.box.a.x,        reading.box.b.y,
+                               reading.box.c.z,        (double) saved.summary.converged,
+                               saved.summary.maxError, (double) saved.summary.iterations,
+                               reading.globals.at(0),  (double) saved.summary.worstConstraint};
+    for (const auto* perConstraint :
+         {&saved.impulses.lambda, &saved.impulses.mu, &reading.multipliers.values, &reading.velocityMultipliers.values})
+        all.insert(all.end(), perConstraint->begin(), perConstraint->end());
+    for (const auto* perPlace :
+         {&saved.impulses.lambdaOfBodies, &saved.impulses.muOfBodies, &reading.positions, &reading.multipliers.ofBodies,
+          &reading.velocityMultipliers.ofBodies, &reading.endPositions})
+        for (const Real3& x : *perPlace)
+            all.insert(all.end(), {x.x, x.y, x.z});
+    return all;
+}
+
+TEST(SavedSteps, AreReadAsTheyWereWritten) {
+    const auto vectors = [](double x) { return std::vector<Real3>{{x, x + 1, x + 2}}; };
+    SavedStep saved;
+    saved.impulses = {{1}, {2}, vectors(3), vectors(6)};
+    saved.stepSize = 9;
+    saved.fingerprint = 10;
+    saved.reading.multipliers = {{11}, vectors(12)};
+    saved.reading.velocityMultipliers = {{15}, vectors(16)};
+    saved.reading.positions = vectors(19);
+    saved.reading.endPositions = vectors(22);
+    saved.reading.box = {{25, 0, 0}, {0, 26, 0}, {0, 0, 27}};
+    saved.reading.time = 28;
+    saved.reading.endTime = 29;
+    saved.reading.work = 30;
+    saved.reading.heat = 31;
+    saved.reading.globals = {32};
+    saved.summary.converged = false;
+    saved.summary.iterations = 33;
+    saved.summary.maxError = 34;
+    saved.summary.worstConstraint = 35;
+    std::stringstream stream;
+    saved.write(stream);
+    EXPECT_EQ(numbersOf(SavedStep::read(stream, 1, {1, 1, 1})), numbersOf(saved));
+}

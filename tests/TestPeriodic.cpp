@@ -197,4 +197,17 @@ INSTANTIATE_TEST_SUITE_P(Boxes, Periodic, testing::Combine(testing::ValuesIn(pla
                              return std::get<0>(info.param) + (std::get<1>(info.param) ? "_Triclinic" : "_Rectangular");
                          });
 
+TEST(MinimumImage, IsFoundInFlatAndInNarrowBoxes) {
+    Random random(1);
+    for (const Box& box : {Box{{5, 0, 0}, {0, 5, 0}, {0, 0, 1}}, Box{{5, 0, 0}, {0, 1, 0}, {0, 0, 5}},
+                           Box{{1, 0, 0}, {0, 5, 0}, {0, 0, 5}}, triclinic})
+        for (int i : {-1, 0, 1})
+            for (int j : {-1, 0, 1})
+                for (int k : {-1, 0, 1}) {
+                    const Real3 bond = random.inCube(0.2),
+                                image = bond + double(i) * box.a + double(j) * box.b + double(k) * box.c;
+                    EXPECT_LT(norm(box.minimumImage(image) - bond), 1e-14) << i << " " << j << " " << k;
+                }
+}
+
 } // namespace

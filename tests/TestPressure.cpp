@@ -5,6 +5,7 @@
 // with G the sum of all forces, those of the constraints too. Short steps of RATTLE forth and back give this
 // derivative.
 #include "ForceVirial.h"
+#include "support/BodySystems.h"
 #include "support/Messages.h"
 #include "support/PressedParticles.h"
 #include "support/ProbeForce.h"
@@ -286,6 +287,7 @@ class PressureRefusals : public testing::TestWithParam<std::string> {
 protected:
     std::unique_ptr<System> system;
     ConstraintForce* force = nullptr;
+    std::vector<int> particles; // of the last refusal
     void SetUp() override {
         system = std::make_unique<System>();
         force = new ConstraintForce();
@@ -303,6 +305,7 @@ protected:
         s.context->setPositions({Vec3(), Vec3(0.15, 0, 0), Vec3(0, 0.5, 0), Vec3(0.5, 0, 0)});
         double error;
         const std::string message = messageOf([&] { s.integrator->computePressure(error); });
+        particles = problemThrownBy([&] { s.integrator->computePressure(error); }).particles;
         Tensor errors;
         EXPECT_EQ(messageOf([&] { s.integrator->computePressureTensor(errors); }), message);
         return message;
@@ -321,6 +324,7 @@ TEST_P(PressureRefusals, NameMasslessParticlesButVirtualSites) {
     system->setVirtualSite(3, new TwoParticleAverageSite(0, 1, 0.5, 0.5));
     system->setParticleMass(2, 0);
     expectAll(refusal(), {"particle 2", "no mass", "setParticleMass(2"});
+    EXPECT_EQ(particles, std::vector<int>{2});
 }
 
 TEST_P(PressureRefusals, NameSurfacesAndNoDifferences) {

@@ -327,6 +327,40 @@ TEST(RigidMotion, LeavesARigidDisplacementAsItIs) {
         }
 }
 
+TEST(RigidMotion, HasTheGradientsOfATurnThatDifferencesGive) {
+    for (const RigidShape& original : rotors()) {
+        SCOPED_TRACE(original.name);
+        const RigidShape shape = turned(original, 6);
+        std::vector<int> particles(shape.places.size());
+        std::iota(particles.begin(), particles.end(), 0);
+        const RigidBody body = makeRigidBody(particles, shape.places, shape.inverseMasses());
+        const Arrays gradients = randomOf(shape, 1, 7);
+        const auto rotationAt = [&](const Real3& turn) {
+            Real3 v;
+            EXPECT_TRUE(rigid::solveRotation(body.constants, rigid::angularMomentOf(body.constants, turn), &v));
+            return v;
+        };
+        const auto valueAt = [&](const Real3& turn) {
+            const Real3 v = rotationAt(turn);
+            double sum = 0;
+            for (std::size_t i = 0; i < gradients.size(); i++)
+                sum += dot(gradients[i], rigid::rotated(v, body.shape[i]));
+            return sum;
+        };
+        const Real3 turn = rigid::scaledBy(body.constants.radii, {0.3, -0.2, 0.4}), v = rotationAt(turn);
+        Real3 torque;
+        for (std::size_t i = 0; i < gradients.size(); i++)
+            torque += cross(rigid::rotated(v, body.shape[i]), gradients[i]);
+        const Real3 found = rigid::turnGradient(body.constants, v, torque);
+        const double h = 1e-5;
+        for (const Real3& e : {Real3{1, 0, 0}, Real3{0, 1, 0}, Real3{0, 0, 1}}) {
+            if (dot(e, body.constants.inverseInertia) == 0)
+                continue;
+            EXPECT_NEAR(dot(e, found), (valueAt(turn + h * e) - valueAt(turn - h * e)) / (2 * h), 1e-6);
+        }
+    }
+}
+
 TEST(RigidMotion, EndsAtNinetyDegrees) {
     // About a principal axis SHAKE turns by asin(omega dt).
     for (const RigidShape& original : rotors()) {
