@@ -100,6 +100,28 @@ TEST(ConstraintSolver, AddsTheImpulseThatMovedThePositions) {
     }
 }
 
+TEST(ConstraintSolver, CorrectsAnglesThatAreWithinTheTolerance) {
+    // Otherwise their errors would have the same sign in every step.
+    ConstraintSet set;
+    set.inverseMass = {1, 1, 1};
+    Constraint angle;
+    angle.kind = CoordinateKind::Angle;
+    angle.particles = {0, 1, 2};
+    angle.target = M_PI / 2;
+    set.constraints = {angle};
+    set.numListed = 1;
+    const Arrays x = {{0.1, 0, 0}, {}, {0, 0.1, 0}};
+    for (Method method : bothMethods) {
+        ConstraintSolver solver(set, method);
+        Arrays delta = {{0, 1e-8, 0}, {}, {}};
+        solver.solvePositions(x.data(), Box(), delta.data(), 1e-4, 100, 0, nullptr);
+        Arrays moved;
+        for (std::size_t i = 0; i < x.size(); i++)
+            moved.push_back(x[i] + delta[i]);
+        EXPECT_LT(solver.measurePositions(moved.data(), Box()).maxError, 1e-11);
+    }
+}
+
 TEST(ConstraintSolver, ReportsNonConvergenceAndTheWorstConstraint) {
     const TestSystem& system = findSystem("disjoint");
     for (Method method : bothMethods) {
@@ -249,6 +271,21 @@ TEST(ConstraintSolver, MeasuresWithoutSolving) {
     EXPECT_EQ(report.constraint, 1);
     EXPECT_NEAR(report.maxError, 0.01, 1e-12);
     EXPECT_NEAR(report.value, 0.99 * std::sqrt(dot(b, b)), 1e-14);
+}
+
+TEST(ConstraintSolver, MeasuresRatesOfConstraintsThatMove) {
+    const TestSystem& system = findSystem("methane");
+    ConstraintSet set = toConstraintSet(system);
+    for (Constraint& c : set.constraints)
+        c.rate = 0.3;
+    ConstraintSolver solver(set, Method::MatrixInversion);
+    const Arrays atRest(system.positions.size());
+    const double timeScale = 0.002;
+    const SolveReport report = solver.measureVelocities(system.positions.data(), system.box, atRest.data(), timeScale);
+    double shortest = HUGE_VAL;
+    for (const Constraint& c : set.constraints)
+        shortest = std::min(shortest, c.target);
+    EXPECT_NEAR(report.maxError, 0.3 * timeScale / shortest, 1e-12);
 }
 
 TEST(ConstraintSolver, MeasuresNaNWhereverItIs) {

@@ -38,6 +38,20 @@ TEST_P(FreeBodyContexts, KeepTheMassesOfTheContext) {
     EXPECT_LT(distance(changed.velocities(), other.velocities()), 1e-11 + 4 * precision.velocity);
 }
 
+TEST_P(FreeBodyContexts, CorrectDeviationsThatAreNotProjected) {
+    const BodySystem bodies(someBodies());
+    Simulation s(bodies.toOpenMM(), makeIntegrator(setup, 0.001, 1e-3), platform);
+    Vectors x = bodies.simulate(setup, 0.001).positions();
+    for (std::size_t b = 0; b < bodies.bodies.size(); b++)
+        if (bodies.bodies[b].masses[0] > 0)
+            x[bodies.first[b]] += Vec3(2e-6, -2e-6, 2e-6); // within the tolerance
+    s.context->setPositions(x);
+    const double before = bodies.deformation(x);
+    s.integrator->step(1);
+    EXPECT_GT(before, 1e-6);
+    EXPECT_LT(bodies.deformation(s.positions()), 1e-3 * before + 4 * precision.position);
+}
+
 TEST_P(FreeBodyContexts, TakeNewShapesInAContext) {
     const BodySystem bodies(someBodies());
     Simulation s = bodies.simulate(setup, 0.001);
