@@ -34,6 +34,9 @@ fi
 export POCL_CACHE_DIR
 mkdir -p "$POCL_CACHE_DIR"
 
+# Python keeps what it compiled there: a __pycache__ in a folder of sources would change the folder, and count as an edit.
+export PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$build/pycache}
+
 # ---- which Python ----------------------------------------------------------------------------------------------
 
 python_runs() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; }
