@@ -34,12 +34,12 @@ MODES = {"quick": "scripts/test.sh", "full": "scripts/test.sh --full"}
 
 
 def cases(path: Path) -> list[tuple[float, str]]:
-    """Seconds and name of the tests that a report in JUnit's format says were run."""
+    """Seconds and name of the tests that a report of JUnit's says were run; entries of ctest are their own class."""
     if not path.exists():
         return []
     found = ElementTree.parse(path).iter("testcase")
     return [
-        (float(case.get("time", 0)), f"{case.get('classname')}.{case.get('name')}")
+        (float(case.get("time", 0)), ".".join(dict.fromkeys((case.get("classname", ""), case.get("name", "")))))
         for case in found
         if case.get("status") != "notrun" and case.find("skipped") is None
     ]
@@ -77,8 +77,7 @@ def found_alone(found: dict[str, dict[str, str]]) -> dict[str, list[str]]:
 def of_ctest(reports: Path, mutants: dict[str, list[str]]) -> list[str]:
     rows = []
     for mode, script in MODES.items():
-        for seconds, name in cases(reports / f"ctest-{mode}.xml"):
-            entry = name[: len(name) // 2]  # which is also the name of its class
+        for seconds, entry in cases(reports / f"ctest-{mode}.xml"):
             tests = len(cases(reports / f"{entry}.xml")) or ""
             rows.append((seconds, entry, tests, script, ", ".join(mutants.get(entry, []))))
     rows = [(f"{row[0]:.0f}", *row[1:]) for row in sorted(rows, key=lambda row: (row[3], -row[0]))]

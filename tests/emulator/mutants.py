@@ -90,6 +90,7 @@ def finding_of(entry: Entry, name: str) -> str:
             "OPENMM_CACHE_DIR": folder,
             "TMPDIR": folder,
             "EMULATOR_WITHOUT": name,
+            "EMULATOR_LOG": f"{folder}/kernels.log",  # not the one that ran.py reads
             "TSAN_OPTIONS": "halt_on_error=1",
         }
         return sign_of(list(entry.command), entry.variables() | own, 3600)
