@@ -19,6 +19,8 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from barriers import ANY, barriers
@@ -57,15 +59,27 @@ def names() -> list[str]:
     return found
 
 
-def finding(build: Path, name: str) -> str:
+def finding(build: Path, libraries: Path, name: str) -> str:
     """What the tests say without this barrier, or with all for an empty name; empty if they pass."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | emulated(build, Path(folder)) | {"EMULATOR_WITHOUT": name}
+        environment = os.environ | emulated(build, libraries) | of_mutant(name, folder)
         for tests in TESTS:
             command = [str(build / "tests/emulator/TestEmulator"), f"--gtest_filter={tests}"]
-            if found := sign_of(command, environment, 300):
+            if found := sign_of(command, environment, 600):
                 return found
     return ""
+
+
+def of_mutant(name: str, folder: str) -> dict[str, str]:
+    """Variables for a run without this barrier. OpenMM keeps what was compiled by the text with all of them, so it gets
+    a folder of its own; the emulator keeps libraries by what is left of a text, so mutants share most of them."""
+    return {
+        "OPENMM_CACHE_DIR": folder,
+        "TMPDIR": folder,
+        "EMULATOR_WITHOUT": name,
+        "EMULATOR_LOG": f"{folder}/kernels.log",  # not the one that ran.py reads
+        "TSAN_OPTIONS": "halt_on_error=1",
+    }
 
 
 def sign_of(command: list[str], environment: dict[str, str], limit: float) -> str:
@@ -84,20 +98,14 @@ def sign_of(command: list[str], environment: dict[str, str], limit: float) -> st
 
 
 def finding_of(entry: Entry, name: str) -> str:
-    """What an entry of ctest says without this barrier. OpenMM keeps what was compiled by the text with all of them."""
+    """What an entry of ctest says without this barrier."""
     with tempfile.TemporaryDirectory() as folder:
-        own = {
-            "OPENMM_CACHE_DIR": folder,
-            "TMPDIR": folder,
-            "EMULATOR_WITHOUT": name,
-            "EMULATOR_LOG": f"{folder}/kernels.log",  # not the one that ran.py reads
-            "TSAN_OPTIONS": "halt_on_error=1",
-        }
-        return sign_of(list(entry.command), entry.variables() | own, 3600)
+        return sign_of(list(entry.command), entry.variables() | of_mutant(name, folder), 3600)
 
 
-def find_by_entries(build: Path, wanted: list[str]) -> None:
-    """Which entries find which mutants: fills mutants.json, where those that it has already are left."""
+def find_by_entries(build: Path, wanted: list[str], pool: Executor) -> None:
+    """Which entries find which mutants: fills mutants.json, where what it has already is left. When two have found a
+    mutant, none finds it alone, and the others are not run."""
     path = Path(__file__).with_name("mutants.json")
     found = json.loads(path.read_text()) if path.exists() else {}
     those = [
@@ -107,29 +115,35 @@ def find_by_entries(build: Path, wanted: list[str]) -> None:
         and not any(word.startswith("EMULATOR_WITHOUT") for word in entry.environment)
         and {"quick", "full"} & {*entry.labels}
     ]
-    for name in wanted:
+    those.sort(key=lambda entry: ("quick" not in entry.labels, "threads" not in entry.name))  # the likeliest first
+
+    def find(name: str) -> None:
         of_name = found.setdefault(name, {})
         for entry in those:
-            if entry.name not in of_name:
+            if sum(map(bool, of_name.values())) < 2 and entry.name not in of_name:
                 of_name[entry.name] = finding_of(entry, name)
                 print(f"{name:24}{entry.name:28}{of_name[entry.name]}", flush=True)
-                path.write_text(json.dumps(found, indent=1) + "\n")
+
+    for name in wanted:
+        found.setdefault(name, {})
+    for _ in pool.map(find, wanted):
+        path.write_text(json.dumps(found, indent=1) + "\n")
 
 
-def emulated(build: Path, cache: Path) -> dict[str, str]:
-    """The environment in which kernels run on the emulator with ThreadSanitizer."""
+def emulated(build: Path, libraries: Path) -> dict[str, str]:
+    """The environment in which kernels run on the emulator with ThreadSanitizer.
+
+    libraries  -- folder of compiled kernels
+    """
     runtime = subprocess.run(["g++", "-print-file-name=libtsan.so"], check=True, capture_output=True, text=True)
     return {
         "CONSTRAINTS_TEST_CUDA": "1",
         "FAKECUDA_MULTIPROCESSORS": "3",
         "FAKECUDA_BLOCK": "64",  # the time for a barrier grows with the square of the number of threads
         "LD_LIBRARY_PATH": f"{build / 'tests/emulator/nvrtc'}:{build / 'tests/calls/fakecuda'}",
-        "OPENMM_CACHE_DIR": str(cache),
-        "TMPDIR": str(cache),
-        "EMULATOR_CACHE": str(cache),
+        "EMULATOR_CACHE": str(libraries),
         "EMULATOR_FLAGS": "-O1 -g1 -fsanitize=thread --param tsan-distinguish-volatile=1",
         "LD_PRELOAD": runtime.stdout.strip(),
-        "TSAN_OPTIONS": "halt_on_error=1",
     }
 
 
@@ -141,17 +155,18 @@ def main() -> int:
     parser.add_argument("--entries", action="store_true")
     arguments = parser.parse_args()
     build, wanted = arguments.build.resolve(), arguments.names or names()
-    if arguments.entries:
-        find_by_entries(build, wanted)
-        return 0
-    if found := finding(build, ""):
-        raise SystemExit(f"the tests do not pass with all barriers: {found}")
-    missed = 0
-    for name in wanted:
-        found = finding(build, name)
-        reason = "" if found else SURVIVES.get(name, "NOT FOUND")
-        missed += reason == "NOT FOUND"
-        print(f"{name:24}{found or reason}", flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool, tempfile.TemporaryDirectory() as libraries:
+        if arguments.entries:
+            find_by_entries(build, wanted, pool)
+            return 0
+        if found := finding(build, Path(libraries), ""):
+            raise SystemExit(f"the tests do not pass with all barriers: {found}")
+        missed = 0
+        findings = pool.map(partial(finding, build, Path(libraries)), wanted)
+        for name, found in zip(wanted, findings, strict=True):
+            reason = "" if found else SURVIVES.get(name, "NOT FOUND")
+            missed += reason == "NOT FOUND"
+            print(f"{name:24}{found or reason}", flush=True)
     return 1 if missed else 0
 
 
