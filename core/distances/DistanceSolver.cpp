@@ -330,9 +330,12 @@ void DistanceSolver::takeTargets(const ConstraintSet& set) {
 
 DistanceSolver::Report DistanceSolver::solvePositions(const Real3* x, const Box& box, Real3* delta, double tolerance,
                                                       int maxIterations, Real3* velocity, double perTime, Which which) {
+    // Batches measure (q^2 - L^2)/(2 L^2), which is less than (L - q)/L by half of its square where a bond is
+    // compressed.
+    const double ofSquares = tolerance * (1 - 0.5 * std::min(tolerance, 1.0));
     return batches->run(
         *runner, which, &Batches::Batch::position, [&](DistanceBatch& batch, ThreadWorkspace& workspace) {
-            return batch.solvePositions(x, box, delta, tolerance, maxIterations, velocity, perTime, workspace);
+            return batch.solvePositions(x, box, delta, ofSquares, maxIterations, velocity, perTime, workspace);
         });
 }
 

@@ -18,6 +18,13 @@ constexpr double farOffBound = 0.5;
 const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
 const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}};
 
+/** The largest float up to a tolerance: kernels compare some errors as floats and others as doubles, and a number that
+ * is the same in both types decides alike. */
+double asFloat(double tolerance) {
+    const float nearest = (float) tolerance;
+    return nearest > tolerance ? nextafter(nearest, 0.0f) : nearest;
+}
+
 /** The kinetic energy of velocities at the time of the positions, tangent to the constraints there. */
 StageText kineticEnergyStage(const StepScheme& scheme) {
     StageText stage{"kineticEnergy", {"keepVelocity", "stay", "projectPositions", "requireUnmoved"}};
@@ -88,10 +95,10 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
 void CommonStepKernel::setNumbers(const ConstraintIntegrator& integrator) {
     KernelArguments& numbers = program->arguments;
     const ProjectionSettings settings = projectionSettings(integrator);
-    const double tolerance = settings.reachedTolerance(), dt = integrator.getStepSize();
-    numbers.set("tolerance", tolerance);
+    const double dt = integrator.getStepSize();
+    numbers.set("tolerance", asFloat(settings.reachedTolerance()));
     numbers.set("threshold", settings.threshold());
-    numbers.set("innerTolerance", innerTolerance(integrator));
+    numbers.set("innerTolerance", asFloat(innerTolerance(integrator)));
     numbers.set("maxIterations", integrator.getMaxIterations());
     numbers.set("warmStart", integrator.getWarmStart() ? 1 : 0);
     numbers.set("dt", dt);

@@ -70,9 +70,10 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
         if (isChecked)
             *report = mine;
         report->iterations = iteration;
-        if (isChecked && isLast && report->outcome == Outcome_Converged && report->error > tolerance)
+        const bool isSolved = isChecked && report->error <= tolerance;
+        if (isLast && !isSolved && report->outcome == Outcome_Converged)
             report->outcome = Outcome_NotConverged;
-        isDone = report->outcome != Outcome_Converged || (isChecked && report->error <= tolerance);
+        isDone = isSolved || report->outcome != Outcome_Converged;
     }
 }
 #else

@@ -98,9 +98,6 @@ DEVICE GLOBAL mm_long* changesIn(const Arguments* a, int round) {
     return (GLOBAL mm_long*) a->partChanges + (round & 1) * a->numRows;
 }
 
-/** A tolerance in single precision, rounded down. */
-#define IN_FLOAT(tolerance) (0.9999998f * (float) (tolerance))
-
 /** The largest error after a correction may be so much of that before. Without each other's corrections parts gain less
  *  than a whole cluster. */
 DEVICE float ratioOfParts(int iterations) {
@@ -115,7 +112,7 @@ DEVICE void decideLocal(const Arguments* a, const PartSolve* solve, PartState* s
     state->iterations = max(iterations, 0);
     if (iterations < 0) {
         state->isHandedOver = !isFinite;
-        state->isOver = state->isHandedOver || error <= IN_FLOAT(a->tolerance);
+        state->isOver = state->isHandedOver || error <= toFloat(a->tolerance);
         return;
     }
     const bool isSolved = isFinite && (key == 0 || (error <= state->tolerance && iterations > 0));

@@ -12,7 +12,7 @@ DEVICE Worst begin_$STAGE$_Local(const Arguments* a, int c, const PartSolve* sol
     const int4 parts = a->partsOfCluster[c];
     state->firstPart = parts.x;
     state->lastPart = parts.y;
-    state->tolerance = IN_FLOAT(solve->tolerance);
+    state->tolerance = toFloat(solve->tolerance);
     if (THREAD_IN_GROUP == 0)
         startNotes(shared.notes);
     EACH_LOCAL(place, PLACES_READ, PLACES_READ) {

@@ -451,7 +451,8 @@ DEVICE mixed lengthOf$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int k) {
 /** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. */
 DEVICE Report solveLengths$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers) {
     Progress progress = newProgress();
-    while (true) {
+    Report report;
+    do {
 #pragma unroll
         for (int k = 0; k < $SIZE$; k++) {
             const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
@@ -465,11 +466,10 @@ DEVICE Report solveLengths$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mi
             BASE$SIZE$(c, k, 1) = base.y;
             BASE$SIZE$(c, k, 2) = base.z;
         }
-        const Report report = findLengths$SIZE$(c, &progress, toNumber(a->innerTolerance), a->maxIterations);
+        report = findLengths$SIZE$(c, &progress, toNumber(a->innerTolerance), a->maxIterations);
         finish$SIZE$(a, c, multipliers, progress.rounds == 0);
-        if (!needsRound(&progress, report, a->innerTolerance))
-            return report;
-    }
+    } while (needsRound(&progress, &report, a->maxIterations));
+    return report;
 }
 
 /** Errors at the start. */
@@ -516,7 +516,8 @@ DEVICE Report solveVelocityDifferences$SIZE$(const Arguments* a, Cluster$SIZE$* 
                                            bool onlyIfViolated) {
     const number timeScale = toNumber(a->timeScale);
     Progress progress = newProgress();
-    while (true) {
+    Report report;
+    do {
         bool isViolated = !onlyIfViolated || LATER_TURN || progress.rounds > 0;
 #pragma unroll
         for (int k = 0; k < $SIZE$; k++) {
@@ -528,15 +529,14 @@ DEVICE Report solveVelocityDifferences$SIZE$(const Arguments* a, Cluster$SIZE$* 
             const number error = fabs(OFFSET$SIZE$(c, k)) * timeScale / (START$SIZE$(c, k) * LENGTH$SIZE$(c, k));
             isViolated = isViolated || !(error <= toNumber(a->tolerance));
         }
-        Report report = newReport();
+        report = newReport();
         if (isViolated)
             report = findRates$SIZE$(c, &progress, timeScale, toNumber(a->innerTolerance), a->maxIterations);
         else
             forget$SIZE$(c);
         finish$SIZE$(a, c, multipliers, progress.rounds == 0);
-        if (!needsRound(&progress, report, a->innerTolerance))
-            return report;
-    }
+    } while (needsRound(&progress, &report, a->maxIterations));
+    return report;
 }
 
 /** Find kappa with b_k.(v_i - v_j + ...) = 0. */

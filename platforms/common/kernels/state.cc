@@ -82,13 +82,15 @@ DEVICE void noteWorst(Worst* worst, int row, number error, number value) {
 /** How far a solve has come. A round computes as `mixed` where it begins, and iterates in numbers. */
 typedef struct {
     int outcome, iterations, rounds;
-    number size; // of a row's corrections in this round, relative to its length: the sum over the rows that move it
+    bool isSolved; // errors are within the tolerance, even if what rounding may have hidden is added
+    number size;   // of a row's corrections in this round, relative to its length: the sum over the rows that move it
 } Progress;
 
 DEVICE Progress newProgress() {
     Progress progress;
     progress.outcome = Outcome_Converged;
     progress.iterations = progress.rounds = 0;
+    progress.isSolved = true;
     progress.size = 0;
     return progress;
 }
@@ -102,18 +104,22 @@ DEVICE number roundingIn(const Progress* progress, int numRows) {
 #endif
 }
 
-/** Whether a round ends with these errors. At least one correction is made: errors below the tolerance would otherwise
- *  have the same sign in every step. */
+/** Judge the errors that corrections have left, once: whether the round ends with them, and whether the solve needs
+ *  another round. At least one correction is made: errors below the tolerance would otherwise have the same sign in
+ *  every step. After maxIterations of all rounds it ends, whatever the errors are.
+ *  @param tolerance  which is the same number as float and as `mixed` */
 DEVICE bool endsRound(Progress* progress, Worst worst, int numRows, number tolerance, int maxIterations) {
-    const bool isFinite = worst.error < INFINITE_ERROR;
-    if (!isFinite)
+    const number rounding = roundingIn(progress, numRows);
+    const bool mayEnd = progress->iterations > 0 || worst.error == 0;
+    progress->isSolved = mayEnd && worst.error + rounding <= tolerance;
+    if (!(worst.error < INFINITE_ERROR))
         progress->outcome = Outcome_NotFinite;
-    else if (worst.error > 0 && progress->iterations >= maxIterations &&
-             (progress->iterations == 0 || worst.error > max(tolerance, roundingIn(progress, numRows))))
+    else if (mayEnd && worst.error <= max(tolerance, rounding))
+        return true;
+    else if (progress->iterations >= maxIterations)
         progress->outcome = Outcome_NotConverged;
     else
-        return worst.error == 0 ||
-               (progress->iterations > 0 && worst.error <= max(tolerance, roundingIn(progress, numRows)));
+        return false;
     return true;
 }
 
@@ -127,10 +133,14 @@ DEVICE Report reportOf(const Progress* progress, Worst worst, int numRows) {
     return report;
 }
 
-/** Whether the tolerance asks for another round. */
-DEVICE bool needsRound(Progress* progress, Report report, mixed tolerance) {
+/** Whether the solve needs another round. Each but the first makes a correction, so there are not more than these. */
+DEVICE bool needsRound(Progress* progress, Report* report, int maxIterations) {
+    if (!IS_NARROWER || report->outcome != Outcome_Converged || progress->isSolved)
+        return false;
     progress->rounds++;
-    return IS_NARROWER && report.outcome == Outcome_Converged && report.error > tolerance;
+    if (progress->rounds > maxIterations)
+        report->outcome = Outcome_NotConverged;
+    return report->outcome == Outcome_Converged;
 }
 
 DEVICE void atomicMinimum(GLOBAL int* place, int value) {
