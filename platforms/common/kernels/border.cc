@@ -216,9 +216,8 @@ DEVICE void solveBordered(const Arguments* a, int c SHARED_PARAMETER) {
         writeGroupReport(a, solve.solve, c, report);
 }
 
-/** Both, where there is one row. */
+/** Both, where there is one row: a thread reads of it what it wrote itself. */
 DEVICE void takeTurn(const Arguments* a, int c SHARED_PARAMETER) {
     evaluateBordered(a, 0 SHARED_ARGUMENT);
-    THREAD_GROUP_SYNC
     solveBordered(a, c SHARED_ARGUMENT);
 }

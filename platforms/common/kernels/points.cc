@@ -194,9 +194,8 @@ DEVICE void noteBodies(const Arguments* a, int c, Report* report) {
         note(report, a->rowStart[c], 1, 0);
 }
 
-/** Whether a projection moves a cluster's bodies. */
+/** Whether a projection moves a cluster's bodies: read in later launches, or by the same thread. */
 DEVICE void flagBodies(const Arguments* a, int c, bool isSet) {
     EACH_BODY(b) if (ownsBody(a, b))
         setFlag(a, b, isSet);
-    THREAD_GROUP_SYNC
 }
