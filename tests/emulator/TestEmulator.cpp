@@ -27,6 +27,7 @@ Function* find(const char* library, const char* name) {
 #define DRIVER(function) find<decltype(function)>("libcuda.so.1", NAME_OF(function))
 #define NVRTC(Type, function) find<Type>("libnvrtc.so.13", #function)
 
+/** A kernel in a context of its own: after one has failed, its context is of no use. */
 class Kernel {
 public:
     /** @param text  of a kernel with the name test and one argument, int* numbers */
@@ -41,11 +42,17 @@ public:
         std::vector<char> ptx(size);
         NVRTC(int(void*, char*), nvrtcGetPTX)(program, ptx.data());
         NVRTC(int(void**), nvrtcDestroyProgram)(&program);
+        CUctxCreateParams parameters{};
+        DRIVER(cuCtxCreate)(&context, &parameters, 0, 0);
         CUmodule module;
         if (DRIVER(cuModuleLoadDataEx)(&module, ptx.data(), 0, nullptr, nullptr) != CUDA_SUCCESS ||
             DRIVER(cuModuleGetFunction)(&function, module, "test") != CUDA_SUCCESS)
             throw std::runtime_error("not loaded: " + text);
     }
+    ~Kernel() {
+        DRIVER(cuCtxDestroy)(context);
+    }
+    Kernel(const Kernel&) = delete;
     struct Outcome {
         CUresult result;
         std::vector<int> numbers;
@@ -64,6 +71,8 @@ public:
                                                                            sharedBytes, nullptr, arguments)
                                        : DRIVER(cuLaunchKernel)(function, numBlocks, 1, 1, blockSize, 1, 1, sharedBytes,
                                                                 nullptr, arguments, nullptr);
+        if (outcome.result == CUDA_SUCCESS)
+            outcome.result = DRIVER(cuCtxSynchronize)();
         outcome.message = testing::internal::GetCapturedStderr();
         DRIVER(cuMemcpyDtoH)(outcome.numbers.data(), array, bytes);
         DRIVER(cuMemFree)(array);
@@ -72,6 +81,7 @@ public:
 
 private:
     static constexpr int maxNumbers = 4096;
+    CUcontext context;
     CUfunction function;
 };
 
