@@ -92,6 +92,7 @@ CommonStepKernel::~CommonStepKernel() {
 void CommonStepKernel::initialize(const System& system, const ConstraintIntegrator& integrator,
                                   const ConstraintSet& constraints) {
     HostStepKernel::initialize(system, integrator, constraints);
+    const ContextSelector selector(cc);
     requireMemory(integrator);
     for (ComputeForceInfo* known : cc.getForceInfos()) // of another integrator in a CompoundIntegrator
         info = info == nullptr ? dynamic_cast<ConstraintForceInfo*>(known) : info;
@@ -128,12 +129,14 @@ void CommonStepKernel::initialize(const System& system, const ConstraintIntegrat
 
 void CommonStepKernel::setTargets(const ConstraintSet& constraints) {
     HostStepKernel::setTargets(constraints);
+    const ContextSelector selector(cc); // atoms may be reordered
     info->take(constraints);
     stateWasSet = true;
     cc.invalidateMolecules(info, false, true);
 }
 
 void CommonStepKernel::takeShapes() {
+    const ContextSelector selector(cc);
     info->take(solver->getSet()); // mirror images are different molecules
     stateWasSet = true;
     cc.invalidateMolecules(info, false, true);

@@ -100,6 +100,7 @@ void CommonStepKernel::forgetLastState() {
     workBefore = record->reading.work;
     heatBefore = record->reading.heat;
     if (program != nullptr) {
+        const ContextSelector selector(cc);
         ComputeArray& heat = program->arguments["heat"];
         heat.upload(vector<long long>(heat.getSize()).data());
         program->arguments.upload("work", vector<double>(2 * 2 * program->tables().movingRows.size()));

@@ -268,6 +268,26 @@ TEST(Device, IsWaitedForOnceForAKineticEnergy) {
     EXPECT_EQ(waits("RattleLangevin"), ofVelocities);
 }
 
+/** OpenMM then reads positions, and leaves it to the caller to make a CUDA context current. */
+TEST(Device, OrdersMoleculesAgainOfWhichAForceChangesOne) {
+    Example example = chainsOf({3, 3, 3});
+    auto* nonbonded = new NonbondedForce();
+    nonbonded->setNonbondedMethod(NonbondedForce::CutoffNonPeriodic);
+    for (int i = 0; i < example.system->getNumParticles(); i++)
+        nonbonded->addParticle(0, 0.1, 0);
+    example.system->addForce(nonbonded);
+    const auto integrator = makeIntegrator({"", ConstraintIntegrator::MatrixInversion, "Rattle"}, 0.001, 1e-5);
+    Context context(*example.system, *integrator, Platform::getPlatformByName(isCuda() ? "CUDA" : "OpenCL"),
+                    {{"Precision", "mixed"}});
+    context.setPositions(example.positions);
+    auto& force = dynamic_cast<ConstraintForce&>(example.system->getForce(0));
+    int i, j;
+    double length;
+    force.getDistanceParameters(4, i, j, length); // of the second, which was like the third
+    force.setDistanceParameters(4, i, j, 1.01 * length);
+    EXPECT_NO_THROW(force.updateParametersInContext(context));
+}
+
 TEST_P(Builtin, StepsWithoutWaiting) {
     keepPtx(std::string(GetParam()) + "/builtin");
     VerletIntegrator verlet(0.001);
