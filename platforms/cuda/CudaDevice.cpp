@@ -52,6 +52,7 @@ public:
         for (Argument& argument : arguments)
             pointers.push_back(argument.array != nullptr ? (void*) &argument.array->getDevicePointer()
                                                          : argument.bytes.data());
+        pointers.push_back(nullptr); // the driver takes as many as the kernel has: one too few is no accident then
         const unsigned int blocks = (threads + blockSize - 1) / blockSize;
         const unsigned int bytes = (unsigned int) sharedBytes;
         const CUstream stream = cu.getCurrentStream();
