@@ -4,10 +4,11 @@
 
     python benchmarks/gpu.py --prepare --inputs FOLDER    # anywhere: Systems and their starts, by the CPU platform
     python benchmarks/gpu.py --inputs FOLDER --output gpu.json
+    python benchmarks/gpu.py --inputs FOLDER --without-forces    # what an integrator and its constraints cost
 
 This package's integrators and OpenMM's run in one process, in turn, from the same state. A ratio compares the times of
-two integrators in one round. ns/day holds for whole steps with all forces. Where libcountcalls is preloaded (see
-tests/calls), launches and waits of a step are counted too.
+two integrators in one round. ns/day holds for whole steps with all forces, and is left out without them. Where
+libcountcalls is preloaded (see tests/calls), launches and waits of a step are counted too.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from openmmconstraints.benchmark.report import machine_names
 from openmmconstraints.benchmark.runner import Runner
 from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.benchmark.systems import SYSTEMS
-from openmmconstraints.benchmark.timing import Spread, in_turn
+from openmmconstraints.benchmark.timing import Spread, ignore_forces, in_turn, without_forces
 from openmmconstraints.benchmark.villin import StartState
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
@@ -44,6 +45,8 @@ HYDROGEN_MASS = 3.0  # Da, taken from the atom that carries the hydrogen; water 
 STEP_SIZES = {"HBonds": 0.004, "AllBonds": 0.005, "HAngles": 0.005}  # ps: benchmarks/larger_steps.py
 INTEGRATORS = (*dict.fromkeys(PARTNERS.values()), *PARTNERS)
 RELAXATION, HEATING = 50, 100  # iterations, steps
+#: Steps without forces, then from the start again: angles change, and with them the coupling of constraints.
+FREE_STEPS = {"HBonds": 200, "AllBonds": 20, "HAngles": 20}
 
 
 @dataclass
@@ -112,8 +115,11 @@ def measure(
 ) -> list[Result]:
     """Results of all integrators."""
     system, start = load(name, constraints, options.inputs)
+    if options.without_forces:
+        system = without_forces(system)
     moved = mm.XmlSerializer.clone(system)
     mc.moveConstraints(moved)
+    longest = FREE_STEPS[constraints] if options.without_forces else None
     has_precision = "Precision" in platform.getPropertyNames()
     properties = {"Precision": precision} if has_precision else {}
     results, runners = {}, {}
@@ -123,9 +129,14 @@ def measure(
         ours = integrator in PARTNERS
         made = Candidate(integrator, "Automatic" if ours else None).make(options.tolerance)
         made.setStepSize(step)
+        if options.without_forces:
+            ignore_forces(made)
         try:
-            runner = Runner(moved if ours else system, made, start, platform, properties, None)
-            runner.choose_steps(options.seconds)
+            runner = Runner(moved if ours else system, made, start, platform, properties, longest)
+            if options.steps:
+                runner.steps = options.steps
+            else:
+                runner.choose_steps(options.seconds)
         except mm.OpenMMException as error:
             result.failure = str(error)
             continue
@@ -143,6 +154,8 @@ def measure(
     for integrator, runner in runners.items():
         if results[integrator].failure is None:
             finish(results[integrator], runner.context, meter, results.get(PARTNERS.get(integrator, "")))
+            if options.without_forces:
+                results[integrator].ns_per_day = None
     return list(results.values())
 
 
@@ -208,6 +221,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tolerance", type=float, default=1e-5)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=0.2, help="of each integrator in a round")
+    parser.add_argument("--steps", type=int, metavar="N", help="of each integrator in a round, in place of --seconds")
+    parser.add_argument("--without-forces", action="store_true")
     parser.add_argument("--minutes", type=float, default=9, help="no setting is begun after so long")
     parser.add_argument("--note", action="append", default=[], help="a text to add to the file")
     parser.add_argument("--output", type=Path, metavar="FILE", help="all numbers, as JSON")
@@ -247,6 +262,7 @@ def write(options: argparse.Namespace, results: Sequence[Result], left_out: Sequ
     if options.output is None:
         return
     described = {**machine_names(), "platform": options.platform, "tolerance": options.tolerance, "notes": options.note}
+    described |= {"without_forces": options.without_forces}
     described |= {"hydrogen_mass": HYDROGEN_MASS, "not_measured": left_out, "results": [asdict(r) for r in results]}
     options.output.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
 

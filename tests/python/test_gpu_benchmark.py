@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import gpu
+import gpu_ensembles
+from gpu_inputs import write_waters
 
 from openmmconstraints.benchmark import force_fields
 
@@ -56,3 +58,35 @@ def test_hydrogens_are_heavy_and_the_mass_is_kept(tmp_path):
     assert sum(masses) == pytest.approx(sum(before))
     assert 3.0 in masses
     assert start.positions.shape == start.velocities.shape == (len(masses), 3)
+
+
+def test_steps_without_forces(tmp_path):
+    words = ["--inputs", str(write_waters(tmp_path / "inputs")), "--systems", "dhfr", "--sets", "HBonds"]
+    words += ["--precision", "mixed", "--platform", "Reference", "--integrators", "Verlet", "Rattle"]
+    output = tmp_path / "steps.json"
+    words += ["--rounds", "2", "--steps", "7", "--output", str(output)]
+    assert gpu.main([*words, "--without-forces"]) == 0
+    written = json.loads(output.read_text())
+    assert written["without_forces"]
+    assert [result["steps"] for result in written["results"]] == [7, 7]
+    assert all(result["step_ms"] and result["ns_per_day"] is None for result in written["results"])
+    assert written["results"][1]["ratio"]["median"] > 0
+    assert gpu.main(words) == 0
+    assert all(result["ns_per_day"] > 0 for result in json.loads(output.read_text())["results"])
+
+
+def test_drift_and_temperature(tmp_path):
+    output = tmp_path / "ensembles.json"
+    words = ["--inputs", str(write_waters(tmp_path / "inputs")), "--platform", "Reference", "--sets", "HBonds"]
+    assert gpu_ensembles.main([*words, "--picoseconds", "2", "--output", str(output)]) == 0
+    results = {result["integrator"]: result for result in json.loads(output.read_text())["results"]}
+    assert list(results) == ["Rattle", "Verlet", "RattleLangevin", "LangevinMiddle"]
+    assert abs(results["Rattle"]["kt_per_ns_dof"]) < 1
+    assert 0 < results["RattleLangevin"]["temperature"] < 600
+    assert results["RattleLangevin"]["text"].endswith(" K")
+
+
+def test_runs_that_are_left_out_are_no_success(tmp_path, capsys):
+    words = ["--inputs", str(write_waters(tmp_path / "inputs")), "--platform", "Reference", "--sets", "HBonds"]
+    assert gpu_ensembles.main([*words, "--seconds", "-1"]) == 1
+    assert capsys.readouterr().out.count("failed: the -1 s were over") == 4
