@@ -10,6 +10,10 @@
 #   parts        clusters in parts that wait for each other, with every kind of constraint, against Reference
 #   grid         clusters that the whole device solves, against Reference
 #   benchmark    whole steps of villin and DHFR, ours and OpenMM's integrators in turn: ns/day, launches and waits
+#   steps        steps of DHFR without forces
+#   kernels      times of single kernels of DHFR without forces (ncu)
+#   ensembles    drift of the energy, and temperatures
+#   sample       one C++ test of each suite, each a process with a limit; some on NVIDIA's OpenCL, some under memcheck
 #   profile      where the time goes (nsys), and the two kernels of ours that take most of it (ncu)
 #   single       C++ tests in single precision
 #   double       and in double precision
@@ -18,16 +22,15 @@
 #   scripts/gpu-check.sh tests grid
 #   scripts/gpu-check.sh --dry-run versions grid   # without a GPU: the driver is a stand-in, which runs no kernel
 #   scripts/gpu-check.sh --limit 590               # seconds for a piece
-#   CARRIED=1 scripts/gpu-check.sh                 # nothing is set up: .venv and build came from another machine
-#   INSTALLED=1 PYTHON=python3 scripts/gpu-check.sh versions benchmark    # the package as it is installed there
 #
-# After the set-up nothing needs a network. What is found lies in a folder that is named at the end, build/gpu/<time>.
-# scripts/gpu/fill-cache.sh compiles kernels beforehand. More is in docs/gpu.md.
+# What is found lies in a folder that is named at the end, build/gpu/<time>. Where there is no network or no time to build:
+# scripts/gpu/pack.sh. More is in docs/gpu.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
+source scripts/gpu/pieces.sh
 
-all=(versions sanitize tests parts grid benchmark profile single double)
+all=(versions sanitize tests parts grid benchmark steps kernels ensembles profile sample single double)
 pieces=()
 limit=590
 export GPU_DRY_RUN=
@@ -35,21 +38,19 @@ while [ $# -gt 0 ]; do
     case $1 in
     --dry-run) GPU_DRY_RUN=1 ;;
     --limit) limit=${2:?--limit needs a number of seconds} && shift ;;
-    versions | sanitize | tests | parts | grid | benchmark | profile | single | double) pieces+=("$1") ;;
-    *) die "unknown argument $1 (see the head of scripts/gpu-check.sh)" ;;
+    *)
+        [[ " ${all[*]} " == *" $1 "* ]] || die "unknown argument $1 (see the head of scripts/gpu-check.sh)"
+        pieces+=("$1")
+        ;;
     esac
     shift
 done
 [ ${#pieces[@]} -gt 0 ] || pieces=("${all[@]}")
 
-wanted() { [[ " ${pieces[*]} " == *" $1 "* ]]; }
-
-# openmmtools has the files of DHFR; what it needs itself is left out, since it is not imported.
-prepare_inputs() {
-    local prepare=("$GPU_PYTHON" benchmarks/gpu.py --prepare --inputs "$GPU_INPUTS")
-    "${prepare[@]}" >/dev/null && return
-    "$GPU_PYTHON" -m pip install --quiet --disable-pip-version-check --no-deps "openmmtools>=0.24"
-    "${prepare[@]}"
+wanted() {
+    local name
+    for name in "$@"; do [[ " ${pieces[*]} " != *" $name "* ]] || return 0; done
+    return 1
 }
 
 find_python
@@ -59,36 +60,19 @@ if [ -z "$GPU_DRY_RUN" ]; then
 fi
 
 export GPU_PYTHON=$venv/bin/python GPU_TESTS=$build/tests GPU_INPUTS=$build/gpu/inputs
-if [ -n "${INSTALLED:-}" ]; then
-    GPU_PYTHON=$python GPU_TESTS=
-elif [ -n "${CARRIED:-}" ]; then
-    # Wherever they lie now, and whichever Python of the same version is here.
-    site=$(echo "$venv"/lib/python3*/site-packages)
-    GPU_PYTHON=${PYTHON:-$GPU_PYTHON}
-    export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH}
-    export LD_LIBRARY_PATH=$build:$site/OpenMM.libs/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    export CONSTRAINTS_TEST_PLUGINS=$build/plugins CONSTRAINTS_TEST_OPENMM_PLUGINS=$site/OpenMM.libs/lib/plugins
-else
-    setup tests
-    # What pieces need besides, while there is a network: compute-sanitizer, and where the benchmark starts.
-    if [ -z "$GPU_DRY_RUN" ] && wanted sanitize; then install_requirements gpu; fi
-    if wanted benchmark || wanted profile; then prepare_inputs; fi
-fi
+# A dry run takes what was built as it is.
+if [ -z "$GPU_DRY_RUN" ] || [ ! -e "$GPU_TESTS/calls/fakecuda/libcuda.so.1" ]; then setup tests; fi
+# What pieces need besides, while there is a network: compute-sanitizer, and where benchmarks start.
+if [ -z "$GPU_DRY_RUN" ] && wanted sanitize; then install_requirements gpu; fi
+if wanted benchmark steps kernels ensembles profile; then prepare_inputs "$GPU_INPUTS"; fi
 [ -x "$GPU_TESTS/ConstraintTests" ] || GPU_TESTS=
 
 mkdir -p "$build/gpu"
 GPU_FOLDER=$(mktemp -d "$build/gpu/$(date -u +%Y-%m-%d-%H%M%S)${GPU_DRY_RUN:+-dry-run}.XXX")
-export GPU_FOLDER GPU_LIMIT=$limit
+export GPU_FOLDER
 touch "$GPU_FOLDER/summary.txt"
 if [ -n "$GPU_DRY_RUN" ]; then
-    stand_in=$build/tests/calls
-    [ -e "$stand_in/fakecuda/libcuda.so.1" ] || die "a dry run needs the C++ tests: their stand-in for the driver"
-    export LD_LIBRARY_PATH=$stand_in/fakecuda:$stand_in/fakecufft${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    mkdir "$GPU_FOLDER/stubs"
-    for tool in compute-sanitizer nsys ncu; do
-        ln -s "$root/scripts/gpu/stub.sh" "$GPU_FOLDER/stubs/$tool"
-    done
-    export PATH=$GPU_FOLDER/stubs:$PATH
+    use_stand_in "$GPU_TESTS/calls"
     gpu=$(device) || die "$gpu"
 fi
 say "$gpu"
@@ -101,14 +85,7 @@ PATH+=$(printf ':%s' "$venv"/lib/python3*/site-packages/nvidia/cu*/bin /usr/loca
 "$GPU_PYTHON" scripts/gpu/versions.py >&2 || exit 1
 
 for piece in "${pieces[@]}"; do
-    start=$SECONDS
-    status=0
-    timeout --kill-after=10 "$limit" bash "scripts/gpu/$piece.sh" || status=$?
-    [ "$status" = 0 ] || failed=1
-    result='' ended=''
-    [ "$status" = 0 ] || result=FAILED
-    [ "$status" != 124 ] || ended=", ended by --limit $limit"
-    printf '%-8s %4d s  %s in all%s\n' "$result" $((SECONDS - start)) "$piece" "$ended" >>"$GPU_FOLDER/summary.txt"
+    run_piece "$piece" "$limit"
 done
 
 say "Summary"

@@ -10,6 +10,9 @@
 #   GPU_DRY_RUN      not empty: the driver is the stand-in, which runs no kernel
 #   GPU_INPUTS       the folder of what the benchmark starts from
 #   GPU_NOTE         the device and the commit, for what is written
+#   GPU_SYSTEMS      not empty: the system that the benchmark takes, of villin and dhfr
+#   GPU_INTEGRATORS  not empty: those that it takes; GPU_ROUNDS: how often
+#   GPU_LENIENT      not empty: a tool that is missing is no failure
 set -euo pipefail
 source scripts/common.sh
 
@@ -20,7 +23,11 @@ jobs=$(nproc)
 # note RESULT SECONDS NAME: a line of the summary
 note() {
     printf '%-8s %4d s  %s: %s\n' "$1" "$2" "$piece" "$3" >>"$GPU_FOLDER/summary.txt"
-    case $1 in passed | ran) ;; *) failed=1 ;; esac
+    case $1 in
+    passed | ran) ;;
+    "not run") [ -n "${GPU_LENIENT:-}" ] || failed=1 ;;
+    *) failed=1 ;;
+    esac
 }
 
 # try NAME COMMAND...: runs it into a file, notes how it ended, and goes on. It may set `found`, for the summary.
@@ -80,10 +87,12 @@ run_tests() {
     return "$status"
 }
 
-# sanitize TOOL FILTER: the same under a tool of compute-sanitizer.
+# sanitize TOOL FILTER: the same under a tool of compute-sanitizer. Errors of calls are left to the tests: OpenMM looks for
+# compiled kernels in a file that need not be there.
+sanitizer=(compute-sanitizer --report-api-errors no --error-exitcode 9)
 sanitize() {
     if command -v compute-sanitizer >/dev/null; then
-        try "compute-sanitizer, $1" run_tests "$2" compute-sanitizer --tool "$1" --error-exitcode 9
+        try "compute-sanitizer, $1" run_tests "$2" "${sanitizer[@]}" --tool "$1"
     else
         not_run "compute-sanitizer, $1" "it is not installed: pip install nvidia-cuda-sanitizer-api, or the CUDA toolkit"
     fi

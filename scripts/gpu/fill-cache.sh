@@ -2,28 +2,28 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
 #
-# Compiles the kernels of the benchmark and the profiles, or those of other pieces, for a compute capability, without a
-# GPU, so that hardly any is compiled where they are carried to: OpenMM finds them there by the text of the program.
+# Compiles the kernels that a dry run asks for, without a GPU, so that hardly any is compiled where they are carried to: OpenMM
+# finds them there by the text of the program.
 #
-#   scripts/gpu/fill-cache.sh 90 build/gpu/sm_90          # 90: H100; 80: A100. Again: only what is new
-#   scripts/gpu/fill-cache.sh 90 build/gpu/sm_90 sanitize tests parts grid    # those of the C++ tests take an hour
-#   OPENMM_CACHE_DIR=build/gpu/sm_90 scripts/gpu-check.sh benchmark profile    # there
+#   FAKECUDA_MULTIPROCESSORS=132 scripts/gpu/fill-cache.sh 90 FOLDER scripts/gpu-check.sh --dry-run benchmark    # 90: H100
+#   OPENMM_CACHE_DIR=FOLDER scripts/gpu-check.sh benchmark     # there
 #
-# The folder gets machine code (cubins, by ptxas); PTX, which a driver would have to compile, is in its folder ptx.
+# The folder gets machine code (cubins, by ptxas); PTX, which a driver would have to compile, is in its folder ptx. With
+# GPU_PTX=1 there is only that. Again: only what is new.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/common.sh
 
-[ $# -ge 2 ] || die "usage: fill-cache.sh CAPABILITY FOLDER [PIECE...] (see the head of scripts/gpu/fill-cache.sh)"
+[ $# -ge 3 ] || die "usage: fill-cache.sh CAPABILITY FOLDER COMMAND... (see the head of scripts/gpu/fill-cache.sh)"
 capability=$1
 mkdir -p "$2/ptx"
 folder=$(cd "$2" && pwd)
 shift 2
-[ $# -gt 0 ] || set -- benchmark
 # OpenMM writes to TMPDIR first, and does not move from disk to disk.
-OPENMM_CACHE_DIR=$folder/ptx TMPDIR=$folder/ptx FAKECUDA_CAPABILITY=$capability GPU_EVERY=1 \
-    bash scripts/gpu-check.sh --dry-run --limit 7200 "$@" >"$folder/ptx.log" 2>&1 ||
-    { tail -n 20 "$folder/ptx.log" >&2; die "the dry run failed (all of it is in $folder/ptx.log)"; }
+log=$folder/ptx${GPU_PTX:+-only}.log
+OPENMM_CACHE_DIR=$folder/ptx TMPDIR=$folder/ptx FAKECUDA_CAPABILITY=$capability GPU_EVERY=1 bash "$@" >"$log" 2>&1 ||
+    { tail -n 20 "$log" >&2; die "the dry run failed (all of it is in $log)"; }
+[ -z "${GPU_PTX:-}" ] || exit 0
 ptxas=$("$venv/bin/python" -c 'import sys; sys.path.insert(0, "tests/calls"); import check_ptx; print(check_ptx.find_ptxas())')
 export ptxas folder capability
 assemble() {

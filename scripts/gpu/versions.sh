@@ -8,8 +8,8 @@ source scripts/gpu/common.sh
 try "Driver and NVRTC" "$GPU_PYTHON" scripts/gpu/versions.py
 cat "$GPU_FOLDER/$piece-$tried.log" >&2
 [ "$failed" = 0 ] || exit 1
-try "openmm-constraints info" "$GPU_PYTHON" -m openmmconstraints info
 if command -v nvidia-smi >/dev/null; then
-    try "nvidia-smi" nvidia-smi
+    try "nvidia-smi" nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 fi
+try "openmm-constraints info" "$GPU_PYTHON" -m openmmconstraints info
 exit "$failed"

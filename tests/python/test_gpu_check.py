@@ -22,8 +22,8 @@ def run(*words, **variables):
 
 
 def dry_run(*pieces, **variables):
-    """What was built is taken as it is: a test does not build."""
-    return run("scripts/gpu-check.sh", "--dry-run", *pieces, CARRIED="1", **variables)
+    """What was built is taken as it is."""
+    return run("scripts/gpu-check.sh", "--dry-run", *pieces, **variables)
 
 
 @pytest.mark.long
@@ -69,14 +69,18 @@ PROGRAMS = [
     "bash",
     "cat",
     "env",
+    "find",
     "grep",
     "head",
     "mkdir",
+    "mktemp",
     "nproc",
     "printf",
     "rm",
     "seq",
     "tail",
+    "timeout",
+    "wc",
     "xargs",
 ]
 
@@ -150,7 +154,7 @@ def test_a_tool_that_is_missing_is_no_success(piece, name, tools):
 
 @pytest.mark.parametrize("name", ["sanitize", "parts"])
 def test_a_tool_runs_the_tests(piece, name):
-    status, summary = piece(name, PASSES, False, {"compute-sanitizer": 'exec "${@:5}"'})
+    status, summary = piece(name, PASSES, False, {"compute-sanitizer": 'exec "${@:7}"'})
     assert status == 0
     assert re.search(r"^passed .* memcheck \([1-9]\d* passed, 0 failed\)$", summary, re.MULTILINE)
 
@@ -165,7 +169,38 @@ def test_a_profile_without_a_report_fails(piece, ncu, status):
     ]
 
 
-@pytest.mark.parametrize(("limit", "minutes"), [("60", "0.5"), ("119", "0.5"), ("590", "8")])
+@pytest.mark.parametrize(("limit", "minutes"), [("60", "0.5"), ("120", "1.5"), ("600", "9.5")])
 def test_the_benchmark_always_has_some_time(piece, tmp_path, limit, minutes):
     piece("benchmark", PASSES, False, GPU_LIMIT=limit)
     assert f" --minutes {minutes} " in (tmp_path / "benchmark-1.log").read_text()
+
+
+LISTS = '[ -z "${GTEST_LIST_TESTS:-}" ] || { printf "A/B.\\n  c/d  # no e\\n  f\\n" && exit; }'
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "found"),
+    [
+        (PASSES, 0, "2 of 2 passed, 0 failed"),
+        ("false", 1, "0 of 2 passed, 2 failed"),
+        ('[ "$1" != --gtest_filter=A/B.f ] || exit 139', 1, "1 of 2 passed, 1 failed"),
+    ],
+)
+def test_a_sample_of_tests(piece, tmp_path, script, status, found):
+    returned, summary = piece("sample", f"{LISTS}\n{script}", False, GPU_LIMIT="60", GPU_LENIENT="1", GPU_FEW="1")
+    assert returned == status, summary
+    assert f"sample: CUDA ({found}, 0 ended by 100 s, 0 not finished)" in summary
+    assert "sample: memcheck (there is no compute-sanitizer)" in summary
+    assert "A/B.c/d" in (tmp_path / "tests.txt").read_text()
+
+
+def test_a_sample_that_does_not_end(piece):
+    returned, summary = piece("sample", f"{LISTS}\nexec {shutil.which('sleep')} 60", False, GPU_LIMIT="7", GPU_FEW="1")
+    assert returned == 1
+    assert "(0 of 2 passed, 0 failed, 0 ended by 100 s, 2 not finished)" in summary
+
+
+@pytest.mark.parametrize(("name", "line"), [("kernels", "Single kernels (there is no ncu")])
+def test_what_is_missing_may_be_no_failure(piece, name, line):
+    returned, summary = piece(name, PASSES, False, GPU_LENIENT="1")
+    assert (returned, line in summary) == (0, True)
