@@ -9,6 +9,7 @@
 #   tests        C++ tests in mixed precision; what a step asks of the device
 #   parts        clusters in parts that wait for each other, with every kind of constraint, against Reference
 #   grid         clusters that the whole device solves, against Reference
+#   compile      kernels of what follows, side by side
 #   benchmark    whole steps of villin and DHFR, ours and OpenMM's integrators in turn: ns/day, launches and waits
 #   steps        steps of DHFR without forces
 #   kernels      times of single kernels of DHFR without forces (ncu)
@@ -30,7 +31,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/common.sh
 source scripts/gpu/pieces.sh
 
-all=(versions sanitize tests parts grid benchmark steps kernels ensembles profile sample single double)
+all=(versions sanitize tests parts grid compile benchmark steps kernels ensembles profile sample single double)
 pieces=()
 limit=590
 export GPU_DRY_RUN=
@@ -64,7 +65,7 @@ export GPU_PYTHON=$venv/bin/python GPU_TESTS=$build/tests GPU_INPUTS=$build/gpu/
 if [ -z "$GPU_DRY_RUN" ] || [ ! -e "$GPU_TESTS/calls/fakecuda/libcuda.so.1" ]; then setup tests; fi
 # What pieces need besides, while there is a network: compute-sanitizer, and where benchmarks start.
 if [ -z "$GPU_DRY_RUN" ] && wanted sanitize; then install_requirements gpu; fi
-if wanted benchmark steps kernels ensembles profile; then prepare_inputs "$GPU_INPUTS"; fi
+if wanted compile benchmark steps kernels ensembles profile; then prepare_inputs "$GPU_INPUTS"; fi
 [ -x "$GPU_TESTS/ConstraintTests" ] || GPU_TESTS=
 
 mkdir -p "$build/gpu"

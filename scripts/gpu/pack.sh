@@ -59,8 +59,12 @@ cp -P "$build"/tests/calls/fakecufft/libcufft.so* "$folder/tests/calls/fakecufft
 loader=$(ldconfig -p | awk '/libOpenCL\.so\.1 / { print $NF; exit }')
 [ -z "$loader" ] || cp "$loader" "$folder/opencl/libOpenCL.so.1"
 find "$folder/site" "$folder/tests" -type f \( -name '*.so*' -o -name ConstraintTests \) -exec strip --strip-unneeded {} + 2>/dev/null || true
+# shellcheck disable=SC2016
 {
     printf 'PACK_PYTHON=%s\n' "$version"
+    printf 'PACK_DEVICE=%q\n' "sm_$sm, $multiprocessors multiprocessors"
+    printf 'export FAKECUDA_CAPABILITY=${FAKECUDA_CAPABILITY:-%s}\n' "$sm"
+    printf 'export FAKECUDA_MULTIPROCESSORS=${FAKECUDA_MULTIPROCESSORS:-%s}\n' "$multiprocessors"
     printf 'PACK_VERSION=%q\n' "$(git describe --always --dirty 2>/dev/null || echo 'no git here')"
 } >"$folder/about.sh"
 
@@ -69,7 +73,7 @@ find "$folder/site" "$folder/tests" -type f \( -name '*.so*' -o -name Constraint
 cache=$build/gpu/kernels-$sm-$multiprocessors
 fill() {
     say "Compiling kernels: $*"
-    FAKECUDA_MULTIPROCESSORS=$multiprocessors OUT=$stage/found-$1 GPU_FOLDER=$stage/log-$1 PYTHON=$venv/bin/python \
+    OUT=$stage/found-$1 GPU_FOLDER=$stage/log-$1 PYTHON=$venv/bin/python \
         bash scripts/gpu/fill-cache.sh "$sm" "$cache" "$folder/run.sh" --dry-run "$@"
 }
 # What is read from now on is what is asked for; the rest is of older sources.
@@ -80,10 +84,10 @@ find "$cache/ptx" -type f -exec touch -a -d @0 {} +
 case $kernels in
 all)
     GPU_PTX=1 fill sample &
-    fill benchmark steps kernels ensembles
+    fill compile benchmark steps kernels ensembles
     wait $!
     ;;
-benchmark) fill benchmark steps kernels ensembles ;;
+benchmark) fill compile benchmark steps kernels ensembles ;;
 esac
 # Machine code where there is some, else PTX.
 if [ "$kernels" != none ]; then

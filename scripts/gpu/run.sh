@@ -15,9 +15,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source scripts/common.sh
 source scripts/gpu/pieces.sh
-PACK_PYTHON='' PACK_VERSION=''
+PACK_PYTHON='' PACK_DEVICE='' PACK_VERSION='' # which about.sh sets
 # shellcheck source=/dev/null
-source ./about.sh # these two
+source ./about.sh
 
 minutes=9 chosen=()
 export GPU_DRY_RUN=
@@ -33,11 +33,11 @@ done
 # Pieces with their limits (s). What they drop where there is little time is in docs/gpu.md.
 case $minutes in
 4)
-    plan=(versions:20 benchmark:75 steps:20 kernels:35 sample:85)
+    plan=(versions:20 compile:70 benchmark:75 steps:20 kernels:35 sample:85)
     export GPU_ROUNDS=3 GPU_KERNEL_RUNS=4 GPU_TEST_LIMIT=70 GPU_FEW=1
     ;;
 9)
-    plan=(versions:30 benchmark:110 steps:35 kernels:75 sample:200 ensembles:75)
+    plan=(versions:30 compile:120 benchmark:110 steps:35 kernels:75 sample:200 ensembles:75)
     export GPU_ROUNDS=6 GPU_TEST_LIMIT=110 GPU_PICOSECONDS=10
     ;;
 *) die "--minutes $minutes: it is 4 or 9" ;;
@@ -63,6 +63,7 @@ export PYTHONPATH=$root/site LD_LIBRARY_PATH=$root/site/OpenMM.libs/lib${librari
 export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$root/opencl
 # OpenMM writes to TMPDIR first, and does not move from disk to disk.
 export OPENMM_CACHE_DIR=${OPENMM_CACHE_DIR:-$root/kernels} TMPDIR=${TMPDIR:-$root/tmp}
+export CUDA_CACHE_PATH=$root/kernels/driver CUDA_CACHE_MAXSIZE=4000000000
 export CONSTRAINTS_TEST_PLUGINS=$root/site/OpenMM.libs/lib/plugins CONSTRAINTS_TEST_OPENMM_PLUGINS=$root/site/OpenMM.libs/lib/plugins
 export GPU_FOLDER=$log GPU_PYTHON=$python GPU_TESTS=$root/tests GPU_INPUTS=$root/inputs GPU_SYSTEMS=dhfr GPU_LENIENT=1
 export GPU_INTEGRATORS="Verlet Rattle LangevinMiddle RattleLangevin"
@@ -71,6 +72,7 @@ touch "$GPU_FOLDER/summary.txt"
 PATH+=:${libraries//\/lib/\/bin}$(printf ':%s' /usr/local/cuda*/bin /opt/nvidia/nsight-*/*)
 gpu=$("$python" scripts/gpu/device.py 2>&1) || die "$gpu"
 GPU_NOTE="$gpu, $PACK_VERSION"
+[[ $gpu == *"$PACK_DEVICE"* ]] || GPU_NOTE+=" (its kernels are for $PACK_DEVICE)"
 export GPU_NOTE
 say "$GPU_NOTE"
 
@@ -87,9 +89,11 @@ gather() {
 }
 
 for entry in "${plan[@]}"; do
-    piece=${entry%:*}
+    piece=${entry%:*} left=$((60 * minutes - 5 - SECONDS))
+    [ -z "$GPU_DRY_RUN" ] || left=7200
     if [ ${#chosen[@]} = 0 ] || [[ " ${chosen[*]} " == *" $piece "* ]]; then
-        run_piece "$piece" "${entry#*:}"
+        [ "$left" -ge 10 ] || { printf 'not run     0 s  %s: the time was over\n' "$piece" >>"$log/summary.txt" && continue; }
+        run_piece "$piece" $((left < ${entry#*:} ? left : ${entry#*:}))
         gather
     fi
 done

@@ -180,9 +180,13 @@ def test_the_archive_runs_every_command_elsewhere(unpacked, tmp_path):
     summary = (tmp_path / "summary.txt").read_text()
     assert result.stdout == summary
     assert len(summary.splitlines()) < 60
+    assert summary.startswith("fakecuda sm_90, sm_90, 132 multiprocessors, driver for CUDA 13.0, ")
     assert "driver for CUDA 13.0, NVRTC 13.0" in summary
+    other = run_unpacked(unpacked, "--dry-run", "versions", FAKECUDA_MULTIPROCESSORS="114")
+    assert "114 multiprocessors" in other.stdout
+    assert "(its kernels are for sm_90, 132 multiprocessors)" in other.stdout
     done = [line for line in summary.splitlines() if line.startswith("ran ")]
-    for piece, count in {"versions": 2, "benchmark": 1, "steps": 1, "kernels": 8, "sample": 2, "ensembles": 1}.items():
+    for piece, count in {"versions": 2, "compile": 1, "benchmark": 1, "steps": 1, "kernels": 8, "sample": 2, "ensembles": 1}.items():
         assert sum(f" s  {piece}: " in line for line in done) >= count, summary
     files = {path.name for path in tmp_path.iterdir()}
     assert files >= {"summary.txt", "log.txt", "benchmark.json", "steps.json", "kernels.csv", "tests.txt"}
