@@ -25,9 +25,19 @@ struct Readings {
     ConstraintPlugin::SolverSummary summary;
 };
 
+/** Of the same program from the same state, bit for bit. */
 void expectSame(const Readings& a, const Readings& b);
 /** Within the tolerance of each step, rounding, and forces of some 100 kJ/mol/nm on atoms of 1 amu. */
-void expectClose(const Readings& found, const Readings& expected, const std::string& platform);
+void expectClose(const Readings& found, const Readings& expected, const std::string& platform, double tolerance = 1e-9);
+/** Whether programs that compute the same do so bit for bit: as on the emulator, but not on a GPU, whose compiler fuses
+ *  multiplications with additions in each program in its own way, nor with EMULATOR_FUSES. */
+bool programsRoundAlike();
+/** Of programs that compute the same: bit for bit where they round alike, else within rounding. */
+void expectAlike(const Readings& found, const Readings& expected, const std::string& platform, double tolerance = 1e-9);
+/** By how much positions (nm) of two such programs may differ after some steps. */
+double differenceOfPrograms(const std::string& platform, double tolerance);
+/** A message of one of them, without the digits in which they may differ. */
+std::string alike(const std::string& message);
 
 struct InitialState {
     std::unique_ptr<OpenMM::System> system;

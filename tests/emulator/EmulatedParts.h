@@ -28,7 +28,7 @@ void expectInParts(const Simulation& s, const std::string& count = "1");
 void wrapIntoTriclinicBox(InitialState& start);
 
 /** At two tolerances, a cluster in one part, in parts of 40 constraints, without their halo, and where parts leave it
- * to the whole cluster, moves as on Reference, in one launch by the same bits as in many, whatever memory held. */
+ * to the whole cluster, moves as on Reference, in one launch as in many, by the same bits whatever memory held. */
 void expectPartsAsOnReference(const std::function<InitialState()>& start, const Setup& onDevice);
 
 /** The message of a failure without what describes the solver. */

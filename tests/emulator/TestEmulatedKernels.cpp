@@ -133,9 +133,10 @@ TEST(EmulatedMolecules, ComputeTheSameWhereManyWaitForRoom) {
         };
         const Readings withRoom = onSoMany("8");
         EXPECT_NE(distance(withRoom.positions, manyMolecules().positions), 0);
-        expectSame(onSoMany("2"), withRoom);
+        const Readings few = onSoMany("2");
+        expectAlike(few, withRoom, "CUDAMixed", 1e-5);
         setConditions(7, 0xff);
-        expectSame(onSoMany("2"), withRoom);
+        expectSame(onSoMany("2"), few);
         setConditions(0, 0);
     }
 }
@@ -156,7 +157,7 @@ TEST_P(Grid, ComputesWhatOneBlockDoes) {
         const Variable multiprocessors("FAKECUDA_MULTIPROCESSORS", blocks);
         const Readings several = after(5, molecule(), setup());
         EXPECT_NE(several.summary.solver.find("several thread blocks"), std::string::npos) << several.summary.solver;
-        expectSame(several, one);
+        expectAlike(several, one, GetParam());
     }
 }
 
@@ -194,7 +195,7 @@ TEST_P(Grid, FailsAsOneBlockDoes) {
         return place == std::string::npos ? message : message.erase(place, also.size());
     };
     for (std::size_t i = 0; i < ofOne.size(); i++)
-        EXPECT_EQ(withoutSolver(ofSeveral[i]), ofOne[i]);
+        EXPECT_EQ(alike(withoutSolver(ofSeveral[i])), alike(ofOne[i]));
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, Grid, testing::Values("CUDASingle", "CUDAMixed", "CUDADouble"),

@@ -24,15 +24,16 @@ End ended(InitialState start, const std::string& platform, double tolerance, con
     return {s.positions(), s.velocities(), s.integrator->getSolverSummary()};
 }
 
-/** In one launch, with what is found there, and in many, bit for bit the same. */
+/** In one launch, with what is found there, and in many, which is the same. */
 End inBothForms(InitialState (*start)(), const std::string& platform, double tolerance,
                 const std::string& integrator = "Rattle") {
     const End one = ended(start(), platform, tolerance, integrator);
     const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
     const End many = ended(start(), platform, tolerance, integrator);
-    EXPECT_EQ(distance(one.positions, many.positions), 0);
-    EXPECT_EQ(distance(one.velocities, many.velocities), 0);
-    EXPECT_EQ(one.summary.iterations, many.summary.iterations);
+    const double difference = differenceOfPrograms(platform, tolerance);
+    EXPECT_LE(distance(one.positions, many.positions), difference);
+    EXPECT_LE(distance(one.velocities, many.velocities), difference / 0.002);
+    EXPECT_NEAR(one.summary.iterations, many.summary.iterations, programsRoundAlike() ? 0 : 1);
     return one;
 }
 
@@ -64,7 +65,8 @@ TEST_F(EmulatedNetworks, ConvergeInPartsAlone) {
         expectClose(found, expected, platform, 1e-5);
         // Two parts on each multiprocessor wait for each other, too.
         const Variable few("FAKECUDA_MULTIPROCESSORS", "7");
-        EXPECT_EQ(distance(ended(network(), platform, 1e-5).positions, found.positions), 0);
+        EXPECT_LE(distance(ended(network(), platform, 1e-5).positions, found.positions),
+                  differenceOfPrograms(platform, 1e-5));
     }
 }
 
@@ -98,7 +100,7 @@ TEST_F(EmulatedNetworks, FailByTheSameName) {
         start.system->addForce(force);
         Simulation s = simulationOf(std::move(start), "CUDADouble", 0.002, 1e-8);
         std::vector<std::string> found;
-        const auto step = [&] { found.push_back(withoutSolver(messageOf([&] { s.integrator->step(1); }))); };
+        const auto step = [&] { found.push_back(alike(withoutSolver(messageOf([&] { s.integrator->step(1); })))); };
         step();
         s.context->setParameter("limit", -1000);
         step();

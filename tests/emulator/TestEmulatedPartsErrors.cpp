@@ -69,7 +69,11 @@ TEST_P(EmulatedPartsErrors, AreTheSameInOneLaunchAndInMany) {
     };
     const auto waiting = statesOf();
     const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
-    EXPECT_EQ(statesOf(), waiting);
+    const auto found = statesOf();
+    const double difference = differenceOfPrograms(platform, tolerance);
+    EXPECT_LE(distance(std::get<0>(found), std::get<0>(waiting)), difference);
+    EXPECT_LE(distance(std::get<1>(found), std::get<1>(waiting)), difference / 0.002);
+    EXPECT_NEAR(std::get<2>(found), std::get<2>(waiting), programsRoundAlike() ? 0 : tolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsErrors,

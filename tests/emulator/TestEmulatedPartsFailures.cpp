@@ -107,7 +107,8 @@ TEST_F(EmulatedPartsOf, ReportsOfTheWholeReplaceThoseOfParts) {
         for (int step : {0, 1})
             EXPECT_GT(found[step].iterations, expected[step + 2].iterations) << "by its parts";
         for (int step : {2, 3})
-            EXPECT_EQ(found[step].iterations, expected[step].iterations) << "as a whole";
+            EXPECT_NEAR(found[step].iterations, expected[step].iterations, programsRoundAlike() ? 0 : 1)
+                << "as a whole";
     }
 }
 
@@ -158,7 +159,7 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
         const Outcome expected = run("CUDADouble"), onReference = run("Reference");
         expectAll(expected.message, {"could not be solved in step", one.words});
         if (!one.hasLimit) { // otherwise Reference finds it before the solve; a device's forces are always numbers
-            EXPECT_EQ(withoutSolver(withoutValues(expected.message)), withoutValues(onReference.message));
+            EXPECT_EQ(alike(withoutSolver(withoutValues(expected.message))), alike(withoutValues(onReference.message)));
         }
         EXPECT_EQ(onReference.step, expected.step) << one.name;
         EXPECT_LT(distance(expected.after, onReference.after), 1e-7) << one.name;
@@ -168,7 +169,7 @@ TEST_F(EmulatedPartsOf, FailingSystemsFailAsReferenceDoes) {
             if (launches > 0)
                 many = std::make_unique<Variable>("OPENMM_CONSTRAINTS_LAUNCHES", "1");
             const Outcome found = run("CUDADouble");
-            EXPECT_EQ(withoutSolver(found.message), withoutSolver(expected.message)) << one.name;
+            EXPECT_EQ(alike(withoutSolver(found.message)), alike(withoutSolver(expected.message))) << one.name;
             EXPECT_EQ(found.step, expected.step) << one.name;
             EXPECT_LT(distance(found.after, onReference.after), 1e-7) << one.name;
         }
@@ -192,7 +193,7 @@ TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockFailByName) {
             const std::string found = messageOf([&] { s.integrator->step(1); });
             s.context->setParameter("limit", 1000);
             EXPECT_EQ(messageOf([&] { s.integrator->step(2); }), "");
-            return withoutSolver(found);
+            return alike(withoutSolver(found));
         };
         const std::string found = message();
         expectAll(found, {"could not be solved in step"});
@@ -205,7 +206,7 @@ TEST_F(EmulatedPartsOf, OneIterationIsTheMostThatIsTaken) {
     const auto run = [](double tolerance) {
         Simulation s = simulationOf(toState(protein(20)), "CUDADouble", 0.002, tolerance);
         s.integrator->setMaxIterations(1);
-        return withoutSolver(messageOf([&] { s.integrator->step(1); }));
+        return alike(withoutSolver(messageOf([&] { s.integrator->step(1); })));
     };
     const Variable parts("OPENMM_CONSTRAINTS_PARTS", "40");
     EXPECT_EQ(run(1e-3), "");

@@ -166,8 +166,8 @@ TEST_P(EmulatedPartsOfEveryKind, ComputeWhatReferenceDoes) {
     const Readings whole = ofAWhole();
     expectClose(whole, expected, std::get<0>(GetParam()));
     const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
-    expectSame(after(3, start(), GetParam()), found);
-    expectSame(ofAWhole(), whole);
+    expectAlike(after(3, start(), GetParam()), found, std::get<0>(GetParam()));
+    expectAlike(ofAWhole(), whole, std::get<0>(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmulatedPartsOfEveryKind, testing::ValuesIn(setups({direct}, true)),
@@ -217,7 +217,7 @@ TEST_F(EmulatedPartsOf, ClustersSideBySideInABlockComputeWhatReferenceDoes) {
             expectSame(underConditions(order), found);
         setConditions(0, 0);
         const Variable launches("OPENMM_CONSTRAINTS_LAUNCHES", "1");
-        expectSame(after(3, lipids(), setup), found);
+        expectAlike(after(3, lipids(), setup), found, platform);
     }
 }
 
@@ -238,7 +238,7 @@ TEST_F(EmulatedPartsOf, ManyClustersTakeTurnsOnFewMultiprocessors) {
             return after(3, chains(), setup);
         };
         for (unsigned int order : {0, 7})
-            expectSame(inTurns(order), together);
+            expectAlike(inTurns(order), together, "CUDAMixed");
         setConditions(0, 0);
     }
 }
@@ -296,7 +296,7 @@ TEST_F(EmulatedPartsOf, AMoleculeAcrossTheBoundaryIsProjectedOnTheDevice) {
     for (double wider : {0.0, 0.003, 0.06}) {
         const Vectors expected = run("Reference", wider, false), found = run("CUDADouble", wider, false);
         EXPECT_LT(distance(found, expected), 1e-8) << wider;
-        EXPECT_EQ(distance(run("CUDADouble", wider, true), found), 0) << wider;
+        EXPECT_LE(distance(run("CUDADouble", wider, true), found), differenceOfPrograms("CUDADouble", 1e-9)) << wider;
     }
 }
 

@@ -4,12 +4,14 @@
 // A stand-in for NVRTC (libnvrtc.so.13): kernel texts become libraries for the processor that this runs on, by
 // compile.py. What it calls PTX is the path of such a library, which the stand-in for the driver loads and runs.
 // Libraries are kept in the folder EMULATOR_CACHE, with their texts if FAKECUDA_RECORD is set. EMULATOR_FLAGS are flags
-// for the compiler, as -fsanitize=address.
+// for the compiler, as -fsanitize=address. If EMULATOR_FUSES is set, every second text has multiplications fused with
+// additions: the compiler of a GPU does so in each program in its own way.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <unistd.h>
@@ -31,6 +33,10 @@ std::string contentOf(const std::string& path) {
     std::ostringstream content;
     content << std::ifstream(path).rdbuf();
     return content.str();
+}
+
+bool isFused(const std::string& text) {
+    return std::getenv("EMULATOR_FUSES") != nullptr && std::hash<std::string>()(text) % 2 == 1;
 }
 
 std::string quoted(const std::string& path) {
@@ -88,7 +94,8 @@ Result nvrtcCompileProgram(Program* program, int numOptions, const char* const* 
     // As the kernels are written: no contraction, which Reference has not either, and no strict aliasing. Two modules
     // may have kernels of the same name.
     const std::string flags = "-std=c++17 -w -fno-gnu-unique -fno-strict-aliasing -ffp-contract=off " +
-                              variable("EMULATOR_FLAGS", "-O0"),
+                              variable("EMULATOR_FLAGS", "-O0") +
+                              (isFused(program->text) ? " -O1 -fexpensive-optimizations -mfma -ffp-contract=fast" : ""),
                       folder = variable("EMULATOR_CACHE", ""), name = folder + "/" + std::to_string(getpid()),
                       text = name + ".cu", log = name + ".log", library = name + ".path";
     std::ofstream(text) << program->text;
