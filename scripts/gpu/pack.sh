@@ -8,7 +8,7 @@
 #
 #   bash scripts/gpu/pack.sh --python 3.12 --sm 90 --multiprocessors 132    # H100, H200
 #   bash scripts/gpu/pack.sh ... --output FILE     # instead of build/gpu/pack.tar.xz
-#   bash scripts/gpu/pack.sh ... --kernels none    # the other machine compiles; or benchmark: not those of tests
+#   bash scripts/gpu/pack.sh ... --kernels benchmark    # not those of tests; kept: those that were compiled; none
 #
 # All kernels take an hour on two cores. What was compiled is kept in build/gpu/kernels-SM-MULTIPROCESSORS. GPU_BUILT takes what
 # was built as it is, GPU_INPUTS is where the starts are, XZ_OPT says how well to compress.
@@ -31,7 +31,7 @@ while [ $# -gt 1 ]; do
     shift 2
 done
 [ $# = 0 ] || die "$1 needs a value (see the head of scripts/gpu/pack.sh)"
-[[ " all benchmark none " == *" $kernels "* ]] || die "--kernels is all, benchmark or none"
+[[ " all benchmark kept none " == *" $kernels "* ]] || die "--kernels is all, benchmark, kept or none"
 
 export PYTHON=${PYTHON:-python$version}
 [ -n "${GPU_BUILT:-}" ] || setup tests
@@ -92,7 +92,7 @@ esac
 # Machine code where there is some, else PTX.
 if [ "$kernels" != none ]; then
     cat "$cache/ptx/probe" # nothing, but a file system may keep no time of reading: then all are taken
-    [ -n "$(find "$cache/ptx/probe" -newerat "@$begin")" ] || begin=0
+    [ "$kernels" != kept ] && [ -n "$(find "$cache/ptx/probe" -newerat "@$begin")" ] || begin=0
     while read -r name; do
         if [ -e "$cache/$name" ]; then cp "$cache/$name" "$folder/kernels"; else cp "$cache/ptx/$name" "$folder/kernels"; fi
     done < <(find "$cache/ptx" -name "*_${sm}_*" -newerat "@$((begin - 1))" -printf '%f\n')

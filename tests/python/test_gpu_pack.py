@@ -141,7 +141,7 @@ def test_what_is_installed_is_copied_without_numpy(tmp_path):
     [
         (["--sm"], "--sm needs a value"),
         (["--kernel", "all"], "unknown argument --kernel"),
-        (["--kernels", "some"], "--kernels is all, benchmark or none"),
+        (["--kernels", "some"], "--kernels is all, benchmark, kept or none"),
     ],
 )
 def test_words_of_the_packer(words, message):
