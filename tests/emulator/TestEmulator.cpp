@@ -75,7 +75,7 @@ public:
             outcome.result = DRIVER(cuCtxSynchronize)();
         outcome.message = testing::internal::GetCapturedStderr();
         DRIVER(cuMemcpyDtoH)(outcome.numbers.data(), array, bytes);
-        DRIVER(cuMemFree)(array);
+        EXPECT_EQ(DRIVER(cuMemFree)(array), CUDA_SUCCESS);
         return outcome;
     }
 
@@ -194,4 +194,16 @@ TEST(Emulator, NamesTheLinesWhereThreadsOfABlockWait) {
 TEST(Emulator, EndsWhatWouldWaitForEver) {
     expectFailure("volatile int* number = numbers; while (*number != 7) __threadfence(); }\n",
                   "threads wait for each other for ever", true);
+}
+
+/** As CUDA does, whose context is of no use then. What releases something succeeds. */
+TEST(Emulator, RefusesAllElseAfterAKernelFailed) {
+    Kernel kernel(begin + "if (threadIdx.x < 5) __syncthreads(); }\n");
+    EXPECT_EQ(kernel.launch(1, 64).result, CUDA_ERROR_LAUNCH_FAILED);
+    CUdeviceptr array;
+    CUstream stream;
+    EXPECT_EQ(DRIVER(cuMemAlloc)(&array, 16), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(DRIVER(cuStreamCreate)(&stream, 0), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_ERROR_LAUNCH_FAILED);
+    EXPECT_EQ(Kernel(begin + "numbers[0] = 7; }\n").launch(1, 1).numbers[0], 7); // in another context
 }
