@@ -186,7 +186,8 @@ def test_the_archive_runs_every_command_elsewhere(unpacked, tmp_path):
     assert "114 multiprocessors" in other.stdout
     assert "(its kernels are for sm_90, 132 multiprocessors)" in other.stdout
     done = [line for line in summary.splitlines() if line.startswith("ran ")]
-    for piece, count in {"versions": 2, "compile": 1, "benchmark": 1, "steps": 1, "kernels": 8, "sample": 2, "ensembles": 1}.items():
+    counts = {"versions": 2, "compile": 1, "benchmark": 1, "steps": 1, "kernels": 8, "sample": 2, "ensembles": 1}
+    for piece, count in counts.items():
         assert sum(f" s  {piece}: " in line for line in done) >= count, summary
     files = {path.name for path in tmp_path.iterdir()}
     assert files >= {"summary.txt", "log.txt", "benchmark.json", "steps.json", "kernels.csv", "tests.txt"}
