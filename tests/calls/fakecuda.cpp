@@ -4,7 +4,8 @@
 // A stand-in for NVIDIA's driver (libcuda.so.1): OpenMM's CUDA platform starts without a GPU, and NVRTC compiles every
 // kernel with OpenMM's real options. There is one device, whose memory is the host's. Copies are real; kernels are
 // looked up, their launches checked and noted, but not run. With the stand-in for NVRTC (tests/emulator), which
-// compiles kernels for the host, they are run.
+// compiles kernels for the host, they are run. It refuses what the driver refuses, by the same codes, and says why on
+// stderr (docs/gpu.md); Driver*.cpp are its parts.
 //
 // Variables of the environment: FAKECUDA_CAPABILITY is the compute capability, times 10 (90), FAKECUDA_MULTIPROCESSORS
 // how many there are (8), FAKECUDA_BLOCK how many threads a block may have (1024), FAKECUDA_DRIVER the CUDA version
