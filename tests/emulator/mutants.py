@@ -108,8 +108,8 @@ def finding_of(entry: Entry, name: str) -> str:
 
 
 def find_by_entries(build: Path, wanted: list[str], pool: Executor) -> None:
-    """Which entries find which mutants: fills mutants.json, where what it has already is left. When two have found a
-    mutant, none finds it alone, and the others are not run."""
+    """Which entries find which mutants: fills mutants.json, where those that it has already are left. When two have
+    found a mutant, none finds it alone, and the others are not run."""
     path = Path(__file__).with_name("mutants.json")
     found = json.loads(path.read_text()) if path.exists() else {}
     those = [
@@ -121,16 +121,17 @@ def find_by_entries(build: Path, wanted: list[str], pool: Executor) -> None:
     ]
     those.sort(key=lambda entry: ("quick" not in entry.labels, "threads" not in entry.name))  # the likeliest first
 
-    def find(name: str) -> None:
-        of_name = found.setdefault(name, {})
+    def find(name: str) -> dict[str, str]:
+        of_name: dict[str, str] = {}
         for entry in those:
-            if sum(map(bool, of_name.values())) < 2 and entry.name not in of_name:
+            if sum(map(bool, of_name.values())) < 2:
                 of_name[entry.name] = finding_of(entry, name)
                 print(f"{name:24}{entry.name:28}{of_name[entry.name]}", flush=True)
+        return of_name
 
-    for name in wanted:
-        found.setdefault(name, {})
-    for _ in pool.map(find, wanted):
+    left = [name for name in wanted if name not in found]
+    for name, of_name in zip(left, pool.map(find, left), strict=True):
+        found[name] = of_name
         path.write_text(json.dumps(found, indent=1) + "\n")
 
 
