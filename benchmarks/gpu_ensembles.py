@@ -27,6 +27,7 @@ from openmmconstraints.benchmark.candidates import PARTNERS, Candidate, make_con
 from openmmconstraints.benchmark.report import machine_names
 from openmmconstraints.inspection.energy import BOLTZMANN, EnergySeries, with_error
 from openmmconstraints.inspection.platforms import choose_platform
+from openmmconstraints.inspection.system import count_degrees_of_freedom
 
 INTERVAL = 50  # steps between samples
 PARTS = 10
@@ -75,11 +76,6 @@ def describe(integrator: str, constraints: str, series: EnergySeries, freedom: i
     return result | {"kt_per_ns_dof": drift.kt_per_ns_dof, "error": drift.error, "text": f"{drift} kT/ns/dof"}
 
 
-def degrees_of_freedom(system: mm.System) -> int:
-    """Of a System whose total momentum is removed."""
-    return 3 * system.getNumParticles() - system.getNumConstraints() - 3
-
-
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -98,7 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     begin, results, failed = perf_counter(), [], False
     for constraints in options.sets:
-        freedom = degrees_of_freedom(load("dhfr", constraints, options.inputs)[0])
+        system, _ = load("dhfr", constraints, options.inputs)
+        freedom = count_degrees_of_freedom(system, mc.RattleIntegrator(RUNS["Rattle"][0]).getClusters(system))
         for integrator in RUNS:
             result: dict[str, object] = {"constraints": constraints, "integrator": integrator}
             try:
