@@ -3,7 +3,6 @@
 """What Python adds to a Context makes CUDA's context current where it needs it: OpenMM leaves none between steps. The
 driver is tests/calls/fakecuda, which refuses as NVIDIA's does, and kernels run on the host (tests/emulator)."""
 
-import os
 import platform
 import subprocess
 import sys
@@ -11,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import emulator
+
 BUILD = Path(__file__).parents[2] / "build"
-EMULATOR = BUILD / "tests" / "emulator"
 SCRIPT = """
 import io
 import numpy as np, openmm as mm
@@ -78,16 +80,7 @@ for name in INTEGRATORS:
 @pytest.mark.long
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the emulator runs on x86-64 only")
 def test_python_makes_the_context_current_with_every_integrator(tmp_path: Path) -> None:
-    folders = (EMULATOR / "nvrtc", BUILD / "tests/calls/fakecuda", BUILD / "tests/calls/fakecufft")
-    names = ("OPENMM_CACHE_DIR", "TMPDIR", "EMULATOR_CACHE")
-    environment = (
-        os.environ
-        | dict.fromkeys(names, str(tmp_path))
-        | {
-            "LD_LIBRARY_PATH": ":".join(map(str, folders)),
-            "FAKECUDA_MULTIPROCESSORS": "3",
-        }
-    )
+    environment = emulator.environment(BUILD, tmp_path, FAKECUDA_MULTIPROCESSORS="3")
     result = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     assert len(result.stdout.split()) == 7
