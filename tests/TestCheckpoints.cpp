@@ -233,10 +233,11 @@ TEST(CheckpointsOfRecognizedBodies, FromVersion01AreRefusedAndStatesAreRead) {
         write(bytes, (std::size_t) equations);
         write(bytes, (std::size_t) 0);
         SavedStep saved;
-        for (auto* perEquation : {&saved.impulses.lambda, &saved.impulses.mu, &saved.reading.multipliers.values,
+        StepMoment& moment = saved.reading.moments[0];
+        for (auto* perEquation : {&saved.impulses.lambda, &saved.impulses.mu, &moment.multipliers.values,
                                   &saved.reading.velocityMultipliers.values})
             perEquation->resize(equations);
-        saved.reading.positions = saved.reading.endPositions = toArrays(x);
+        moment.positions = saved.reading.endPositions = toArrays(x);
         saved.write(bytes);
         old << written.str().substr(0, start);
         writeSealed(old, checkpointVersion, bytes.str());
@@ -255,21 +256,37 @@ TEST(CheckpointsOfRecognizedBodies, FromVersion01AreRefusedAndStatesAreRead) {
 /** All numbers of a saved step. */
 static std::vector<double> numbersOf(const SavedStep& saved) {
     const StepReading& reading = saved.reading;
-    std::vector<double> all = {saved.stepSize,         (double) saved.fingerprint,
-                               reading.time,           reading.endTime,
-                               reading.work,           reading.heat,
-                               reading.box.a.x,        reading.box.b.y,
-                               reading.box.c.z,        (double) saved.summary.converged,
-                               saved.summary.maxError, (double) saved.summary.iterations,
-                               reading.globals.at(0),  (double) saved.summary.worstConstraint};
-    for (const auto* perConstraint :
-         {&saved.impulses.lambda, &saved.impulses.mu, &reading.multipliers.values, &reading.velocityMultipliers.values})
-        all.insert(all.end(), perConstraint->begin(), perConstraint->end());
-    for (const auto* perPlace :
-         {&saved.impulses.lambdaOfBodies, &saved.impulses.muOfBodies, &reading.positions, &reading.multipliers.ofBodies,
-          &reading.velocityMultipliers.ofBodies, &reading.endPositions})
-        for (const Real3& x : *perPlace)
+    std::vector<double> all = {saved.stepSize,
+                               (double) saved.fingerprint,
+                               reading.endTime,
+                               reading.box.a.x,
+                               reading.work,
+                               reading.heat,
+                               reading.box.b.y,
+                               reading.box.c.z,
+                               saved.summary.maxError,
+                               (double) saved.summary.converged,
+                               reading.globals.at(0),
+                               (double) saved.summary.iterations,
+                               (double) saved.summary.worstConstraint};
+    const auto addNumbers = [&](const std::vector<double>& numbers) {
+        all.insert(all.end(), numbers.begin(), numbers.end());
+    };
+    const auto addVectors = [&](const std::vector<Real3>& vectors) {
+        for (const Real3& x : vectors)
             all.insert(all.end(), {x.x, x.y, x.z});
+    };
+    for (const auto* perConstraint : {&saved.impulses.lambda, &saved.impulses.mu, &reading.velocityMultipliers.values})
+        addNumbers(*perConstraint);
+    for (const auto* perPlace : {&saved.impulses.lambdaOfBodies, &saved.impulses.muOfBodies,
+                                 &reading.velocityMultipliers.ofBodies, &reading.endPositions})
+        addVectors(*perPlace);
+    for (const StepMoment& moment : reading.moments) {
+        addNumbers(moment.multipliers.values);
+        addVectors(moment.multipliers.ofBodies);
+        addVectors(moment.positions);
+        all.push_back(moment.time);
+    }
     return all;
 }
 
@@ -279,12 +296,10 @@ TEST(SavedSteps, AreReadAsTheyWereWritten) {
     saved.impulses = {{1}, {2}, vectors(3), vectors(6)};
     saved.stepSize = 9;
     saved.fingerprint = 10;
-    saved.reading.multipliers = {{11}, vectors(12)};
+    saved.reading.moments = {{{{11}, vectors(12)}, vectors(19), 28}, {{{36}, vectors(37)}, vectors(40), 43}};
     saved.reading.velocityMultipliers = {{15}, vectors(16)};
-    saved.reading.positions = vectors(19);
     saved.reading.endPositions = vectors(22);
     saved.reading.box = {{25, 0, 0}, {0, 26, 0}, {0, 0, 27}};
-    saved.reading.time = 28;
     saved.reading.endTime = 29;
     saved.reading.work = 30;
     saved.reading.heat = 31;
@@ -295,5 +310,5 @@ TEST(SavedSteps, AreReadAsTheyWereWritten) {
     saved.summary.worstConstraint = 35;
     std::stringstream stream;
     saved.write(stream);
-    EXPECT_EQ(numbersOf(SavedStep::read(stream, 1, {1, 1, 1})), numbersOf(saved));
+    EXPECT_EQ(numbersOf(SavedStep::read(stream, 1, {1, 1, 1, 2})), numbersOf(saved));
 }

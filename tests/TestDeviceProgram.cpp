@@ -355,9 +355,9 @@ TEST_P(DeviceProgram, AllocatesWhatItsArraysSay) {
         const ConstraintSolver solver(toConstraintSet(findSystem(name)), Method::Automatic);
         const std::vector<StageText> stages = {{"heat", {"ornsteinUhlenbeck", "noteHeat", "noteVelocityChange"}}};
         TestDevice testDevice(device.compute());
-        ConstraintProgram program(testDevice, solver, true, stages, false, true);
+        ConstraintProgram program(testDevice, solver, true, stages, 3, false, true);
         ArraySizes sizes(solver, true, ConstraintProgram::usesParts(device.compute()));
-        takeStages(sizes, stages, device.compute());
+        takeStages(sizes, stages, 3, device.compute());
         const MemoryNeed need(DeviceArrays(sizes), numberBytes(device.compute()));
         EXPECT_LE(program.arguments.allocatedBytes(), need.total);
         EXPECT_GE(largestExcess * program.arguments.allocatedBytes(), need.total);

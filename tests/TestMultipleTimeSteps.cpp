@@ -165,8 +165,31 @@ TEST_P(TimeSteps, AreTheSameOnEveryPlatform) {
     EXPECT_LT(distance(s.positions(), reference.positions()), 1e-8 + 1000 * precision.position);
     EXPECT_LT(distance(s.velocities(), reference.velocities()), 1e-5 + 1000 * precision.velocity);
     const std::vector<double> read = s.integrator->getMultipliers(), expected = reference.integrator->getMultipliers();
+    const double bound = 1e-3 + 1e7 * precision.position;
     for (std::size_t k = 0; k < read.size(); k++)
-        EXPECT_NEAR(read[k], expected[k], 1e-3 + 1e7 * precision.position);
+        EXPECT_NEAR(read[k], expected[k], bound);
+    EXPECT_LT(distance(s.integrator->getConstraintForces(), reference.integrator->getConstraintForces()), 2 * bound);
+    EXPECT_LT(distance(s.integrator->getConstraintVirial(), reference.integrator->getConstraintVirial()), bound);
+}
+
+TEST_P(TimeSteps, ReadTheForcesThatChangeMomenta) {
+    // Molecules that turn fast: without other forces, those of all stages are the change of momentum by the step.
+    std::vector<TestSystem> parts;
+    for (const char* name : {"water", "CH3", "chain", "ring"})
+        parts.push_back(findSystem(name));
+    const double dt = 0.004;
+    Simulation s(toOpenMM(parts, Declared::InForce), make(dt, {{0, 3}}), platform());
+    s.context->setPositions(positionsOf(parts));
+    s.context->setVelocities(tangentVelocities(parts, 1, 3));
+    s.integrator->step(2);
+    const Vectors before = s.velocities();
+    s.integrator->step(1);
+    const Vectors after = s.velocities(), forces = s.integrator->getConstraintForces();
+    Vectors expected;
+    for (std::size_t i = 0; i < forces.size(); i++)
+        expected.push_back((after[i] - before[i]) * (s.system->getParticleMass((int) i) / dt));
+    EXPECT_GT(distance(expected, Vectors(expected.size())), 100);
+    EXPECT_LT(distance(forces, expected), 1e-5 + 1e5 * precision.velocity);
 }
 
 TEST_P(TimeSteps, EvaluateEachGroupAsOftenAsItHasSubsteps) {

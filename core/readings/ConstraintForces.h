@@ -5,7 +5,9 @@
 
 #include "ConstraintSet.h"
 #include "Multipliers.h"
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -14,6 +16,12 @@ namespace ConstraintPlugin {
 struct ConstraintForces {
     std::vector<Real3> forces;      ///< [numParticles] kJ/mol/nm, sum_k lambda_k grad_i q_k
     std::array<double, 9> virial{}; ///< row-major 3x3, kJ/mol, sum_k lambda_k sum_i r_i (x) grad_i q_k, minimum image
+
+    ConstraintForces& operator+=(const ConstraintForces& other) {
+        std::transform(forces.begin(), forces.end(), other.forces.begin(), forces.begin(), std::plus<>());
+        std::transform(virial.begin(), virial.end(), other.virial.begin(), virial.begin(), std::plus<>());
+        return *this;
+    }
 };
 
 /** @param positions  [numParticles] nm: where gradients are taken

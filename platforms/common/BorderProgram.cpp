@@ -56,11 +56,11 @@ string ConstraintProgram::borderStageText(const SplitStage& stage) const {
         body += call("begin", begun);
         body += "        storeParticle(a, i, &p);\n    }\n";
         if (ended == "solvePositions" || ended == "solveStartAccelerations")
-            body += "    addBorderMultipliers(a, lambdaOf(a), (a->addsUp & 1) != 0);\n";
+            body += "    addBorderMultipliers(a, lambdaOf(a));\n";
         if (ended == "solveVelocities" || ended == "solveEndAccelerations")
-            body += "    addBorderMultipliers(a, muOf(a), (a->addsUp & 2) != 0);\n";
+            body += "    addBorderMultipliers(a, muOf(a));\n";
         if (ended == "solveVelocitySpread")
-            body += "    addBorderMultipliers(a, a->projection, false);\n";
+            body += "    addBorderMultipliers(a, a->projection);\n";
         if (!begun.empty())
             body += "    if (GLOBAL_ID == 0)\n        a->borderState[0] = 0;\n";
         text += arguments.kernelText("border_" + stage.nameOf((int) k), "", "", body);
@@ -174,6 +174,11 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
 void ConstraintProgram::setTime(double time) {
     arguments.set("time", time);
     launchTime = time;
+}
+
+void ConstraintProgram::setMoment(int buffer, int moment) {
+    arguments.set("momentIndex", buffer * moments + moment);
+    arguments.set("isFirstMoment", moment == 0 ? 1 : 0);
 }
 
 void ConstraintProgram::takeMoreTurns() {

@@ -9,54 +9,45 @@ namespace ConstraintPlugin {
 std::vector<StageText> CommonRattleMTSStep::stages() const {
     std::vector<StageText> stages = {
         {"firstHalf", {"keepStart", "halfKickOfLevels", "drift", "solvePositions", "move"}},
-        {"lastHalf", {"halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
+        {"lastHalf", {"keepPositions", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
     if (numSubsteps > 1) // the end of an innermost step and the beginning of the next
         stages.push_back({"between",
-                          {"halfKickOfLevels", "solveVelocities", "addVelocityCorrection", "halfKickOfLevels", "drift",
-                           "solvePositions", "move"},
-                          numSubsteps - 1});
+                          {"keepPositions", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection",
+                           "halfKickOfLevels", "drift", "solvePositions", "move"}});
     return stages;
 }
 
 void CommonRattleMTSStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     startStep(context, integrator);
     for (int moment = 0; moment < numSubsteps; moment++) {
-        addUp(true, moment > 0);
         launch(moment == 0 ? "firstHalf" : "between");
         finishInnermost(context, integrator, moment);
     }
-    addUp(false, true);
     launch("lastHalf");
     checkVelocities();
 }
 
 std::vector<StageText> CommonRattleMTSLangevinStep::stages() const {
-    StageText drift = driftAndHeat();
-    drift.times = numSubsteps;
     std::vector<StageText> stages = {
         {"kick", {"keepStart", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}},
-        drift,
-        {"lastKick", {"halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
+        driftAndHeat(),
+        {"lastKick", {"keepPositions", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}}};
     if (numSubsteps > 1) // both kicks of a moment have one projection
-        stages.push_back({"between",
-                          {"halfKickOfLevels", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"},
-                          numSubsteps - 1});
+        stages.push_back(
+            {"between",
+             {"keepPositions", "halfKickOfLevels", "halfKickOfLevels", "solveVelocities", "addVelocityCorrection"}});
     return stages;
 }
 
 void CommonRattleMTSLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     startStep(context, integrator);
     for (int moment = 0; moment < numSubsteps; moment++) {
-        addUp(false, true);
         launch(moment == 0 ? "kick" : "between");
         setNoiseStep(stepsTaken * numSubsteps + moment);
         program->arguments.set("isFirstBath", moment == 0 ? 1 : 0);
-        program->arguments.set("changeBuffer", bufferNow * numSubsteps + moment);
-        addUp(true, false);
         launchDrift();
         finishInnermost(context, integrator, moment);
     }
-    addUp(false, true);
     launch("lastKick");
     checkVelocities();
 }
@@ -64,13 +55,12 @@ void CommonRattleMTSLangevinStep::takeStep(ContextImpl& context, const Constrain
 template <class Step>
 void CommonMTSStep<Step>::setOwnNumbers(const ConstraintIntegrator& integrator) {
     Step::setOwnNumbers(integrator);
-    this->program->arguments.set("warmStart", 0); // multipliers are sums over several solves
+    this->program->arguments.set("warmStart", 0); // a step has several solves
 }
 
 template <class Step>
 void CommonMTSStep<Step>::startStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
     start = this->cc.getTime();
-    addsUp = 0;
     computeForcesAt(context, integrator, 0);
 }
 
@@ -98,12 +88,7 @@ void CommonMTSStep<Step>::finishInnermost(ContextImpl& context, const Constraint
     const bool isLast = moment + 1 == numSubsteps;
     this->finishPositions(context, start + (isLast ? dt : (moment + 1) * (dt / numSubsteps)));
     computeForcesAt(context, integrator, moment + 1);
-}
-
-template <class Step>
-void CommonMTSStep<Step>::addUp(bool positions, bool velocities) {
-    this->program->arguments.set("addsUp", addsUp);
-    addsUp |= (positions ? 1 : 0) | (velocities ? 2 : 0);
+    this->program->setMoment(this->bufferNow, moment + 1);
 }
 
 template class CommonMTSStep<CommonStepKernel>;

@@ -24,22 +24,21 @@ protected:
     int numDrifts(const ConstraintIntegrator&) const override {
         return numSubsteps;
     }
+    int numMoments(const ConstraintIntegrator&) const override {
+        return numSubsteps + 1;
+    }
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
-    /** Begin a step: its start, and no multipliers yet. */
+    /** Begin a step. */
     void startStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator);
     /** Compute the forces that kick at a moment: after so many innermost steps. */
     void computeForcesAt(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int moment);
-    /** After the position stage of an innermost step. */
+    /** After the position stage of an innermost step: the next moment begins. */
     void finishInnermost(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int moment);
-    /** Let the multipliers of the stage that is launched next be added to those of stages before it in the step.
-     *  @param positions, velocities  what it solves */
-    void addUp(bool positions, bool velocities);
 
     int numSubsteps = 1;
 
 private:
     double start = 0; // ps, of the step
-    int addsUp = 0;   // bits: what the stages so far have solved
 };
 
 /** r-RESPA with RATTLE (RattleMTSIntegrator.h). */

@@ -282,7 +282,7 @@ void CommonStepKernel::beginStep(ContextImpl& context, const ConstraintIntegrato
     nextLaunch = step * launchesPerStep;
     bufferNow = bufferOf(step);
     program->arguments.set("bufferIndex", bufferNow);
-    program->arguments.set("changeBuffer", bufferNow);
+    program->setMoment(bufferNow, 0);
     if (!sameBox(deviceBox(), forceBox)) {
         activity = "step " + to_string(cc.getStepCount() + 1);
         requireLengthsInBox(solver->getSet(), deviceBox(), currentTime(context));

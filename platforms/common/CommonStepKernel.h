@@ -35,6 +35,10 @@ protected:
     virtual int numDrifts(const ConstraintIntegrator&) const {
         return 1;
     }
+    /** Number of positions at which a step computes gradients (StepMoment), a drift apart. */
+    virtual int numMoments(const ConstraintIntegrator&) const {
+        return 1;
+    }
     double driftTime(const ConstraintIntegrator& integrator) const {
         return integrator.getStepSize() / numDrifts(integrator);
     }
@@ -177,11 +181,14 @@ private:
     std::vector<Real3> keptPositions(const char* posq, const char* correction, const Frame& frame, int first) const;
     /** What rigid bodies exerted on their particles in the last good step: masses times the changes of velocities, or
      * of accelerations.
-     *  @param atEnd  of the velocity stage at its end, as far as it is read, rather than of the stages before */
-    std::vector<Real3> bodyImpulses(bool atEnd) const;
+     *  @param index  of a moment in both buffers, or behind these, of the velocity stage at the end of a step that has
+     *                one, as far as it is read */
+    std::vector<Real3> bodyImpulses(int index) const;
     /** Report that a rigid body could not be solved, or drifted. @param code  of the failure, a cluster's number */
     [[noreturn]] void reportBody(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int code,
                                  const Order& order, int buffer);
+    Impulses impulsesAt(int index) const;
+    void readMoments(StepReading& reading) const;
     double heatSince(int buffer) const;
     std::vector<std::vector<Real3>> velocityChanges(int buffer) const;
     Box deviceBox() const;
@@ -218,7 +225,7 @@ private:
     int polledFailure[2];     // failure record, read when atoms were reordered
     double referenceTime = 0; // ps, the zero of time in kernels
     double forceTime = 0, endTime = 0, readingStepSize = 0, workBefore = 0, heatBefore = 0;
-    int readingDrifts = 1;
+    int readingDrifts = 1, readingMoments = 1;
     Box forceBox;
     std::vector<double> globalsOnDevice;
     std::vector<Frame> frames; // of the run's steps, ascending

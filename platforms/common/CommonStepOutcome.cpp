@@ -92,6 +92,7 @@ void CommonStepKernel::noteSteps(int count, const RunStart& start, const Constra
     readingBuffer = bufferOf(count - 1);
     readingStepSize = dt;
     readingDrifts = numDrifts(integrator);
+    readingMoments = numMoments(integrator);
     readingIsStale = true;
     multipliers = {readingFrame.order, dt, solver->getImpulsesRevision()};
     keepEndPositions();
@@ -204,13 +205,14 @@ void CommonStepKernel::reportBody(ContextImpl& context, const ConstraintIntegrat
     fail(report, ConstraintPlugin::Stage::Positions, integrator);
 }
 
-vector<Real3> CommonStepKernel::bodyImpulses(bool atEnd) const {
+vector<Real3> CommonStepKernel::bodyImpulses(int index) const {
     const ConstraintTables& tables = program->tables();
     vector<Real3> impulses(solver->readImpulses().lambdaOfBodies.size());
-    if (impulses.empty() || (atEnd && !tables.readsBodies))
+    const bool isAtEnd = index >= 2 * readingMoments;
+    if (impulses.empty() || (isAtEnd && !tables.readsBodies))
         return impulses;
     const vector<double> changes = program->arguments.download("bodyImpulse");
-    const int n = tables.numBodyPlaces(), first = (atEnd ? 2 + readingBuffer : readingBuffer) * n;
+    const int n = tables.numBodyPlaces(), first = index * n;
     for (int number = 0; number < tables.numBodies; number++)
         for (int i = tables.bodyStart[number]; i < tables.bodyStart[number + 1]; i++) {
             const double mass = tables.bodyShape[4 * i + 3], *v = &changes[3 * (first + i)];
@@ -233,11 +235,11 @@ double CommonStepKernel::heatSince(int buffer) const {
 /** Changes of velocities in the heat baths of a step, in the System's order; empty without any. */
 vector<vector<Real3>> CommonStepKernel::velocityChanges(int buffer) const {
     const vector<double> numbers = program->arguments.download("velocityChange");
-    const int n = numParticles(), baths = (int) (numbers.size() / (2 * 3 * n));
+    const int n = numParticles(), baths = (int) numbers.size() < 3 * n ? 0 : readingDrifts;
     vector<vector<Real3>> result(baths, vector<Real3>(n));
     for (int bath = 0; bath < baths; bath++)
         for (int i = 0; i < n; i++) {
-            const double* v = &numbers[3 * ((buffer * baths + bath) * n + i)];
+            const double* v = &numbers[3 * ((buffer * readingMoments + bath) * n + i)];
             result[bath][readingFrame.order->atomIndex[i]] = {v[0], v[1], v[2]};
         }
     return result;
@@ -274,6 +276,49 @@ optional<double> CommonStepKernel::projectedKineticEnergy(ContextImpl& context,
     return energy;
 }
 
+/** What the stages of the last good step solved at a moment. @param index  of the moment in both buffers */
+Impulses CommonStepKernel::impulsesAt(int index) const {
+    const ConstraintTables& tables = program->tables();
+    const size_t numConstraints = solver->getSet().constraints.size();
+    Impulses impulses{vector<double>(numConstraints), vector<double>(numConstraints)};
+    const vector<double> lambda = program->arguments.download("lambda"), mu = program->arguments.download("mu");
+    for (int row : tables.ownRows) {
+        const int k = constraintOf(row, *readingFrame.order);
+        impulses.lambda[k] = lambda[index * tables.numRows + row];
+        impulses.mu[k] = mu[index * tables.numRows + row];
+    }
+    impulses.lambdaOfBodies = bodyImpulses(index);
+    for (Real3& impulse : impulses.lambdaOfBodies)
+        impulse = (scheme.isExplicit ? 1 : readingStepSize) * impulse;
+    impulses.muOfBodies = bodyImpulses(2 * readingMoments + readingBuffer);
+    return impulses;
+}
+
+void CommonStepKernel::readMoments(StepReading& reading) const {
+    const double start = reading.moments[0].time;
+    const int first = readingBuffer * readingMoments;
+    const bool areSame = multipliers.revision == solver->getImpulsesRevision();
+    reading.moments.resize(readingMoments);
+    for (int n = 0; n < readingMoments; n++) {
+        Impulses impulses = impulsesAt(first + n);
+        if (n == 0) // a warm start is of steps that have one
+            solver->setImpulses(impulses);
+        StepMoment& moment = reading.moments[n];
+        if (scheme.isExplicit) { // the device keeps forces there
+            moment.multipliers = {impulses.lambda, impulses.lambdaOfBodies};
+            reading.velocityMultipliers = {impulses.mu, impulses.muOfBodies};
+        } else {
+            for (double& lambda : impulses.lambda) // impulses lambda/driftTime, read as lambda/dt
+                lambda *= readingDrifts;
+            scheme.toForces(impulses, readingStepSize, moment.multipliers, reading.velocityMultipliers);
+        }
+        moment.positions = keptPositions("startPosq", "startCorrection", readingFrame, (first + n) * numParticles());
+        moment.time = start + n * readingStepSize / readingDrifts;
+    }
+    if (areSame)
+        multipliers.revision = solver->getImpulsesRevision();
+}
+
 void CommonStepKernel::refreshReading() const {
     if (!readingIsStale || program == nullptr)
         return;
@@ -281,35 +326,10 @@ void CommonStepKernel::refreshReading() const {
     ContextSelector selector(cc);
     const ConstraintTables& tables = program->tables();
     const int buffer = readingBuffer, numRows = tables.numRows;
-    const size_t numConstraints = solver->getSet().constraints.size();
-    Impulses ofStep{vector<double>(numConstraints), vector<double>(numConstraints)};
-    const vector<double> lambda = program->arguments.download("lambda"), mu = program->arguments.download("mu");
-    for (int row : tables.ownRows) {
-        const int k = constraintOf(row, *readingFrame.order);
-        ofStep.lambda[k] = lambda[buffer * numRows + row];
-        ofStep.mu[k] = mu[buffer * numRows + row];
-    }
-    ofStep.lambdaOfBodies = bodyImpulses(false);
-    for (Real3& impulse : ofStep.lambdaOfBodies)
-        impulse = (scheme.isExplicit ? 1 : readingStepSize) * impulse;
-    ofStep.muOfBodies = bodyImpulses(true);
-    const bool areSame = multipliers.revision == solver->getImpulsesRevision();
-    solver->setImpulses(ofStep);
-    if (areSame)
-        multipliers.revision = solver->getImpulsesRevision();
     StepReading& reading = record->reading;
-    if (scheme.isExplicit) { // the device keeps forces there
-        reading.multipliers.values.swap(ofStep.lambda);
-        reading.velocityMultipliers.values.swap(ofStep.mu);
-        reading.multipliers.ofBodies = ofStep.lambdaOfBodies;
-        reading.velocityMultipliers.ofBodies = ofStep.muOfBodies;
-    } else {
-        for (double& lambda : ofStep.lambda) // impulses lambda/driftTime, read as lambda/dt
-            lambda *= readingDrifts;
-        scheme.toForces(ofStep, readingStepSize, reading.multipliers, reading.velocityMultipliers);
-    }
-    reading.positions = keptPositions("startPosq", "startCorrection", readingFrame, buffer * numParticles());
-    reading.endPositions = tables.readsEnd ? keptPositions("endPosq", "endCorrection", endFrame, 0) : reading.positions;
+    readMoments(reading);
+    reading.endPositions =
+        tables.readsEnd ? keptPositions("endPosq", "endCorrection", endFrame, 0) : reading.moments.back().positions;
     const vector<double> sums = program->arguments.download("work");
     const auto sumUp = [&](size_t first) { // with compensations
         double sum = 0;

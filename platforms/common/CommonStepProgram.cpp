@@ -43,7 +43,7 @@ bool CommonStepKernel::hasSmallClusters(const ConstraintIntegrator& integrator) 
 
 void CommonStepKernel::requireMemory(const ConstraintIntegrator& integrator) {
     ArraySizes sizes(*solver, hasSmallClusters(integrator), ConstraintProgram::usesParts(cc));
-    takeStages(sizes, allStages(), cc);
+    takeStages(sizes, allStages(), numMoments(integrator), cc);
     requireDeviceMemory(*device, *solver, sizes);
 }
 
@@ -68,7 +68,8 @@ bool CommonStepKernel::wantsCoarse(const ConstraintIntegrator& integrator) const
 
 bool CommonStepKernel::hasProgramFor(const ConstraintIntegrator& integrator) const {
     return program != nullptr && revision == solver->getRevision() &&
-           smallInRegisters == hasSmallClusters(integrator) && isCoarse == wantsCoarse(integrator);
+           smallInRegisters == hasSmallClusters(integrator) && isCoarse == wantsCoarse(integrator) &&
+           program->numMoments() == numMoments(integrator);
 }
 
 void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, int step) {
@@ -80,8 +81,8 @@ void CommonStepKernel::prepareProgram(const ConstraintIntegrator& integrator, in
     refreshReading();
     workBefore = record->reading.work;
     heatBefore = record->reading.heat;
-    program =
-        make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages(), scheme.sumsStages, willBeCoarse);
+    program = make_unique<ConstraintProgram>(*device, *solver, inRegisters, allStages(), numMoments(integrator),
+                                             scheme.sumsStages, willBeCoarse);
     forcesAreKept = false; // those of slow levels were in the other one
     revision = solver->getRevision();
     smallInRegisters = inRegisters;
@@ -153,9 +154,9 @@ void CommonStepKernel::uploadCells(const vector<mm_int4>& cells) {
 
 void CommonStepKernel::uploadMultipliers(double stepSize) {
     const Impulses kept = solver->getImpulses();
-    const int numRows = program->tables().numRows;
-    vector<double> lambda(2 * numRows), mu(2 * numRows); // whichever buffer is next
-    for (int row = 0; row < numRows; row++) {
+    const int numRows = program->tables().numRows, moments = program->numMoments();
+    vector<double> lambda(2 * moments * numRows), mu(lambda); // whichever buffer is next
+    for (int row = 0; moments == 1 && row < numRows; row++) { // of several moments nothing is a first guess
         const int k = constraintOf(row, *frames.back().order);
         lambda[row] = lambda[numRows + row] = kept.lambda[k];
         mu[row] = mu[numRows + row] = kept.mu[k];

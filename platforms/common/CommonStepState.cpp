@@ -155,9 +155,10 @@ void CommonStepKernel::restoreState(const Frame& frame, int buffer) {
             now[i] = then[firstPlace + place[cc.getAtomIndex()[i]]];
         array.uploadSubArray(now.data(), 0, n);
     };
-    restore("startPosq", cc.getPosq(), buffer * n, Real4());
+    const int start = buffer * program->numMoments() * n; // its first moment
+    restore("startPosq", cc.getPosq(), start, Real4());
     if (cc.getUseMixedPrecision())
-        restore("startCorrection", cc.getPosqCorrection(), buffer * n, Real4());
+        restore("startCorrection", cc.getPosqCorrection(), start, Real4());
     restore("startVelm", cc.getVelm(), 0, Mixed4());
     vector<mm_int4>& cells = cc.getPosCellOffsets();
     for (int i = 0; i < n; i++)

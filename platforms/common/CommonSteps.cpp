@@ -96,11 +96,12 @@ std::vector<StageText> CommonGeodesicLangevinStep::stages() const {
     // step's projection.
     return {{"kick",
              {"keepStart", "halfKick", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
-            {"geodesicDrift", {"solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
-            {"heat", {"solveVelocities", "addVelocityCorrection", "keepHeat", "ornsteinUhlenbeck"}},
+            {"geodesicDrift",
+             {"keepPositions", "solveVelocities", "addVelocityCorrection", "drift", "solvePositions", "move"}},
+            {"heat", {"keepPositions", "solveVelocities", "addVelocityCorrection", "keepHeat", "ornsteinUhlenbeck"}},
             {"heatedDrift",
              {"solveHeatedVelocities", "addVelocityCorrection", "noteHeat", "drift", "solvePositions", "move"}},
-            {"lastKick", {"halfKick", "solveVelocities", "addVelocityCorrection"}}};
+            {"lastKick", {"keepPositions", "halfKick", "solveVelocities", "addVelocityCorrection"}}};
 }
 
 int CommonGeodesicLangevinStep::numDrifts(const ConstraintIntegrator& integrator) const {
@@ -109,7 +110,7 @@ int CommonGeodesicLangevinStep::numDrifts(const ConstraintIntegrator& integrator
 
 void CommonGeodesicLangevinStep::setOwnNumbers(const ConstraintIntegrator& integrator) {
     CommonLangevinStep::setOwnNumbers(integrator);
-    program->arguments.set("warmStart", 0); // multipliers are sums over several solves
+    program->arguments.set("warmStart", 0); // a step has several solves
 }
 
 void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const ConstraintIntegrator& integrator) {
@@ -119,10 +120,9 @@ void CommonGeodesicLangevinStep::takeStep(ContextImpl& context, const Constraint
     const auto drift = [&](const char* stage) {
         setTimeOfLaunches(start + numDrifted++ * driftTime(integrator));
         launch(stage);
-        program->arguments.set("addsUp", 3);
+        program->setMoment(bufferNow, numDrifted);
     };
 
-    program->arguments.set("addsUp", 0);
     computeForces(context, integrator);
     setNoiseStep();
     drift("kick");

@@ -83,6 +83,9 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void setOwnNumbers(const ConstraintIntegrator& integrator) override;
     int numDrifts(const ConstraintIntegrator& integrator) const override;
+    int numMoments(const ConstraintIntegrator& integrator) const override {
+        return numDrifts(integrator) + 1;
+    }
 };
 
 /** Velocity Verlet with the explicit constraint force (ConstraintForceIntegrator.h). */

@@ -79,10 +79,10 @@ string define(const string& name, const string& value) {
     return "#define " + name + " " + value + "\n";
 }
 
-void takeStages(ArraySizes& sizes, const vector<StageText>& stages, const ComputeContext& cc) {
+void takeStages(ArraySizes& sizes, const vector<StageText>& stages, int moments, const ComputeContext& cc) {
+    sizes.moments = moments;
     sizes.hasHeatBath = anyHas(stages, "ornsteinUhlenbeck");
-    for (const StageText& stage : stages)
-        sizes.velocityChanges += anyHas({stage}, "noteVelocityChange") ? stage.times : 0;
+    sizes.notesVelocityChanges = anyHas(stages, "noteVelocityChange");
     sizes.hasSlowForces = anyHas(stages, "halfKickOfLevels");
     sizes.hasThermostat = anyHas(stages, "scaleByBath");
     sizes.hasKineticEnergy = anyHas(stages, "noteKineticEnergy");
@@ -97,10 +97,10 @@ static bool beginsWithVelocities(const vector<StageText>& stages) {
 }
 
 ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
-                                     const vector<StageText>& stages, bool sumsStages, bool isCoarse)
+                                     const vector<StageText>& stages, int moments, bool sumsStages, bool isCoarse)
     : arguments(device.context()), device(device), cc(device.context()),
-      isIterative(solver.getMethod() == Method::Iterative), moves(solver.moves()), sumsStages(sumsStages),
-      coarse(isCoarse), velocitiesFirst(beginsWithVelocities(stages)),
+      isIterative(solver.getMethod() == Method::Iterative), moves(solver.moves()), moments(moments),
+      sumsStages(sumsStages), coarse(isCoarse), velocitiesFirst(beginsWithVelocities(stages)),
       constraintTables(solver, smallInRegisters, availableThreadGroups()) {
     addArguments(stages);
     addClusters(stages, false, solver.getSet());
@@ -156,7 +156,7 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.add("force", "const mm_long", cc.getLongForceBuffer());
     arguments.add("atomIndex", "const int", cc.getAtomIndexArray());
     ArraySizes sizes(t);
-    takeStages(sizes, stages, cc);
+    takeStages(sizes, stages, moments, cc);
     arguments.add(DeviceArrays(sizes), t, largestArrayOf(device));
     const int nothingFailed[2] = {noFailure, noFailure};
     arguments["failure"].upload(nothingFailed);
@@ -169,12 +169,13 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.addNumber("numBodyPlaces", t.numBodyPlaces());
     arguments.addNumber("numBodyParts", (int) t.bodyParts.size());
     arguments.addNumber("numRows", t.numRows);
+    arguments.addNumber("numMoments", moments);
     arguments.addNumber("numGeneralClusters", t.numGeneralClusters);
     arguments.addNumber("numRedundant", (int) t.redundant.size());
     arguments.addNumber("numMoving", (int) t.movingRows.size());
     for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations",
-                             "warmStart", "addsUp", "turn", "numTurns", "borderItem", "isFirstBath", "changeBuffer",
-                             "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
+                             "warmStart", "momentIndex", "isFirstMoment", "turn", "numTurns", "borderItem",
+                             "isFirstBath", "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.addNumber(name, 0);
     for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
                              "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",

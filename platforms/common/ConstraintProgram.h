@@ -13,7 +13,6 @@ namespace ConstraintPlugin {
 struct StageText {
     std::string name;
     std::vector<std::string> steps;
-    int times = 1; ///< that it is launched in a step, at most
 };
 
 /** Whether a step of a stage is a solve, rather than an operation on each particle. */
@@ -45,8 +44,8 @@ int bodyThreads(const std::vector<StageText>& stages, const ConstraintTables::Bo
 /** "#define NAME VALUE\n" */
 std::string define(const std::string& name, const std::string& value);
 
-/** Add the arrays that the stages of an integrator's step need. */
-void takeStages(ArraySizes& sizes, const std::vector<StageText>& stages, const OpenMM::ComputeContext& cc);
+/** Add the arrays that the stages of an integrator's step need. @param moments  of a step: StepMoment */
+void takeStages(ArraySizes& sizes, const std::vector<StageText>& stages, int moments, const OpenMM::ComputeContext& cc);
 
 /** Launches of a run of steps are numbered. The numbers of a step begin at a multiple of launchesPerStep: projections
  *  first, the stages from firstStage on. The number is large because a step may have thousands of geodesic steps. */
@@ -61,10 +60,11 @@ constexpr int noFailure = 0x7fffffff;
 class ConstraintProgram {
 public:
     /** @param stages      for which launch() will be called
+     *  @param moments     of a step: StepMoment
      *  @param sumsStages  see StepScheme
      *  @param isCoarse    isCoarse() of the tolerance that it solves to */
     ConstraintProgram(Device& device, const ConstraintSolver& solver, bool smallInRegisters,
-                      const std::vector<StageText>& stages, bool sumsStages, bool isCoarse);
+                      const std::vector<StageText>& stages, int moments, bool sumsStages, bool isCoarse);
     /** Launch a stage. @param number  ascending from launch to launch; see fail() in kernels/state.cc */
     void launch(const std::string& stage, int number);
     /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
@@ -98,6 +98,12 @@ public:
     static bool usesParts(const OpenMM::ComputeContext& cc);
     /** Set the time (ps) of the launches that follow, since the reference time. */
     void setTime(double time);
+    /** Set the moment of the step at whose positions the launches that follow compute gradients. @param buffer  0 or 1
+     */
+    void setMoment(int buffer, int moment);
+    int numMoments() const {
+        return moments;
+    }
 
     // ---- BorderProgram.cpp
     /** The positions on the device have changed other than by a stage: responses of bordered rows are not known. */
@@ -205,7 +211,9 @@ private:
 
     Device& device;
     OpenMM::ComputeContext& cc;
-    bool isIterative, moves, sumsStages, coarse, velocitiesFirst, partsTakeBodies = false;
+    bool isIterative, moves;
+    int moments;
+    bool sumsStages, coarse, velocitiesFirst, partsTakeBodies = false;
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
     std::map<std::string, std::vector<Launch>> launches; // by stage

@@ -222,16 +222,17 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
     const std::string triple = n.hasShortNumbers ? "int2" : "int4";
     // A factor of 2 is for two buffers, which steps write alternately, so that a failed step does not overwrite the
     // last good one.
+    const double kept = 2 * n.moments;
     own = {{"heat", "mm_long", n.hasHeatBath ? 2 * n.particles : 0},
-           {"startPosq", "real4", 2 * n.particles},
-           {"startCorrection", "real4", n.hasCorrections ? 2 * n.particles : 0},
+           {"startPosq", "real4", kept * n.particles},
+           {"startCorrection", "real4", n.hasCorrections ? kept * n.particles : 0},
            {"startVelm", "mixed4", n.particles},
            {"endPosq", "real4", n.readsEnd ? n.particles : 0},
            {"endCorrection", "real4", n.readsEnd && n.hasCorrections ? n.particles : 0},
-           {"lambda", "mixed", 2 * n.rows},
-           {"mu", "mixed", 2 * n.rows},
+           {"lambda", "mixed", kept * n.rows},
+           {"mu", "mixed", kept * n.rows},
            {"work", "mixed2", 2 * n.moving}, // of multipliers, and of the contribution of a heat bath
-           {"velocityChange", "mixed", 2 * 3 * n.velocityChanges * n.particles},
+           {"velocityChange", "mixed", n.notesVelocityChanges ? 3 * kept * n.particles : 0},
            {"slowForce", "mixed", n.hasSlowForces ? 3 * n.particles : 0},
            {"reportErrors", "mixed2", 2 * reports},
            {"reportRows", "int4", 2 * reports},
@@ -240,15 +241,15 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"bathSums", "mixed", n.hasThermostat ? 1.0 * numBathSums : 0},
            {"bathFactor", "mixed", n.hasThermostat ? 1.0 : 0},
            {"failure", "int", 2},
-           {"bodyShape", "mixed4", n.bodyPlaces, &T::bodyShape},                     // or its mirror image
-           {"bodyImpulse", "mixed", (n.readsBodies ? 2 : 1) * 2 * 3 * n.bodyPlaces}, // of the stages
+           {"bodyShape", "mixed4", n.bodyPlaces, &T::bodyShape}, // or its mirror image
+           {"bodyImpulse", "mixed", 3 * (kept + (n.readsBodies ? 2 : 0)) * n.bodyPlaces},
            {"bodyError", "mixed", n.hasAccelerations ? n.bodyPlaces : 0},
            {"rowTarget", "mixed", allRows, &T::rowTarget}, // at the reference time
            {"customGlobals", "mixed", n.customGlobals, &T::customGlobals},
            {"cellOffsets", "int4", n.particles}};
     pooled = {
         {"projection", "mixed", n.rows},
-        {"workRate", "mixed", 2 * n.rows},
+        {"workRate", "mixed", 2 * n.moments * n.rows},
         {"particleEnergy", "mixed", n.hasKineticEnergy ? n.particles : 0},
 
         {"smallGroups", "int4", ConstraintTables::numSmallGroups, &T::smallGroups},

@@ -43,7 +43,8 @@ struct ArraySizes {
     double rowsAtBorder = 0, borderPoints = 0, borderPieces = 0, borderBodies = 0; ///< likewise
     bool readsEnd = false, readsBodies = false;                                    ///< see ConstraintTables
     bool hasShortNumbers = true;                                                   ///< likewise
-    double velocityChanges = 0;                                                    ///< in heat baths of a step
+    double moments = 1;                                                            ///< of a step: StepMoment
+    bool notesVelocityChanges = false;                                             ///< in heat baths
     bool hasHeatBath = false, hasSlowForces = false;                               ///< of the integrator's steps
     bool hasThermostat = false;                                                    ///< a Nose-Hoover chain
     bool hasKineticEnergy = false;                                                 ///< of projected velocities

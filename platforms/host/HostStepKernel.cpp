@@ -292,12 +292,15 @@ void HostStepKernel::createCheckpoint(ostream& stream) const {
     writeText(bytes, getName());
     write(bytes, saved.impulses.lambda.size());
     write(bytes, saved.reading.globals.size());
-    const size_t places = saved.impulses.lambdaOfBodies.size();
-    if (places > 0)
+    const size_t places = saved.impulses.lambdaOfBodies.size(), moments = saved.reading.moments.size();
+    if (places > 0 || moments > 1)
         write(bytes, places);
+    if (moments > 1)
+        write(bytes, moments);
     saved.write(bytes);
     writeOwn(own);
-    const int version = places > 0          ? checkpointVersionWithBodies
+    const int version = moments > 1         ? checkpointVersionWithMoments
+                        : places > 0        ? checkpointVersionWithBodies
                         : own.str().empty() ? checkpointVersion
                                             : checkpointVersionWithOwn;
     writeSealed(stream, version, bytes.str() + own.str());
@@ -311,14 +314,16 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     StepSizes sizes;
     read(bytes, sizes.constraints);
     read(bytes, sizes.globals);
-    if (version == checkpointVersionWithBodies)
+    if (version >= checkpointVersionWithBodies)
         read(bytes, sizes.places);
+    if (version == checkpointVersionWithMoments)
+        read(bytes, sizes.moments);
     if (isOtherStep && !systemMayDiffer)
         throw OpenMMException(string("loadCheckpoint: the checkpoint was written by another integrator") +
                               checkpointRemedy);
     const size_t places = solver->readImpulses().lambdaOfBodies.size();
     const bool differs = sizes.constraints != solver->getSet().constraints.size() || sizes.places != places;
-    if (differs && !systemMayDiffer && version != checkpointVersionWithBodies && places > 0)
+    if (differs && !systemMayDiffer && version < checkpointVersionWithBodies && places > 0)
         throw OpenMMException("loadCheckpoint: the checkpoint was written for another System, or by an earlier version "
                               "of openmm-constraints, which kept other data of rigid bodies. A State (saveState) can "
                               "be loaded by any version.");
@@ -336,7 +341,7 @@ void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
         record->reading.work = saved.reading.work;
         record->reading.heat = saved.reading.heat;
     } else {
-        if (mayBeMirrored && solver->matchMirrorImages(saved.reading.positions.data(), saved.reading.box))
+        if (mayBeMirrored && solver->matchMirrorImages(saved.reading.moments[0].positions.data(), saved.reading.box))
             takeShapes();
         record->restore(saved);
         loadedFingerprint = saved.fingerprint;

@@ -15,12 +15,12 @@ namespace ConstraintPlugin {
 
 StepRecord::StepRecord(const StepScheme& scheme, ConstraintSolver& solver, double stepSize)
     : scheme(scheme), solver(solver), stepSize(stepSize) {
-    reading.multipliers.values.assign(solver.getSet().constraints.size(), 0.0);
+    ForceMultipliers& none = reading.velocityMultipliers;
+    none.values.assign(solver.getSet().constraints.size(), 0.0);
     for (const RigidBody& body : solver.getSet().bodies)
-        reading.multipliers.ofBodies.resize(reading.multipliers.ofBodies.size() + body.size());
-    reading.velocityMultipliers = reading.multipliers;
-    reading.positions.assign(solver.getSet().numParticles(), Real3());
-    reading.endPositions = reading.positions;
+        none.ofBodies.resize(none.ofBodies.size() + body.size());
+    reading.endPositions.assign(solver.getSet().numParticles(), Real3());
+    reading.moments = {{none, reading.endPositions}};
 }
 
 // ---- while a step is taken -----------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ void StepRecord::noteFailure(const SolveReport& report) {
 }
 
 void StepRecord::noteStep(double startTime, double endTime, const Box& box) {
-    reading.time = startTime;
+    reading.moments[0].time = startTime;
     reading.endTime = endTime;
     reading.box = box;
     reading.globals = solver.getGlobals();
@@ -76,17 +76,22 @@ void StepRecord::addWork(const Real3* end, double dt) {
             sum -= multipliers.values[k] * derivative[k];
         return sum;
     };
-    const auto powerAtStart = [&] { return power(reading.multipliers, reading.positions.data(), reading.time); };
+    const auto powerAtMoments = [&] {
+        double sum = 0;
+        for (const StepMoment& moment : reading.moments)
+            sum += power(moment.multipliers, moment.positions.data(), moment.time);
+        return sum;
+    };
     if (!reading.velocityChanges.empty()) {
-        reading.heat += dt * powerAtStart();
+        reading.heat += dt * powerAtMoments();
         complete();
-        reading.heat -= dt * powerAtStart();
+        reading.heat -= dt * powerAtMoments();
     }
-    const double atStart = powerAtStart();
+    const double atMoments = powerAtMoments();
     if (scheme.hasTwoHalves)
-        reading.work += 0.5 * dt * (atStart + power(reading.velocityMultipliers, end, reading.endTime));
+        reading.work += 0.5 * dt * (atMoments + power(reading.velocityMultipliers, end, reading.endTime));
     else
-        reading.work += dt * atStart;
+        reading.work += dt * atMoments;
 }
 
 void StepRecord::setStepSize(double dt) {
@@ -106,36 +111,43 @@ void StepRecord::complete() {
     if (reading.velocityChanges.empty())
         return;
     const WithGlobals then(solver, reading.globals);
-    solver.setTime(reading.time);
     const double part = 1.0 / (double) reading.velocityChanges.size();
-    ForceMultipliers completed = reading.multipliers;
+    vector<ForceMultipliers> ofSpread;
     for (const vector<Real3>& change : reading.velocityChanges) {
-        ForceMultipliers rest;
+        const StepMoment& moment = reading.moments[ofSpread.size()];
+        solver.setTime(moment.time);
+        ForceMultipliers& rest = ofSpread.emplace_back();
         const SolveReport report =
-            solver.solveVelocitySpread(reading.positions.data(), reading.box, change.data(), rest, 4 * maxIterations);
+            solver.solveVelocitySpread(moment.positions.data(), reading.box, change.data(), rest, 4 * maxIterations);
         // This term is small, so a relative accuracy of 1e-3 is enough; its matrix is that of the velocity stage.
         const bool isClose = report.outcome == Outcome::NotConverged && report.maxError < 1e-3;
         if (report.outcome != Outcome::Converged && !isClose)
             throwSolveError(solver.getSet(), report,
-                            {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, reading.time,
+                            {Stage::Velocities, "reading the multipliers of the last step", 1e-12, 1, moment.time,
                              stepSize, describeSolver(solver.getGraph()),
                              isServedIteratively(solver.getGraph(), report.constraint),
                              describeFallbacks(solver.getGraph())});
-        for (size_t k = 0; k < rest.values.size(); k++)
-            completed.values[k] += part * rest.values[k];
-        for (size_t i = 0; i < rest.ofBodies.size(); i++)
-            completed.ofBodies[i] += part * rest.ofBodies[i];
     }
-    reading.multipliers = std::move(completed);
+    for (size_t n = 0; n < ofSpread.size(); n++) { // if all could be solved
+        ForceMultipliers& multipliers = reading.moments[n].multipliers;
+        for (size_t k = 0; k < ofSpread[n].values.size(); k++)
+            multipliers.values[k] += part * ofSpread[n].values[k];
+        for (size_t i = 0; i < ofSpread[n].ofBodies.size(); i++)
+            multipliers.ofBodies[i] += part * ofSpread[n].ofBodies[i];
+    }
     reading.velocityChanges.clear();
 }
 
-vector<double> listedMultipliers(ConstraintSolver& solver, const ForceMultipliers& multipliers, const Real3* positions,
-                                 const Box& box, int maxIterations) {
-    const ConstraintSet& set = solver.getSet();
-    const vector<double> all = withBodyMultipliers(set, leastNorm(solver, multipliers, positions, box, maxIterations),
-                                                   positions, box, solver.getTime())
-                                   .values;
+/** Multipliers of all constraints: of those that depend on others by least norm, of those that hold bodies by what
+ * holds these. */
+static vector<double> completeMultipliers(ConstraintSolver& solver, const ForceMultipliers& multipliers,
+                                          const Real3* positions, const Box& box, int maxIterations) {
+    return withBodyMultipliers(solver.getSet(), leastNorm(solver, multipliers, positions, box, maxIterations),
+                               positions, box, solver.getTime())
+        .values;
+}
+
+static vector<double> listed(const ConstraintSet& set, const vector<double>& all) {
     vector<double> result(all.begin(), all.begin() + set.numListed);
     for (size_t k = set.numListed; k < all.size(); k++) // both components of a bend
         if (const int owner = set.constraints[k].owner; owner >= 0)
@@ -143,13 +155,24 @@ vector<double> listedMultipliers(ConstraintSolver& solver, const ForceMultiplier
     return result;
 }
 
+vector<double> listedMultipliers(ConstraintSolver& solver, const ForceMultipliers& multipliers, const Real3* positions,
+                                 const Box& box, int maxIterations) {
+    return listed(solver.getSet(), completeMultipliers(solver, multipliers, positions, box, maxIterations));
+}
+
 vector<double> StepRecord::multipliers() {
     if (frozen != nullptr)
         return frozen->multipliers;
     complete();
     const WithGlobals then(solver, reading.globals);
-    solver.setTime(reading.time);
-    return listedMultipliers(solver, reading.multipliers, reading.positions.data(), reading.box, maxIterations);
+    vector<double> sum(solver.getSet().constraints.size());
+    for (const StepMoment& moment : reading.moments) {
+        solver.setTime(moment.time);
+        const vector<double> there =
+            completeMultipliers(solver, moment.multipliers, moment.positions.data(), reading.box, maxIterations);
+        transform(sum.begin(), sum.end(), there.begin(), sum.begin(), plus<>());
+    }
+    return listed(solver.getSet(), sum);
 }
 
 vector<double> StepRecord::velocityMultipliers() {
@@ -166,8 +189,12 @@ ConstraintForces StepRecord::forces() {
         return frozen->forces;
     complete();
     const WithGlobals then(solver, reading.globals);
-    return computeConstraintForces(solver.getSet(), reading.multipliers, reading.positions.data(), reading.box,
-                                   reading.time);
+    ConstraintForces sum;
+    sum.forces.resize(solver.getSet().numParticles());
+    for (const StepMoment& moment : reading.moments)
+        sum += computeConstraintForces(solver.getSet(), moment.multipliers, moment.positions.data(), reading.box,
+                                       moment.time);
+    return sum;
 }
 
 bool StepRecord::hasForces() const {
@@ -176,7 +203,8 @@ bool StepRecord::hasForces() const {
                any_of(multipliers.ofBodies.begin(), multipliers.ofBodies.end(),
                       [](const Real3& f) { return dot(f, f) != 0; });
     };
-    return acts(reading.multipliers) || acts(reading.velocityMultipliers);
+    return acts(reading.velocityMultipliers) || any_of(reading.moments.begin(), reading.moments.end(),
+                                                       [&](const StepMoment& m) { return acts(m.multipliers); });
 }
 
 void StepRecord::freeze() {
@@ -206,16 +234,17 @@ static void exchange(Saved& saved, const Exchange& field) {
     field(saved.impulses.mu);
     field(saved.stepSize);
     field(saved.fingerprint);
-    field(saved.reading.multipliers.values);
+    auto& first = saved.reading.moments[0];
+    field(first.multipliers.values);
     field(saved.reading.velocityMultipliers.values);
     field(saved.impulses.lambdaOfBodies);
     field(saved.impulses.muOfBodies);
-    field(saved.reading.multipliers.ofBodies);
+    field(first.multipliers.ofBodies);
     field(saved.reading.velocityMultipliers.ofBodies);
-    field(saved.reading.positions);
+    field(first.positions);
     field(saved.reading.endPositions);
     field(saved.reading.box);
-    field(saved.reading.time);
+    field(first.time);
     field(saved.reading.endTime);
     field(saved.reading.work);
     field(saved.reading.heat);
@@ -224,6 +253,13 @@ static void exchange(Saved& saved, const Exchange& field) {
     field(saved.summary.iterations);
     field(saved.summary.maxError);
     field(saved.summary.worstConstraint);
+    for (size_t n = 1; n < saved.reading.moments.size(); n++) {
+        auto& moment = saved.reading.moments[n];
+        field(moment.multipliers.values);
+        field(moment.multipliers.ofBodies);
+        field(moment.positions);
+        field(moment.time);
+    }
 }
 
 void SavedStep::write(ostream& stream) const {
@@ -231,17 +267,13 @@ void SavedStep::write(ostream& stream) const {
 }
 
 SavedStep SavedStep::read(istream& stream, size_t numParticles, const StepSizes& sizes) {
-    const auto [numConstraints, numGlobals, numPlaces] = sizes;
     SavedStep saved;
-    for (vector<Real3>* perPlace : {&saved.impulses.lambdaOfBodies, &saved.impulses.muOfBodies,
-                                    &saved.reading.multipliers.ofBodies, &saved.reading.velocityMultipliers.ofBodies})
-        perPlace->resize(numPlaces);
-    for (vector<double>* perConstraint : {&saved.impulses.lambda, &saved.impulses.mu, &saved.reading.multipliers.values,
-                                          &saved.reading.velocityMultipliers.values})
-        perConstraint->resize(numConstraints);
-    saved.reading.positions.resize(numParticles);
+    const ForceMultipliers multipliers{vector<double>(sizes.constraints), vector<Real3>(sizes.places)};
+    saved.impulses = {multipliers.values, multipliers.values, multipliers.ofBodies, multipliers.ofBodies};
+    saved.reading.velocityMultipliers = multipliers;
     saved.reading.endPositions.resize(numParticles);
-    saved.reading.globals.resize(numGlobals);
+    saved.reading.moments.assign(sizes.moments, {multipliers, saved.reading.endPositions});
+    saved.reading.globals.resize(sizes.globals);
     exchange(saved, [&](auto& field) { ConstraintPlugin::read(stream, field); });
     return saved;
 }

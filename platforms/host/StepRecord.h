@@ -13,16 +13,26 @@
 
 namespace ConstraintPlugin {
 
+/** Positions at which stages of a step compute gradients, and the multipliers that belong to these gradients. */
+struct StepMoment {
+    ForceMultipliers multipliers; ///< of these stages, as forces over the whole step
+    std::vector<Real3> positions; ///< [numParticles] nm
+    double time = 0;              ///< ps
+};
+
 /** Results of the last good step that users can read, as plain data. */
 struct StepReading {
-    ForceMultipliers multipliers, velocityMultipliers; ///< of the position and the velocity stage
-    /** For each innermost step [numParticles] velocities before a heat bath in the middle of the drift minus those
-     * after it. Empty without such a bath, and once complete() has added the contribution to the multipliers. */
+    /** In their order. One, with what the position stage solved, but for an integrator that adds up stages at several
+     *  positions: then what users read are the sums over all of them. */
+    std::vector<StepMoment> moments{1};
+    ForceMultipliers velocityMultipliers; ///< of a velocity stage that is read by itself, at endPositions
+    /** For each drift, which begins at the moment of the same index, [numParticles] velocities before a heat bath in
+     * its middle minus those after it. Empty without such a bath, and once complete() has added the contribution to the
+     * multipliers. */
     std::vector<std::vector<Real3>> velocityChanges;
-    std::vector<Real3> positions;    ///< at which the position stage computed gradients
     std::vector<Real3> endPositions; ///< at the last stage
     Box box;
-    double time = 0, endTime = 0;
+    double endTime = 0;
     double work = 0;             ///< of moving constraints, since the Context was created
     double heat = 0;             ///< from a heat bath, likewise
     std::vector<double> globals; ///< Context parameters that expressions depend on, as ConstraintSolver::getGlobals()
@@ -31,6 +41,7 @@ struct StepReading {
 /** Numbers of what the data of a step are about. */
 struct StepSizes {
     std::size_t constraints = 0, globals = 0, places = 0; ///< places: particles of all bodies in closed form
+    std::size_t moments = 1;
 };
 
 /** Data of a step in a checkpoint, besides those of OpenMM. */

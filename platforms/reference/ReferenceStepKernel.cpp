@@ -153,7 +153,7 @@ void ReferenceStepKernel::execute(ContextImpl& context, const ConstraintIntegrat
         data(context).stepCount++;
         stepsTaken++;
         const double startTime = start.time;
-        record->reading.positions.swap(gradientsAtStart ? lastGood.positions : gradientPositions);
+        record->reading.moments[0].positions.swap(gradientsAtStart ? lastGood.positions : gradientPositions);
         take(context, lastGood);
         unchanged = {true, true};
         keepForces(context);

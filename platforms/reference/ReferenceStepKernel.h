@@ -33,10 +33,10 @@ protected:
     virtual void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     /** Store the multipliers of the present step in the record. */
     virtual void readMultipliers(double dt) {
-        readImpulses(solver->readImpulses(), dt);
+        readImpulses(solver->readImpulses(), dt, record->reading.moments[0]);
     }
-    void readImpulses(const Impulses& impulses, double dt) {
-        scheme.toForces(impulses, dt, record->reading.multipliers, record->reading.velocityMultipliers);
+    void readImpulses(const Impulses& impulses, double dt, StepMoment& moment) {
+        scheme.toForces(impulses, dt, moment.multipliers, record->reading.velocityMultipliers);
     }
 
     // These point at the Context's own arrays.

@@ -69,7 +69,8 @@ protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
 };
 
-/** A step with several stages of a kind: the sum of the impulses of all solves except those after random velocities. */
+/** A step with several stages of a kind: the impulses of all solves except those after random velocities, by the
+ *  positions at which their gradients are. */
 template <class Step>
 class ReferenceSummedStep : public Step {
 public:
@@ -77,30 +78,62 @@ public:
 
 protected:
     void readMultipliers(double dt) override {
-        this->readImpulses(impulses, dt);
+        std::vector<StepMoment>& read = this->record->reading.moments;
+        read.resize(numMoments);
+        for (std::size_t n = 0; n < numMoments; n++) {
+            this->readImpulses(moments[n].impulses, dt, read[n]);
+            if (n == 0) // its positions and time are those that every step notes
+                continue;
+            read[n].positions.swap(moments[n].positions);
+            read[n].time = moments[n].time;
+        }
     }
     /** Begin a sum, with gradients at the Context's positions. */
     void startSum(OpenMM::ContextImpl& context) {
         this->noteGradientPositions(context);
-        this->solver->forgetImpulses();
-        impulses = this->solver->getImpulses(); // zero; mu becomes the sum over the step
+        numMoments = 0;
+        startMoment(context);
     }
     /** Position stage over h (ps) of a displacement `delta`, which is then added to the positions. */
     void displace(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity, double h) {
         this->solver->forgetImpulses();
         HostStepKernel::solvePositions(context, integrator, this->positions(context), this->delta.data(), velocity, h);
-        impulses.addPositions(this->solver->getImpulses(), h);
+        now().impulses.addPositions(this->solver->readImpulses(), h);
         this->addDisplacement(context, this->delta.data());
+        hasMoved = true;
     }
     /** v <- P[v] */
     void returnToTangent(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, Real3* velocity) {
+        if (hasMoved) {
+            const Real3* x = this->positions(context);
+            startMoment(context);
+            now().positions.assign(x, x + this->numParticles());
+        }
         this->solver->forgetImpulses();
         this->solveVelocities(context, integrator, this->positions(context), velocity);
-        impulses.addVelocities(this->solver->getImpulses());
+        now().impulses.addVelocities(this->solver->readImpulses());
     }
 
 private:
-    Impulses impulses; // of this step
+    struct Moment {
+        Impulses impulses; // mu is the sum over its stages
+        std::vector<Real3> positions;
+        double time = 0;
+    };
+    Moment& now() {
+        return moments[numMoments - 1];
+    }
+    void startMoment(OpenMM::ContextImpl& context) {
+        if (++numMoments > moments.size())
+            moments.emplace_back();
+        this->solver->forgetImpulses();
+        now().impulses = this->solver->readImpulses(); // zero
+        now().time = this->currentTime(context);
+        hasMoved = false;
+    }
+    std::vector<Moment> moments; // of this step, and more that keep their memory
+    std::size_t numMoments = 0;
+    bool hasMoved = false; // since the last one began
 };
 
 /** g-BAOAB (RattleLangevinIntegrator.h). */
@@ -157,7 +190,7 @@ public:
 protected:
     void takeStep(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void readMultipliers(double) override {
-        record->reading.multipliers = atStart;
+        record->reading.moments[0].multipliers = atStart;
         record->reading.velocityMultipliers = atEnd;
     }
 

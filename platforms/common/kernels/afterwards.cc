@@ -87,8 +87,13 @@ KERNEL void addWork($PARAMETERS$) {
         return;
     for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
         const int row = a->movingRows[n];
-        addTo(a->work + n, -a->lambdaToWork * lambdaOf(a)[row] * a->workRate[row] -
-                               a->muToWork * muOf(a)[row] * a->workRate[a->numRows + row]);
+        mixed sum = 0;
+        for (int moment = 0; moment < a->numMoments; moment++) {
+            const int place = (a->bufferIndex * a->numMoments + moment) * a->numRows + row;
+            GLOBAL const mixed* rates = a->workRate + 2 * moment * a->numRows + row;
+            sum -= a->lambdaToWork * a->lambda[place] * rates[0] + a->muToWork * a->mu[place] * rates[a->numRows];
+        }
+        addTo(a->work + n, sum);
     }
 }
 
@@ -100,7 +105,7 @@ KERNEL void addSpreadWork($PARAMETERS$) {
         return;
     for (int n = GLOBAL_ID; n < a->numMoving; n += GLOBAL_SIZE) {
         const int row = a->movingRows[n];
-        addTo(a->work + a->numMoving + n, -a->driftTime * a->projection[row] * a->workRate[row]);
+        addTo(a->work + a->numMoving + n, -a->driftTime * a->projection[row] * workRatesOf(a)[row]);
     }
 }
 

@@ -332,7 +332,7 @@ DEVICE mixed3 wayToPlace(const Arguments* a, const Body* body, int i, mixed3 s) 
 
 /** Add to the change of a particle's velocity by its body's forces in this step, from which these are computed. */
 DEVICE void noteImpulse(const Arguments* a, int place, mixed3 change, bool isFirst) {
-    const int n = a->bufferIndex * a->numBodyPlaces + place;
+    const int n = a->momentIndex * a->numBodyPlaces + place;
     store3(a->bodyImpulse, n, isFirst ? change : load3(a->bodyImpulse, n) + change);
 }
 
@@ -376,7 +376,7 @@ DEVICE void apply_solvePositions(const Arguments* a, const Body* body, int place
     p->c = motionOf(body->motion, s) - p->d;
     p->d = p->d + wayToPlace(a, body, i, s);
     noteImpulse(a, place, (a->driftTime > 0 ? 1 / a->driftTime : 0) * p->c,
-                !VELOCITIES_FIRST && !a->addsUp);
+                !VELOCITIES_FIRST && a->isFirstMoment);
 }
 
 DEVICE void take_measurePositions(const Arguments* a, const Body* body, int place, int i, const Particle* p,
@@ -429,7 +429,7 @@ DEVICE void prepare_solveVelocities(const Arguments* a, Body* body, const BodySu
 DEVICE void apply_solveVelocities(const Arguments* a, const Body* body, int place, int i, Particle* p) {
     p->c = motionOf(body->motion, shapeOf(a, place)) - p->v;
 #if SUMS_STAGES
-    noteImpulse(a, place, p->c, VELOCITIES_FIRST && !a->addsUp);
+    noteImpulse(a, place, p->c, VELOCITIES_FIRST || !a->isFirstMoment);
 #else
     noteEndImpulse(a, place, p->c);
 #endif

@@ -84,7 +84,7 @@ DEVICE void setBorderOffset(const Arguments* a, int row, const BorderSolve* solv
     else if (ROW_THREAD == 0) {
         a->offset[row] = a->rowRateOffset[row];
         if (solve->solve == StepSolve_Positions || solve->solve == StepSolve_Velocities)
-            a->workRate[(solve->what == POSITIONS ? 0 : a->numRows) + row] = a->rowRateOffset[row];
+            workRatesOf(a)[(solve->what == POSITIONS ? 0 : a->numRows) + row] = a->rowRateOffset[row];
     }
 }
 

@@ -92,7 +92,7 @@ DEVICE void endVelocities(const Arguments* a, int n, int i, Particle* p) {
 }
 
 /** Add what the bordered rows' multipliers make of those of clusters, and set their own. */
-DEVICE void addBorderMultipliers(const Arguments* a, GLOBAL mixed* multipliers, bool addsUp) {
+DEVICE void addBorderMultipliers(const Arguments* a, GLOBAL mixed* multipliers) {
     for (int n = GLOBAL_ID; n < NUM_ROWS_AT_BORDER; n += GLOBAL_SIZE) {
         const int2 row = a->rowsAtBorder[n]; // and the place of one of its nodes
         mixed sum = 0;
@@ -104,5 +104,5 @@ DEVICE void addBorderMultipliers(const Arguments* a, GLOBAL mixed* multipliers, 
         multipliers[row.x] += sum;
     }
     for (int b = GLOBAL_ID; b < NUM_BORDERED; b += GLOBAL_SIZE)
-        multipliers[FIRST_BORDERED + b] = (addsUp ? multipliers[FIRST_BORDERED + b] : 0) + a->borderSum[b];
+        multipliers[FIRST_BORDERED + b] = a->borderSum[b];
 }

@@ -12,7 +12,7 @@ DEVICE void solveCluster(const Arguments* a, int c, int what, mixed time, mixed 
     bool isDone = !isWanted || report->outcome != Outcome_Converged;
     const bool isWarm = a->warmStart && what < ACCELERATIONS && multipliers != a->projection && !LATER_TURN; // of a step
     GLOBAL const mixed* ofThisStep = what == POSITIONS ? lambdaOf(a) : muOf(a);
-    GLOBAL const mixed* ofLastStep = ofThisStep + (1 - 2 * a->bufferIndex) * a->numRows;
+    GLOBAL const mixed* ofLastStep = ofThisStep + (1 - 2 * a->bufferIndex) * a->numRows; // if steps have one moment
     EACH_ROW(row) if (isWanted && !addsUp(a, multipliers))
         multipliers[row] = isWarm ? ofLastStep[row] : 0;
     addImpulses(a, c, ofLastStep, isWarm && !isDone);
@@ -161,7 +161,7 @@ DEVICE Report startCluster(const Arguments* a, int c SHARED_PARAMETER) {
 
 DEVICE void solvePositions(const Arguments* a, int c SHARED_PARAMETER) {
     Report report = startCluster(a, c SHARED_ARGUMENT);
-    EACH_ROW(row) a->workRate[row] = a->rowRateOffset[row];
+    EACH_ROW(row) workRatesOf(a)[row] = a->rowRateOffset[row];
     solveCluster(a, c, POSITIONS, a->time + a->driftTime, 1, a->innerTolerance, lambdaOf(a), true,
                  &report SHARED_ARGUMENT);
     writeGroupReport(a, StepSolve_Positions, c, report);
@@ -224,7 +224,7 @@ DEVICE Report solveRates(const Arguments* a, int c, GLOBAL mixed* multipliers,
 
 DEVICE void solveVelocities(const Arguments* a, int c SHARED_PARAMETER) {
     const Report report = solveRates(a, c, muOf(a), false SHARED_ARGUMENT);
-    EACH_ROW(row) a->workRate[a->numRows + row] = a->rowRateOffset[row];
+    EACH_ROW(row) workRatesOf(a)[a->numRows + row] = a->rowRateOffset[row];
     writeGroupReport(a, StepSolve_Velocities, c, report);
 }
 

@@ -143,7 +143,7 @@ DEVICE void startAngleLocal(const Arguments* a, const PartSolve* solve, int n, W
         return;
     part.r[AT_SCALE + k] = a->rowInverseScale[row] * (solve->what == POSITIONS ? 1 : solve->timeScale);
     if (solve->workStage >= 0)
-        a->workRate[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
+        workRatesOf(a)[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
     if (solve->what == VELOCITIES)
         part.m[AT_RATE + k] = rate - part.m[AT_RATE + k];
     else {

@@ -89,7 +89,7 @@ DEVICE Worst startRowsLocal(const Arguments* a, const PartSolve* solve SHARED_PA
             continue;
         const mixed rate = part.m[AT_RATE + k], target = part.m[AT_LENGTH + k];
         if (solve->workStage >= 0)
-            a->workRate[solve->workStage * a->numRows + part.i[AT_FIRST_ROW] + k] = -rate;
+            workRatesOf(a)[solve->workStage * a->numRows + part.i[AT_FIRST_ROW] + k] = -rate;
         LOCAL_ARG const mixed* values = part.m + (solve->what == POSITIONS ? AT_DISPLACEMENT : AT_VELOCITY);
         const mixed3 free = vectorAt(values, PART_ALL_PLACES, first) - vectorAt(values, PART_ALL_PLACES, second);
         const mixed3 b = solve->what == POSITIONS ? s + free : gradient;

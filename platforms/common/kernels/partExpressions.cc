@@ -116,5 +116,5 @@ DEVICE void startExpressionLocal(const Arguments* a, const PartSolve* solve, int
     part.r[AT_SCALE + k] = relativeTo(squares, inverseScale * (float) (solve->what == POSITIONS ? 1 : solve->timeScale));
     part.m[AT_RATE + k] = rate + rateOfAll;
     if (solve->workStage >= 0)
-        a->workRate[solve->workStage * a->numRows + row] = rate;
+        workRatesOf(a)[solve->workStage * a->numRows + row] = rate;
 }

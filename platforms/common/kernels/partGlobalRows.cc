@@ -60,5 +60,5 @@ DEVICE void takeGlobalStart(const Arguments* a, const PartSolve* solve, int n SH
     if (solve->what != POSITIONS)
         part.m[AT_RATE + k] = rateOf(a, row, solve->what) + a->rowRateOffset[row];
     if (solve->workStage >= 0)
-        a->workRate[solve->workStage * a->numRows + row] = a->rowRateOffset[row];
+        workRatesOf(a)[solve->workStage * a->numRows + row] = a->rowRateOffset[row];
 }

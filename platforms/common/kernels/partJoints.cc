@@ -111,7 +111,7 @@ DEVICE void startTarget(const Arguments* a, LocalPart part, const PartSolve* sol
     const Joint joint = jointAt(part, n);
     const int k = joint.row, row = part.i[AT_FIRST_ROW] + k;
     if (solve->workStage >= 0)
-        a->workRate[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
+        workRatesOf(a)[solve->workStage * a->numRows + row] = -part.m[AT_RATE + k];
     const mixed target = part.m[AT_LENGTH + k];
     const number scale = joint.kind == RowKind_Distance ? 1 / (number) target : (number) a->rowInverseScale[row];
     part.r[AT_SCALE + k] = (number) (solve->what == POSITIONS ? 1 : solve->timeScale) * scale;

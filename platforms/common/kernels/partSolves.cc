@@ -23,7 +23,7 @@ DEVICE PartSolve describe_solvePositions(const Arguments* a) {
 }
 
 DEVICE void setOffset_solvePositions(const Arguments* a, int row) {
-    a->workRate[row] = a->rowRateOffset[row];
+    workRatesOf(a)[row] = a->rowRateOffset[row];
 }
 
 #define measure_solvePositions measureNothing
@@ -76,7 +76,7 @@ DEVICE PartSolve describe_solveVelocities(const Arguments* a) {
 
 DEVICE void setOffset_solveVelocities(const Arguments* a, int row) {
     a->offset[row] = a->rowRateOffset[row];
-    a->workRate[a->numRows + row] = a->rowRateOffset[row];
+    workRatesOf(a)[a->numRows + row] = a->rowRateOffset[row];
 }
 
 #define measure_solveVelocities measureRate

@@ -62,7 +62,7 @@ DEVICE void setAccelerationOffset(const Arguments* a, int row, int stage) {
     const mixed rate = rateOf(a, row, GIVEN_VELOCITIES) + a->rowRateOffset[row], curvature = curvatureOf(a, row, 1);
     if (ROW_THREAD == 0) {
         a->offset[row] = curvature + 2 * a->alpha * rate + a->beta * a->beta * sigma;
-        a->workRate[stage * a->numRows + row] = a->rowRateOffset[row];
+        workRatesOf(a)[stage * a->numRows + row] = a->rowRateOffset[row];
     }
 }
 

@@ -195,26 +195,25 @@ DEVICE void writeReport(const Arguments* a, int solve, int cluster, Report repor
 }
 
 // Results of a step that users read have two buffers, which steps write alternately, so that a failed step does not
-// overwrite the last good one.
+// overwrite the last good one. A step whose stages have gradients at several positions has as many parts of a buffer
+// (StepMoment): a->momentIndex is the present one of all.
 
 DEVICE GLOBAL mixed* lambdaOf(const Arguments* a) {
-    return a->lambda + a->bufferIndex * a->numRows;
+    return a->lambda + a->momentIndex * a->numRows;
 }
 
 DEVICE GLOBAL mixed* muOf(const Arguments* a) {
-    return a->mu + a->bufferIndex * a->numRows;
+    return a->mu + a->momentIndex * a->numRows;
 }
 
-/** Whether a stage adds its multipliers to those of earlier stages of the same kind in the step: bit 0 for position
- *  stages, bit 1 for velocity stages. */
+/** Whether a solve adds its multipliers to those of earlier turns, rather than those of a projection or a response. */
 DEVICE bool addsUp(const Arguments* a, GLOBAL const mixed* multipliers) {
-#if AT_BORDER
-    if (multipliers == lambdaOf(a) || multipliers == muOf(a))
-        return LATER_TURN || (a->addsUp & (multipliers == muOf(a) ? 2 : 1)) != 0;
-    return false; // those of projections and responses
-#else
-    return (a->addsUp & (multipliers == muOf(a) ? 2 : 1)) != 0 && multipliers != a->projection;
-#endif
+    return LATER_TURN && (multipliers == lambdaOf(a) || multipliers == muOf(a));
+}
+
+/** Of the present moment, by stage (positions, velocities) and row: d sigma/dt of constraints that move. */
+DEVICE GLOBAL mixed* workRatesOf(const Arguments* a) {
+    return a->workRate + 2 * (a->momentIndex - a->bufferIndex * a->numMoments) * a->numRows;
 }
 
 DEVICE mixed3 positionOf(const Arguments* a, int i) {

@@ -4,13 +4,18 @@
 // (CommonSteps.cpp). Immovable particles are not written back. Before the first solve of a stage, only operations that
 // are called keep... write to other arrays: parts of clusters do all the others on particles that they do not own, too.
 
-/** Store the state at the start of a step: it is restored if the step fails, and readings compute gradients there. */
-DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
-    const int place = a->bufferIndex * a->numParticles + i;
+/** Store the positions at which the stage computes gradients, for readings. */
+DEVICE void keepPositions(const Arguments* a, int i, Particle* p) {
+    const int place = a->momentIndex * a->numParticles + i;
     a->startPosq[place] = a->posq[i];
 #ifdef USE_MIXED_PRECISION
     a->startCorrection[place] = a->posqCorrection[i];
 #endif
+}
+
+/** Store the state at the start of a step: it is restored if the step fails, and readings compute gradients there. */
+DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
+    keepPositions(a, i, p);
     a->startVelm[i] = a->velm[i];
 }
 
@@ -122,9 +127,9 @@ DEVICE void noteHeat(const Arguments* a, int i, Particle* p) {
     a->heat[a->bufferIndex * a->numParticles + i] += kineticEnergyOf(p);
 }
 
-/** The place of a particle's three numbers in velocityChange, in the buffer of the present innermost step. */
+/** The place of a particle's three numbers in velocityChange. */
 DEVICE int changePlace(const Arguments* a, int i) {
-    return a->changeBuffer * a->numParticles + i;
+    return a->momentIndex * a->numParticles + i;
 }
 
 /** v1 - v2, velocities before the bath minus those after it, with delta = h/2 (v1 + v2): see StepRecord. */
