@@ -3,7 +3,7 @@
 #include "SystemChecks.h"
 #include "CollectConstraints.h"
 #include "ConstraintErrors.h"
-#include "FixedAxes.h"
+#include "ScaledAxes.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/CMMotionRemover.h"
 #include "openmm/CompoundIntegrator.h"
@@ -36,14 +36,7 @@ bool removesMotion(const Force& force) {
 
 /** The axes along which a Force shifts or scales all positions or velocities. */
 Axes shiftedBy(const Force& force) {
-    if (removesMotion(force) || dynamic_cast<const MonteCarloBarostat*>(&force) != nullptr ||
-        dynamic_cast<const MonteCarloFlexibleBarostat*>(&force) != nullptr)
-        return {true, true, true};
-    if (const auto* anisotropic = dynamic_cast<const MonteCarloAnisotropicBarostat*>(&force))
-        return {anisotropic->getScaleX(), anisotropic->getScaleY(), anisotropic->getScaleZ()};
-    if (const auto* membrane = dynamic_cast<const MonteCarloMembraneBarostat*>(&force))
-        return {true, true, membrane->getZMode() != MonteCarloMembraneBarostat::ZFixed};
-    return {};
+    return removesMotion(force) ? Axes{true, true, true} : scaledBy(force);
 }
 
 /** A massless particle of a constraint that also has massive ones, which it anchors; -1: there is none. */
@@ -135,7 +128,6 @@ static void checkShiftsOfPlaces(const System& system, const ConstraintSet& set, 
     }
 }
 
-/** Before OpenMM 8.6 only MonteCarloFlexibleBarostat has this choice; the others scale molecules as rigid. */
 template <class Barostat>
 static auto scalesAsRigid(const Barostat& barostat, int) -> decltype(barostat.getScaleMoleculesAsRigid()) {
     return barostat.getScaleMoleculesAsRigid();

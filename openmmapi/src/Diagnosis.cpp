@@ -6,6 +6,7 @@
 #include "Conditioning.h"
 #include "ConstraintErrors.h"
 #include "CoreExceptions.h"
+#include "NetworkChecks.h"
 #include "SystemChecks.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/VerletIntegrator.h"
@@ -162,7 +163,8 @@ void chooseJoints(ConstraintSolver& solver, const Start& start, Diagnosis& diagn
     diagnosis.isRankKnown = true;
 }
 
-void lookAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis) {
+void lookAtStart(const System& system, ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis,
+                 const ProblemReport& report) {
     const std::vector<Real3> x = toReal3(start.positions);
     const Box box = boxOf(start);
     const ConstraintSet& set = solver.getSet();
@@ -172,6 +174,7 @@ void lookAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagno
         return;
     }
     measure(set, x.data(), box, start.time, diagnosis);
+    checkNetworks(system, set, x.data(), box, report);
     if (diagnosis.joinedBodies == 0) {
         solver.setTime(start.time);
         solver.chooseIndependent(x.data(), box);
@@ -301,7 +304,7 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         diagnosis.numIndependent = solver->rank();
         describeGroups(*solver, diagnosis);
         if (start != nullptr)
-            lookAtStart(*solver, *start, diagnosis);
+            lookAtStart(system, *solver, *start, diagnosis, report);
     };
     try {
         withOpenMMExceptions(system, "the check of a System", look);

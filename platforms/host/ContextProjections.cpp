@@ -3,6 +3,7 @@
 // Projection of states that were changed outside of the steps, and of velocities for kinetic energies.
 #include "HostStepKernel.h"
 #include "MovingTargets.h"
+#include "NetworkChecks.h"
 #include "StateErrors.h"
 #include "WithGlobals.h"
 #include "openmmconstraints/ConstraintForceIntegrator.h"
@@ -93,6 +94,8 @@ void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrat
                                   bool velocitiesKnown, bool isOfAStep) {
     if (!positionsKnown && (!isOfAStep || shapesAreNew))
         matchMirrorImages(context);
+    if (!positionsKnown && !isOfAStep)
+        checkNetworks(context.getSystem(), solver->getSet(), positions(context), box(context), throwProblem);
     positionsKnown &= projector->isRankChecked();
     if (!positionsKnown)
         projectContextPositions(context, integrator, isOfAStep ? Reach::Unbounded : Reach::Bounded);

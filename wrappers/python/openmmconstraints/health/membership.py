@@ -12,6 +12,7 @@ import openmm as mm
 from openmmconstraints.health.findings import Finding
 from openmmconstraints.inspection.kinds import CENTROIDS, DISTANCE, EXPRESSION
 from openmmconstraints.inspection.listing import Listing, is_ours, is_periodic
+from openmmconstraints.inspection.molecules import what_moves_apart
 from openmmconstraints.wrapper import ClusterInfo
 
 #: Constraints of a cluster from which on OpenMM's set-up may be slow.
@@ -25,6 +26,7 @@ def find_membership(system: mm.System, listing: Listing, clusters: Sequence[Clus
         *_anchors(listing),
         *_images(system, listing),
         *_moving(listing),
+        *_moved_apart(system, listing),
         *_slow_setup(system, clusters, held),
         *(
             Finding("warning", "slow-solver", f"{c.constraints:,} constraints in a cluster: {c.note}.", count=c.count)
@@ -67,6 +69,12 @@ def _anchors(listing: Listing) -> Iterator[Finding]:
         message = f"{listing.describe(int(immovable[0]))} joins immovable particles only: it is checked, not solved."
         remedy = "Give a particle mass, or remove the constraint. It is an error where positions violate it."
         yield _finding(listing, "warning", "immovable", immovable, message, remedy)
+
+
+def _moved_apart(system: mm.System, listing: Listing) -> Iterator[Finding]:
+    if apart := what_moves_apart(system, listing):
+        message, remedy, particles = apart
+        yield Finding("warning", "moved-apart", message, remedy, (), tuple(particles), listing.names(particles))
 
 
 def _images(system: mm.System, listing: Listing) -> Iterator[Finding]:

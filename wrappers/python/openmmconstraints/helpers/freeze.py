@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -18,6 +19,7 @@ from openmmconstraints.helpers.indices import Atoms, indices_of
 from openmmconstraints.inspection.arguments import require
 from openmmconstraints.inspection.kinds import BODY, CENTROIDS, EXPRESSION, METHODS, expression_force
 from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.molecules import what_moves_apart
 from openmmconstraints.wrapper import (
     ConstraintForce,
     CustomCentroidConstraintForce,
@@ -65,7 +67,8 @@ def freeze(system: mm.System, atoms: Iterable[Atoms] | app.topology.Residue | ap
     changes nothing.
 
     Virtual sites follow the atoms that define them. They may be among `atoms` if those atoms are frozen too. A barostat
-    moves frozen atoms with their molecules, as OpenMM does with massless particles.
+    moves frozen atoms with their molecules, as OpenMM does with massless particles. If they belong to several
+    molecules, it changes their distances, and freeze() warns.
 
     Call it when all Forces have been added and before a Context is created. Where constraints of a Force are removed,
     the indices of those behind them change.
@@ -125,6 +128,8 @@ def freeze(system: mm.System, atoms: Iterable[Atoms] | app.topology.Residue | ap
     removers = removers if np.any(is_anchored) else []
     for f in reversed(removers):
         system.removeForce(f)
+    if apart := what_moves_apart(system, Listing(system)):
+        warnings.warn(f"freeze: {apart[0]} {apart[1]}", stacklevel=2)
     removed, moved = (int(np.count_nonzero(which)) for which in (is_gone, is_anchored & is_of_system))
     return Frozen(tuple(newly), removed, moved, force, len(removers))
 

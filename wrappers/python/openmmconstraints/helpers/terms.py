@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import openmm as mm
 
 from openmmconstraints.inspection.listing import is_ours
+from openmmconstraints.inspection.molecules import BAROSTATS
 from openmmconstraints.wrapper import _assignForce
 
 #: Of each bonded Force: the list of its terms in its XML, and their particles.
@@ -35,10 +36,7 @@ _WITHOUT_TERMS = (
     mm.CustomVolumeForce,
     mm.CMMotionRemover,
     mm.AndersenThermostat,
-    mm.MonteCarloBarostat,
-    mm.MonteCarloAnisotropicBarostat,
-    mm.MonteCarloMembraneBarostat,
-    mm.MonteCarloFlexibleBarostat,
+    *BAROSTATS,
 )
 
 
