@@ -7,7 +7,7 @@ source scripts/gpu/common.sh
 
 step=("$GPU_PYTHON" benchmarks/gpu.py --inputs "$GPU_INPUTS" --systems dhfr --sets AllBonds --precision mixed
     --integrators RattleLangevin --rounds 1 --seconds 0.1)
-kernels=(blockCluster_driftAndHeat smallCluster_driftAndHeat) # unless nsys finds others
+kernels=(partOfCluster_driftAndHeat smallCluster_driftAndHeat) # unless nsys finds others
 if command -v nsys >/dev/null; then
     report=$GPU_FOLDER/profile
     try "nsys" nsys profile --trace=cuda --force-overwrite=true --output "$report" "${step[@]}"
@@ -16,7 +16,7 @@ if command -v nsys >/dev/null; then
     csv=${report}_cuda_gpu_kern_sum.csv
     if [ -e "$csv" ]; then
         # Hottest first; the name is the last column.
-        mapfile -t found < <(grep -oE '(small|thread|block|grid)Cluster_[A-Za-z]+' "$csv" | awk '!seen[$0]++' | head -n 2)
+        mapfile -t found < <(grep -oE '((small|thread|block|grid)Cluster|partOfCluster|clusterOfParts)_[A-Za-z]+' "$csv" | awk '!seen[$0]++' | head -n 2)
         [ ${#found[@]} -eq 0 ] || kernels=("${found[@]}")
     fi
 else
@@ -26,7 +26,7 @@ fi
 # ncu succeeds too where no kernel of that name was launched.
 profile_kernel() {
     ncu --set full --kernel-name "$1" --launch-skip 20 --launch-count 3 --force-overwrite --export "$GPU_FOLDER/$1" \
-        "${step[@]}" || return
+        --target-processes all "${step[@]}" || return
     [ -s "$GPU_FOLDER/$1.ncu-rep" ] || { printf 'no launch of %s was profiled\n' "$1"; return 1; }
 }
 for kernel in "${kernels[@]}"; do

@@ -164,9 +164,45 @@ def test_a_profile_without_a_report_fails(piece, ncu, status):
     returned, summary = piece("profile", PASSES, False, {"nsys": "exit 0", "ncu": ncu})
     assert returned == status
     assert re.findall(r"^\w+ .* ncu, (\w+)", summary, re.MULTILINE) == [
-        "blockCluster_driftAndHeat",
+        "partOfCluster_driftAndHeat",
         "smallCluster_driftAndHeat",
     ]
+
+
+def test_the_hottest_kernels_may_be_those_of_parts(piece):
+    table = "20.0,smallCluster_kick\\n9.0,computeNonbonded\\n8.0,partOfCluster_driftAndHeat\\n"
+    nsys = f'[ "$1" != stats ] || printf "{table}" >"${{8}}_cuda_gpu_kern_sum.csv"'
+    summary = piece("profile", PASSES, False, {"nsys": nsys, "ncu": 'echo report >"${11}.ncu-rep"'})[1]
+    assert re.findall(r"^passed .* ncu, (\w+)", summary, re.MULTILINE) == [
+        "smallCluster_kick",
+        "partOfCluster_driftAndHeat",
+    ]
+
+
+#: As a version that profiles the root process only, of an interpreter that starts another one.
+NCU = """
+printf '%s\\n' '==PROF== Connected' '==ERROR== a reason' >"${11}"
+case " $* " in
+*' --target-processes all '*)
+    printf '%s\\n' '"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"' \\
+        '"0","aKernel","(64, 1, 1)","(110, 1, 1)","gpu__time_duration.sum","ns","1,000"' >>"${11}" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("ncu", "status"),
+    [
+        (NCU, 0),
+        ("echo '==ERROR== a reason' >\"${11}\"; printf '==PROF== %0500d\\n' 0 >>\"${11}\"", 1),
+        ("echo '==ERROR== a reason' >\"${11}\"; exit 1", 1),
+    ],
+)
+def test_times_of_kernels_or_the_reason(piece, tmp_path, ncu, status):
+    returned, summary = piece("kernels", PASSES, False, {"ncu": ncu}, GPU_PYTHON=sys.executable, GPU_KERNEL_RUNS="1")
+    assert returned == status, summary
+    assert ("aKernel,64,110,1,1.00" in (tmp_path / "kernels.csv").read_text()) == (status == 0)
+    assert ("a reason" in (tmp_path / "kernels-1.log").read_text()) == (status == 1)
 
 
 @pytest.mark.parametrize(("limit", "minutes"), [("60", "0.5"), ("120", "1.5"), ("600", "9.5")])
