@@ -331,9 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0 whether the goals are reached or not."""
     options = parse(arguments)
     if not options.applications.is_file():
-        raise SystemExit(
-            f"{options.applications} is not built: cmake -DBUILD_BENCHMARKS=ON (see the head of this script)"
-        )
+        raise SystemExit(f"{options.applications} is not built (see the head of this script)")
     repetitions, min_time = (3, 0.01) if options.quick else (options.repetitions, options.min_time)
     sizes = SCALES[:-1] if options.quick else SCALES
     with TemporaryDirectory() as folder:

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a table."""
     options = parse(arguments)
     if not options.applications.is_file():
-        raise SystemExit(f"{options.applications} is not built: cmake -DBUILD_BENCHMARKS=ON")
+        raise SystemExit(f"{options.applications} is not built (see the head of this script)")
     counts: dict[str, dict] = {}
     with TemporaryDirectory() as folder:
         write = [sys.executable, "-m", "openmmconstraints", "benchmark", "--write-input", folder, "--systems"]

@@ -7,7 +7,7 @@
 #   source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 #   setup            # needs: compiler, Python with venv and headers
 #   setup tests      # also an OpenCL device (PoCL serves), GoogleTest, Google Benchmark and Eigen; builds the C++ tests
-#                    # and benchmarks in build/
+#                    # in build/
 #   setup oclgrind   # also oclgrind
 #   setup_machine browser        # only Chromium, besides a compiler and Python
 #   install_requirements docs    # an extra of pyproject.toml that neither needs

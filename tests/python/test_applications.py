@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The programs in benchmarks/: each part runs once and gives right results. `scripts/common.sh` builds the C++ one."""
+"""The programs in benchmarks/: each part runs once and gives right results. Those in C++ are built here, when they are
+needed."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import pytest
 from command import command
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = ROOT / "build" / "benchmarks" / "applications"
+BUILD = ROOT / "build"
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import bodies  # noqa: E402
@@ -24,11 +26,21 @@ import goals  # noqa: E402
 import interpolation  # noqa: E402
 
 
+def program(name: str) -> Path:
+    """One in C++, built; one process at a time builds."""
+    cmake = Path(sys.executable).with_name("cmake")
+    with open(BUILD / "benchmarks" / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([cmake, "--build", BUILD, "--target", name], check=True, capture_output=True)
+    return BUILD / "benchmarks" / name
+
+
 def applications(*options: object) -> subprocess.CompletedProcess[str]:
-    words = [str(PROGRAM), *map(str, options)]
+    words = [str(program("applications")), *map(str, options)]
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
 
 
+@pytest.mark.long
 def test_every_application_runs_once_and_constrains(tmp_path):
     systems = ("chain:12", "water:4", "polyethylene:6")
     result = command("benchmark", "--quick", "--systems", *systems, "--write-input", tmp_path, cwd=tmp_path)
@@ -50,19 +62,18 @@ def test_every_application_runs_once_and_constrains(tmp_path):
 
 @pytest.mark.long
 def test_parts_prints_a_row_for_each_system_and_number_of_hops():
-    cmake = Path(sys.executable).with_name("cmake")
-    subprocess.run([cmake, "--build", ROOT / "build", "--target", "parts"], check=True, capture_output=True)
-    program = PROGRAM.with_name("parts")
-    result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
+    parts = program("parts")
+    result = subprocess.run([parts], capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stderr
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in result.stdout.splitlines()[2:]]
     assert {row[2] for row in rows if row[0] == "mesh"} == {"exact", "1", "2", "3", "4", "5", "6", "8", "16"}
     exact = {row[0]: row[-1] for row in rows if row[2] == "exact"}
     assert len(exact) == 8
     assert set(exact.values()) == {"1/1/1"}  # the velocity stage is linear
-    assert subprocess.run([program, "nowhere"], capture_output=True, check=False, timeout=60).returncode == 2
+    assert subprocess.run([parts, "nowhere"], capture_output=True, check=False, timeout=60).returncode == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -77,6 +88,7 @@ def test_mistakes_are_told(options, words):
     assert words in result.stderr
 
 
+@pytest.mark.long
 def test_folder_without_inputs(tmp_path):
     result = applications(f"--inputs={tmp_path}")
     assert result.returncode == 2
