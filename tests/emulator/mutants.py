@@ -158,9 +158,10 @@ def main() -> int:
     parser.add_argument("build", type=Path, metavar="BUILD")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--entries", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="NUMBER", help="of barriers at a time")
     arguments = parser.parse_args()
     build, wanted = arguments.build.resolve(), arguments.names or names()
-    with ThreadPoolExecutor(os.cpu_count()) as pool, tempfile.TemporaryDirectory() as libraries:
+    with ThreadPoolExecutor(arguments.jobs) as pool, tempfile.TemporaryDirectory() as libraries:
         if arguments.entries:
             find_by_entries(build, wanted, pool)
             return 0
