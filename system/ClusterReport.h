@@ -14,10 +14,6 @@ std::vector<ClusterInfo> describeClusters(const ConstraintSet& set, const Constr
 /** How many rigid bodies nothing joins: each is a cluster of its own. */
 int countFreeBodies(const ConstraintSet& set);
 
-/** Whether it is known without positions how many constraints of joined rigid bodies are independent: all are where
- * they join bodies, particles and places in no closed loop. */
-bool areJointsIndependent(const ConstraintSet& set);
-
 /** The solvers of the clusters of a graph: "MatrixInversion (closed form 3x3, sparse LDLT/LU)". */
 std::string describeSolver(const ConstraintGraph& graph);
 

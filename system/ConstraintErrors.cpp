@@ -338,6 +338,22 @@ std::string describeConstraints(const ConstraintSet& set, const std::vector<int>
     return text + (further > 0 ? "; and " + std::to_string(further) + " more" : "");
 }
 
+ConstraintProblem rankWithoutPositions(const ConstraintSolver& solver, const Box& box, const std::string& call,
+                                       const std::string& remedy) {
+    const ConstraintSet& set = solver.getSet();
+    const std::vector<int> among = solver.constraintsOfUnknownRank(box);
+    std::string text = call + ": positions decide how many of the constraints are independent, and are not set. ";
+    if (haveJoinedBodies(set, among))
+        return problemOf(set, "no-positions", among,
+                         text + "Constraints join " + describeJoinedBodies(set, among) + " in a loop.", remedy);
+    std::ostringstream out;
+    out << text << describeConstraint(set, among[0]) << " and " << among.size() - 1
+        << " more redundant constraints may join particles to their own periodic images: with others they form a ring "
+           "whose lengths add up to the smallest width of the box, "
+        << 2 * box.halfWidth() << " nm, or more.";
+    return problemOf(set, "no-positions", among, out.str(), remedy, ConstraintProblem::none, 2 * box.halfWidth());
+}
+
 ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {
     std::ostringstream out;
     out << "It could not be determined how many of " << constraints.size() << " coupled constraints of "

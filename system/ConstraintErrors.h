@@ -44,6 +44,11 @@ ConstraintProblem problemOf(const ConstraintSet& set, std::string kind, const st
                             std::string message, std::string remedy = "", double value = ConstraintProblem::none,
                             double bound = ConstraintProblem::none);
 
+/** How many constraints are independent depends on positions, which are not set.
+ *  @param call  that asks for it */
+ConstraintProblem rankWithoutPositions(const ConstraintSolver& solver, const Box& box, const std::string& call,
+                                       const std::string& remedy);
+
 enum class Stage { Positions, Velocities };
 
 /** The circumstances of a failed solve. */

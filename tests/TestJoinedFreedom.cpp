@@ -4,6 +4,7 @@
 #include "support/BodySystems.h"
 #include "support/Messages.h"
 #include "support/Rings.h"
+#include <sstream>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -84,8 +85,8 @@ TEST(JoinedFreedom, IsKnownAsSoonAsPositionsAre) {
         SCOPED_TRACE(platform);
         const JoinedSystem chair({cyclohexane(false)}), boat({cyclohexane(true)});
         Simulation s(chair.toOpenMM(), makeIntegrator(onReference, 0.001), platform);
-        const int before = s.integrator->getNumDegreesOfFreedom(); // all joints are counted
-        EXPECT_LT(before, 6);
+        const auto count = [&] { s.integrator->getNumDegreesOfFreedom(); };
+        expectAll(messageOf(count), {"getNumDegreesOfFreedom", "rigid bodies", "loop", "setPositions"});
         for (const JoinedSystem* system : {&chair, &boat, &chair}) {
             Vectors x = toVectors(system->start);
             for (Vec3& r : x)
@@ -97,10 +98,42 @@ TEST(JoinedFreedom, IsKnownAsSoonAsPositionsAre) {
             EXPECT_EQ(distance(s.positions(), given), 0);
         }
         s.context->setPositions(Vectors(chair.start.size(), Vec3(0, 0, 0)));
-        EXPECT_NO_THROW(s.integrator->getNumDegreesOfFreedom()) << "there is no rank";
+        EXPECT_NO_THROW(s.integrator->getNumDegreesOfFreedom()) << "the bodies are placed anew";
+        s.context->setPositions(Vectors(chair.start.size(), Vec3(NAN, 0, 0)));
+        EXPECT_THROW(s.integrator->getNumDegreesOfFreedom(), OpenMMException) << "there is no rank";
         s.context->setPositions(toVectors(chair.start));
         s.integrator->applyConstraints();
         EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), 6);
+    }
+}
+
+/** In a run that goes on at other positions, or from a checkpoint of another run. */
+TEST(JoinedFreedom, IsThatOfThePositionsThatWereSetLast) {
+    for (const std::string& platform : platformsUnderTest()) {
+        SCOPED_TRACE(platform);
+        const JoinedSystem chair({cyclohexane(false)}), boat({cyclohexane(true)});
+        Simulation s(chair.toOpenMM(), makeIntegrator(onReference, 0.0005, 1e-6), platform),
+            other(chair.toOpenMM(), makeIntegrator(onReference, 0.0005, 1e-6), platform);
+        boat.begin(other);
+        other.integrator->step(5);
+        std::stringstream ofBoat;
+        other.context->createCheckpoint(ofBoat);
+        for (int repetition = 0; repetition < 2; repetition++)
+            for (const JoinedSystem* system : {&chair, &boat}) {
+                const int expected = system == &boat ? 7 : 6;
+                s.context->setPositions(toVectors(system->start));
+                EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), expected) << "read before a step";
+                s.context->setPositions(toVectors(system->start));
+                s.context->setVelocitiesToTemperature(100, 1);
+                s.integrator->step(5);
+                EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), expected);
+            }
+        s.context->setPositions(toVectors(chair.start));
+        s.integrator->step(5);
+        s.context->loadCheckpoint(ofBoat);
+        EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), 7);
+        s.integrator->step(5);
+        EXPECT_EQ(s.integrator->getNumDegreesOfFreedom(), 7);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // What is said of rigid bodies that are joined: degrees of freedom, clusters, problems.
-#include "ClusterReport.h"
+#include "JointLoops.h"
 #include "ConstraintErrors.h"
 #include "support/Bodies.h"
 #include "support/Messages.h"

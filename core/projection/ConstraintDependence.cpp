@@ -3,7 +3,9 @@
 // Functions of ConstraintSolver other than the stages: how constraints depend on each other, and terms of the linear
 // equations for readings.
 #include "ConstraintSolver.h"
+#include "GenericRank.h"
 #include "IndependentRows.h"
+#include "PossibleWindings.h"
 #include <iterator>
 
 namespace ConstraintPlugin {
@@ -167,9 +169,12 @@ void ConstraintSolver::activateJoints(const JointRows& rows, std::vector<char>& 
 
 void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box) {
     std::vector<char> isActive = activeOnes();
-    for (const std::vector<int>& group : redundant) {
-        std::vector<int> present;
+    for (std::size_t g = 0; g < redundant.size(); g++) {
+        const std::vector<int>& group = redundant[g];
+        std::vector<int> present, independent = independentOf(g, positions, box);
         std::copy_if(group.begin(), group.end(), std::back_inserter(present), [&](int k) { return isActive[k]; });
+        if (present.size() != independent.size())
+            present.swap(independent);
         for (int k : group)
             isActive[k] = 0;
         for (int k : chooseAmong(group, present, positions, box))
@@ -177,6 +182,63 @@ void ConstraintSolver::chooseIndependent(const Real3* positions, const Box& box)
     }
     activateJoints(chooseJointRows(set, joinedGroups, positions, box, time), isActive);
     activate(isActive);
+}
+
+std::vector<int> ConstraintSolver::independentOf(std::size_t g, const Real3* positions, const Box& box) {
+    const std::vector<int>& group = redundant[g];
+    const auto isPeriodic = [&](int k) { return set.constraints[k].periodic; };
+    const auto isSomewhere = [&](int k) {
+        const std::vector<int>& particles = set.constraints[k].particles;
+        return std::all_of(particles.begin(), particles.end(),
+                           [&](int p) { return std::isfinite(positions[p].x + positions[p].y + positions[p].z); });
+    };
+    Windings windings;
+    if (!box.isEmpty() && std::any_of(group.begin(), group.end(), isPeriodic) &&
+        std::all_of(group.begin(), group.end(), isSomewhere))
+        windings = findWindings(set, group, positions, box);
+    if (!windings.areAny()) {
+        wound[g] = {};
+        return unwound[g];
+    }
+    if (wound[g].windings != windings.numbers) {
+        auto found = chooseGenerically(set, group, positions, box, windings);
+        if (!found)
+            found = analyzeRank(set, group, positions, box, rankThreshold, time).independent;
+        wound[g] = {std::move(windings.numbers), std::move(*found)};
+    }
+    return wound[g].independent;
+}
+
+bool ConstraintSolver::isRankKnown(const Box& box) const {
+    const auto isWound = [](const WoundChoice& choice) { return !choice.windings.empty(); };
+    if (!areJointsKnown || std::any_of(wound.begin(), wound.end(), isWound))
+        return false;
+    const double width = 2 * box.halfWidth();
+    if (width >= knownFrom || width <= openTo)
+        return width >= knownFrom;
+    const bool mayWind = std::any_of(redundant.begin(), redundant.end(), [&](const std::vector<int>& group) {
+        return !findPossibleWindings(set, group, box).empty();
+    });
+    (mayWind ? openTo : knownFrom) = width;
+    return !mayWind;
+}
+
+std::vector<int> ConstraintSolver::constraintsOfUnknownRank(const Box& box) const {
+    if (!areJointsKnown)
+        return joinedGroups[0];
+    std::vector<int> found;
+    for (std::size_t g = 0; g < redundant.size() && found.empty(); g++)
+        found = findPossibleWindings(set, redundant[g], box);
+    return found;
+}
+
+bool ConstraintSolver::chooseAt(std::vector<Real3> positions, const Box& box, double now) {
+    matchMirrorImages(positions.data(), box);
+    if (placeBodies(positions.data(), box, 0, HUGE_VAL).reason != Misplaced::None)
+        return false;
+    setTime(now);
+    chooseIndependent(positions.data(), box);
+    return true;
 }
 
 std::vector<int> ConstraintSolver::chooseAmong(const std::vector<int>& group, const std::vector<int>& present,

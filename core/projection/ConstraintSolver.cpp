@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "ConstraintSolver.h"
 #include "GenericRank.h"
+#include "JointLoops.h"
 #include "MirrorImages.h"
 #include "OutOfMemory.h"
 #include <cstring>
+#include <iterator>
 #include <numeric>
 
 namespace ConstraintPlugin {
@@ -39,6 +41,14 @@ ConstraintSolver::ConstraintSolver(ConstraintSet given, Method method, Centroids
     active.insert(active.end(), ofBodies.begin(), ofBodies.end());
     std::sort(active.begin(), active.end());
     redundant = std::move(rank.redundant);
+    for (const std::vector<int>& group : redundant) {
+        unwound.emplace_back();
+        std::set_intersection(group.begin(), group.end(), active.begin(), active.end(),
+                              std::back_inserter(unwound.back()));
+    }
+    wound.resize(redundant.size());
+    areJointsKnown = areJointsIndependent(set);
+    forgetWidths();
     undecided = std::move(rank.undecided);
     build();
     forgetImpulses();
@@ -102,6 +112,7 @@ bool ConstraintSolver::setTargets(const ConstraintSet& other) {
     set.fittedConstraint = other.fittedConstraint;
     set.absorbedDeviation = other.absorbedDeviation;
     set.absorbedConstraint = other.absorbedConstraint;
+    forgetWidths();
     rebuild();
     return true;
 }

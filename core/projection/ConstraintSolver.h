@@ -12,6 +12,7 @@
 #include "Multipliers.h"
 #include "RankAnalysis.h"
 #include "RigidBodySolver.h"
+#include "Windings.h"
 #include <functional>
 #include <memory>
 
@@ -160,8 +161,17 @@ public:
      *  @return the first body that is a mirror image of its shape, or whose anchors contradict it; it is not moved */
     Misplaced placeBodies(Real3* x, const Box& box, double threshold, double ofAnchors) const;
     /** Choose which of the redundant constraints to solve at actual positions: the best conditioned choice of as many
-     * as are independent at generic positions. Until then the choice is the one made at generic positions. */
+     * as are independent at generic positions, where bonds keep the images that they have. Until then the choice is the
+     * one made at generic positions without images. */
     void chooseIndependent(const Real3* positions, const Box& box);
+    /** Whether rank() is the same at all positions at which the constraints hold, in a box or a larger one. It is not
+     *  where joined bodies form a loop, nor where redundant constraints may join particles to their own images. */
+    bool isRankKnown(const Box& box) const;
+    /** If it is not: constraints of a group whose rank depends on positions, ascending. */
+    std::vector<int> constraintsOfUnknownRank(const Box& box) const;
+    /** Choose at positions to which no step has led, moving a copy of them onto the shapes of bodies.
+     *  @return false if bodies cannot be placed there: the choice is as it was */
+    bool chooseAt(std::vector<Real3> positions, const Box& box, double time);
     /** Check at actual positions that the solved constraints are independent there; if not, the result isSingular().
      *  Those of joined bodies are chosen again, since the positions at which they hold may have another rank. */
     RankAnalysis checkRank(const Real3* positions, const Box& box);
@@ -223,7 +233,14 @@ private:
     /** Make some constraints of joined bodies, and no others, active. @param[in, out] isActive  [constraints] */
     void activateJoints(const JointRows& rows, std::vector<char>& isActive);
     std::vector<char> activeOnes() const;
-    /** The best conditioned choice of as many constraints of a group as are solved at present. */
+    void forgetWidths() {
+        knownFrom = redundant.empty() ? 0 : HUGE_VAL;
+        openTo = -1;
+    }
+    /** As many constraints of a redundant group as are independent at generic positions, with the images that bonds
+     *  have at some positions. */
+    std::vector<int> independentOf(std::size_t group, const Real3* positions, const Box& box);
+    /** The best conditioned choice of as many constraints of a group as are given. */
     std::vector<int> chooseAmong(const std::vector<int>& group, const std::vector<int>& present, const Real3* positions,
                                  const Box& box) const;
     void makeDistances();
@@ -314,8 +331,16 @@ private:
     std::vector<int> movable;                // constraints with a movable particle, not replaced by a rigid body
     std::vector<int> active;                 // the independent ones among them
     std::vector<std::vector<int>> redundant; // groups of which some depend on the others
-    std::vector<int> undecided;              // those whose rank could not be determined
-    std::vector<int> checked;                // all others, but ignored ones
+    struct WoundChoice {                     // of constraints whose bonds wind around the box
+        std::vector<std::array<int, 3>> windings;
+        std::vector<int> independent;
+    };
+    std::vector<std::vector<int>> unwound;     // [redundant] those that are independent without a box
+    std::vector<WoundChoice> wound;            // [redundant] empty: nothing winds
+    bool areJointsKnown = true;                // areJointsIndependent()
+    mutable double knownFrom = 0, openTo = -1; // nm, widths of boxes in which rings are known not to wind, or may wind
+    std::vector<int> undecided;                // those whose rank could not be determined
+    std::vector<int> checked;                  // all others, but ignored ones
     std::unique_ptr<ConstraintGraph> graph;
     std::unique_ptr<Jacobian> jacobian; // of the graph's rows
     std::unique_ptr<Jacobian> checks;   // of the checked ones

@@ -17,12 +17,39 @@ Real3 drawPoint(SplitMix& random) {
     return {x, y, z};
 }
 
-Jacobian unitMasses(const ConstraintSet& set, const std::vector<int>& rows, const std::vector<Real3>& positions) {
-    Jacobian J(set, rows);
-    J.setUnitMasses();
-    J.setStart(positions.data(), Box());
-    return J;
-}
+/** Gradients at drawn positions: without a periodic box, or with the images that bonds have at others. */
+class DrawnRows {
+public:
+    explicit DrawnRows(const ConstraintSet& set) : set(set) {
+    }
+    DrawnRows(const ConstraintSet& set, const Real3* positions, const Box& box, const Windings& windings)
+        : set(set), positions(positions), box(box), windings(&windings) {
+    }
+    Jacobian at(const std::vector<int>& rows, const std::vector<Real3>& drawn) const {
+        Jacobian J(set, rows);
+        J.setUnitMasses();
+        if (windings == nullptr) {
+            J.setStart(drawn.data(), Box());
+            return J;
+        }
+        J.setStart(positions, box);
+        std::vector<Real3> from(positions, positions + set.numParticles()), displacement;
+        for (std::size_t i = 0; i < windings->particles.size(); i++)
+            from[windings->particles[i]] = windings->unwrapped[i];
+        for (std::size_t p = 0; p < from.size(); p++)
+            displacement.push_back(2 * box.halfWidth() * drawn[p] - from[p]);
+        for (int row = 0; row < J.numRows(); row++)
+            J.evaluate(row, displacement.data());
+        J.start.swap(J.current);
+        return J;
+    }
+    const ConstraintSet& set;
+
+private:
+    const Real3* positions = nullptr;
+    Box box;
+    const Windings* windings = nullptr;
+};
 
 } // namespace
 
@@ -50,12 +77,12 @@ Choice chooseDense(const UnitRows& rows) {
 /** The rows of one cluster by sparse LDLT of J J^T, whose pivots are squared distances. Among many rows a few are
  * nearly dependent in any draw: only their particles are drawn again.
  *  @param random  for new positions of particles, and for random vectors */
-Choice chooseSparse(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster,
+Choice chooseSparse(const DrawnRows& drawn, const ConstraintGraph& graph, const Cluster& cluster,
                     std::vector<Real3>& positions, SplitMix& random) {
     constexpr double zeroPivot = 1e-12, clearPivot = 1e-7;
     constexpr int maxRounds = 30;
     for (int round = 0; round < maxRounds; round++) {
-        const Jacobian J = unitMasses(set, graph.rows, positions);
+        const Jacobian J = drawn.at(graph.rows, positions);
         const UnitRows rows(J, cluster.begin, cluster.end);
         SparseMatrix matrix(graph.factors[cluster.factor]);
         std::vector<double> pivots;
@@ -96,7 +123,7 @@ Choice chooseSparse(const ConstraintSet& set, const ConstraintGraph& graph, cons
         if (bad.empty())
             return independent;
         for (int row : bad)
-            for (int p : set.constraints[graph.rows[cluster.begin + row]].particles)
+            for (int p : drawn.set.constraints[graph.rows[cluster.begin + row]].particles)
                 positions[p] = drawPoint(random);
     }
     return {};
@@ -105,7 +132,7 @@ Choice chooseSparse(const ConstraintSet& set, const ConstraintGraph& graph, cons
 /** Choose among constraints that all have a gradient at some positions.
  *  @param[in,out] result  constraint indices
  *  @return whether there is a gap */
-bool choose(const ConstraintSet& set, const std::vector<int>& constraints, std::vector<Real3>& positions,
+bool choose(const DrawnRows& drawn, const std::vector<int>& constraints, std::vector<Real3>& positions,
             SplitMix& random, std::vector<int>& result) {
     const auto take = [&](const Choice& choice, const int* constraintOf) {
         if (choice)
@@ -113,16 +140,16 @@ bool choose(const ConstraintSet& set, const std::vector<int>& constraints, std::
                 result.push_back(constraintOf[row]);
         return choice.has_value();
     };
-    const UnitRows all(unitMasses(set, constraints, positions), 0, (int) constraints.size());
+    const UnitRows all(drawn.at(constraints, positions), 0, (int) constraints.size());
     if (all.work() <= quickWork)
         return take(chooseDense(all), constraints.data());
-    const ConstraintGraph graph(set, constraints, Method::Automatic, 0);
+    const ConstraintGraph graph(drawn.set, constraints, Method::Automatic, 0);
     for (const Cluster& cluster : graph.clusters) {
         const int* const constraintOf = &graph.rows[cluster.begin];
-        const UnitRows rows(unitMasses(set, graph.rows, positions), cluster.begin, cluster.end);
+        const UnitRows rows(drawn.at(graph.rows, positions), cluster.begin, cluster.end);
         if (cluster.kind == ClusterSolverKind::Sparse || rows.work() <= maxDenseWork) {
             const bool isSparse = cluster.kind == ClusterSolverKind::Sparse;
-            if (!take(isSparse ? chooseSparse(set, graph, cluster, positions, random) : chooseDense(rows),
+            if (!take(isSparse ? chooseSparse(drawn, graph, cluster, positions, random) : chooseDense(rows),
                       constraintOf))
                 return false;
             continue;
@@ -133,8 +160,8 @@ bool choose(const ConstraintSet& set, const std::vector<int>& constraints, std::
         std::vector<int> open;
         for (int row = 0; row < cluster.size(); row++)
             (std::binary_search(stressed->begin(), stressed->end(), row) ? open : result).push_back(constraintOf[row]);
-        for (const std::vector<int>& part : findClusters(set, open))
-            if (!choose(set, part, positions, random, result))
+        for (const std::vector<int>& part : findClusters(drawn.set, open))
+            if (!choose(drawn, part, positions, random, result))
                 return false;
     }
     return true;
@@ -147,12 +174,12 @@ struct Core {
 
     /** @param positions  [numParticles] drawn; a few may be drawn again
      *  @param isLenient  count expressions that have no gradient there as independent */
-    void judgeAt(const ConstraintSet& set, std::vector<Real3>& positions, SplitMix& random, bool isLenient) {
+    void judgeAt(const DrawnRows& drawn, std::vector<Real3>& positions, SplitMix& random, bool isLenient) {
         std::vector<int> rest, found;
-        const Jacobian J = unitMasses(set, constraints, positions);
+        const Jacobian J = drawn.at(constraints, positions);
         for (int row = 0; row < J.numRows(); row++)
             (J.hasGradient(row) ? rest : found).push_back(constraints[row]);
-        if ((!found.empty() && !isLenient) || !choose(set, rest, positions, random, found))
+        if ((!found.empty() && !isLenient) || !choose(drawn, rest, positions, random, found))
             return;
         if (found.size() > independent.size()) {
             independent = std::move(found);
@@ -160,12 +187,20 @@ struct Core {
         } else
             agreeing += found.size() == independent.size();
     }
+    bool isDecided() const {
+        return agreeing >= 2;
+    }
 };
+
+constexpr int maxDraws = 12;
+
+SplitMix randomOf(const ConstraintSet& set) {
+    return SplitMix(~std::uint64_t(set.numParticles())); // far from those of the draws
+}
 
 } // namespace
 
 GenericRank analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates) {
-    constexpr int maxDraws = 12;
     constexpr double clear = clearDistance * clearDistance;
     GenericRank result;
     std::vector<int> rest = candidates;
@@ -179,13 +214,14 @@ GenericRank analyzeGenericRank(const ConstraintSet& set, const std::vector<int>&
     std::vector<Core> cores;
     for (std::vector<int>& cluster : findClusters(set, rest))
         cores.push_back({std::move(cluster), {}, 0});
-    SplitMix random(~std::uint64_t(set.numParticles())); // far from those of the draws
+    SplitMix random = randomOf(set);
+    const DrawnRows drawn(set);
     for (int draw = 0; draw < maxDraws && !cores.empty(); draw++) {
         std::vector<Real3> positions = drawPositions(set, draw);
         std::vector<Core> open;
         for (Core& core : cores) {
-            core.judgeAt(set, positions, random, draw >= maxDraws / 2);
-            if (core.agreeing < 2) {
+            core.judgeAt(drawn, positions, random, draw >= maxDraws / 2);
+            if (!core.isDecided()) {
                 open.push_back(std::move(core));
                 continue;
             }
@@ -204,6 +240,21 @@ GenericRank analyzeGenericRank(const ConstraintSet& set, const std::vector<int>&
     for (std::vector<int>* list : {&result.independent, &result.dependent, &result.undecided})
         std::sort(list->begin(), list->end());
     return result;
+}
+
+std::optional<std::vector<int>> chooseGenerically(const ConstraintSet& set, const std::vector<int>& group,
+                                                  const Real3* positions, const Box& box, const Windings& windings) {
+    const DrawnRows drawn(set, positions, box, windings);
+    SplitMix random = randomOf(set);
+    Core core{group, {}, 0};
+    for (int draw = 0; draw < maxDraws && !core.isDecided(); draw++) {
+        std::vector<Real3> places = drawPositions(set, draw);
+        core.judgeAt(drawn, places, random, draw >= maxDraws / 2);
+    }
+    if (!core.isDecided())
+        return {};
+    std::sort(core.independent.begin(), core.independent.end());
+    return std::move(core.independent);
 }
 
 } // namespace ConstraintPlugin

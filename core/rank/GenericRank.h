@@ -4,6 +4,8 @@
 #define CONSTRAINTS_CORE_GENERIC_RANK_H_
 
 #include "ConstraintSet.h"
+#include "Windings.h"
+#include <optional>
 #include <vector>
 
 namespace ConstraintPlugin {
@@ -33,6 +35,17 @@ std::vector<Real3> drawPositions(const ConstraintSet& set, int draw);
  *  @param candidates  constraints with at least one movable particle
  */
 GenericRank analyzeGenericRank(const ConstraintSet& set, const std::vector<int>& candidates);
+
+/** The same for coupled constraints whose bonds join particles to their own periodic images: at generic displacements
+ *  from some positions, while each bond keeps its image. Up to three more of them are independent than without the box,
+ *  because the network cannot turn, and many more where the box holds the network together.
+ *
+ *  @param group      coupled constraints
+ *  @param positions  [numParticles] nm
+ *  @param windings   of the group there
+ *  @return a full-rank subset, ascending; nothing if the rank could not be determined */
+std::optional<std::vector<int>> chooseGenerically(const ConstraintSet& set, const std::vector<int>& group,
+                                                  const Real3* positions, const Box& box, const Windings& windings);
 
 } // namespace ConstraintPlugin
 

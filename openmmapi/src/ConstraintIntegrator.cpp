@@ -292,7 +292,7 @@ int ConstraintIntegrator::getNumDegreesOfFreedom() const {
     const System& system = context->getSystem();
     const char* const name = "getNumDegreesOfFreedom()";
     int dof = -(hasPositions ? work(name, [&](auto& kernel) { return kernel.findConstraintRank(*context, *this); })
-                             : reading(name)->getConstraintRank());
+                             : reading(name)->getConstraintRank(*context));
     for (int i = 0; i < system.getNumParticles(); i++)
         if (system.getParticleMass(i) > 0)
             dof += 3;
@@ -314,8 +314,10 @@ double ConstraintIntegrator::computeKineticEnergy() {
 }
 
 void ConstraintIntegrator::stateChanged(State::DataType changed) {
-    if (changed == State::Positions)
+    if (changed == State::Positions) {
         hasPositions = true;
+        stepKernel().notePositions();
+    }
     stepKernel().invalidateForces(changed == State::Positions || changed == State::Velocities);
 }
 

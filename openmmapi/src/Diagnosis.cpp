@@ -7,6 +7,7 @@
 #include "ConstraintErrors.h"
 #include "CoreExceptions.h"
 #include "NetworkChecks.h"
+#include "PossibleWindings.h"
 #include "SystemChecks.h"
 #include "openmm/CompoundIntegrator.h"
 #include "openmm/VerletIntegrator.h"
@@ -82,7 +83,7 @@ std::vector<int> withoutJoints(const ConstraintSet& set, std::vector<int> constr
     return constraints;
 }
 
-void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
+void describeGroups(const ConstraintSolver& solver, const Box& box, Diagnosis& diagnosis) {
     const ConstraintSet& set = solver.getSet();
     std::vector<ConstraintGroup::Kind> kinds(set.bodies.size(), ConstraintGroup::Rigid);
     for (const RecognizedBody& body : set.recognized) {
@@ -103,8 +104,11 @@ void describeGroups(const ConstraintSolver& solver, Diagnosis& diagnosis) {
                                     body.lineShift});
     }
     addAbsorbed(set, diagnosis.groups);
+    const auto isOpen = [&](const std::vector<int>& group) { // which of them depend on others
+        return !diagnosis.isRankKnown && !findPossibleWindings(set, group, box).empty();
+    };
     for (const auto& [group, dependent] : solver.getRedundant())
-        if (const std::vector<int> declared = withoutJoints(set, dependent); !declared.empty())
+        if (const std::vector<int> declared = withoutJoints(set, dependent); !declared.empty() && !isOpen(group))
             diagnosis.groups.push_back(makeGroup(ConstraintGroup::Redundant, set, declared,
                                                  makeGroup(ConstraintGroup::Redundant, set, group).particles));
 }
@@ -149,18 +153,11 @@ Box boxOf(const Start& start) {
     return {edge(0), edge(1), edge(2)};
 }
 
-/** Which constraints of joined bodies are independent is a matter of positions. */
-void chooseJoints(ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis) {
+/** Which constraints are independent may be a matter of positions. */
+void chooseAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis) {
     std::vector<Real3> x = toReal3(start.positions);
-    if (diagnosis.joinedBodies == 0 || !isFinite(x))
-        return;
-    solver.matchMirrorImages(x.data(), boxOf(start));
-    const auto misplaced = solver.placeBodies(x.data(), boxOf(start), 0, HUGE_VAL);
-    if (misplaced.reason != ConstraintSolver::Misplaced::None)
-        return;
-    solver.setTime(start.time);
-    solver.chooseIndependent(x.data(), boxOf(start));
-    diagnosis.isRankKnown = true;
+    if (isFinite(x) && solver.chooseAt(std::move(x), boxOf(start), start.time))
+        diagnosis.isRankKnown = true;
 }
 
 void lookAtStart(const System& system, ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis,
@@ -175,10 +172,6 @@ void lookAtStart(const System& system, ConstraintSolver& solver, const Start& st
     }
     measure(set, x.data(), box, start.time, diagnosis);
     checkNetworks(system, set, x.data(), box, report);
-    if (diagnosis.joinedBodies == 0) {
-        solver.setTime(start.time);
-        solver.chooseIndependent(x.data(), box);
-    }
     std::vector<int> ofParticles;
     for (int k : solver.getGraph().rows)
         if (!set.isJoined(set.constraints[k]))
@@ -287,7 +280,6 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         diagnosis.absorbedConstraint = set.absorbedConstraint;
         diagnosis.joinedBodies = (int) set.bodies.size() - countFreeBodies(set);
         diagnosis.joints = set.numCopies;
-        diagnosis.isRankKnown = areJointsIndependent(set);
         checkAsOpenMMDoes(set, report);
         for (const ConstraintIntegrator* one : ours) {
             one->checkSupported(set, report);
@@ -298,11 +290,16 @@ Diagnosis diagnose(const System& system, const Integrator& integrator, const Sta
         const std::unique_ptr<ConstraintSolver> solver = makeSolver(set, solversOf(ours), report);
         if (!solver->getUndecided().empty())
             report(undecidedRank(set, solver->getUndecided()));
-        if (start != nullptr)
-            chooseJoints(*solver, *start, diagnosis);
+        const Box box = start != nullptr ? boxOf(*start) : defaultBox(system);
+        diagnosis.isRankKnown = solver->isRankKnown(box);
+        const bool isKnown = diagnosis.isRankKnown;
+        if (start != nullptr && !isKnown)
+            chooseAtStart(*solver, *start, diagnosis);
         diagnosis.clusters = describeClusters(set, solver->getGraph());
         diagnosis.numIndependent = solver->rank();
-        describeGroups(*solver, diagnosis);
+        describeGroups(*solver, box, diagnosis);
+        if (start != nullptr && isKnown)
+            chooseAtStart(*solver, *start, diagnosis);
         if (start != nullptr)
             lookAtStart(system, *solver, *start, diagnosis, report);
     };

@@ -92,6 +92,7 @@ void HostStepKernel::projectContextVelocities(ContextImpl& context, const Constr
 
 void HostStepKernel::projectState(ContextImpl& context, const ConstraintIntegrator& integrator, bool positionsKnown,
                                   bool velocitiesKnown, bool isOfAStep) {
+    takeNewPositions(context);
     if (!positionsKnown && (!isOfAStep || shapesAreNew))
         matchMirrorImages(context);
     if (!positionsKnown && !isOfAStep)
@@ -125,17 +126,22 @@ void HostStepKernel::projectVelocities(ContextImpl& context, const ConstraintInt
 }
 
 int HostStepKernel::findConstraintRank(ContextImpl& context, const ConstraintIntegrator& integrator) {
-    const int counted = solver->rank();
-    if (!solver->hasJoinedBodies() || projector->isRankChecked())
-        return counted;
+    if ((projector->isRankChecked() && !positionsAreNew) || solver->isRankKnown(box(context)))
+        return solver->rank();
     beginRequest(context, integrator, "the rank of the constraints");
     vector<Real3> x = copyOf(positions(context));
-    const Projection there = projector->projectPositions(projectionSettings(integrator), x.data(), box(context),
-                                                         currentTime(context), Reach::Unbounded);
-    const int rank = solver->rank();
-    projector->forgetRank(); // a run may begin at other positions
-    const bool isKnown = there.outcome == Projection::Outcome::Kept || there.outcome == Projection::Outcome::Projected;
-    return isKnown ? rank : counted;
+    const SolverSummary ofLastStep = record->summary;
+    projectPositions(context, integrator, x.data(), Reach::Unbounded);
+    record->summary = ofLastStep;
+    return solver->rank();
+}
+
+int HostStepKernel::getConstraintRank(ContextImpl& context) const {
+    const Box now = box(context);
+    if (!solver->isRankKnown(now))
+        throwProblem(
+            rankWithoutPositions(*solver, now, "getNumDegreesOfFreedom", "Call Context.setPositions() first."));
+    return solver->rank();
 }
 
 vector<Vec3> HostStepKernel::reportedVelocities(ContextImpl& context, const ConstraintIntegrator& integrator) {

@@ -82,7 +82,14 @@ void HostStepKernel::beginRequest(ContextImpl& context, const ConstraintIntegrat
     refreshReading();
     prepare(context, integrator);
     activity = name;
+    takeNewPositions(context);
     matchMirrorImages(context);
+}
+
+void HostStepKernel::takeNewPositions(ContextImpl& context) {
+    if (positionsAreNew && !solver->isRankKnown(box(context)))
+        projector->forgetRank();
+    positionsAreNew = false;
 }
 
 void HostStepKernel::matchMirrorImages(ContextImpl& context) {
@@ -269,6 +276,7 @@ void HostStepKernel::computeBlueMoon(ContextImpl& context, const ConstraintInteg
 bool HostStepKernel::isStateOfCheckpoint(ContextImpl& context) {
     if (loadedFingerprint == 0)
         return false;
+    takeNewPositions(context);
     matchMirrorImages(context);
     const Real3* x = positions(context);
     const Box now = box(context);
@@ -277,6 +285,8 @@ bool HostStepKernel::isStateOfCheckpoint(ContextImpl& context) {
         loadedFingerprint == fingerprintOf(numParticles(), x, velocities(context), now, currentTime(context)) &&
         globals == parameters(context);
     if (same) {
+        if (!projector->isRankChecked() && !solver->isRankKnown(now))
+            solver->chooseIndependent(x, now);
         const RankAnalysis rank = projector->checkRank(x, now);
         if (rank.isSingular())
             throwSingularSet(solver->getSet(), rank);
@@ -308,6 +318,7 @@ void HostStepKernel::createCheckpoint(ostream& stream) const {
 
 void HostStepKernel::loadCheckpoint(istream& stream, bool systemMayDiffer) {
     invalidateForces(true); // OpenMM has already replaced its state, even if this fails
+    notePositions();
     int version = 0;
     istringstream bytes(readSealed(stream, version));
     const bool isOtherStep = readText(bytes) != getName();

@@ -74,9 +74,10 @@ public:
                          std::vector<double>& corrections, double& logZ) override;
     void computePressure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool ofTensor,
                          std::vector<double>& pressure, std::vector<double>& errors) override;
-    int getConstraintRank() const override {
-        return solver->rank();
+    void notePositions() override {
+        positionsAreNew = true;
     }
+    int getConstraintRank(OpenMM::ContextImpl& context) const override;
     int findConstraintRank(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) override;
     void createCheckpoint(std::ostream& stream) const override;
     void loadCheckpoint(std::istream& stream, bool systemMayDiffer) override;
@@ -227,6 +228,8 @@ private:
     /** Make recognized bodies the mirror images that the Context's positions have. Steps and barostats leave them what
      *  they are, so only positions that others set decide. */
     void matchMirrorImages(OpenMM::ContextImpl& context);
+    /** Have the independent constraints chosen again where positions decide and others were set since. */
+    void takeNewPositions(OpenMM::ContextImpl& context);
     /** Time by which velocities lag behind the positions (ps). */
     double velocityTimeOffset(const ConstraintIntegrator& integrator) const {
         return scheme.velocityLag * integrator.getStepSize();
@@ -252,6 +255,7 @@ private:
     std::uint64_t loadedFingerprint = 0; // of the state of the loaded checkpoint
     bool mayHavePressure = false;        // what has none was looked for
     bool mayBeMirrored = false;          // some bodies
+    bool positionsAreNew = true;         // since the independent constraints were chosen
     bool shapesAreNew = true;            // positions have not decided yet which mirror images they are
 };
 

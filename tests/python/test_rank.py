@@ -80,6 +80,61 @@ def test_degrees_of_freedom_of_random_graphs_are_those_of_numpys_rank_and_all_ca
     integrator.step(2)
 
 
+def graph_of_a_kind(rng):
+    """4-40 particles: few more distances than rigidity needs, dense, near neighbours, or cliques in a chain."""
+    n, kind = int(rng.integers(4, 41)), rng.integers(4)
+    positions = rng.uniform(size=(n, 3))
+    pairs = np.array(list(combinations(range(n), 2)))
+    if kind == 0:
+        return positions, rng.permutation(pairs)[: max(3, 3 * n - 6 + int(rng.integers(1, 6)))]
+    if kind == 1:
+        return positions, pairs[rng.uniform(size=len(pairs)) < rng.uniform(0.4, 1)]
+    if kind == 2:
+        lengths = np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1)
+        return positions, pairs[np.argsort(lengths)[: int(rng.uniform(2, 5) * n)]]
+    joined, first = set(), 0
+    while first < n - 1:
+        size = int(rng.integers(3, 8))
+        joined |= set(combinations(range(first, min(n, first + size)), 2))
+        first += max(1, size - int(rng.integers(1, 4)))
+    return positions, np.array(sorted(joined))
+
+
+def freedom_before_and_after(positions, pairs):
+    """Degrees of freedom of a new Context, None where it raises, and of the same with positions."""
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in positions:
+        system.addParticle(12)
+    for i, j in pairs:
+        force.addDistance(int(i), int(j), float(np.linalg.norm(positions[i] - positions[j])))
+    system.addForce(force)
+    integrator = mc.RattleIntegrator(0.0001)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    before, refusal = None, ""
+    try:
+        before = integrator.getNumDegreesOfFreedom()
+    except mm.OpenMMException as error:
+        refusal = str(error)
+    assert (before is None) == refusal.startswith("getNumDegreesOfFreedom: positions decide")
+    context.setPositions(positions)
+    return before, integrator.getNumDegreesOfFreedom()
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 20))])
+def test_degrees_of_freedom_are_final_before_positions_are_set_or_not_given(part):
+    told = 0
+    for seed in range(50 * part, 50 * part + 50):
+        rng = np.random.default_rng(seed)
+        positions, pairs = graph_of_a_kind(rng)
+        rank, gap = rank_of(positions, pairs)
+        assert gap > GAP
+        before, after = freedom_before_and_after(positions, pairs)
+        assert after == positions.size - rank, seed
+        assert before in (None, after), seed
+        told += before is not None
+    assert told > 10
+
+
 @pytest.mark.parametrize("shift", range(6))
 def test_which_of_dependent_distances_are_left_out_decides_nothing(shift):
     """A nearly flat tetrahedron, whose base others brace. Particles before it change which distances are left out."""

@@ -37,6 +37,8 @@ public:
                                    std::vector<OpenMM::Vec3>& velocities) = 0;
     /** Discard the forces of the last step, because something other than positions, velocities and box has changed. */
     virtual void invalidateForces(bool stateToo) = 0;
+    /** Positions were set. */
+    virtual void notePositions() = 0;
     virtual SolverSummary getSummary() const = 0;
     /** All constraints, as they are solved. */
     virtual const ConstraintSet& getConstraints() const = 0;
@@ -62,9 +64,11 @@ public:
     /** See ConstraintIntegrator::computePressure. @param[out] pressure, errors  bar, one number or 3x3 */
     virtual void computePressure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, bool ofTensor,
                                  std::vector<double>& pressure, std::vector<double>& errors) = 0;
-    /** Number of independent constraints that move at least one particle, as far as it is known. */
-    virtual int getConstraintRank() const = 0;
-    /** The same at the Context's positions, which have to be set, if it was not found at others before. */
+    /** Number of independent constraints that move at least one particle, before positions are set.
+     *  @throws OpenMMException if it depends on positions */
+    virtual int getConstraintRank(OpenMM::ContextImpl& context) const = 0;
+    /** The same at the Context's positions.
+     *  @throws OpenMMException if it depends on positions, and those cannot be projected onto the constraints */
     virtual int findConstraintRank(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator) = 0;
     virtual void createCheckpoint(std::ostream& stream) const = 0;
     /** @param systemMayDiffer  constraints may have been added or removed since, as before Context.reinitialize() */

@@ -35,6 +35,7 @@ namespace ConstraintPlugin {
  *  - "rounding": a coordinate too large for its precision; "moving": a target that has left its range
  *  - "off-parameter": a Context parameter was changed and the positions violate the constraints; "drift": beyond
  *    setMaxDrift()
+ *  - "no-positions": how many constraints are independent depends on positions, which are not set
  *  - "raised": an exception of OpenMM or a Force, with its text */
 struct ConstraintProblem {
     static constexpr double none = std::numeric_limits<double>::quiet_NaN();
