@@ -3,6 +3,7 @@
 #include "CollectBodies.h"
 #include "ConstraintChecks.h"
 #include "MergedBodies.h"
+#include "PossibleWindings.h"
 #include "SpanningBase.h"
 #include "SystemChecks.h"
 
@@ -43,6 +44,84 @@ CollectedBody makeBody(const ConstraintSet& set, const RigidSet& found, int numb
     return body;
 }
 
+/** Distances that may join particles of parts that have bodies to their own periodic images: shapes do not tell. */
+struct Winding {
+    std::vector<int> distances;
+    std::vector<char> isOfPart; ///< [numParticles] whether distances join a particle to any of these
+};
+
+/** @param mayReplace  [constraints] whether a body may be made of a constraint */
+Winding findWinding(const ConstraintSet& set, const std::vector<RigidSet>& bodies, const std::vector<char>& mayReplace,
+                    const Box& box) {
+    const auto isPeriodic = [&](const RigidSet& body) {
+        return std::any_of(body.constraints.begin(), body.constraints.end(),
+                           [&](int k) { return set.constraints[k].periodic; });
+    };
+    Winding winding{{}, std::vector<char>(set.numParticles())};
+    if (std::none_of(bodies.begin(), bodies.end(), isPeriodic))
+        return winding;
+    std::vector<char> isOfBody(set.numParticles());
+    for (const RigidSet& body : bodies)
+        for (int p : body.particles)
+            isOfBody[p] = 1;
+    std::vector<int> distances;
+    for (int k = 0; k < (int) set.constraints.size(); k++)
+        if (mayReplace[k] && set.constraints[k].kind == CoordinateKind::Distance)
+            distances.push_back(k);
+    for (const std::vector<int>& part : findClusters(set, distances)) {
+        if (std::none_of(part.begin(), part.end(), [&](int k) { return isOfBody[set.constraints[k].particles[0]]; }))
+            continue;
+        const std::vector<int> ofPart = findPossibleWindings(set, part, box);
+        winding.distances.insert(winding.distances.end(), ofPart.begin(), ofPart.end());
+        for (int k : ofPart.empty() ? std::vector<int>() : part)
+            for (int p : set.constraints[k].particles)
+                winding.isOfPart[p] = 1;
+    }
+    return winding;
+}
+
+/** Whether any two places are farther apart than that: then one of them is no good reference for minimum images. */
+bool isLongerThan(double length, const std::vector<Real3>& places) {
+    for (const Real3& a : places)
+        for (const Real3& b : places)
+            if (norm(a - b) > length)
+                return true;
+    return false;
+}
+
+/** Leave out the bodies that some distances join to their own periodic images, because their lengths differ from those
+ *  in the shape, and those in the same parts that the box cannot hold. @return whether there were any */
+bool leaveOutWound(const ConstraintSet& set, const std::vector<CollectedBody>& bodies, const Winding& winding,
+                   double tolerance, const Box& box, std::vector<RigidSet>& found) {
+    const BodyMembership membership(bodies, set.numParticles());
+    std::vector<char> isWound(set.numParticles()); // all particles of such a body
+    for (int k : winding.distances) {
+        const Constraint& c = set.constraints[k];
+        for (const auto* entry = membership.begin(c.particles[0]); entry != membership.end(c.particles[0]); ++entry) {
+            const CollectedBody& body = bodies[entry->body];
+            const int other = membership.placeIn(entry->body, c.particles[1]);
+            if (body.recognized < 0 || other < 0)
+                continue;
+            const double length = norm(body.positions[entry->place] - body.positions[other]);
+            if (std::abs(length - c.target) > std::max(tolerance, flatnessBound) * c.target)
+                for (int p : body.particles)
+                    isWound[p] = 1;
+        }
+    }
+    for (const CollectedBody& body : bodies)
+        if (body.recognized >= 0 && isLongerThan(box.halfWidth(), body.positions) &&
+            std::any_of(body.particles.begin(), body.particles.end(), [&](int p) { return winding.isOfPart[p]; }))
+            for (int p : body.particles)
+                isWound[p] = 1;
+    const auto isLeftOut = [&](const RigidSet& one) {
+        return std::all_of(one.particles.begin(), one.particles.end(), [&](int p) { return isWound[p]; });
+    };
+    const auto end = std::remove_if(found.begin(), found.end(), isLeftOut);
+    const bool isAny = end != found.end();
+    found.erase(end, found.end());
+    return isAny;
+}
+
 } // namespace
 
 bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
@@ -51,14 +130,27 @@ bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, dou
     for (const Constraint& c : set.constraints)
         mayReplace.push_back(c.isFixed() && !set.isIgnored(c));
     std::vector<int> braced;
-    const std::vector<RigidSet> found = findRigidSets(set, tolerance, mayReplace, &braced);
+    std::vector<RigidSet> found = findRigidSets(set, tolerance, mayReplace, &braced);
+    const Winding winding = findWinding(set, found, mayReplace, box);
+    if (!winding.distances.empty()) {
+        for (int k : winding.distances)
+            mayReplace[k] = 0;
+        braced.clear();
+        found = findRigidSets(set, tolerance, mayReplace, &braced);
+    }
     for (int k : braced)
         set.constraints[k].isBraced = true;
     if (found.empty())
         return false;
-    for (const RigidSet& one : found)
-        bodies.push_back(makeBody(set, one, (int) (&one - found.data()), box));
-    mergeBodies(bodies, set, tolerance, report);
+    const std::vector<CollectedBody> declared = bodies;
+    do {
+        bodies = declared;
+        for (const RigidSet& one : found)
+            bodies.push_back(makeBody(set, one, (int) (&one - found.data()), box));
+        mergeBodies(bodies, set, tolerance, report);
+    } while (leaveOutWound(set, bodies, winding, tolerance, box, found));
+    if (found.empty())
+        return false;
     set.fitBound = std::max(tolerance, flatnessBound);
     std::vector<char> isLeft(found.size());
     for (CollectedBody& body : bodies)

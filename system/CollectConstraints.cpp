@@ -399,7 +399,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     splitLinearAngles(set);
     addRigidBodies(bodies, set, box, report);
     checkDihedrals(set, report);
-    checkTogether(set, tolerance, report);
+    checkTogether(set, tolerance, box, report);
     joinBodies(set);
     return set;
 }

@@ -243,7 +243,7 @@ void checkDihedrals(ConstraintSet& set, const ProblemReport& report) {
         }
 }
 
-void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& report) {
+void checkTogether(ConstraintSet& set, double tolerance, const Box& box, const ProblemReport& report) {
     for (const auto& [first, second] : findContradictoryPairs(set, tolerance)) {
         const double one = set.constraints[first].target, other = set.constraints[second].target;
         std::ostringstream out;
@@ -256,7 +256,7 @@ void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& re
     }
     const std::size_t numConstraints = set.constraints.size();
     addLengthsOfBodies(set);
-    for (const std::vector<int>& ring : findImpossibleRings(set)) {
+    for (const std::vector<int>& ring : findImpossibleRings(set, box)) {
         const int longest = ring.back();
         double others = 0;
         for (int k : ring)

@@ -40,7 +40,7 @@ std::vector<std::pair<int, double>> weightsIn(const ConstraintSet& set, const Cu
 void checkDihedrals(ConstraintSet& set, const ProblemReport& report);
 
 /** Report lengths that contradict each other, and ignore the last of each contradiction, or the longest of a ring. */
-void checkTogether(ConstraintSet& set, double tolerance, const ProblemReport& report);
+void checkTogether(ConstraintSet& set, double tolerance, const Box& box, const ProblemReport& report);
 
 } // namespace ConstraintPlugin
 

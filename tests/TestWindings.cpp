@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Networks whose bonds wind around the periodic box: which may, from lengths alone, which do at positions, and how many
 // of their constraints are independent, against singular values. Contexts: tests/python/test_periodic_networks.py.
+#include "Contradictions.h"
 #include "GenericRank.h"
 #include "PossibleWindings.h"
 #include "Windings.h"
@@ -180,6 +181,18 @@ TEST(GenericRank, OfWoundNetworksIsThatAtDisplacementsOfTheLattice) {
         EXPECT_GE(chosen->size(), analyzeGenericRank(network.set, all).independent.size());
     }
     EXPECT_GT(wound, 30);
+}
+
+TEST(ImpossibleRings, AreNotThoseThatMayWindAroundTheBox) {
+    Network triangle({{0, 0, 0}, {0.3, 0, 0}, {0.5, 0, 0}}, boxOf(1, 1, 1, 0));
+    for (int i = 0; i < 3; i++)
+        triangle.join(i, (i + 1) % 3);
+    triangle.set.constraints[2].target = 0.7; // of a rigid body, longer than half the box
+    EXPECT_EQ(findImpossibleRings(triangle.set).size(), 1u);
+    EXPECT_TRUE(findImpossibleRings(triangle.set, triangle.box).empty());
+    triangle.set.constraints[0].target = 0.15;
+    triangle.set.constraints[1].target = 0.1;
+    EXPECT_EQ(findImpossibleRings(triangle.set, triangle.box).size(), 1u) << "0.95 nm do not reach around the box";
 }
 
 } // namespace

@@ -145,7 +145,14 @@ std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set,
     return pairs;
 }
 
-std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set) {
+std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set, const Box& box) {
+    const auto mayWind = [&](const std::vector<int>& ring) {
+        double sum = 0;
+        for (int k : ring)
+            sum += set.constraints[k].target;
+        return sum >= 2 * box.halfWidth() &&
+               std::any_of(ring.begin(), ring.end(), [&](int k) { return set.constraints[k].periodic; });
+    };
     std::vector<std::vector<int>> rings;
     Edges edges(set);
     Shortcut shortcut(set, edges);
@@ -160,6 +167,8 @@ std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set) {
             return std::pair(set.constraints[a].target, a) < std::pair(set.constraints[b].target, b);
         });
         ring.push_back(k);
+        if (mayWind(ring))
+            continue;
         rings.push_back(std::move(ring));
         shortcut.leaveOut(k);
     }

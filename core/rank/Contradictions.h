@@ -17,8 +17,9 @@ std::vector<std::array<int, 2>> findContradictoryPairs(const ConstraintSet& set,
  *  rounding. That distance is then ignored, so that it is in no other ring. If the longest distance equals the sum, the
  * ring is a linear rigid body (SingularBodies.cpp). Rings of very many distances, or through particles with very many
  *  distances, may not be found, because the search takes linear time.
+ *  @param box  around which a ring may close whose lengths add up to its smallest width or more
  *  @return of each ring the constraint indices by length, the longest last */
-std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set);
+std::vector<std::vector<int>> findImpossibleRings(const ConstraintSet& set, const Box& box = {});
 
 } // namespace ConstraintPlugin
 

@@ -5,7 +5,7 @@
 import numpy as np
 import openmm as mm
 import pytest
-from periodic_networks import Network, diamond, helix, rank_of, silicene, tube
+from periodic_networks import Network, diamond, helix, random_network, rank_of, silicene, tube
 from platforms import bound, under_test
 
 import openmmconstraints as mc
@@ -70,6 +70,18 @@ def test_degrees_of_freedom_are_those_of_the_lattice_and_lengths_are_held(make, 
     np.testing.assert_allclose(lengths_now(context, network), lengths, rtol=bound(1e-8, single=1e-4))
 
 
+@pytest.mark.parametrize("beads", [10, 20])
+@pytest.mark.parametrize("neighbours", [(1, 2, 3, 4), (1, 2, 3, 4, 5)])
+def test_bodies_that_are_bonded_to_their_own_images_are_no_bodies(beads, neighbours):
+    """Lengths alone place one bead after the other, all around the box."""
+    network = helix(True, beads, [n for n in neighbours if 0.15 * n < 0.075 * beads])
+    context = context_of(network)
+    context.setPositions(network.x)
+    assert freedom(context) == network.x.size - rank_of(network)[0] == 4
+    context.setVelocitiesToTemperature(100, 1)
+    context.getIntegrator().step(5)
+
+
 @pytest.mark.platform
 def test_images_that_change_change_the_rank():
     """Beads around one edge of the box, then around another, wrapped, from a State and from a checkpoint."""
@@ -130,3 +142,28 @@ def test_rings_shorter_than_the_box_are_known_without_positions():
     assert freedom(context) == x.size - rank
     context.setPositions(x)
     assert freedom(context) == x.size - rank
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 4))])
+def test_random_networks(part):
+    wound = 0
+    for seed in range(50 * part, 50 * part + 50):
+        network = random_network(np.random.default_rng(seed))
+        rank, gap = rank_of(network)
+        real, real_gap = rank_of(network, 0)
+        if min(gap, real_gap) < GAP or real != rank:  # some positions are nearly special by chance
+            continue
+        context = context_of(network)
+        before, refusal = None, ""
+        try:
+            before = freedom(context)
+        except mm.OpenMMException as error:
+            refusal = str(error)
+        assert (before is None) == ("positions decide" in refusal)
+        context.setPositions(network.x)
+        assert freedom(context) == network.x.size - rank, seed
+        assert before in (None, network.x.size - rank), seed
+        context.setVelocitiesToTemperature(10, 1)
+        context.getIntegrator().step(2)
+        wound += before is None
+    assert wound > 20
