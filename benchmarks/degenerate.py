@@ -110,15 +110,17 @@ def _try(trial: Trial) -> Result:
     ours = _run(system, model, integrator, meter)
     if trial.freedom is None:
         return Result(trial.name, built_in, ours, ours.startswith("refused"))
-    freedom = _degrees_of_freedom(system)
+    freedom = _degrees_of_freedom(system, model)
     if ours == "solved" and freedom != trial.freedom:
         ours = f"{freedom} degrees of freedom instead of {trial.freedom}"
     return Result(trial.name, built_in, ours, ours == "solved")
 
 
-def _degrees_of_freedom(system: mm.System) -> int:
-    clusters = mc.ShakeIntegrator(STEP_SIZE).getClusters(system)
-    return 3 * system.getNumParticles() - sum(c.count * c.constraints for c in clusters)
+def _degrees_of_freedom(system: mm.System, model: Molecules) -> int:
+    integrator = mc.ShakeIntegrator(STEP_SIZE)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions(model.positions)
+    return integrator.getNumDegreesOfFreedom()
 
 
 def _run(system: mm.System, model: Molecules, integrator: mm.Integrator, meter: BondMeter | None = None) -> str:

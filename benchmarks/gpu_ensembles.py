@@ -27,7 +27,7 @@ from openmmconstraints.benchmark.candidates import PARTNERS, Candidate, make_con
 from openmmconstraints.benchmark.report import machine_names
 from openmmconstraints.inspection.energy import BOLTZMANN, EnergySeries, with_error
 from openmmconstraints.inspection.platforms import choose_platform
-from openmmconstraints.inspection.system import count_degrees_of_freedom
+from openmmconstraints.inspection.system import count_degrees_of_freedom, find_clusters
 
 INTERVAL = 50  # steps between samples
 PARTS = 10
@@ -94,8 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     begin, results, failed = perf_counter(), [], False
     for constraints in options.sets:
-        system, _ = load("dhfr", constraints, options.inputs)
-        freedom = count_degrees_of_freedom(system, mc.RattleIntegrator(RUNS["Rattle"][0]).getClusters(system))
+        system, start = load("dhfr", constraints, options.inputs)
+        clusters = find_clusters(system, mc.RattleIntegrator(RUNS["Rattle"][0]), start.positions)
+        freedom = count_degrees_of_freedom(system, clusters)
         for integrator in RUNS:
             result: dict[str, object] = {"constraints": constraints, "integrator": integrator}
             try:

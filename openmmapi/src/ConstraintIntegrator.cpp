@@ -3,6 +3,7 @@
 #include "openmmconstraints/ConstraintIntegrator.h"
 #include "ClusterReport.h"
 #include "CollectConstraints.h"
+#include "ConstraintErrors.h"
 #include "ConstraintSolver.h"
 #include "CoreExceptions.h"
 #include "KernelHold.h"
@@ -179,9 +180,35 @@ SolverSummary ConstraintIntegrator::getSolverSummary() const {
     return summary;
 }
 
+static Box boxOf(ContextImpl& context) {
+    Vec3 a, b, c;
+    context.getPeriodicBoxVectors(a, b, c);
+    return {{a[0], a[1], a[2]}, {b[0], b[1], b[2]}, {c[0], c[1], c[2]}};
+}
+
+/** Choose the independent constraints at a Context's positions. @return whether they can be chosen there */
+static bool chooseInContext(ConstraintSolver& solver, ContextImpl& context) {
+    vector<Vec3> positions;
+    context.getPositions(positions);
+    vector<Real3> x;
+    for (const Vec3& r : positions)
+        x.push_back({r[0], r[1], r[2]});
+    return solver.chooseAt(std::move(x), boxOf(context), context.getTime());
+}
+
 vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) const {
     return withOpenMMExceptions(system, "getClusters()", [&] {
-        const ConstraintSolver constraintSolver(collectConstraints(system, getConstraintTolerance()), (Method) solver);
+        ConstraintSolver constraintSolver(collectConstraints(system, getConstraintTolerance()), (Method) solver);
+        const bool isOfContext = context != nullptr && &context->getSystem() == &system && hasPositions;
+        const Box box = isOfContext ? boxOf(*context) : defaultBox(system);
+        if (!constraintSolver.isRankKnown(box) &&
+            !(isOfContext && work("getClusters()", [&](IntegrateConstraintsStepKernel&) {
+                  return chooseInContext(constraintSolver, *context);
+              })))
+            throwProblem(rankWithoutPositions(constraintSolver, box, "getClusters",
+                                              "Make a Context of this System with this integrator and set positions "
+                                              "at which rigid bodies have their shapes, or read the clusters of "
+                                              "openmmconstraints.Health(system, positions)."));
         return describeClusters(constraintSolver.getSet(), constraintSolver.getGraph());
     });
 }

@@ -16,6 +16,7 @@ import openmm as mm
 import pytest
 from command import assert_one_sentence, command, fresh_command
 
+import openmmconstraints as mc
 from openmmconstraints import _build_info
 
 
@@ -117,6 +118,24 @@ def test_info_shows_clusters_and_degrees_of_freedom(system_file):
     assert re.search(r"closed form 3x3\W+3\W+3\W+3\W", result.stdout), result.stdout
     assert re.search(r"degrees of freedom:\s+18$", result.stdout, re.MULTILINE)
     assert re.search(r"independent constraints:\s+9$", result.stdout, re.MULTILINE)
+
+
+def test_info_says_where_positions_decide(tmp_path, capsys):
+    """A ring of three rigid bodies."""
+    from openmmconstraints.commands.cli import main
+
+    system, force = mm.System(), mc.ConstraintForce()
+    for _ in range(6):
+        system.addParticle(12)
+    corners = [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]]
+    for body in ([0, 1, 2], [2, 3, 4], [4, 5, 0]):
+        force.addRigidBody(body, corners)
+    system.addForce(force)
+    (tmp_path / "system.xml").write_text(mm.XmlSerializer.serialize(system))
+    assert main(["info", str(tmp_path / "system.xml")]) == 0
+    out = capsys.readouterr().out
+    assert "degrees of freedom:       depend on the positions" in out
+    assert "independent constraints" not in out
 
 
 def test_info_serves_clusters_by_the_solver_asked_for(system_file):

@@ -129,6 +129,27 @@ def test_temperature_and_heat_bath_use_the_number():
     assert integrator.computeSystemTemperature()._value == pytest.approx(expected._value, rel=bound(1e-9, single=1e-4))
 
 
+def test_health_and_clusters_need_positions():
+    network = tube(False)
+    system = system_of(network)
+    health = mc.Health(system)
+    assert health.degreesOfFreedom is None
+    assert health.clusters is None
+    assert (health.counts.independent, health.counts.redundant) == (None, None)
+    assert "depend on the positions, which were not given" in str(health)
+    health = mc.Health(system, network.x)
+    assert health.ok, health
+    assert health.degreesOfFreedom == 4
+    assert health.counts.redundant == len(network.pairs) - (network.x.size - 4)
+    integrator = mc.RattleIntegrator(0.001)
+    with pytest.raises(mm.OpenMMException, match="getClusters: positions decide"):
+        integrator.getClusters(system)
+    context = mm.Context(system, integrator, mm.Platform.getPlatform("Reference"))
+    context.setPositions(network.x)
+    clusters = integrator.getClusters(context.getSystem())
+    assert sum(c.count * c.constraints for c in clusters) == network.x.size - 4
+
+
 def test_rings_shorter_than_the_box_are_known_without_positions():
     """Layers of five particles, each joined to all of the next, in a row that is longer than the box."""
     rng = np.random.default_rng(4)

@@ -136,7 +136,7 @@ def test_health_needs_positions_for_the_degrees_of_freedom_of_a_loop():
     health = mc.Health(system)
     assert health.degreesOfFreedom is None
     assert health.counts.independent is None
-    assert "depend on the positions of the joined rigid bodies" in str(health)
+    assert "depend on the positions, which were not given" in str(health)
     health = mc.Health(system, x)
     assert health.degreesOfFreedom == 3 * 6 + 3 - 3 * 3
     assert health.ok, health

@@ -116,11 +116,12 @@ public:
     /** Result of the solver in the last step. */
     SolverSummary getSolverSummary() const;
     /** The clusters of the constraints of a System, and the solver of each with the present setSolver(). It needs no
-     *  Context. Largest clusters come first. Where constraints and joints of rigid bodies close a loop, it is not known
-     *  without positions which of them depend on others, and all are counted. Constraints of centroids are listed as
+     *  Context. Largest clusters come first. Where positions decide how many of them are independent (see
+     *  getNumDegreesOfFreedom()), those of this integrator's Context are taken. Constraints of centroids are listed as
      * the "border", which joins no clusters; on OpenCL and CUDA small groups merge all clusters of their particles.
      *
      *  @param system  a System with valid constraints and ConstraintForces
+     *  @throws OpenMMException where positions decide, and there is no Context of this System, or it has none
      */
     std::vector<ClusterInfo> getClusters(const OpenMM::System& system) const;
     /** Project the Context's positions onto the constraints, if they violate the tolerance, and place virtual sites.

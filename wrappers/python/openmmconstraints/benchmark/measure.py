@@ -25,6 +25,7 @@ from openmmconstraints.benchmark.start import relax, thermalize
 from openmmconstraints.benchmark.timing import Clock, Spread, ignore_forces, in_turn, without_forces
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
+from openmmconstraints.inspection.system import find_clusters
 
 FEWEST_TIMED = 500  # constraints that CCMA solves: OpenMM sets up fewer in no time
 RELAXATION = 50  # iterations
@@ -121,7 +122,7 @@ class Case:
         limit = self.setting.setup_limit
         if math.isinf(limit):
             return None
-        clusters = mc.ShakeIntegrator(0.001).getClusters(self.moved)
+        clusters = find_clusters(self.moved, mc.ShakeIntegrator(0.001), self.start.positions)
         triangles = sum(c.count for c in clusters if (c.constraints, c.particles) == (3, 3))  # SETTLE's
         if self.system.getNumConstraints() - 3 * triangles < FEWEST_TIMED:
             return None
@@ -150,7 +151,9 @@ class Case:
         integrator = mc.ShakeIntegrator(0.001)
         integrator.setSolver(getattr(mc.ConstraintIntegrator, solver))
         try:
-            return [(c.solver, c.count, c.constraints) for c in integrator.getClusters(self.moved)]
+            return [
+                (c.solver, c.count, c.constraints) for c in find_clusters(self.moved, integrator, self.start.positions)
+            ]
         except mm.OpenMMException:
             return None
 

@@ -111,13 +111,18 @@ def print_clusters(console: Console, system: mm.System, name: str, solver: str) 
     try:
         clusters = integrator.getClusters(system)
     except mm.OpenMMException as error:
-        raise UserError(f"the constraints of '{name}' cannot be used: {error}") from error
-    console.print(cluster_table(f"Clusters of constraints in {name} (solver: {solver})", clusters))
-    for cluster in clusters:
+        if not mc.Health(system, integrator=integrator).ok:
+            raise UserError(f"the constraints of '{name}' cannot be used: {error}") from error
+        clusters = None
+    if clusters is not None:
+        console.print(cluster_table(f"Clusters of constraints in {name} (solver: {solver})", clusters))
+    for cluster in clusters or ():
         if cluster.note:
             console.print(f"{cluster.constraints:,} constraints in a cluster: {cluster.note}", style="bold")
     console.print(f"particles:                {system.getNumParticles():,}")
     console.print(f"constraints:              {system.getNumConstraints():,} in the System")
+    if clusters is None:
+        console.print("degrees of freedom:       depend on the positions: see openmm-constraints check", soft_wrap=True)
+        return
     console.print(f"independent constraints:  {sum(c.count * c.constraints for c in clusters):,}")
-    at_least = "at least " if any(c.rigidBodies and c.equations for c in clusters) else ""  # positions decide
-    console.print(f"degrees of freedom:       {at_least}{count_degrees_of_freedom(system, clusters):,}")
+    console.print(f"degrees of freedom:       {count_degrees_of_freedom(system, clusters):,}")

@@ -30,7 +30,7 @@ from openmmconstraints.demo.table import print_table, write_markdown
 from openmmconstraints.inspection.bonds import BondMeter
 from openmmconstraints.inspection.errors import UserError
 from openmmconstraints.inspection.platforms import choose_platform
-from openmmconstraints.inspection.system import count_degrees_of_freedom
+from openmmconstraints.inspection.system import count_degrees_of_freedom, find_clusters
 from openmmconstraints.inspection.versions import openmm_version
 from openmmconstraints.terminal.options import check_tolerance
 from openmmconstraints.terminal.table import make_console
@@ -191,7 +191,7 @@ def _run_villin(
 ) -> None:
     """All integrators with one set of constraints, in turns."""
     start = equilibrate(villin, platform, properties, plan.equilibration)
-    clusters = mc.RattleIntegrator(STEP_SIZE).getClusters(villin.system)
+    clusters = find_clusters(villin.system, mc.RattleIntegrator(STEP_SIZE), start.positions)
     results.degrees_of_freedom[constraints] = count_degrees_of_freedom(villin.system, clusters)
     outcomes = [Outcome(constraints, candidate) for candidate in CANDIDATES]
     contexts = [

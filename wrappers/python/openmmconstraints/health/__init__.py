@@ -43,8 +43,8 @@ class Counts:
     recognizedBodies: int  #: rigid bodies that distances and angles hold
     joinedBodies: int  #: rigid bodies that constraints or other bodies join
     joints: int  #: particles that these share, once for each body beyond the first: a hinge has two
-    independent: int | None  #: how many degrees of freedom they remove; None: they cannot be used, or it is not known
-    redundant: int | None  #: how many follow from the others; None: they cannot be used
+    independent: int | None  #: how many degrees of freedom they remove; None: they cannot be used, or positions decide
+    redundant: int | None  #: how many follow from the others; None likewise
     removesCenterOfMass: bool
 
 
@@ -72,10 +72,10 @@ class Health:
         numbers of particles and constraints
     clusters : tuple of ClusterInfo, or None
         the clusters of constraints, as of ConstraintIntegrator.getClusters(), without constraints that were refused;
-        None if memory does not suffice for them
+        None if memory does not suffice for them, or if positions decide and none are given
     degreesOfFreedom : int or None
         3 per massive particle, less the independent constraints, less 3 with a CMMotionRemover; None if there are no
-        clusters, or if rigid bodies are joined in a loop and no positions are given
+        clusters
     vibrations : tuple of Vibration
         the fastest harmonic bonds and angles that no constraint holds
     recommendedTolerance : float
@@ -193,7 +193,9 @@ class Health:
         findings += check_tolerance(tolerance, self.precision, start)
         if clusters is not None:
             findings += check_step(integrator, vibrations, unseen)
-        self.clusters: tuple[ClusterInfo, ...] | None = clusters
+        self._needs_positions = clusters is not None and diagnosis.independent is None
+        known = None if self._needs_positions else clusters
+        self.clusters: tuple[ClusterInfo, ...] | None = known
         self.counts = Counts(
             particles=len(listing.masses),
             massive=len(massive),
@@ -203,12 +205,12 @@ class Health:
             recognizedBodies=sum(group.kind in RECOGNIZED for group in diagnosis.groups),
             joinedBodies=diagnosis.joined_bodies,
             joints=diagnosis.joints,
-            independent=None if clusters is None else diagnosis.independent,
-            redundant=None if clusters is None else diagnosis.redundant,
+            independent=None if known is None else diagnosis.independent,
+            redundant=None if known is None else diagnosis.redundant,
             removesCenterOfMass=any(isinstance(force, mm.CMMotionRemover) for force in system.getForces()),
         )
         self.degreesOfFreedom: int | None = None
-        if clusters is not None and diagnosis.independent is not None:
+        if known is not None and diagnosis.independent is not None:
             self.degreesOfFreedom = 3 * len(massive) - diagnosis.independent - 3 * self.counts.removesCenterOfMass
         self.findings: tuple[Finding, ...] = worst_first(_without_repeats(findings))
 

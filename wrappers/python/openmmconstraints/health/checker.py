@@ -59,7 +59,7 @@ class Diagnosis:
 
     findings: tuple[Finding, ...]
     clusters: tuple[ClusterInfo, ...] | None  #: None: memory did not suffice
-    independent: int | None  #: None: bodies are joined in a loop, and there are no positions
+    independent: int | None  #: None: it depends on positions, and there are none
     groups: tuple[Group, ...]
     values: np.ndarray  #: [constraints] at the start, as the two that follow; empty without one
     targets: np.ndarray

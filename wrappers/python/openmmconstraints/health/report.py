@@ -104,8 +104,8 @@ def numbers(health: Health) -> list[tuple[str, str]]:
         removed = " - 3 (CMMotionRemover)" if counts.removesCenterOfMass else ""
         how = f"3 x {counts.massive:,} - {counts.independent:,}{removed}"
         rows.append(("degrees of freedom", f"{health.degreesOfFreedom:,} = {how}"))
-    elif health.clusters is not None:
-        rows.append(("degrees of freedom", "depend on the positions of the joined rigid bodies, which were not given"))
+    elif health._needs_positions:
+        rows.append(("degrees of freedom", "depend on the positions, which were not given"))
     if health.placement is not None and health.placement.shift is not None:
         rows.append(("projection", f"moves no particle by more than {health.placement.shift:.2g} nm"))
     if health.placement is not None and health.placement.steps:
