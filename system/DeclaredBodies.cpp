@@ -3,6 +3,7 @@
 #include "DeclaredBodies.h"
 #include "ConstraintErrors.h"
 #include "MergedBodies.h"
+#include "SharedParticles.h"
 #include "SystemChecks.h"
 #include "openmmconstraints/ConstraintForce.h"
 #include <numeric>
@@ -19,12 +20,33 @@ ConstraintProblem problemWith(const CollectedBody& body, const char* kind, const
     return {kind, {}, body.particles, value, bound, nameOf(body) + ": " + why, remedy};
 }
 
-/** "particle 3 (ALA1:N) and particle 5 (ALA1:CA)" */
+/** "particle 3 (ALA1:N) and particle 5 (ALA1:CA)"; long lists are cut */
 std::string listed(const ConstraintSet& set, const std::vector<int>& particles) {
+    constexpr std::size_t most = 12;
     std::string text;
-    for (std::size_t i = 0; i < particles.size(); i++)
+    for (std::size_t i = 0; i < std::min(most, particles.size()); i++)
         text += (i == 0 ? "" : i + 1 == particles.size() ? " and " : ", ") + describeParticle(set, particles[i]);
-    return text;
+    return text + (particles.size() > most ? " and " + std::to_string(particles.size() - most) + " more" : "");
+}
+
+/** Leave out bodies that are there already: with these particles, and this shape. */
+void dropRepeated(std::vector<CollectedBody>& bodies, const ConstraintSet& set, double tolerance,
+                  const ProblemReport& report) {
+    std::map<std::vector<int>, std::size_t> known; // by particles
+    std::vector<CollectedBody> kept;
+    for (CollectedBody& body : bodies) {
+        std::vector<int> particles = body.particles;
+        std::sort(particles.begin(), particles.end());
+        const auto [at, isNew] = known.emplace(std::move(particles), kept.size());
+        if (!isNew && !SharedParticles(kept[at->second], body).findDisagreement(set, tolerance))
+            report(problemWith(body, "particles",
+                               "its particles are those of " + nameOf(kept[at->second]) + ": " +
+                                   listed(set, body.particles) + ".",
+                               "Add each body once."));
+        else
+            kept.push_back(std::move(body));
+    }
+    bodies.swap(kept);
 }
 
 } // namespace
@@ -107,8 +129,10 @@ std::vector<CollectedBody> collectDeclaredBodies(const System& system, const Con
             bodies.push_back(std::move(body));
         }
     }
-    if (bodies.size() > 1)
+    if (bodies.size() > 1) {
+        dropRepeated(bodies, set, tolerance, report);
         mergeBodies(bodies, set, tolerance, report);
+    }
     return bodies;
 }
 

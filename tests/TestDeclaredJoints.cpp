@@ -269,6 +269,23 @@ TEST(DeclaredJoints, ABodyThatContradictsMergedOnesIsRefusedByName) {
                "index 0), which has both"});
 }
 
+TEST(DeclaredJoints, TheSameBodyTwiceIsRefusedByName) {
+    for (const std::vector<int>& particles : {std::vector<int>{0, 1, 2, 3}, {4, 5}, {5}}) {
+        SharedBodies sample;
+        sample.addBody(particles);
+        sample.addBody({1, 2, 3});
+        sample.addBody({particles.rbegin(), particles.rend()});
+        const ConstraintSet set = sample.collect();
+        ASSERT_EQ(sample.problems.size(), 1u);
+        EXPECT_EQ(sample.problems[0].kind, "particles");
+        EXPECT_EQ(sample.problems[0].particles, std::vector<int>(particles.rbegin(), particles.rend()));
+        expectAll(sample.problems[0].message,
+                  {"rigid body 2 of the ConstraintForce with index 0: its particles are those of rigid body 0 of the "
+                   "ConstraintForce with index 0: particle " +
+                   std::to_string(particles.back())});
+    }
+}
+
 TEST(DeclaredJoints, ParticlesOfTwoBodiesAtOnePlaceAreRefusedByName) {
     SharedBodies sample;
     sample.addBody({0, 1, 2, 3});

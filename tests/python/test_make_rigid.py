@@ -459,3 +459,28 @@ def test_positions_that_do_not_fit(model):
     with pytest.raises(ValueError, match="the position of particle 2"):
         mc.makeRigid(system, [[0, 1, 2]], x)
     mc.makeRigid(system, [[0, 1, 3]], x)
+
+
+def test_groups_that_overlap_are_merged_and_the_summary_says_which(model):
+    """Those that are equal, or one in another, whatever their size; beside them is a hinge."""
+    first, second = model.atoms[0], model.atoms[1]
+    pair = second[:2]
+    groups = [first, pair, second[3:6], first + second[:1], pair, pair[::-1], second[4:6]]
+    system = make_system(model)
+    made = mc.makeRigid(system, groups, model.x)
+    assert sorted(made.merged) == [(0, 3), (1, 4, 5), (2, 6)]
+    assert made.bodies == 3
+    for numbers in ("[0 and 3]", "[1, 4 and 5]", "[2 and 6]"):
+        assert numbers in str(made)
+    assert "merged groups that overlap" in str(made)
+    run(system, model.x)
+    assert mc.makeRigid(make_system(model), [first, second], model.x).merged == ()
+
+
+def test_a_body_that_is_there_already_is_refused_by_name(model):
+    system = make_system(model)
+    for _ in range(2):
+        made = mc.makeRigid(system, [model.atoms[0][:4]], model.x)
+    index = [force.getName() for force in system.getForces()].index(made.force.getName())
+    with pytest.raises(mm.OpenMMException, match=f"its particles are those of rigid body 0 .* index {index}"):
+        mm.Context(system, mc.RattleIntegrator(0.001), mm.Platform.getPlatform("Reference"))

@@ -29,6 +29,9 @@ Group = Iterable[Atoms] | app.topology.Residue | app.topology.Chain
 #: By which a body's shape may differ from a constraint of its atoms (docs/guide/rigid-bodies.md).
 LARGEST_DEVIATION = 0.02
 
+#: Bodies whose groups a summary lists.
+MOST_NAMED = 3
+
 
 @dataclass(frozen=True, repr=False)
 class Rigid:
@@ -42,12 +45,15 @@ class Rigid:
     zeroed: int = 0  #: how many 1-4 interactions of NonbondedForces are zero now
     constraints: int = 0  #: how many System constraints are gone, because their lengths are not those of the body
     untreated: tuple[str, ...] = ()  #: names of Forces that may have terms within bodies, and were left as they are
+    merged: tuple[tuple[int, ...], ...] = ()  #: numbers of the groups that became one body, by body
 
     def __repr__(self) -> str:
         return f"Rigid({self})"
 
     def __str__(self) -> str:
         parts = [f"made {count_of(self.bodies, 'rigid body', 'rigid bodies')} of {count_of(self.atoms, 'atom')}"]
+        if self.merged:
+            parts.append(f"merged groups that overlap: {self._list_merged()}")
         if self.removed:
             terms = ", ".join(f"{number:,} of {name}" for name, number in self.removed.items())
             parts.append(f"removed terms within them: {terms}")
@@ -60,6 +66,12 @@ class Rigid:
         if self.untreated:
             parts.append(f"left as they are, though they may act within bodies: {', '.join(self.untreated)}")
         return "; ".join(parts)
+
+    def _list_merged(self) -> str:
+        """0 and 2; 1, 3 and 4"""
+        named = [", ".join(map(str, numbers[:-1])) + f" and {numbers[-1]}" for numbers in self.merged[:MOST_NAMED]]
+        further = len(self.merged) - len(named)
+        return ", ".join(f"[{names}]" for names in named) + (f" and {further:,} more" if further else "")
 
 
 def makeRigid(
@@ -82,8 +94,9 @@ def makeRigid(
     global parameter stay. References to Forces stay valid, and so do the indices of Forces.
 
     Constraints of the System within a body are held by it if they agree with its shape within 2 %; others are removed.
-    Groups may share atoms: one is a ball joint, two are a hinge, three that are not on a line make one body. Virtual
-    sites follow the atoms that define them, and are left out.
+    Groups may share atoms: one is a ball joint, two are a hinge, three that are not on a line make one body. A group is
+    also one with another that contains it. `merged` tells which. Virtual sites follow the atoms that define them, and
+    are left out.
 
     Call it when all Forces have been added and before a Context is created.
 
@@ -129,7 +142,7 @@ def makeRigid(
     lost = in_bodies[~np.all(np.isfinite(x[in_bodies]), axis=1)]
     if len(lost):
         raise ValueError(f"makeRigid: the position of particle {lost[0]} is {x[lost[0]]} nm, which is not finite.")
-    bodies = _merged(bodies, x)
+    bodies, merged = _merged(bodies, x)
     shapes, is_wrapped = whole_shapes(system, bodies, x, vectors)
     if excludePairs:
         require_excludable(system, shapes, vectors)
@@ -157,7 +170,7 @@ def makeRigid(
     constraints = _remove_contradictory(system, bodies, shapes, bodies_of)
     system.addForce(result)
     keep_system(result, system)
-    return Rigid(result, len(bodies), len(in_bodies), dict(removed), excluded, zeroed, constraints, untreated)
+    return Rigid(result, len(bodies), len(in_bodies), dict(removed), excluded, zeroed, constraints, untreated, merged)
 
 
 def _as_groups(groups: Iterable[Group]) -> list[list[Atoms]]:
@@ -199,25 +212,35 @@ def _members(system: mm.System, group: list[Atoms], count: int) -> list[int]:
     return members
 
 
-def _merged(groups: list[list[int]], x: np.ndarray) -> list[list[int]]:
-    """Groups that share three atoms which are not on a line are one body."""
+def _merged(groups: list[list[int]], x: np.ndarray) -> tuple[list[list[int]], tuple[tuple[int, ...], ...]]:
+    """Groups that share three atoms which are not on a line, or all atoms of one of them, are one body.
+
+    Returns
+    -------
+    the bodies, and the numbers of the groups of each that has several
+    """
     merged: dict[int, set[int]] = {}
+    numbers: dict[int, list[int]] = {}  # of the groups in each of these
     having: dict[int, set[int]] = {}  # of an atom: which of these have it
     for number, group in enumerate(groups):
-        grown = set(group)
+        grown, own = set(group), [number]
         while (other := _fixed_to(grown, merged, having, x)) is not None:
             for p in merged[other]:
                 having[p].discard(other)
             grown |= merged.pop(other)
-        merged[number] = grown
+            own += numbers.pop(other)
+        merged[number], numbers[number] = grown, own
         for p in grown:
             having.setdefault(p, set()).add(number)
-    return [sorted(atoms) for atoms in merged.values()]
+    several = tuple(tuple(sorted(own)) for own in numbers.values() if len(own) > 1)
+    return [sorted(atoms) for atoms in merged.values()], several
 
 
 def _fixed_to(group: set[int], merged: dict[int, set[int]], having: dict[int, set[int]], x: np.ndarray) -> int | None:
     shared = Counter(other for p in group for other in having.get(p, ()))
     for other, number in shared.items():
+        if number == min(len(group), len(merged[other])):
+            return other
         common = x[sorted(group & merged[other])] if number > 2 else x[:0]
         if len(common) > 2 and np.linalg.matrix_rank(common[1:] - common[0], tol=1e-3) > 1:
             return other
