@@ -426,3 +426,31 @@ def test_a_hundred_thousand_atoms():
     system = system_of(topology)
     made = mc.constrain(system, topology, "covalent", lengths="positions", positions=x)
     assert (made.waters, made.bonds, made.angles) == (33_000, 66_000, 33_000)
+
+
+def test_lengths_far_from_the_positions_are_warned_of_once():
+    """With the worst of them; without positions there is nothing to compare."""
+    topology = topology_of("OHHOHHCH", [(0, 1), (0, 2), (3, 4), (3, 5), (6, 7)])
+    x = np.concatenate([water(length=0.11), water([1, 0, 0], 0.1), [[2, 0, 0], [2, 0, 0.12]]])
+    table = {**WATER, ("C", "H"): 0.1}
+    with pytest.warns(UserWarning, match="4 lengths of 7 differ by more than 10 %") as caught:
+        made = mc.constrain(system_of(topology), topology, lengths=table, positions=x)
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert "The worst: A:MOL1:C6 - A:MOL1:H7 (particles 6-7) would be 0.1 nm from each other, and are 0.12 nm" in text
+    assert caught[0].filename == __file__
+    assert made.bonds == 5
+
+
+@pytest.mark.filterwarnings("error")
+def test_lengths_near_the_positions_are_not():
+    topology = topology_of("OHHCH", [(0, 1), (0, 2), (3, 4)])
+    x = np.concatenate([water(length=0.1), [[2, 0, 0], [2, 0, 0.115]]])
+    for lengths in ({**WATER, ("C", "H"): 0.109}, lambda *atoms: 0.109 if len(atoms) == 2 else 0.16):
+        mc.constrain(system_of(topology), topology, lengths=lengths, positions=x)
+    system = system_of(topology)
+    force = mc.ConstraintForce()
+    force.addDistance(3, 4, 0.115, rate=0.1)  # it keeps what it has
+    system.addForce(force)
+    mc.constrain(system, topology, lengths={**WATER, ("C", "H"): 0.3}, positions=x)
+    mc.constrain(system_of(topology), topology, lengths={**WATER, ("C", "H"): 0.3})

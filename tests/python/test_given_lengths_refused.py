@@ -127,3 +127,31 @@ def test_waters_across_a_box_that_the_system_does_not_have():
         mc.constrain(system_of(topology), topology, "covalent", lengths="positions", positions=x)
     system = system_of(topology, 2 * np.eye(3))
     assert mc.constrain(system, topology, "covalent", lengths="positions", positions=x).waters == 2
+
+
+METHANE = 0.109 / np.sqrt(3) * np.array([[0, 0, 0], [1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+FOUR = [(0, 1), (0, 2), (0, 3), (0, 4)]
+
+
+@pytest.mark.parametrize("length", [0.3, 0.04, 0.109 * 1.51, 0.109 / 1.51])
+@pytest.mark.parametrize("as_function", [False, True])
+def test_lengths_that_cannot_be_those_of_the_positions(length, as_function):
+    topology = topology_of("CHHHH", FOUR)
+    system = system_of(topology)
+    before = mm.XmlSerializer.serialize(system)
+    lengths = (lambda *atoms: length) if as_function else {("C", "H"): length}
+    with pytest.raises(
+        ValueError, match=rf"A:MOL1:C0 - A:MOL1:H\d .* would be {length:.4g} nm .* are 0\.109 nm at the"
+    ):
+        mc.constrain(system, topology, lengths=lengths, positions=METHANE)
+    assert mm.XmlSerializer.serialize(system) == before
+
+
+def test_the_ends_of_an_angle_that_cannot_be_those_of_the_positions():
+    topology = topology_of("OHH", [(0, 1), (0, 2)])
+    table = {("O", "H"): 0.09572, ("H", "O", "H"): 40 * unit.degrees}
+    with pytest.raises(ValueError, match=r"the ends of A:MOL1:H1 - A:MOL1:O0 - A:MOL1:H2 .* would be 0\.06548 nm"):
+        mc.constrain(system_of(topology), topology, lengths=table, positions=water())
+    at_one_place = [[0, 0, 0], [0.0957, 0, 0], [0.0957, 0, 0]]
+    with pytest.raises(ValueError, match=r"factor of 1\.5"):
+        mc.constrain(system_of(topology), topology, lengths=WATER, positions=at_one_place)

@@ -92,9 +92,10 @@ def constrain(
     - a function: of two atoms of the Topology it returns the length of their bond, of three, where angles or rigid
       waters are to be held, the distance of the ends or the angle as a Quantity.
 
-    Plain numbers are nm. Distances are those of nearest images if any Force of the System is periodic. Pairs that the
-    System constrains already keep their lengths, which may differ from new ones by 0.1 %, and from distances at the
-    positions by 2 %. Virtual sites and massless atoms are left out: call `freeze()` afterwards.
+    Lengths of a table or a function that differ from distances at `positions`, if these are given, by more than 10 %
+    are warned of. Plain numbers are nm. Distances are those of nearest images if any Force of the System is periodic.
+    Pairs that the System constrains already keep their lengths, which may differ from new ones by 0.1 %, and from
+    distances at the positions by 2 %. Virtual sites and massless atoms are left out: call `freeze()` afterwards.
 
     >>> print(mc.constrain(system, topology, "hydrogens", lengths="positions", positions=x))  # doctest: +SKIP
     constrained 12 bonds and 0 angles
@@ -115,7 +116,7 @@ def constrain(
     lengths : "positions", dict or function, optional
         the lengths; None: those of the force field
     positions : openmm.State, array of shape (numParticles, 3) (nm) or Quantity, optional
-        of all particles; needed to find bonds, and for `lengths="positions"`
+        of all particles; needed to find bonds, and for `lengths="positions"`; other lengths are compared with them
 
     Returns
     -------
@@ -130,8 +131,8 @@ def constrain(
     TypeError
         if `lengths` or one of them is no length
     ValueError
-        if the topology is not the System's, or there is no length or angle for some atoms, or one that cannot be; the
-        message names the atoms
+        if the topology is not the System's, or there is no length or angle for some atoms, or one that cannot be, or is
+        longer or shorter than at `positions` by a factor of more than 1.5; the message names the atoms
     """
     for name, value, options in (("bonds", bonds, (*WHICH, *COVALENT)), ("angles", angles, WHICH)):
         if value is not None and value not in options:

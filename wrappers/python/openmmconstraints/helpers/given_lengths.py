@@ -15,7 +15,7 @@ from openmmconstraints.helpers.chosen import choose
 from openmmconstraints.helpers.constrained import Constrained
 from openmmconstraints.helpers.covalent import IONS, covalent_bonds, is_hydrogen
 from openmmconstraints.helpers.force_field import Terms, Which
-from openmmconstraints.helpers.lengths import Lengths, source_of
+from openmmconstraints.helpers.lengths import FromPositions, Lengths, source_of
 from openmmconstraints.helpers.move_constraints import moveConstraints
 from openmmconstraints.helpers.new_constraints import NewConstraints
 from openmmconstraints.helpers.pairs import Pair, describe
@@ -41,7 +41,8 @@ def hold_lengths(
     if positions is not None:
         x, vectors = positions_of(system, positions, "constrain")
         vectors = vectors if listing.periodic_system else None
-    source = source_of(lengths, atoms, x, vectors)
+    at = None if x is None else FromPositions(atoms, x, vectors)
+    source = source_of(lengths, atoms, at)
     is_covalent = bonds in COVALENT
     known = _bonds_by_distance(atoms, listing, x, vectors) if is_covalent else list(dict.fromkeys(terms.bonds))
     waters = (() if is_covalent else terms.waters) if rigid_water else None
@@ -52,7 +53,7 @@ def hold_lengths(
     unbound = [a for a in atoms if bonds is not None and is_hydrogen(a.element) and a.index not in has_bond]
     if is_covalent and unbound and topology.getPeriodicBoxVectors() is not None and not listing.periodic_system:
         raise ValueError(_no_box(atoms, unbound))
-    new = NewConstraints(terms, listing, chosen, source)
+    new = NewConstraints(terms, listing, chosen, source, at)
     terms.replace()
     force = moveConstraints(system, topology)
     if is_covalent and force is not None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 from openmm import app, unit
 
 from openmmconstraints._quantities import to_number
+from openmmconstraints.helpers.counts import count_of
 from openmmconstraints.helpers.covalent import radius_of, require_finite
 from openmmconstraints.helpers.pairs import Pair, Triple, describe, pair_of, third_side
 from openmmconstraints.inspection.bonds import minimum_image
@@ -24,9 +26,14 @@ Lengths = Literal["positions"] | Mapping[Key, Any] | Callable[..., Any]
 #: molecule is broken. Atoms that stand for beads, as alpha carbons do, are up to three times as far from each other.
 PLAUSIBLE = 5
 
+#: A length that differs from the distance at the positions by more than this, relative, is warned of.
+UNUSUAL = 0.1
+#: One that is longer, or shorter, than that by more than this factor is refused.
+WRONG = 1.5
+
 
 def source_of(
-    lengths: Lengths, atoms: Sequence[app.topology.Atom], x: np.ndarray | None, vectors: np.ndarray | None
+    lengths: Lengths, atoms: Sequence[app.topology.Atom], positions: FromPositions | None
 ) -> FromPositions | FromTable | FromFunction:
     """
     Raises
@@ -35,9 +42,9 @@ def source_of(
         if `lengths` is nothing that gives lengths, or positions are missing
     """
     if isinstance(lengths, str) and lengths == "positions":
-        if x is None:
+        if positions is None:
             raise ValueError('constrain: lengths="positions" needs positions=, those of all particles.')
-        return FromPositions(atoms, x, vectors)
+        return positions
     if isinstance(lengths, Mapping):
         return FromTable(atoms, lengths)
     if callable(lengths):
@@ -152,6 +159,47 @@ def require_plausible(atoms: Sequence[app.topology.Atom], pair: Pair, length: fl
         f"constrain: {length:.4g} nm cannot be the length of the bond {describe(atoms, *pair)}, whose covalent radii "
         f"add up to {sum(radii):.3g} nm. Plain numbers are nm. Where a molecule crosses the periodic box, the System "
         "has to be periodic (System.usesPeriodicBoundaryConditions())."
+    )
+
+
+def require_close(
+    atoms: Sequence[app.topology.Atom], groups: Sequence[tuple[int, ...]], lengths: Sequence[float], at: FromPositions
+) -> None:
+    """Compare lengths of bonds and distances of the ends of angles with those at the positions; warn of `UNUSUAL` ones.
+
+    Parameters
+    ----------
+    groups : pairs, then triples
+    lengths : nm, of these
+
+    Raises
+    ------
+    ValueError
+        if one is `WRONG`
+    """
+    actual = [*at.bonds([g for g in groups if len(g) == 2]), *at.angles([g for g in groups if len(g) == 3], {})]
+    far = [k for k, (given, now) in enumerate(zip(lengths, actual, strict=True)) if abs(given - now) > UNUSUAL * now]
+    if not far:
+        return
+
+    def ratio(k: int) -> float:
+        return max(lengths[k], actual[k]) / min(lengths[k], actual[k]) if actual[k] > 0 else math.inf
+
+    worst = max(far, key=ratio)
+    what = "the ends of " if len(groups[worst]) == 3 else ""
+    pair = (
+        f"{what}{describe(atoms, *groups[worst])} would be {lengths[worst]:.4g} nm from each other, and are "
+        f"{actual[worst]:.4g} nm at the positions"
+    )
+    if ratio(worst) > WRONG:
+        raise ValueError(
+            f"constrain: {pair}, more than a factor of {WRONG}. Plain numbers are nm. Correct the "
+            "length, or the positions."
+        )
+    warnings.warn(
+        f"constrain: {count_of(len(far), 'length')} of {len(groups):,} differ by more than {100 * UNUSUAL:.0f} % from "
+        f"the distances at the positions. The worst: {pair}.",
+        stacklevel=6,
     )
 
 

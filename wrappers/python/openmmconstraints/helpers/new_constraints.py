@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from openmmconstraints.helpers.chosen import Chosen
 from openmmconstraints.helpers.force_field import Terms
@@ -14,6 +15,7 @@ from openmmconstraints.helpers.lengths import (
     FromPositions,
     FromTable,
     end_distance,
+    require_close,
     require_plausible,
     require_triangle,
 )
@@ -26,7 +28,12 @@ class NewConstraints:
     """Chosen bonds and angles with their lengths. Nothing is changed before `terms.replace()`."""
 
     def __init__(
-        self, terms: Terms, listing: Listing, chosen: Chosen, source: FromPositions | FromTable | FromFunction
+        self,
+        terms: Terms,
+        listing: Listing,
+        chosen: Chosen,
+        source: FromPositions | FromTable | FromFunction,
+        positions: FromPositions | None,
     ) -> None:
         self.terms, self.source = terms, source
         self.bonds = self.angles = self.kept = 0
@@ -48,11 +55,23 @@ class NewConstraints:
         for pair, length in lengths.items():
             self._hold_bond(pair, length)
         distances = dict(zip(chosen.triples, source.angles(chosen.triples, terms.held), strict=True))
+        if positions is not None and source is not positions:
+            self._require_close({**lengths, **distances}, positions)
         ends = _average(distances, [(i, o, j) for o, (i, j) in waters.items()])
         for triple, distance in distances.items():
             self._hold_angle(triple, distance)
         if waters:
             self.shape = bond, ends
+
+    def _require_close(self, lengths: Mapping[tuple[int, ...], float], positions: FromPositions) -> None:
+        """What moves keeps its length, whatever is given here."""
+        chosen = {group: length for group, length in lengths.items() if not self._is_moving(group)}
+        require_close(self.terms.atoms, list(chosen), list(chosen.values()), positions)
+
+    def _is_moving(self, group: tuple[int, ...]) -> bool:
+        if any(pair_of(i, j) in self.moving for i, j in combinations(group, 2)):
+            return True
+        return len(group) == 3 and self.held_angles.get((pair_of(group[0], group[2]), group[1])) == math.inf
 
     def _averaged(self, waters: Mapping[int, Pair]) -> dict[int, Pair]:
         """Waters that nothing holds yet. By positions, which may be rounded, each would have a shape of its own."""
