@@ -125,7 +125,7 @@ bool leaveOutWound(const ConstraintSet& set, const std::vector<CollectedBody>& b
 } // namespace
 
 bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, double tolerance, const Box& box,
-                     const ProblemReport& report) {
+                     const MeasuredPositions& measured, const ProblemReport& report) {
     std::vector<char> mayReplace;
     for (const Constraint& c : set.constraints)
         mayReplace.push_back(c.isFixed() && !set.isIgnored(c));
@@ -138,6 +138,7 @@ bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, dou
         braced.clear();
         found = findRigidSets(set, tolerance, mayReplace, &braced);
     }
+    const std::vector<RigidSet> found = findRigidSets(set, tolerance, mayReplace, measured, &braced);
     for (int k : braced)
         set.constraints[k].isBraced = true;
     if (found.empty())

@@ -276,6 +276,39 @@ static void checkBonds(const System& system, const ProblemReport& report) {
     }
 }
 
+/** Where the lengths of all Forces were measured. The first position of each Force that cannot be is reported. */
+static MeasuredPositions findMeasuredPositions(const System& system, const ProblemReport& report) {
+    MeasuredPositions measured;
+    for (int f = 0; f < system.getNumForces(); f++) {
+        const auto* force = dynamic_cast<const ConstraintForce*>(&system.getForce(f));
+        if (force == nullptr)
+            continue;
+        std::vector<int> particles;
+        std::vector<Vec3> positions;
+        force->getReferencePositions(particles, positions);
+        for (std::size_t i = 0; i < particles.size(); i++) {
+            const int p = particles[i];
+            const Vec3& x = positions[i];
+            if (p >= 0 && p < system.getNumParticles() && std::isfinite(x[0] + x[1] + x[2])) {
+                measured.emplace(p, Real3{x[0], x[1], x[2]});
+                continue;
+            }
+            report({"particles",
+                    {},
+                    {p},
+                    ConstraintProblem::none,
+                    ConstraintProblem::none,
+                    "setReferencePositions: the ConstraintForce with index " + std::to_string(f) +
+                        " has a position of particle " + std::to_string(p) +
+                        ", which is not finite, or the System has no such particle: it has particles 0 to " +
+                        std::to_string(system.getNumParticles() - 1) + ".",
+                    "Give finite positions (nm) of this System's particles."});
+            break;
+        }
+    }
+    return measured;
+}
+
 /** Interpolates targets of a Force's constraints with Context parameters. */
 class Interpolations {
 public:
@@ -394,7 +427,7 @@ ConstraintSet collectConstraints(const System& system, double tolerance, const P
     }
     std::vector<CollectedBody> bodies = collectDeclaredBodies(system, set, tolerance, report);
     absorbConstraints(set, bodies, tolerance, report); // first: lengths in a body may be rounded, and join nothing
-    if (recognizeBodies(bodies, set, tolerance, box, report))
+    if (recognizeBodies(bodies, set, tolerance, box, findMeasuredPositions(system, report), report))
         absorbConstraints(set, bodies, tolerance, report);
     splitLinearAngles(set);
     addRigidBodies(bodies, set, box, report);

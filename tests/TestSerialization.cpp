@@ -55,6 +55,12 @@ static ConstraintForce someForce(bool withStartTimes = false) {
 static void expectEqual(const ConstraintForce& a, const ConstraintForce& b) {
     EXPECT_EQ(a.getParticleNames(), b.getParticleNames());
     EXPECT_EQ(a.getBonds(), b.getBonds());
+    std::vector<int> particlesA, particlesB;
+    std::vector<Vec3> positionsA, positionsB;
+    a.getReferencePositions(particlesA, positionsA);
+    b.getReferencePositions(particlesB, positionsB);
+    EXPECT_EQ(particlesA, particlesB);
+    EXPECT_EQ(positionsA, positionsB); // every bit
     EXPECT_EQ(a.getForceGroup(), b.getForceGroup());
     EXPECT_EQ(a.getName(), b.getName());
     EXPECT_EQ(a.usesPeriodicBoundaryConditions(), b.usesPeriodicBoundaryConditions());
@@ -146,6 +152,14 @@ TEST(Serialization, KeepsNamesOfParticlesWhateverTheyHold) {
         expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(xml)));
         expectEqual(force, ConstraintForce(force));
     }
+}
+
+TEST(Serialization, KeepsReferencePositions) {
+    ConstraintForce force = someForce();
+    EXPECT_EQ(toXml<Force>(force, "Force").find("ReferencePositions"), std::string::npos); // for earlier releases
+    force.setReferencePositions({7, 2}, {Vec3(1.0 / 3, -1e-7 / 7, 0), Vec3(1e3 / 7, 2, 0.1)});
+    expectEqual(force, dynamic_cast<ConstraintForce&>(*fromXml<Force>(toXml<Force>(force, "Force"))));
+    expectEqual(force, ConstraintForce(force));
 }
 
 TEST(Serialization, KeepsBonds) {

@@ -146,8 +146,8 @@ FAULTS = (
         "end-images",
         "ends of an angle have the minimum image, instead of its bonds",
         "wrappers/python/openmmconstraints/helpers/lengths.py",
-        "self._between(centre, i) - self._between(centre, j)",
-        "self._between(i, j)",
+        "self.between(centre, i) - self.between(centre, j)",
+        "self.between(i, j)",
     ),
     # ---- platforms ---------------------------------------------------------------------------------------------------
     Fault(

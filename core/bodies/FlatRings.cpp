@@ -63,8 +63,9 @@ private:
 /** Rings by depth first, each once: from its smallest node, to the smaller of its neighbours first. */
 class RingSearch {
 public:
-    RingSearch(const Hinges& hinges, int numNodes)
-        : hinges(hinges), isOn(numNodes), effortLeft(200'000 + 500LL * numNodes) {
+    RingSearch(const Hinges& hinges, int numNodes, double tolerance)
+        : hinges(hinges), rounding(std::max(0.02, 10 * tolerance)), isOn(numNodes),
+          effortLeft(200'000 + 500LL * numNodes) {
     }
     /** visit(nodes of a ring in turn, what it turns by at each) */
     template <class Visit>
@@ -80,7 +81,6 @@ public:
     }
 
 private:
-    static constexpr double rounding = 0.02; // rad: the fit judges
     template <class Visit>
     void step(int node, double turned, Visit visit) {
         ring.push_back(node);
@@ -109,6 +109,7 @@ private:
         ring.pop_back();
     }
     const Hinges& hinges;
+    const double rounding; // rad: the fit judges
     std::vector<char> isOn;
     std::vector<int> ring;
     std::vector<double> turns; // at the second node, the third and so on, and at the first
@@ -120,7 +121,8 @@ private:
 std::vector<PlacedNodes> findFlatRings(const LengthGraph& graph, const RigidPieces& pieces, double tolerance) {
     std::vector<PlacedNodes> rings;
     const Hinges hinges(graph, pieces);
-    RingSearch(hinges, graph.size()).run([&](const std::vector<int>& nodes, const std::vector<double>& turns) {
+    RingSearch search(hinges, graph.size(), tolerance);
+    search.run([&](const std::vector<int>& nodes, const std::vector<double>& turns) {
         const int n = (int) nodes.size();
         if (n < 4 || pieces.haveTogether(nodes))
             return;

@@ -83,11 +83,12 @@ bool isNearlyFlat(const LengthGraph& graph, const PlacedNodes& piece, double tol
 }
 
 /** Pieces whose shapes meet all lengths within a tolerance.
- *  @param known   that are there already
- *  @param effort  as RigidPieces::growFromTetrahedra() */
+ *  @param known         that are there already
+ *  @param straightness  tolerance of lines
+ *  @param effort        as RigidPieces::growFromTetrahedra() */
 std::vector<PlacedNodes> search(const LengthGraph& given, const std::vector<PlacedNodes>& known, double tolerance,
-                                double effort) {
-    const std::vector<PlacedNodes> lines = findLines(given, tolerance);
+                                double straightness, double effort) {
+    const std::vector<PlacedNodes> lines = findLines(given, straightness);
     const LengthGraph graph = lines.empty() ? given : completeLines(given, lines);
     RigidPieces pieces(graph, lines, tolerance);
     for (const PlacedNodes& piece : known)
@@ -111,19 +112,22 @@ std::vector<PlacedNodes> search(const LengthGraph& given, const std::vector<Plac
 
 } // namespace
 
-std::vector<FoundPiece> findPieces(const LengthGraph& graph, double tolerance) {
+std::vector<FoundPiece> findPieces(const LengthGraph& graph, double tolerance, double bend) {
     constexpr double rounding = 1e-9; // of lengths that were computed
-    std::vector<PlacedNodes> exact = search(graph, {}, std::min(rounding, tolerance), 0.1);
+    const double least = std::min(rounding, tolerance);
+    std::vector<PlacedNodes> exact = search(graph, {}, least, least, 0.1);
     const auto isRegular = [](const PlacedNodes& piece) { return piece.dimension == 3 && piece.size() == 4; };
     exact.erase(std::remove_if(exact.begin(), exact.end(), isRegular), exact.end());
     std::vector<PlacedNodes> known;
     for (PlacedNodes& piece : exact) {
         piece.isRounded = false;
-        if (piece.dimension < 3 || !isNearlyFlat(graph, piece, tolerance))
+        // What may be not quite flat is found as a whole, in the second search.
+        const bool isFlat = piece.dimension == 2 && bend > tolerance;
+        if (!isFlat && (piece.dimension < 3 || !isNearlyFlat(graph, piece, tolerance)))
             known.push_back(piece);
     }
     std::vector<FoundPiece> found;
-    for (PlacedNodes& piece : search(graph, known, tolerance, 1)) {
+    for (PlacedNodes& piece : search(graph, known, bend, tolerance, 1)) {
         std::vector<PlacedNodes> parts;
         for (const PlacedNodes& part : exact)
             if (piece.isRounded &&

@@ -16,8 +16,9 @@ struct FoundPiece {
 /** Find rigid parts, first those that are so if all lengths are exact, then what grows from these, or begins beside
  *  them, if lengths are rounded. A tetrahedron that is a little higher than a plane is just that in the first search;
  *  in the second it is flat.
- *  @param tolerance  relative difference of rounded lengths */
-std::vector<FoundPiece> findPieces(const LengthGraph& graph, double tolerance);
+ *  @param tolerance  relative difference of rounded lengths
+ *  @param bend       the same for what is found flat, and is not linear, at least the tolerance */
+std::vector<FoundPiece> findPieces(const LengthGraph& graph, double tolerance, double bend);
 
 } // namespace ConstraintPlugin
 

@@ -4,13 +4,21 @@
 #include "BracedBodies.h"
 #include "PieceSearch.h"
 #include "RankAnalysis.h"
+#include "SymmetricEigen.h"
 #include "Tetrahedron.h"
 #include "coordinates.h"
+#include <numeric>
 #include <set>
 
 namespace ConstraintPlugin {
 
 namespace {
+
+/** @param tolerance  of lengths, relative; those within it change an angle by more */
+bool agrees(const ConstraintSet& set, const Constraint& c, double value, double tolerance) {
+    const double bound = c.kind == CoordinateKind::Angle ? 3 * tolerance : tolerance;
+    return std::abs(value - c.target) <= bound * set.scale(c);
+}
 
 /** The constraints that sets meet. */
 void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayReplace, double tolerance,
@@ -19,9 +27,6 @@ void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayRep
     for (int b = 0; b < (int) bodies.size(); b++)
         for (int p : bodies[b].particles)
             bodiesOf[p].push_back(b);
-    const auto toleranceOf = [&](const Constraint& c) { // lengths within the tolerance change an angle by more
-        return c.kind == CoordinateKind::Angle ? 3 * tolerance : tolerance;
-    };
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
         if ((!mayReplace.empty() && !mayReplace[k]) ||
@@ -31,7 +36,7 @@ void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayRep
                                              [&](int p, int q) { return bodiesOf[p].size() < bodiesOf[q].size(); });
         for (int b : bodiesOf[rarest])
             if (const auto value = valueInShape(c, bodies[b].particles, bodies[b].shape);
-                value && std::abs(*value - c.target) <= toleranceOf(c) * set.scale(c))
+                value && agrees(set, c, *value, tolerance))
                 bodies[b].constraints.push_back(k);
     }
 }
@@ -168,6 +173,70 @@ bool takeBracedBack(const ConstraintSet& set, const Selection& selection, std::v
     return true;
 }
 
+/** Along their principal axes: the plane that fits them best is z = 0. */
+std::vector<Real3> alongAxes(const std::vector<Real3>& places) {
+    Real3 centre;
+    for (const Real3& r : places)
+        centre += (1.0 / (double) places.size()) * r;
+    std::vector<double> moments(9);
+    for (const Real3& r : places) {
+        const double x[3] = {r.x - centre.x, r.y - centre.y, r.z - centre.z};
+        for (int i = 0; i < 9; i++)
+            moments[i] += x[i / 3] * x[i % 3];
+    }
+    const SymmetricEigen eigen = solveSymmetricEigen(3, moments);
+    const auto axis = [&](int k) { return Real3{eigen.vectors[k][0], eigen.vectors[k][1], eigen.vectors[k][2]}; };
+    const Real3 x = axis(2), y = axis(1), z = cross(x, y); // right-handed
+    std::vector<Real3> shape;
+    for (const Real3& r : places)
+        shape.push_back({dot(x, r - centre), dot(y, r - centre), dot(z, r - centre)});
+    return shape;
+}
+
+/** A part of a graph, and where its lengths were measured. */
+class Measured {
+public:
+    Measured(const LengthGraph& graph, const MeasuredPositions& positions) : graph(graph), places(graph.size()) {
+        for (int node = 0; node < graph.size(); node++)
+            if (const auto found = positions.find(graph.particle[node]); found != positions.end())
+                places[node] = found->second;
+    }
+    /** Whether all lengths among some nodes are those of the positions. */
+    bool hasLengthsAmong(const std::vector<int>& nodes) const {
+        constexpr double rounding = 1e-9; // of lengths that were computed
+        if (!std::all_of(nodes.begin(), nodes.end(), [&](int node) { return places[node].has_value(); }))
+            return false;
+        const std::vector<KnownLength> lengths = lengthsAmong(graph, nodes);
+        return std::all_of(lengths.begin(), lengths.end(), [&](const KnownLength& l) {
+            return std::abs(norm(*places[nodes[l.i]] - *places[nodes[l.j]]) / l.length - 1) <= rounding;
+        });
+    }
+    /** Give a piece that is not linear the shape that it has there. */
+    void reshape(PlacedNodes& piece) const {
+        constexpr double thickness = 1e-6; // nm, of what is planar
+        if (piece.dimension == 1 || !hasLengthsAmong(piece.nodes))
+            return;
+        for (int i = 0; i < piece.size(); i++)
+            piece.points[i] = *places[piece.nodes[i]];
+        piece.points = alongAxes(piece.points);
+        const auto isInPlane = [&](const Real3& r) { return std::abs(r.z) <= thickness; };
+        if (std::all_of(piece.points.begin(), piece.points.end(), isInPlane))
+            for (Real3& r : piece.points)
+                r.z = 0;
+    }
+
+private:
+    const LengthGraph& graph;
+    std::vector<std::optional<Real3>> places;
+};
+
+/** All nodes of a graph. */
+std::vector<int> nodesOf(const LengthGraph& graph) {
+    std::vector<int> nodes(graph.size());
+    std::iota(nodes.begin(), nodes.end(), 0);
+    return nodes;
+}
+
 } // namespace
 
 std::optional<double> valueInShape(const Constraint& c, const std::vector<int>& particles,
@@ -185,7 +254,7 @@ std::optional<double> valueInShape(const Constraint& c, const std::vector<int>& 
 }
 
 std::vector<RigidSet> findRigidSets(const ConstraintSet& set, double tolerance, const std::vector<char>& mayReplace,
-                                    std::vector<int>* braced) {
+                                    const MeasuredPositions& measured, std::vector<int>* braced) {
     tolerance = std::max(tolerance, flatnessBound);
     const LengthGraph graph = makeLengthGraph(set, mayReplace, tolerance);
     if (graph.size() == 0)
@@ -195,8 +264,11 @@ std::vector<RigidSet> findRigidSets(const ConstraintSet& set, double tolerance, 
         if (!mayHavePieces(graph, component, tolerance))
             continue;
         const LengthGraph part = graph.part(component);
-        for (FoundPiece& found : findPieces(part, tolerance)) {
+        const Measured there(part, measured);
+        const double bend = there.hasLengthsAmong(nodesOf(part)) ? std::max(tolerance, bendBound) : tolerance;
+        for (FoundPiece& found : findPieces(part, tolerance, bend)) {
             const auto toParticles = [&](PlacedNodes& piece) {
+                there.reshape(piece);
                 for (int& node : piece.nodes)
                     node = part.particle[node];
             };

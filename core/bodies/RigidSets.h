@@ -4,6 +4,7 @@
 #define CONSTRAINTS_CORE_RIGID_SETS_H_
 
 #include "ConstraintSet.h"
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -14,13 +15,19 @@ struct RigidSet {
     std::vector<int> particles; ///< ascending
     std::vector<Real3> shape;   ///< [particles] nm, or its mirror image: lengths do not tell which
     bool isRounded = false;     ///< some particles are in a plane, though perhaps within rounding only
-    int dimension = 3; ///< 1: on the x axis, 2: in the plane z = 0, or four particles within rounding of a plane
+    int dimension = 3;          ///< 1: on the x axis, 2: in the plane z = 0, or within rounding of it
     /** Distances and angles among the particles that the shape meets, ascending. */
     std::vector<int> constraints;
 };
 
+/** Positions (nm) at which lengths were measured, by particle. */
+using MeasuredPositions = std::map<int, Real3>;
+
 /** Relative difference up to which lengths count as rounded: a set that is straight or flat within it is so. */
 constexpr double flatnessBound = 1e-4;
+
+/** The same of sets whose shape is measured: a ring of an aromatic molecule that vibrates is not quite flat. */
+constexpr double bendBound = 5e-3;
 
 /** Find the sets that are to be solved as rigid bodies, from lengths alone: those that are redundant, or singular
  *  because they are linear or planar, and what is rigid beside them.
@@ -35,13 +42,19 @@ constexpr double flatnessBound = 1e-4;
  *
  *  A set that is flat within rounding, and that constraints outside it brace, is none.
  *
+ *  The shape of a set that is not linear is that of the positions at which its lengths were measured, if all of them
+ *  have their values there. Then a ring is rigid if it is flat within bendBound: it may not be quite flat, and where it
+ *  is flexible at all, it moves by no more than that.
+ *
  *  Two sets share at most two particles, or particles on one line.
  *
  *  @param mayReplace  [constraints] whether a constraint may be counted in; empty: all may
+ *  @param measured    where lengths were measured
  *  @param braced      if not null: receives the constraints of sets that are flat within rounding, but braced
  *  @return in the order of their first particles */
 std::vector<RigidSet> findRigidSets(const ConstraintSet& set, double tolerance,
-                                    const std::vector<char>& mayReplace = {}, std::vector<int>* braced = nullptr);
+                                    const std::vector<char>& mayReplace = {}, const MeasuredPositions& measured = {},
+                                    std::vector<int>* braced = nullptr);
 
 /** @param c          a distance or an angle
  *  @param particles  ascending

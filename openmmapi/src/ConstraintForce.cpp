@@ -247,6 +247,28 @@ void ConstraintForce::setRigidBodyParameters(int index, const std::vector<int>& 
     at(bodies, index) = {particles, positions};
 }
 
+void ConstraintForce::getReferencePositions(std::vector<int>& particles, std::vector<Vec3>& positions) const {
+    particles.clear();
+    positions.clear();
+    for (const auto& [particle, position] : referencePositions) {
+        particles.push_back(particle);
+        positions.push_back(position);
+    }
+}
+
+void ConstraintForce::setReferencePositions(const std::vector<int>& particles, const std::vector<Vec3>& positions) {
+    if (particles.size() != positions.size())
+        throw OpenMMException("setReferencePositions: there are " + std::to_string(particles.size()) +
+                              " particles and " + std::to_string(positions.size()) +
+                              " positions. Give one position (nm) for each particle.");
+    std::map<int, Vec3> given;
+    for (std::size_t i = 0; i < particles.size(); i++)
+        if (!given.emplace(particles[i], positions[i]).second)
+            throw OpenMMException("setReferencePositions: particle " + std::to_string(particles[i]) +
+                                  " is listed twice. Give one position (nm) for each particle.");
+    referencePositions = std::move(given);
+}
+
 std::vector<double> ConstraintForce::getMultipliers(Context& context) const {
     return dynamic_cast<const ConstraintForceImpl&>(getImplInContext(context)).getMultipliers(getContextImpl(context));
 }

@@ -62,6 +62,36 @@ static std::vector<std::pair<int, int>> readBonds(const std::string& written) {
     return bonds;
 }
 
+static void writePosition(SerializationNode& node, const Vec3& x) {
+    node.setDoubleProperty("x", x[0]).setDoubleProperty("y", x[1]).setDoubleProperty("z", x[2]);
+}
+
+static Vec3 readPosition(const SerializationNode& node) {
+    return {readProperty<double>(node, "x"), readProperty<double>(node, "y"), readProperty<double>(node, "z")};
+}
+
+/** Earlier releases ignore them. */
+static void writeReferencePositions(const ConstraintForce& force, SerializationNode& node) {
+    std::vector<int> particles;
+    std::vector<Vec3> positions;
+    force.getReferencePositions(particles, positions);
+    if (particles.empty())
+        return;
+    SerializationNode& list = node.createChildNode("ReferencePositions");
+    for (std::size_t i = 0; i < particles.size(); i++)
+        writePosition(list.createChildNode("Position").setIntProperty("p", particles[i]), positions[i]);
+}
+
+static void readReferencePositions(const SerializationNode& list, ConstraintForce& force) {
+    std::vector<int> particles;
+    std::vector<Vec3> positions;
+    for (const SerializationNode& child : list.getChildren()) {
+        particles.push_back(readProperty<int>(child, "p"));
+        positions.push_back(readPosition(child));
+    }
+    force.setReferencePositions(particles, positions);
+}
+
 void ConstraintForceProxy::serialize(const void* object, SerializationNode& node) const {
     const ConstraintForce& force = *static_cast<const ConstraintForce*>(object);
     const bool hasNames = !force.getParticleNames().empty();
@@ -77,6 +107,7 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         node.createChildNode("ParticleNames").setStringProperty("names", writeNames(force.getParticleNames()));
     if (!force.getBonds().empty()) // earlier releases ignore them
         node.createChildNode("Bonds").setStringProperty("particles", writeBonds(force.getBonds()));
+    writeReferencePositions(force, node);
     node.setIntProperty("forceGroup", force.getForceGroup());
     node.setStringProperty("name", force.getName());
     node.setBoolProperty("usesPeriodic", force.usesPeriodicBoundaryConditions());
@@ -118,10 +149,7 @@ void ConstraintForceProxy::serialize(const void* object, SerializationNode& node
         for (std::size_t j = 0; j < particles.size(); j++)
             body.createChildNode("Particle").setIntProperty("p", particles[j]);
         for (const Vec3& x : positions)
-            body.createChildNode("Position")
-                .setDoubleProperty("x", x[0])
-                .setDoubleProperty("y", x[1])
-                .setDoubleProperty("z", x[2]);
+            writePosition(body.createChildNode("Position"), x);
     }
     if (force.getNumGlobalParameters() > 0) {
         SerializationNode& globals = node.createChildNode("GlobalParameters");
@@ -184,8 +212,7 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
             if (child.getName() == "Particle")
                 particles.push_back(readProperty<int>(child, "p"));
             else
-                positions.emplace_back(readProperty<double>(child, "x"), readProperty<double>(child, "y"),
-                                       readProperty<double>(child, "z"));
+                positions.push_back(readPosition(child));
         force->addRigidBody(particles, positions);
     }
     if (version == VersionWithNames ||
@@ -195,6 +222,8 @@ void* ConstraintForceProxy::deserialize(const SerializationNode& node) const {
     for (const SerializationNode& child : node.getChildren())
         if (child.getName() == "Bonds")
             force->setBonds(readBonds(child.getStringProperty("particles")));
+        else if (child.getName() == "ReferencePositions")
+            readReferencePositions(child, *force);
     return force.release();
 }
 

@@ -355,6 +355,10 @@ CONSTRAINT_INTEGRATORS(CASTABLE)
 :param index:  the index of the body
 :return: (particles, positions): indices, and their places in the body's frame as a Quantity (nm)
 :raises: OpenMMException if there is no such body";
+%feature("docstring") ConstraintPlugin::ConstraintForce::getReferencePositions
+    "Positions at which lengths were measured.
+
+:return: (particles, positions): indices in ascending order, and their positions as a Quantity (nm); none by default";
 %feature("docstring") ConstraintPlugin::ConstraintIntegrator::computeBlueMoon
     "What the blue moon ensemble needs at the present state: a free energy's derivative along constraints that hold
 reaction coordinates xi_k fixed is dA/dxi_k = <w (lambda_k + kT G_k)>/<w>, w = exp(-logZ/2), averaged over a constrained

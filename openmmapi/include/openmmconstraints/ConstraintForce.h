@@ -7,6 +7,7 @@
 #include "openmm/Force.h"
 #include "openmm/Vec3.h"
 #include <array>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -481,6 +482,24 @@ public:
     void setBonds(const std::vector<std::pair<int, int>>& bonds) {
         this->bonds = bonds;
     }
+    /** Positions at which lengths were measured.
+     *
+     *  @param[out] particles  indices of particles, ascending; none by default
+     *  @param[out] positions  their positions (nm)
+     */
+    void getReferencePositions(std::vector<int>& particles, std::vector<OpenMM::Vec3>& positions) const;
+    /** Tell at which positions lengths were measured. Distances and angles that are recognized as a rigid body leave
+     * open which of several shapes it has, or agree with a planar one within rounding: if all of them have their
+     * values at these positions, to a relative 1e-9, the body has the shape of these positions, and is planar only if
+     * no particle is farther than 1e-6 nm from a plane. They have no other effect, serve all constraints of the
+     * System, and take effect when a Context is created. constrain(lengths="positions") of the Python package sets
+     * them.
+     *
+     *  @param particles  indices of particles of the System, each once
+     *  @param positions  their positions (nm); those of a molecule in one piece, not wrapped into a periodic box
+     *  @throws OpenMMException if there are more of one than of the other, or a particle is listed twice
+     */
+    void setReferencePositions(const std::vector<int>& particles, const std::vector<OpenMM::Vec3>& positions);
     /** Multipliers of this Force's constraints, which its integrator applied in the last step: its part of
      *  ConstraintIntegrator::getMultipliers().
      *
@@ -555,6 +574,7 @@ private:
     std::vector<Body> bodies;
     std::vector<std::string> particleNames;
     std::vector<std::pair<int, int>> bonds;
+    std::map<int, OpenMM::Vec3> referencePositions;
     bool periodic = false;
 };
 

@@ -85,8 +85,9 @@ def constrain(
     as a residue, is water. Lengths are
 
     - `"positions"`: distances at the positions, best those of a minimum. Each bond and angle has its own, so that the
-      positions are on the constraints; but all rigid waters get the average of their shapes, which would differ if the
-      coordinates are rounded.
+      positions are on the constraints, and nothing moves; planar groups and rings stay as puckered as they are. But all
+      rigid waters get the average of their shapes, which would differ if the coordinates are rounded, and what is
+      straight within rounding is put on a line: the summary says by how much.
     - a table, `{("O", "H"): 0.09572, ("H", "O", "H"): 104.52*unit.degrees}`, of elements or symbols in either order. Of
       three, the vertex in the middle, it has the distance of the ends, or the angle as a Quantity.
     - a function: of two atoms of the Topology it returns the length of their bond, of three, where angles or rigid

@@ -26,6 +26,8 @@ class Constrained:
     found: Mapping[str, int] = field(default_factory=dict)  #: "O-H": how many bonds were found at the positions
     kept: int = 0  #: how many of the chosen bonds and angles had a constraint already
     keptDeviation: float = 0.0  #: by how much, relative, a length that was kept differs from the new one at most
+    move: float = 0.0  #: by how much (nm) what is new moves the atom that it moves farthest, at lengths by positions
+    moved: str = ""  #: this atom, by name and index; "": all stay where they are
     leftOut: int = 0  #: how many bonds have a virtual site or a massless atom, and were left out
     ions: tuple[str, ...] = ()  #: elements for which no bonds were looked for
     unbound: tuple[str, ...] = ()  #: hydrogens without a bond, by name and index
@@ -47,6 +49,8 @@ class Constrained:
         if self.kept:
             differ = f", whose lengths differ by up to {100 * self.keptDeviation:.2g} %" if self.keptDeviation else ""
             parts.append(f"kept {count_of(self.kept, 'constraint')} that the System had{differ}")
+        if self.moved:
+            parts.append(f"fitted what is straight within rounding, which moves {self.moved} by {self.move:.2g} nm")
         if self.leftOut:
             parts.append(f"left out {count_of(self.leftOut, 'bond')} of virtual sites or massless atoms")
         if self.ions:

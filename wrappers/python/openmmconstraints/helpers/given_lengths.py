@@ -18,12 +18,16 @@ from openmmconstraints.helpers.force_field import Terms, Which
 from openmmconstraints.helpers.lengths import FromPositions, Lengths, source_of
 from openmmconstraints.helpers.move_constraints import moveConstraints
 from openmmconstraints.helpers.new_constraints import NewConstraints
-from openmmconstraints.helpers.pairs import Pair, describe
+from openmmconstraints.helpers.pairs import Pair, describe, pair_of
+from openmmconstraints.helpers.reference import Reference, has_straight
 from openmmconstraints.helpers.topology import keep_topology
 from openmmconstraints.inspection.listing import Listing
 from openmmconstraints.inspection.positions import positions_of
 
 COVALENT = ("covalent", "covalent-hydrogens")
+
+#: nm, by which constraints at the positions may move an atom without a word: rounding of computed lengths.
+NOTICEABLE = 1e-9
 
 
 def hold_lengths(
@@ -54,8 +58,18 @@ def hold_lengths(
     if is_covalent and unbound and topology.getPeriodicBoxVectors() is not None and not listing.periodic_system:
         raise ValueError(_no_box(atoms, unbound))
     new = NewConstraints(terms, listing, chosen, source, at)
+    move, moved = 0.0, ""
+    reference = None
+    if source is at and new.measured:
+        reference = Reference(at, [pair for pair in chosen.pairs if pair in new.measured], new.measured)
+        angles = [triple for triple in chosen.triples if pair_of(triple[0], triple[2]) in new.measured]
+        if has_straight(at, angles):  # nothing else is fitted
+            move, particle = reference.largest_move(listing.masses)
+            moved = describe(atoms, particle) if move > NOTICEABLE else ""
     terms.replace()
     force = moveConstraints(system, topology)
+    if reference is not None and force is not None:
+        reference.keep(force)
     if is_covalent and force is not None:
         keep_topology(system, topology, known)
     return Constrained(
@@ -67,6 +81,8 @@ def hold_lengths(
         found=_kinds(atoms, known) if is_covalent else {},
         kept=new.kept,
         keptDeviation=new.largest_deviation,
+        move=move,
+        moved=moved,
         leftOut=chosen.left_out,
         ions=tuple(sorted({a.element.symbol for a in atoms if _is_ion(a)})) if is_covalent else (),
         unbound=tuple(describe(atoms, atom.index) for atom in unbound),

@@ -68,7 +68,7 @@ class FromPositions:
             return []
         pairs = np.array(pairs)
         require_finite(self.atoms, np.unique(pairs), self.x)
-        return np.linalg.norm(self._between(pairs[:, 0], pairs[:, 1]), axis=1).tolist()
+        return np.linalg.norm(self.between(pairs[:, 0], pairs[:, 1]), axis=1).tolist()
 
     def angles(self, triples: Sequence[Triple], length_of: Mapping[Pair, float]) -> list[float]:
         """Distances of the ends. Bonds have the minimum image, ends need not."""
@@ -76,9 +76,10 @@ class FromPositions:
             return []
         i, centre, j = np.array(triples).T
         require_finite(self.atoms, np.unique(triples), self.x)
-        return np.linalg.norm(self._between(centre, i) - self._between(centre, j), axis=1).tolist()
+        return np.linalg.norm(self.between(centre, i) - self.between(centre, j), axis=1).tolist()
 
-    def _between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """From i to j, to the nearest image."""
         difference = self.x[j] - self.x[i]
         return difference if self.vectors is None else minimum_image(difference, self.vectors)
 

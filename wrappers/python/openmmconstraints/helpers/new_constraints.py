@@ -62,6 +62,9 @@ class NewConstraints:
             self._hold_angle(triple, distance)
         if waters:
             self.shape = bond, ends
+        averaged = {i for oxygen, ends in waters.items() for i in (oxygen, *ends)}
+        #: nm, of what was measured and is new, but for waters
+        self.measured = {pair: length for pair, length in terms.new.items() if pair[0] not in averaged}
 
     def _require_close(self, lengths: Mapping[tuple[int, ...], float], positions: FromPositions) -> None:
         """What moves keeps its length, whatever is given here."""
