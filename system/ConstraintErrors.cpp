@@ -73,13 +73,13 @@ const char* const minimizeFirst = "minimize the energy first (openmmconstraints.
  *  direction can restore its length only if w dt < 1. Coupled constraints change this bound a little. */
 constexpr double maxRotation = 1, muchRotation = 0.7 * maxRotation;
 
-bool turnsTooFast(const SolveReport& report) {
-    return report.rotation > muchRotation &&
+bool turnsTooFast(const SolveReport& report, const SolveContext& context) {
+    return !context.isProjection && report.rotation > muchRotation &&
            (report.outcome == Outcome::Singular || report.outcome == Outcome::NotConverged);
 }
 
-const char* kindOf(const SolveReport& report) {
-    if (turnsTooFast(report))
+const char* kindOf(const SolveReport& report, const SolveContext& context) {
+    if (turnsTooFast(report, context))
         return "too-fast";
     switch (report.outcome) {
     case Outcome::Singular:
@@ -98,10 +98,13 @@ const char* kindOf(const SolveReport& report) {
 std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const SolveContext& context) {
     const bool ofExpression = report.constraint >= 0 && isExpression(set, set.constraints[report.constraint]);
     const bool isOfJoint = report.constraint >= 0 && isJoint(set.constraints[report.constraint]);
+    const char* const nearer =
+        context.isProjection ? "set positions closer to the constraints" : "reduce the step size";
     const bool isOfSystem = report.constraint >= 0 && !isOfJoint && set.constraints[report.constraint].force < 0;
     if (context.nearLimit >= 0)
-        return remedyForMotion(set, context.nearLimit) + " With a smaller step size it can come closer to the limit.";
-    if (turnsTooFast(report)) {
+        return remedyForMotion(set, context.nearLimit) +
+               (context.isProjection ? "" : " With a smaller step size it can come closer to the limit.");
+    if (turnsTooFast(report, context)) {
         std::ostringstream out;
         out.precision(2);
         out << "a step size below " << context.stepSize / report.rotation << " ps (setStepSize), or " << minimizeFirst
@@ -111,10 +114,10 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
     switch (report.outcome) {
     case Outcome::NotFinite:
         if (ofExpression)
-            return "the expression, or its gradient, is NaN or infinite where the particles were going: reduce the "
-                   "step "
-                   "size, or write the expression so that it is defined there.";
-        return std::string("look for overlapping particles or a step size that is too large") +
+            return "the expression, or its gradient, is NaN or infinite where the particles were going: " +
+                   std::string(nearer) + ", or write the expression so that it is defined there.";
+        return std::string("look for overlapping particles") +
+               (context.isProjection ? "" : " or a step size that is too large") +
                (isOfSystem ? "; if positions are NaN after setVelocitiesToTemperature(), Context.applyConstraints() or "
                              "LocalEnergyMinimizer.minimize(), OpenMM's own solver failed on a singular set of System "
                              "constraints: call openmmconstraints.moveConstraints(system) before creating the "
@@ -123,13 +126,16 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
     case Outcome::Singular:
         if (ofExpression)
             return "its normal turned by 90 degrees on the way, its gradient vanishes, or it touches another "
-                   "constraint "
-                   "of its particles here: reduce the step size, start closer to the surface, or write the expression "
-                   "so that its gradient vanishes nowhere on the surface.";
-        return std::string("the step is too large for this ") + (isOfJoint ? "joint" : "bond") +
-               " to follow (it turned by 90 degrees), or the constraints of these particles depend on each other in "
-               "this geometry: reduce the step size, " +
-               std::string(minimizeFirst) + ", or remove a constraint of the set.";
+                   "constraint of its particles here: " +
+                   std::string(context.isProjection ? "" : "reduce the step size, ") +
+                   "start closer to the surface, or write the expression so that its gradient vanishes nowhere on the "
+                   "surface.";
+        return (context.isProjection ? "this " : "the step is too large for this ") +
+               std::string(isOfJoint ? "joint" : "bond") +
+               (context.isProjection ? " turned by 90 degrees on the way" : " to follow (it turned by 90 degrees)") +
+               ", or the constraints of these particles depend on each other in this geometry: " + std::string(nearer) +
+               ", " + (context.isProjection ? "" : std::string(minimizeFirst) + ", ") +
+               "or remove a constraint of the set.";
     case Outcome::NoGradient:
         if (isAngular(set.constraints[report.constraint].kind))
             return "move " + describeParticle(set, set.constraints[report.constraint].particles[1]) +
@@ -145,7 +151,7 @@ std::string remedyFor(const ConstraintSet& set, const SolveReport& report, const
     default:
         if (context.tolerance < 1e-13)
             return "the tolerance is near the floor of double precision: use 1e-13 or more.";
-        return "reduce the step size, " + std::string(minimizeFirst) + ", " +
+        return std::string(nearer) + ", " + (context.isProjection ? "" : std::string(minimizeFirst) + ", ") +
                (!context.isIterative   ? ""
                 : context.note.empty() ? "choose setSolver(MatrixInversion) for strongly coupled constraints, "
                                        : "couple fewer constraints (" + context.note + "), ") +
@@ -216,10 +222,19 @@ ConstraintProblem problemOfBody(const ConstraintSet& set, std::string kind, int 
         << (context.stage == Stage::Positions ? "position" : "velocity")
         << " stage: " << describeBody(set, report.body);
     if (report.outcome == Outcome::NotFinite) {
-        out << " has a position, velocity or force that is NaN or infinite.";
-        throwProblem(problemOfBody(set, "not-finite", report.body, out.str(),
-                                   std::string("look for overlapping particles or a step size that is too large, or ") +
-                                       minimizeFirst + "."));
+        out << (context.isProjection ? " has a coordinate that is NaN or infinite."
+                                     : " has a position, velocity or force that is NaN or infinite.");
+        throwProblem(problemOfBody(
+            set, "not-finite", report.body, out.str(),
+            std::string("look for overlapping particles") +
+                (context.isProjection ? "."
+                                      : " or a step size that is too large, or " + std::string(minimizeFirst) + ".")));
+    }
+    if (context.isProjection) {
+        out << " would have to turn by 90 degrees or more to meet the constraints of its particles.";
+        throwProblem(problemOfBody(set, "not-converged", report.body, out.str(),
+                                   "set positions closer to the constraints, or check that the lengths do not "
+                                   "contradict each other."));
     }
     out << " turns by " << report.rotation
         << " rad in this step, by its angular velocity. Constraint forces with the directions of the step's start can "
@@ -302,7 +317,7 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
                 << "in " << context.timeScale << " ps ";
         out.precision(3);
         out << report.maxError << ", tolerance " << context.tolerance << ".";
-        if (turnsTooFast(report))
+        if (turnsTooFast(report, context))
             out << "\nFree particles would turn it by " << report.rotation
                 << " rad in this step. Constraint forces along "
                 << "the bond's direction at the start of the step can hold it only up to about " << maxRotation
@@ -313,10 +328,10 @@ void throwSolveError(const ConstraintSet& set, const SolveReport& report, const 
     }
     if (context.nearLimit >= 0)
         out << "\nA target is near the limit of its range: " << describeMotion(set, context.nearLimit, context.time)
-            << ", and this close to the limit its particles cross it within one step.";
+            << (context.isProjection ? "." : ", and this close to the limit its particles cross it within one step.");
     const int about = context.nearLimit >= 0 ? context.nearLimit : report.constraint;
-    const bool isTooFast = context.nearLimit < 0 && turnsTooFast(report);
-    throwProblem(problemOf(set, context.nearLimit >= 0 ? "moving" : kindOf(report),
+    const bool isTooFast = context.nearLimit < 0 && turnsTooFast(report, context);
+    throwProblem(problemOf(set, context.nearLimit >= 0 ? "moving" : kindOf(report, context),
                            about < 0 ? std::vector<int>() : std::vector{about}, out.str(),
                            remedyFor(set, report, context), isTooFast ? report.rotation : report.maxError,
                            isTooFast ? maxRotation : context.tolerance));
@@ -352,6 +367,26 @@ ConstraintProblem rankWithoutPositions(const ConstraintSolver& solver, const Box
            "whose lengths add up to the smallest width of the box, "
         << 2 * box.halfWidth() << " nm, or more.";
     return problemOf(set, "no-positions", among, out.str(), remedy, ConstraintProblem::none, 2 * box.halfWidth());
+ConstraintProblem contradictoryLengths(const ConstraintSet& set, const LengthConflict& conflict, double tolerance,
+                                       const std::string& activity) {
+    std::ostringstream out;
+    out.precision(3);
+    out << "The distances and angles of " << listParticles(set, conflict.particles)
+        << " contradict each other, so that " << activity
+        << " cannot succeed: no positions hold all of them. Without any one of these particles, the others hold. A "
+           "least-squares fit leaves an error of "
+        << conflict.error << " nm (root mean square)";
+    const Constraint& worst = set.constraints[conflict.worst];
+    out.precision(6);
+    out << "; worst is " << describeConstraint(set, conflict.worst) << ", "
+        << (worst.kind == CoordinateKind::Angle ? "whose ends should be " : "which should be ") << conflict.length
+        << " nm " << (worst.kind == CoordinateKind::Angle ? "from each other, and are " : "long, and is ")
+        << conflict.fitted << " nm there.";
+    return problemOf(set, "contradictory", conflict.constraints, out.str(),
+                     "take lengths that agree, those of a structure: make the System without these constraints, and "
+                     "call openmmconstraints.constrain(system, topology, bonds, angles, lengths=\"positions\", "
+                     "positions=positions). Or remove constraints of these particles until the others agree.",
+                     std::abs(conflict.fitted / conflict.length - 1), tolerance);
 }
 
 ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints) {

@@ -4,6 +4,7 @@
 #define OPENMM_CONSTRAINTS_ERRORS_H_
 
 #include "ConstraintSolver.h"
+#include "LengthConflict.h"
 #include "ProblemReport.h"
 #include <string>
 
@@ -62,11 +63,17 @@ struct SolveContext {
     bool isIterative;   ///< whether that was the Iterative solver
     std::string note;   ///< why MatrixInversion cannot be used (describeFallbacks()); empty if it can
     int nearLimit = -1; ///< constraint whose target is near the limit of its range (findTargetNearLimit); -1: none
+    bool isProjection = false; ///< of given positions or velocities: no step, so that its size is no remedy
 };
 
 /** @throws ConstraintException that names the worst constraint, its particles, value, target, residual, the iterations
  *          and a remedy. Its value is the error, its bound the tolerance; "too-fast": rad in a step */
 [[noreturn]] void throwSolveError(const ConstraintSet& set, const SolveReport& report, const SolveContext& context);
+
+/** The problem of lengths that contradict each other, so that no projection succeeds.
+ *  @param activity  as SolveContext's */
+ConstraintProblem contradictoryLengths(const ConstraintSet& set, const LengthConflict& conflict, double tolerance,
+                                       const std::string& activity);
 
 /** The problem of constraints whose rank could not be determined (GenericRank::undecided). */
 ConstraintProblem undecidedRank(const ConstraintSet& set, const std::vector<int>& constraints);

@@ -27,9 +27,35 @@ ProjectionSettings HostStepKernel::projectionSettings(const ConstraintIntegrator
     return settings;
 }
 
+/** Whether no solve converged, perhaps because none could. */
+static bool isUnsolved(const Projection& projection) {
+    const Outcome outcome = projection.report.outcome;
+    const bool isFailed = projection.outcome == Projection::Outcome::Failed &&
+                          (outcome == Outcome::NotConverged || outcome == Outcome::Singular);
+    return isFailed || (projection.outcome == Projection::Outcome::TooFar && projection.particle < 0);
+}
+
+/** Where a projection failed. */
+static vector<int> particlesOf(const ConstraintSet& set, const Projection& projection) {
+    const SolveReport& report =
+        projection.outcome == Projection::Outcome::TooFar ? projection.before : projection.report;
+    return report.body >= 0         ? set.bodies[report.body].particles
+           : report.constraint >= 0 ? set.constraints[report.constraint].particles
+                                    : vector<int>();
+}
+
+/** Relative error of lengths that is no contradiction. */
+static double lengthBound(const ConstraintIntegrator& integrator) {
+    return max(1e-6, integrator.getConstraintTolerance());
+}
+
 void HostStepKernel::requireDone(const Projection& projection, Stage stage, const Real3* x, const Box& box,
                                  const ConstraintIntegrator& integrator) {
     const ConstraintSet& set = solver->getSet();
+    if (stage == Stage::Positions && isUnsolved(projection))
+        if (const auto conflict =
+                findLengthConflict(set, x, box, particlesOf(set, projection), lengthBound(integrator)))
+            throwProblem(contradictoryLengths(set, *conflict, lengthBound(integrator), activity));
     switch (projection.outcome) {
     case Projection::Outcome::Kept:
         return;
@@ -48,7 +74,7 @@ void HostStepKernel::requireDone(const Projection& projection, Stage stage, cons
         if (projection.progress >= 0)
             activity += ", which reached " + to_string((int) (100 * projection.progress)) +
                         " % of the change while bond lengths and angles were kept";
-        fail(projection.report, stage, integrator);
+        fail(projection.report, stage, integrator, true);
     }
 }
 

@@ -178,14 +178,15 @@ void HostStepKernel::requireFinite(const Real3* v, const char* what) const {
             throwProblem(notFinite(solver->getSet(), what, i, activity));
 }
 
-void HostStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator) {
+void HostStepKernel::fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator,
+                          bool isProjection) {
     solver->forgetImpulses();
     record->noteFailure(report);
     throwSolveError(solver->getSet(), report,
                     {stage, activity, integrator.getConstraintTolerance(), projectionSettings(integrator).timeScale,
                      targetTime, integrator.getStepSize(), solverDescription(),
                      isServedIteratively(solver->getGraph(), report.constraint), describeFallbacks(solver->getGraph()),
-                     targetNearLimitOf(report, integrator)});
+                     targetNearLimitOf(report, integrator), isProjection});
 }
 
 int HostStepKernel::targetNearLimitOf(const SolveReport& report, const ConstraintIntegrator& integrator) const {

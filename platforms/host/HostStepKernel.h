@@ -189,7 +189,9 @@ protected:
     /** @throws ConstraintException naming the particle, if any coordinate of v [numParticles] is NaN or infinite */
     void requireFinite(const Real3* v, const char* what) const;
     /** Record a failed solve and raise its exception. @throws ConstraintException */
-    [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator);
+    /** @param isProjection  of given positions or velocities, in no step */
+    [[noreturn]] void fail(const SolveReport& report, Stage stage, const ConstraintIntegrator& integrator,
+                           bool isProjection = false);
 
     int numParticles() const {
         return (int) inverseMass.size();

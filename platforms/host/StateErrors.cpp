@@ -72,7 +72,7 @@ std::string remedyOf(Cause cause, bool isConverged) {
                                                  : "") +
            "Call integrator.applyConstraints() to project in stages, or openmmconstraints.minimize(context), which "
            "projects and minimizes (OpenMM's minimizer ignores ConstraintForces)" +
-           (isConverged ? "; setMaxProjection() allows a step to do it in one stage." : ".");
+           (isConverged ? "; setMaxProjection() allows it in one stage." : ".");
 }
 
 } // namespace

@@ -18,7 +18,7 @@ namespace ConstraintPlugin {
  *  - "expression": one that cannot be evaluated; "shape": a rigid body with invalid positions
  *  - "box": a length that the minimum image cannot represent
  *  - "straight": a dihedral of particles that are constrained to one line
- *  - "contradictory": lengths that no positions can have together
+ *  - "contradictory": lengths that no positions can have together; a projection that fails looks for them, too
  *  - "undecided": coupled constraints whose rank could not be determined
  *  - "too-large", "memory": a factor that is too large, lack of memory
  *  - "combination": a Force that does not work with constraints; "integrator": one that does not solve them

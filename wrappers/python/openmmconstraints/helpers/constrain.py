@@ -71,8 +71,10 @@ def constrain(
     AllBonds, and `bonds="all", angles="hydrogens"` that of HAngles. As in HAngles, an angle is constrained by the
     distance of its ends, which is computed from the angle and the lengths of its bonds. A Urey-Bradley term between the
     ends is replaced; its length is not used. Integrators find angles that are redundant, as some of `angles="all"` are.
-    Where angles of a force field contradict each other, as in rings, the first step raises an exception. Errors name
-    the atoms, as after setTopology().
+    Angles of a force field were not made to be held together: with `angles="all"`, those about an atom with four
+    neighbours, or in a planar group or a ring, have no shape that meets them all, and the first projection raises an
+    exception with the atoms of a smallest set. Hold `angles="hydrogens"`, or take lengths that agree,
+    `lengths="positions"`. Errors name the atoms, as after setTopology().
 
     Constraints that the System has already are kept, and move into the ConstraintForce too. Terms that are replaced
     stay in their Force, with a force constant of zero, because OpenMM's Forces cannot remove terms.
