@@ -130,15 +130,14 @@ bool recognizeBodies(std::vector<CollectedBody>& bodies, ConstraintSet& set, dou
     for (const Constraint& c : set.constraints)
         mayReplace.push_back(c.isFixed() && !set.isIgnored(c));
     std::vector<int> braced;
-    std::vector<RigidSet> found = findRigidSets(set, tolerance, mayReplace, &braced);
+    std::vector<RigidSet> found = findRigidSets(set, tolerance, mayReplace, measured, &braced);
     const Winding winding = findWinding(set, found, mayReplace, box);
     if (!winding.distances.empty()) {
         for (int k : winding.distances)
             mayReplace[k] = 0;
         braced.clear();
-        found = findRigidSets(set, tolerance, mayReplace, &braced);
+        found = findRigidSets(set, tolerance, mayReplace, measured, &braced);
     }
-    const std::vector<RigidSet> found = findRigidSets(set, tolerance, mayReplace, measured, &braced);
     for (int k : braced)
         set.constraints[k].isBraced = true;
     if (found.empty())

@@ -367,6 +367,8 @@ ConstraintProblem rankWithoutPositions(const ConstraintSolver& solver, const Box
            "whose lengths add up to the smallest width of the box, "
         << 2 * box.halfWidth() << " nm, or more.";
     return problemOf(set, "no-positions", among, out.str(), remedy, ConstraintProblem::none, 2 * box.halfWidth());
+}
+
 ConstraintProblem contradictoryLengths(const ConstraintSet& set, const LengthConflict& conflict, double tolerance,
                                        const std::string& activity) {
     std::ostringstream out;

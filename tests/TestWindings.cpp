@@ -9,6 +9,7 @@
 #include "support/Dense.h"
 #include "support/SystemTable.h"
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace ConstraintPlugin;
 using namespace ConstraintTests;
@@ -42,6 +43,9 @@ struct Network {
             for (int j = i + 1; j < (int) x.size(); j++)
                 if (norm(bond(i, j)) < distance)
                     join(i, j);
+    }
+    Windings found() const {
+        return findWindings(bondsOf(set, allConstraints(set), x.data(), box), x.data(), box);
     }
     std::vector<int> windings() const {
         return findPossibleWindings(set, allConstraints(set), box);
@@ -128,16 +132,14 @@ TEST(PossibleWindings, AreNoneInALargeNetworkOfShortRings) {
     Network ball(std::move(x), boxOf(2, 2, 2, 0.2));
     ball.joinCloserThan(0.4);
     EXPECT_TRUE(ball.windings().empty());
-    EXPECT_FALSE(findWindings(ball.set, allConstraints(ball.set), ball.x.data(), ball.box).areAny());
+    EXPECT_FALSE(ball.found().areAny());
 }
 
 TEST(Windings, AreThoseOfTheBondsWhereverImagesAre) {
     for (double shear : {0.0, 0.2}) {
         Network network = helix(10, shear);
         EXPECT_FALSE(network.windings().empty());
-        const auto numbers = [&] {
-            return findWindings(network.set, allConstraints(network.set), network.x.data(), network.box).numbers;
-        };
+        const auto numbers = [&] { return network.found().numbers; };
         const auto before = numbers();
         EXPECT_GT(std::count(before.begin(), before.end(), (std::array<int, 3>{0, 0, 1})) +
                       std::count(before.begin(), before.end(), (std::array<int, 3>{0, 0, -1})),
@@ -149,7 +151,7 @@ TEST(Windings, AreThoseOfTheBondsWhereverImagesAre) {
             network.x[p] = {0.05 * p, 0.03 * (p % 3), 0};
         for (Constraint& c : network.set.constraints)
             c.target = 0.1;
-        EXPECT_FALSE(findWindings(network.set, allConstraints(network.set), network.x.data(), network.box).areAny());
+        EXPECT_FALSE(network.found().areAny());
     }
 }
 
@@ -170,7 +172,7 @@ TEST(GenericRank, OfWoundNetworksIsThatAtDisplacementsOfTheLattice) {
     int wound = 0;
     for (const Network& network : networks) {
         const std::vector<int> all = allConstraints(network.set);
-        const Windings windings = findWindings(network.set, all, network.x.data(), network.box);
+        const Windings windings = network.found();
         if (!windings.areAny())
             continue;
         wound++;
@@ -196,3 +198,69 @@ TEST(ImpossibleRings, AreNotThoseThatMayWindAroundTheBox) {
 }
 
 } // namespace
+
+/** A lattice of 4 x 4 x 4 particles in a triclinic box, with all bonds along some of its edges. */
+static Network latticeWithBondsAlong(const std::vector<int>& edges) {
+    constexpr int n = 4;
+    const Box box{{3, 0, 0}, {0.5, 3, 0}, {-0.4, 0.6, 3}};
+    std::vector<Real3> positions;
+    for (int i = 0; i < n * n * n; i++)
+        positions.push_back((i / (n * n) / (double) n) * box.a + (i / n % n / (double) n) * box.b +
+                            (i % n / (double) n) * box.c);
+    Network lattice(positions, box);
+    for (int i = 0; i < n * n * n; i++)
+        for (int edge : edges) {
+            const int step = edge == 0 ? n * n : edge == 1 ? n : 1, at = i / step % n;
+            lattice.join(i, at + 1 < n ? i + step : i - (n - 1) * step);
+        }
+    return lattice;
+}
+
+TEST(Windings, CloseEachChainOnce) {
+    const Windings windings = latticeWithBondsAlong({1}).found();
+    ASSERT_EQ(windings.numbers.size(), 16u);
+    std::set<int> networks(windings.network.begin(), windings.network.end());
+    EXPECT_EQ(networks.size(), 16u);
+    for (std::size_t k = 0; k < windings.numbers.size(); k++) {
+        const auto& [a, b, c] = windings.numbers[k];
+        EXPECT_EQ(std::abs(b), 1);
+        EXPECT_EQ(std::abs(a) + std::abs(c), 0);
+        EXPECT_GE(windings.closing[k].constraint, 0);
+    }
+}
+
+TEST(Windings, DoNotDependOnTheImagesOfParticles) {
+    Network lattice = latticeWithBondsAlong({0, 1, 2});
+    for (std::size_t i = 0; i < lattice.x.size(); i++)
+        lattice.x[i] +=
+            (double) (i % 3) * lattice.box.a + (double) (i % 5) * lattice.box.b + (double) (i % 7) * lattice.box.c;
+    const Windings windings = lattice.found();
+    Matrix numbers = Matrix::Zero((int) windings.numbers.size(), 3);
+    for (int k = 0; k < numbers.rows(); k++)
+        for (int axis = 0; axis < 3; axis++)
+            numbers(k, axis) = windings.numbers[k][axis];
+    const Vector sizes = singularValues(numbers);
+    EXPECT_GT(sizes[2], 0.5) << "the lattice is joined along each edge of the box";
+    const std::set<int> networks(windings.network.begin(), windings.network.end());
+    EXPECT_EQ(networks.size(), 1u);
+}
+
+TEST(Windings, AreThoseOfRigidBodiesToo) {
+    // Three rods on a line along x, and three bonds from each to the next: around the box, if the rods count.
+    Network rods({{0, 0, 0}, {0.6, 0, 0}, {1, 0, 0}, {1.6, 0, 0}, {2, 0, 0}, {2.6, 0, 0}},
+                 {{3, 0, 0}, {0, 3, 0}, {0, 0, 3}});
+    for (int rod = 0; rod < 3; rod++) {
+        rods.join(2 * rod + 1, (2 * rod + 2) % 6);
+        RigidBody body;
+        body.particles = {2 * rod, 2 * rod + 1};
+        body.periodic = true;
+        rods.set.bodies.push_back(body);
+    }
+    EXPECT_FALSE(rods.found().areAny());
+    std::vector<Bond> bonds = bondsOf(rods.set, allConstraints(rods.set), rods.x.data(), rods.box);
+    const std::vector<Bond> ofBodies = bondsOfBodies(rods.set, rods.x.data(), rods.box);
+    bonds.insert(bonds.end(), ofBodies.begin(), ofBodies.end());
+    const Windings windings = findWindings(bonds, rods.x.data(), rods.box);
+    ASSERT_EQ(windings.numbers.size(), 1u);
+    EXPECT_EQ(std::abs(windings.numbers[0][0]), 1);
+}

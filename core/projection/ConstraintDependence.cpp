@@ -195,7 +195,7 @@ std::vector<int> ConstraintSolver::independentOf(std::size_t g, const Real3* pos
     Windings windings;
     if (!box.isEmpty() && std::any_of(group.begin(), group.end(), isPeriodic) &&
         std::all_of(group.begin(), group.end(), isSomewhere))
-        windings = findWindings(set, group, positions, box);
+        windings = findWindings(bondsOf(set, group, positions, box), positions, box);
     if (!windings.areAny()) {
         wound[g] = {};
         return unwound[g];
