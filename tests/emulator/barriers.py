@@ -1,16 +1,23 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""The barriers and fences in a kernel text, and the text without one of them: for the mutants.py here and in
-../oclgrind."""
+"""The barriers and fences in our kernel texts, and a text without one of them: for the mutants.py here and in
+../oclgrind.
+
+The host makes several functions of one text, where a marker stands for a stage, a solve or a kind of parts. Their
+barriers share a name, with ANY for the marker: solve_ANY:1.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
+KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
 WAIT = re.compile(r"\b(?:(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b|WAIT_FOR_PARTS\(c\))")
-ANY = "ANY"  # in a name: of every stage, solve or kind of parts that the host compiles a text for
+ANY = "ANY"
+HOST = ("partOfCluster_ANY:1", "partOfCluster_ANY:2")  # in text that the host writes, also as clusterOfParts_ANY
 FUNCTION = re.compile(r"^(?:DEVICE|KERNEL)\b[^;{]*?\b(\w+)\(", re.MULTILINE)
 
 
@@ -27,10 +34,25 @@ def barriers(text: str) -> Iterator[tuple[str, int, int]]:
             yield f"{before[-1]}:{counts[before[-1]]}", match.start(), match.end()
 
 
+def names() -> list[str]:
+    """Of all barriers. A text with $PLACE$ is compiled for shared and for global memory, each of which counts."""
+    found = [*HOST]
+    for path in sorted(KERNELS.glob("*.cc")):
+        text = re.sub(r"\$(?:STAGE|SOLVE|KIND)\$", ANY, path.read_text())
+        for place in ("Shared", "Global") if "$PLACE$" in text else ("",):
+            found += [name for name, _, _ in barriers(text.replace("$PLACE$", place))]
+    return found
+
+
+def has_name(barrier: str, name: str) -> bool:
+    """Whether a barrier of a text is of those that share a name."""
+    pattern = re.escape(name).replace(ANY, r"\w+").replace("partOfCluster", "(?:partOfCluster|clusterOfParts)")
+    return re.fullmatch(pattern, barrier) is not None
+
+
 def without(text: str, name: str) -> str:
-    """The text without the barrier of this name, wherever it has one."""
-    pattern = re.compile(re.escape(name).replace(ANY, r"\w+"))
+    """The text without the barriers of this name."""
     for found, start, end in reversed(list(barriers(text))):
-        if pattern.fullmatch(found):
+        if has_name(found, name):
             text = text[:start] + text[end:]
     return text

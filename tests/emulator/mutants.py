@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -23,13 +22,12 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from barriers import ANY, barriers
+from barriers import names
 
 sys.path.append(str(Path(__file__).parents[1]))
 
 from entries import Entry, entries
 
-KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
 # Tests that run the grid, the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
 TESTS = (
     "*Grid.ComputesWhatOneBlockDoes/CUDAMixed",
@@ -45,22 +43,12 @@ TESTS = (
     "All/EmulatedPartsBodies.MoveAsOnReference/CUDAMixed_MatrixInversion_Rattle",
 )
 SURVIVES = {
+    "partOfCluster_ANY:2": "between clusters that a block takes in turn: oclgrind reports it",
     "solve_ANY:1": "redundant: a round ends with worstOf(), and one thread writes what follows and reads it",
     "run_ANY:1": "of OpenCL only",
     "run_ANY:4": "redundant: threads have met in readFound() since they read what was decided by",
     "leave_ANY:2": "redundant: what comes next has a barrier before it reads what was written here",
 }
-HOST = ("partOfCluster_ANY:1",)  # in text that the host writes
-
-
-def names() -> list[str]:
-    """Of all barriers. A text with a marker is compiled for shared and for global memory."""
-    found = [*HOST]
-    for path in sorted(KERNELS.glob("*.cc")):
-        text = re.sub(r"\$(?:STAGE|SOLVE|KIND)\$", ANY, path.read_text())
-        for place in ("Shared", "Global") if "$PLACE$" in text else ("",):
-            found += [name for name, _, _ in barriers(text.replace("$PLACE$", place))]
-    return found
 
 
 def finding(build: Path, libraries: Path, name: str) -> str:

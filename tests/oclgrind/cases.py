@@ -18,6 +18,7 @@ from systems import (
     anchored,
     bodies,
     branched,
+    chains,
     everything,
     groups,
     groups_of_bodies,
@@ -196,6 +197,9 @@ CASES |= {
     "block double": Case(branched, precision="double", environment=ONE_PIECE, serves="2 in shared memory"),
     "block shared and global": Case(branched, environment=SOME_SHARED, serves="1 in shared memory"),
     "block that falls back": Case(stiff, serves="1 in shared memory", speed=1e-6),
+    "blocks in turn": Case(
+        chains, "RattleLangevin", prepare=add_barostat, first_tolerance=1e-3, serves="7 in shared memory"
+    ),
     "parts": Case(branched, environment=PARTS, serves="in overlapping parts"),
     "parts RattleLangevin": Case(branched, "RattleLangevin", environment=PARTS, serves="in overlapping parts"),
     "parts single": Case(branched, "Shake", precision="single", environment=PARTS, serves="in overlapping parts"),

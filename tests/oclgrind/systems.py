@@ -197,6 +197,12 @@ def large(a: Assembly):
     a.distance(rigid[0], p[22])
 
 
+def chains(a: Assembly):
+    """Clusters of thread blocks, of which oclgrind's device runs six at a time: the first block takes two in turn."""
+    for _ in range(7):
+        a.chain(9)
+
+
 def branched(a: Assembly):
     """Distances only: more rows than a block has threads, on many levels, and a smaller cluster."""
     backbone = a.chain(90)
