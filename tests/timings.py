@@ -25,6 +25,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests/emulator"))
+
+from barriers import names  # noqa: E402
+
 README = ROOT / "tests/README.md"
 BEGIN, END = "<!-- timings -->\n", "<!-- /timings -->"
 SLOWEST = 50
@@ -74,6 +78,11 @@ def found_alone(found: dict[str, dict[str, str]]) -> dict[str, list[str]]:
     return alone
 
 
+def about(found: dict[str, dict[str, str]]) -> str:
+    """Of which mutants the last column is."""
+    return f"The last column is about {len(found)} of {len(names())} barriers that `emulator/mutants.py` leaves out."
+
+
 def of_ctest(reports: Path, mutants: dict[str, list[str]]) -> list[str]:
     rows = []
     for mode, script in MODES.items():
@@ -115,10 +124,10 @@ def page(build: Path) -> str:
     for mode, script in MODES.items():
         lines += [f"`bash {script}`:", "", "```text"]
         lines += [(reports / f"summary-{mode}.txt").read_text().rstrip(), "```", ""]
-    alone = found_alone(json.loads(MUTANTS.read_text())) if MUTANTS.exists() else {}
+    mutants = json.loads(MUTANTS.read_text()) if MUTANTS.exists() else {}
     total = compiled(build)
     rows = [(f"{seconds:.0f}", f"`{target}`") for target, seconds in sorted(total.items(), key=lambda row: -row[1])]
-    lines += ["### Entries of ctest", "", *of_ctest(reports, alone)]
+    lines += ["### Entries of ctest", "", about(mutants), "", *of_ctest(reports, found_alone(mutants))]
     lines += ["### Compiling", "", *table(("seconds", "target"), rows)]
     lines += [f"### The {SLOWEST} slowest C++ tests", "", *of_cpp(reports)]
     lines += [f"### The {SLOWEST} slowest Python tests", "", *of_python(reports)]
