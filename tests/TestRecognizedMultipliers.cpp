@@ -79,7 +79,10 @@ TEST_P(RecognizedMultipliers, GiveTheForcesWithTheLeastNorm) {
             SCOPED_TRACE(system.molecules[0].name + " " + integrator);
             if (isDevice(platform) && integrator != std::string("Rattle"))
                 continue; // what they have in common was compiled once
-            Simulation s = system.simulate({platform, Solver::Automatic, integrator}, 0.001, DeclaredAs::Listed, 1e-10);
+            // Its multipliers are means over several positions, so its steps are short, and gradients turn a little.
+            const bool hasSeveralPositions = integrator == std::string("GeodesicLangevin");
+            const double dt = hasSeveralPositions ? 1e-5 : 0.001, motion = hasSeveralPositions ? 1e-3 : 0;
+            Simulation s = system.simulate({platform, Solver::Automatic, integrator}, dt, DeclaredAs::Listed, 1e-10);
             s.integrator->step(3);
             const Matrix atStart = gradients(system, toArrays(s.positions()));
             s.integrator->step(1);
@@ -87,12 +90,12 @@ TEST_P(RecognizedMultipliers, GiveTheForcesWithTheLeastNorm) {
             const Vector forces = flattened(s.integrator->getConstraintForces());
             ASSERT_EQ(found.size(), atStart.cols());
             const double rounding = 1e3 * precision.force;
-            EXPECT_LT((apply(atStart, found) - forces).norm(), (1e-9 + rounding) * forces.norm());
+            EXPECT_LT((apply(atStart, found) - forces).norm(), (motion + 1e-9 + rounding) * forces.norm());
             EXPECT_GT(found.norm(), 1);
             if (!system.molecules[0].angles.empty())
                 continue;
             const Vector least = leastSquares(atStart, forces, 1e-7);
-            EXPECT_LT((found - least).norm(), (1e-8 + 10 * rounding) * found.norm());
+            EXPECT_LT((found - least).norm(), (motion + 1e-8 + 10 * rounding) * found.norm());
         }
 }
 

@@ -243,8 +243,8 @@ public:
     std::vector<OpenMM::Vec3> computePressureTensor(std::vector<OpenMM::Vec3>& errors);
     /** Number of degrees of freedom: 3 per massive particle, less the rank of the constraints, less 3 if the System
      *  has a CMMotionRemover. Redundant constraints count once. Positions decide where rigid bodies, also those that
-     *  are recognized from distances, are joined in a loop, and where redundant periodic constraints are in a ring whose
-     *  lengths add up to the smallest width of the box or more: the network may be bonded to its own image.
+     *  are recognized from distances, are joined in a loop, and where redundant periodic constraints are in a ring
+     * whose lengths add up to the smallest width of the box or more: the network may be bonded to its own image.
      *  @throws OpenMMException where positions decide and are not set, or cannot be projected onto the constraints */
     int getNumDegreesOfFreedom() const;
     /** Instantaneous temperature (K), 2 * kinetic energy / (degrees of freedom * k). */
