@@ -11,6 +11,8 @@ import pytest
 from platforms import under_test
 
 import openmmconstraints as mc
+from openmmconstraints.inspection.listing import Listing
+from openmmconstraints.inspection.molecules import molecules_of
 
 BOND = 0.25  # nm
 BOX = {
@@ -153,6 +155,18 @@ def test_frozen_molecules_that_a_barostat_moves_apart():
     finding = next(f for f in mc.Health(system).findings if f.kind == "moved-apart")
     assert finding.severity == "warning"
     assert finding.particles == (0, 1)
+
+
+def test_centroids_make_no_molecule():
+    system = slab(bonded=False)
+    force = mc.ConstraintForce()
+    force.addCentroidDistance([0, 1], [2, 3], 1)
+    system.addForce(force)
+    assert molecules_of(system, Listing(system)).tolist() == [0, 1, 2, 3]
+    force = mc.ConstraintForce()
+    force.addAngle(3, 1, 2, 1)
+    system.addForce(force)
+    assert molecules_of(system, Listing(system)).tolist() == [0, 1, 1, 1]
 
 
 @pytest.mark.parametrize(("bonded", "barostat"), [(True, True), (False, False)])

@@ -29,7 +29,7 @@ from openmmconstraints.inspection.kinds import (
 )
 from openmmconstraints.inspection.labels import particle_names
 from openmmconstraints.inspection.system import particle_masses
-from openmmconstraints.wrapper import ConstraintForce
+from openmmconstraints.wrapper import ConstraintForce, CustomCentroidConstraintForce
 
 #: Rate and start time of a constraint that does not move.
 STILL = (0.0, 0.0)
@@ -103,6 +103,11 @@ class Listing:
     def of(self, k: int) -> tuple[int, ...]:
         """Particles of a constraint."""
         return tuple(self.particle[self.start[k] : self.start[k + 1]].tolist())
+
+    def is_of_groups(self, k: int) -> bool:
+        """Whether a constraint is of centroids of groups, whose particles it does not join to a molecule."""
+        of_force = self._class_of.get(int(self.force[k]), "")
+        return bool(self.kind[k] == CENTROIDS) or of_force == CustomCentroidConstraintForce.__name__
 
     def by_mass(self, k: int) -> frozenset[int]:
         """Particles of a constraint that count in a centroid by their masses."""

@@ -21,7 +21,8 @@ BAROSTATS = (
 
 
 def molecules_of(system: mm.System, listing: Listing) -> np.ndarray:
-    """[particles] the first particle of each one's molecule: all that constraints, bonds and virtual sites join."""
+    """[particles] the first particle of each one's molecule: all that constraints, bonds and virtual sites join, but
+    for constraints of groups."""
     pairs = [pair for group in _joined(system, listing) for pair in itertools.pairwise(group)]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     label = np.arange(system.getNumParticles())
@@ -40,7 +41,7 @@ def _joined(system: mm.System, listing: Listing) -> Iterator[Sequence[int]]:
     n = len(listing.masses)
     for k in range(len(listing.kind)):
         particles = listing.of(k)
-        if all(0 <= p < n for p in particles):
+        if not listing.is_of_groups(k) and all(0 <= p < n for p in particles):
             yield particles
     for site in np.flatnonzero(listing.is_site).tolist():
         definition = system.getVirtualSite(site)
