@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
 // What is said of rigid bodies that are joined: degrees of freedom, clusters, problems.
-#include "JointLoops.h"
 #include "ConstraintErrors.h"
+#include "JointLoops.h"
 #include "support/Bodies.h"
 #include "support/Messages.h"
 #include "support/SharedBodies.h"

@@ -56,7 +56,8 @@ struct Diagnosis {
     int numIndependent = 0;            ///< rank of the constraints: the degrees of freedom that they remove
     /** Whether that is known. Where constraints and joints of rigid bodies close a loop, or redundant periodic
      *  constraints may join a network to its own image, a start is needed to tell which depend on others: without one,
-     *  this number and those of the clusters are not right, and redundant constraints of such networks are not listed. */
+     *  this number and those of the clusters are not right, and redundant constraints of such networks are not listed.
+     */
     bool isRankKnown = true;
     std::vector<ConstraintGroup> groups; ///< redundant, recognized, ill-conditioned and rigid groups
     int joinedBodies = 0;                ///< rigid bodies that constraints or other bodies join
