@@ -75,8 +75,12 @@ def internal_terms(force: mm.Force, bodies_of: list[frozenset[int]]) -> Internal
     """Find the terms of a bonded Force whose particles are all in one body."""
     root = ElementTree.fromstring(mm.XmlSerializer.serialize(force))
     name, keys = _TERMS[type(force)]
-    entries = enumerate(root.find(name) or ())
-    numbers = [n for n, entry in entries if _is_internal([int(entry.get(key)) for key in keys], bodies_of)]
+    entries = root.find(name)
+    numbers = [
+        n
+        for n, entry in enumerate(() if entries is None else entries)
+        if _is_internal([int(entry.get(key)) for key in keys], bodies_of)
+    ]
     return InternalTerms(numbers, root)
 
 
