@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import openmm as mm
 import pytest
-from platforms import under_test
+from platforms import IS_REFERENCE, under_test
 
 import openmmconstraints as mc
 from openmmconstraints.inspection.listing import Listing
@@ -62,8 +62,8 @@ BAROSTATS = {
 
 
 @pytest.mark.platform
-@pytest.mark.parametrize("barostat", BAROSTATS)
-@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("barostat", BAROSTATS if IS_REFERENCE else ["isotropic"])
+@pytest.mark.parametrize("axis", range(3) if IS_REFERENCE else [1])
 def test_refused_at_the_first_step_and_by_health(barostat, axis):
     box = BOX["rectangular" if axis % 2 == 0 else "triclinic"]
     system, positions = chain(axis, box, in_system=axis == 1)
@@ -80,7 +80,6 @@ def test_refused_at_the_first_step_and_by_health(barostat, axis):
     assert len(findings[0].particles) == len(positions) - 2
 
 
-@pytest.mark.platform
 def test_axes_that_are_left_alone():
     """Along which the box stays, a network may span it."""
     for axis, scaled in itertools.product(range(3), range(3)):
@@ -110,7 +109,6 @@ def scaling(axis: int) -> mm.MonteCarloAnisotropicBarostat:
     return mm.MonteCarloAnisotropicBarostat(mm.Vec3(1, 1, 1), 300, *(a == axis for a in range(3)), 1)
 
 
-@pytest.mark.platform
 def test_a_barostat_that_only_tells_the_pressure():
     system, positions = chain(0, BOX["rectangular"], in_system=False)
     system.addForce(mm.MonteCarloBarostat(1, 300, 0))
