@@ -178,7 +178,6 @@ void ConstraintProgram::setTime(double time) {
 
 void ConstraintProgram::setMoment(int buffer, int moment) {
     arguments.set("momentIndex", buffer * moments + moment);
-    arguments.set("isFirstMoment", moment == 0 ? 1 : 0);
 }
 
 void ConstraintProgram::takeMoreTurns() {

@@ -174,8 +174,8 @@ void ConstraintProgram::addArguments(const vector<StageText>& stages) {
     arguments.addNumber("numRedundant", (int) t.redundant.size());
     arguments.addNumber("numMoving", (int) t.movingRows.size());
     for (const char* name : {"launch", "bufferIndex", "firstOfRange", "lastOfRange", "round", "maxIterations",
-                             "warmStart", "momentIndex", "isFirstMoment", "turn", "numTurns", "borderItem",
-                             "isFirstBath", "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
+                             "warmStart", "momentIndex", "turn", "numTurns", "borderItem", "isFirstBath",
+                             "hasSlowForces", "noiseKey0", "noiseKey1", "noiseStepLow", "noiseStepHigh"})
         arguments.addNumber(name, 0);
     for (const char* name : {"dt", "driftTime", "referenceTime", "time", "tolerance", "threshold", "innerTolerance",
                              "timeScale", "rounding", "velocityRounding", "farOff", "alpha", "beta", "maxDrift",

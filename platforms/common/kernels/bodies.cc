@@ -376,7 +376,7 @@ DEVICE void apply_solvePositions(const Arguments* a, const Body* body, int place
     p->c = motionOf(body->motion, s) - p->d;
     p->d = p->d + wayToPlace(a, body, i, s);
     noteImpulse(a, place, (a->driftTime > 0 ? 1 / a->driftTime : 0) * p->c,
-                !VELOCITIES_FIRST && a->isFirstMoment);
+                !VELOCITIES_FIRST && momentOf(a) == 0);
 }
 
 DEVICE void take_measurePositions(const Arguments* a, const Body* body, int place, int i, const Particle* p,
@@ -429,7 +429,7 @@ DEVICE void prepare_solveVelocities(const Arguments* a, Body* body, const BodySu
 DEVICE void apply_solveVelocities(const Arguments* a, const Body* body, int place, int i, Particle* p) {
     p->c = motionOf(body->motion, shapeOf(a, place)) - p->v;
 #if SUMS_STAGES
-    noteImpulse(a, place, p->c, VELOCITIES_FIRST || !a->isFirstMoment);
+    noteImpulse(a, place, p->c, VELOCITIES_FIRST || momentOf(a) > 0);
 #else
     noteEndImpulse(a, place, p->c);
 #endif

@@ -211,9 +211,14 @@ DEVICE bool addsUp(const Arguments* a, GLOBAL const mixed* multipliers) {
     return LATER_TURN && (multipliers == lambdaOf(a) || multipliers == muOf(a));
 }
 
+/** Of the step: 0, 1, ... */
+DEVICE int momentOf(const Arguments* a) {
+    return a->momentIndex - a->bufferIndex * a->numMoments;
+}
+
 /** Of the present moment, by stage (positions, velocities) and row: d sigma/dt of constraints that move. */
 DEVICE GLOBAL mixed* workRatesOf(const Arguments* a) {
-    return a->workRate + 2 * (a->momentIndex - a->bufferIndex * a->numMoments) * a->numRows;
+    return a->workRate + 2 * momentOf(a) * a->numRows;
 }
 
 DEVICE mixed3 positionOf(const Arguments* a, int i) {
