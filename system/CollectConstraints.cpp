@@ -9,6 +9,7 @@
 #include "JoinBodies.h"
 #include "LeptonCoordinate.h"
 #include "ListedCoordinates.h"
+#include "OpenMMVectors.h"
 #include "SystemChecks.h"
 #include "SystemConstraints.h"
 #include "openmmconstraints/CustomCentroidConstraintForce.h"
@@ -290,7 +291,7 @@ static MeasuredPositions findMeasuredPositions(const System& system, const Probl
             const int p = particles[i];
             const Vec3& x = positions[i];
             if (p >= 0 && p < system.getNumParticles() && std::isfinite(x[0] + x[1] + x[2])) {
-                measured.emplace(p, Real3{x[0], x[1], x[2]});
+                measured.emplace(p, toReal3(x));
                 continue;
             }
             report({"particles",

@@ -3,6 +3,7 @@
 #include "DeclaredBodies.h"
 #include "ConstraintErrors.h"
 #include "MergedBodies.h"
+#include "OpenMMVectors.h"
 #include "SharedParticles.h"
 #include "SystemChecks.h"
 #include "openmmconstraints/ConstraintForce.h"
@@ -102,7 +103,7 @@ std::vector<CollectedBody> collectDeclaredBodies(const System& system, const Con
             std::vector<Vec3> positions;
             force->getRigidBodyParameters(i, body.particles, positions);
             for (const Vec3& x : positions)
-                body.positions.push_back({x[0], x[1], x[2]});
+                body.positions.push_back(toReal3(x));
             std::optional<ConstraintProblem> why;
             for (int p : body.particles)
                 if (!why)

@@ -70,12 +70,12 @@ void reportNetwork(const ConstraintSet& set, const Bond& ring, const std::vector
 
 void checkNetworks(const System& system, const ConstraintSet& set, const Real3* positions, const Box& box,
                    const ProblemReport& report) {
-    const auto isFinite = [](const Real3& r) { return std::isfinite(r.x + r.y + r.z); };
     std::vector<int> barostats;
     for (int f = 0; f < system.getNumForces(); f++)
         if (scaledBy(system.getForce(f)) != Axes{})
             barostats.push_back(f);
-    if (barostats.empty() || !std::all_of(positions, positions + set.numParticles(), isFinite))
+    if (barostats.empty() ||
+        !std::all_of(positions, positions + set.numParticles(), [](const Real3& r) { return isFinite(r); }))
         return; // positions that are not finite are reported by others
     const Windings windings = windingsOf(set, positions, box);
     for (int f : barostats)

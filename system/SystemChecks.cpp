@@ -3,6 +3,7 @@
 #include "SystemChecks.h"
 #include "CollectConstraints.h"
 #include "ConstraintErrors.h"
+#include "OpenMMVectors.h"
 #include "ScaledAxes.h"
 #include "openmm/AndersenThermostat.h"
 #include "openmm/CMMotionRemover.h"
@@ -282,7 +283,7 @@ bool usesPeriodicBoundaries(const System& system) {
 Box defaultBox(const System& system) {
     Vec3 v[3];
     system.getDefaultPeriodicBoxVectors(v[0], v[1], v[2]);
-    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
+    return toBox(v[0], v[1], v[2]);
 }
 
 std::optional<ConstraintProblem> whyNotConstrainable(const System& system, int particle) {

@@ -47,6 +47,10 @@ Vector3<T> cross(const Vector3<T>& a, const Vector3<T>& b) {
 inline double norm(const Real3& a) {
     return std::sqrt(dot(a, a));
 }
+/** Whether no component is NaN or infinite. */
+inline bool isFinite(const Real3& a) {
+    return std::isfinite(a.x + a.y + a.z);
+}
 /** One of two unit vectors perpendicular to a vector and to each other. @param component  0 or 1 */
 inline Real3 perpendicular(const Real3& a, int component) {
     const double x = std::abs(a.x), y = std::abs(a.y), z = std::abs(a.z);

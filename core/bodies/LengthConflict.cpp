@@ -223,7 +223,7 @@ std::optional<LengthConflict> findLengthConflict(const ConstraintSet& set, const
             found != graph.particle.end() && *found == p)
             from.push_back((int) (found - graph.particle.begin()));
     std::vector<Real3> places = wholePlaces(graph, x, box);
-    if (!std::all_of(places.begin(), places.end(), [](const Real3& r) { return std::isfinite(r.x + r.y + r.z); }))
+    if (!std::all_of(places.begin(), places.end(), [](const Real3& r) { return isFinite(r); }))
         return {};
     Fits fits(graph, std::move(places), bound);
     std::vector<std::vector<int>> found;

@@ -14,12 +14,6 @@ namespace ConstraintPlugin {
 
 namespace {
 
-/** @param tolerance  of lengths, relative; those within it change an angle by more */
-bool agrees(const ConstraintSet& set, const Constraint& c, double value, double tolerance) {
-    const double bound = c.kind == CoordinateKind::Angle ? 3 * tolerance : tolerance;
-    return std::abs(value - c.target) <= bound * set.scale(c);
-}
-
 /** The constraints that sets meet. */
 void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayReplace, double tolerance,
                        std::vector<RigidSet>& bodies) {
@@ -27,6 +21,9 @@ void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayRep
     for (int b = 0; b < (int) bodies.size(); b++)
         for (int p : bodies[b].particles)
             bodiesOf[p].push_back(b);
+    const auto toleranceOf = [&](const Constraint& c) { // lengths within the tolerance change an angle by more
+        return c.kind == CoordinateKind::Angle ? 3 * tolerance : tolerance;
+    };
     for (int k = 0; k < (int) set.constraints.size(); k++) {
         const Constraint& c = set.constraints[k];
         if ((!mayReplace.empty() && !mayReplace[k]) ||
@@ -36,7 +33,7 @@ void assignConstraints(const ConstraintSet& set, const std::vector<char>& mayRep
                                              [&](int p, int q) { return bodiesOf[p].size() < bodiesOf[q].size(); });
         for (int b : bodiesOf[rarest])
             if (const auto value = valueInShape(c, bodies[b].particles, bodies[b].shape);
-                value && agrees(set, c, *value, tolerance))
+                value && std::abs(*value - c.target) <= toleranceOf(c) * set.scale(c))
                 bodies[b].constraints.push_back(k);
     }
 }

@@ -189,8 +189,7 @@ std::vector<int> ConstraintSolver::independentOf(std::size_t g, const Real3* pos
     const auto isPeriodic = [&](int k) { return set.constraints[k].periodic; };
     const auto isSomewhere = [&](int k) {
         const std::vector<int>& particles = set.constraints[k].particles;
-        return std::all_of(particles.begin(), particles.end(),
-                           [&](int p) { return std::isfinite(positions[p].x + positions[p].y + positions[p].z); });
+        return std::all_of(particles.begin(), particles.end(), [&](int p) { return isFinite(positions[p]); });
     };
     Windings windings;
     if (!box.isEmpty() && std::any_of(group.begin(), group.end(), isPeriodic) &&

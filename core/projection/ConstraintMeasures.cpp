@@ -26,8 +26,8 @@ SolveReport ConstraintSolver::reportNoGradient(int row, const Real3* positions) 
     const Constraint& c = set.constraints[report.constraint];
     for (int p : c.particles)
         report.places.push_back(positions[p]);
-    const bool isSomewhere = std::all_of(report.places.begin(), report.places.end(),
-                                         [](const Real3& x) { return std::isfinite(x.x + x.y + x.z); });
+    const bool isSomewhere =
+        std::all_of(report.places.begin(), report.places.end(), [](const Real3& x) { return isFinite(x); });
     // Angles and dihedrals have no gradient if three neighbours lie on a line, and no q has one if two particles
     // coincide.
     const bool canBeStraight = isAngular(c.kind);

@@ -22,10 +22,6 @@ void add(Moments& sum, const Moments& other) {
     sum.third += other.third;
 }
 
-bool isFinite(const Real3& a) {
-    return std::isfinite(a.x + a.y + a.z);
-}
-
 bool isFinite(const RigidMotion& motion) {
     return isFinite(motion.t) && isFinite(motion.p1) && isFinite(motion.p2) && isFinite(motion.p3);
 }

@@ -7,6 +7,7 @@
 #include "ConstraintSolver.h"
 #include "CoreExceptions.h"
 #include "KernelHold.h"
+#include "OpenMMVectors.h"
 #include "ProblemReport.h"
 #include "Settings.h"
 #include "SystemChecks.h"
@@ -183,17 +184,14 @@ SolverSummary ConstraintIntegrator::getSolverSummary() const {
 static Box boxOf(ContextImpl& context) {
     Vec3 a, b, c;
     context.getPeriodicBoxVectors(a, b, c);
-    return {{a[0], a[1], a[2]}, {b[0], b[1], b[2]}, {c[0], c[1], c[2]}};
+    return toBox(a, b, c);
 }
 
 /** Choose the independent constraints at a Context's positions. @return whether they can be chosen there */
 static bool chooseInContext(ConstraintSolver& solver, ContextImpl& context) {
     vector<Vec3> positions;
     context.getPositions(positions);
-    vector<Real3> x;
-    for (const Vec3& r : positions)
-        x.push_back({r[0], r[1], r[2]});
-    return solver.chooseAt(std::move(x), boxOf(context), context.getTime());
+    return solver.chooseAt(toReal3(positions), boxOf(context), context.getTime());
 }
 
 vector<ClusterInfo> ConstraintIntegrator::getClusters(const System& system) const {

@@ -7,6 +7,7 @@
 #include "ConstraintErrors.h"
 #include "CoreExceptions.h"
 #include "NetworkChecks.h"
+#include "OpenMMVectors.h"
 #include "PossibleWindings.h"
 #include "SystemChecks.h"
 #include "openmm/CompoundIntegrator.h"
@@ -25,13 +26,6 @@ namespace {
 
 /** Beyond it, constraints nearly depend on each other. */
 constexpr double largestCondition = 1e4;
-
-std::vector<Real3> toReal3(const std::vector<Vec3>& vectors) {
-    std::vector<Real3> result;
-    for (const Vec3& v : vectors)
-        result.push_back({v[0], v[1], v[2]});
-    return result;
-}
 
 std::vector<int> sorted(std::vector<int> particles) {
     std::sort(particles.begin(), particles.end());
@@ -144,19 +138,18 @@ void measure(const ConstraintSet& set, const Real3* positions, const Box& box, d
     }
 }
 
-bool isFinite(const std::vector<Real3>& x) {
-    return std::all_of(x.begin(), x.end(), [](const Real3& r) { return std::isfinite(r.x + r.y + r.z); });
+bool areFinite(const std::vector<Real3>& x) {
+    return std::all_of(x.begin(), x.end(), [](const Real3& r) { return isFinite(r); });
 }
 
 Box boxOf(const Start& start) {
-    const auto edge = [&](int i) { return Real3{start.box[i][0], start.box[i][1], start.box[i][2]}; };
-    return {edge(0), edge(1), edge(2)};
+    return toBox(start.box[0], start.box[1], start.box[2]);
 }
 
 /** Which constraints are independent may be a matter of positions. */
 void chooseAtStart(ConstraintSolver& solver, const Start& start, Diagnosis& diagnosis) {
     std::vector<Real3> x = toReal3(start.positions);
-    if (isFinite(x) && solver.chooseAt(std::move(x), boxOf(start), start.time))
+    if (areFinite(x) && solver.chooseAt(std::move(x), boxOf(start), start.time))
         diagnosis.isRankKnown = true;
 }
 
@@ -165,7 +158,7 @@ void lookAtStart(const System& system, ConstraintSolver& solver, const Start& st
     const std::vector<Real3> x = toReal3(start.positions);
     const Box box = boxOf(start);
     const ConstraintSet& set = solver.getSet();
-    if (!isFinite(x)) {
+    if (!areFinite(x)) {
         for (std::vector<double>* numbers : {&diagnosis.values, &diagnosis.targets, &diagnosis.errors})
             numbers->assign(set.numListed, ConstraintProblem::none);
         return;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Access of the host to the state on the device.
 #include "CommonStepKernel.h"
+#include "OpenMMVectors.h"
 #include "openmm/common/ContextSelector.h"
 
 using namespace OpenMM;
@@ -9,14 +10,10 @@ using namespace std;
 
 namespace ConstraintPlugin {
 
-static Real3 toReal3(const Vec3& v) {
-    return {v[0], v[1], v[2]};
-}
-
 /** Copy the values that a Context returned. */
 static const Real3* keep(vector<Real3>& kept, const vector<Vec3>& returned) {
     kept.resize(returned.size());
-    transform(returned.begin(), returned.end(), kept.begin(), toReal3);
+    transform(returned.begin(), returned.end(), kept.begin(), [](const Vec3& v) { return toReal3(v); });
     return kept.data();
 }
 
@@ -79,7 +76,7 @@ double CommonStepKernel::smallestTolerance() const {
 Box CommonStepKernel::deviceBox() const {
     Vec3 a, b, c;
     cc.getPeriodicBoxVectors(a, b, c);
-    return {toReal3(a), toReal3(b), toReal3(c)};
+    return toBox(a, b, c);
 }
 
 bool sameBox(const Box& a, const Box& b) {

@@ -7,6 +7,7 @@
 #include "HeldPairs.h"
 #include "MirrorImages.h"
 #include "MovingTargets.h"
+#include "OpenMMVectors.h"
 #include "ParameterDerivatives.h"
 #include "StateErrors.h"
 #include "openmm/OpenMMException.h"
@@ -48,7 +49,7 @@ void HostStepKernel::setTargets(const ConstraintSet& constraints) {
 Box HostStepKernel::box(ContextImpl& context) const {
     Vec3 v[3];
     context.getPeriodicBoxVectors(v[0], v[1], v[2]);
-    return {{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
+    return toBox(v[0], v[1], v[2]);
 }
 
 double HostStepKernel::currentTime(ContextImpl& context) const {
@@ -174,7 +175,7 @@ void HostStepKernel::requireFinite(const Real3* v, const char* what) const {
     if (areFinite)
         return;
     for (int i = 0; i < numParticles(); i++)
-        if (!isfinite(v[i].x + v[i].y + v[i].z))
+        if (!isFinite(v[i]))
             throwProblem(notFinite(solver->getSet(), what, i, activity));
 }
 

@@ -68,7 +68,7 @@ class Rigid:
         return "; ".join(parts)
 
     def _list_merged(self) -> str:
-        """0 and 2; 1, 3 and 4"""
+        """[0 and 2], [1, 3 and 4]"""
         named = [", ".join(map(str, numbers[:-1])) + f" and {numbers[-1]}" for numbers in self.merged[:MOST_NAMED]]
         further = len(self.merged) - len(named)
         return ", ".join(f"[{names}]" for names in named) + (f" and {further:,} more" if further else "")
