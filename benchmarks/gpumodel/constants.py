@@ -14,6 +14,9 @@ Sources:
 [sync]    Zhang et al. 2020, arXiv 2004.05371 (V100, P100): launches and barriers
 [graphs]  Gray 2019, NVIDIA Technical Blog, "Getting Started with CUDA Graphs" (V100): a kernel of 2.9 µs takes 3.8 µs
           in a full queue, 9.6 µs if the host waits for each
+[h100]    measured copies, benchmarks/results/2026-11-27-h100-small-clusters.txt: lines "F load kick drift store" (88 bytes
+          read, 64 written an atom, 1,529 to 1,870 cycles) and "F load kick store" (56 and 32, 1,014 cycles)
+[h200]    measured kernels, benchmarks/results/2026-11-27-h200-kernels.csv: SETTLE's 4.6 µs
 [assumed] no source: an order of magnitude
 
 Numbers of [guide], [data], [jia], [ampere], [hopper], [sync] and [graphs] were written from memory, without the texts
@@ -46,6 +49,8 @@ class Gpu:
     blocks: int  # resident [guide]
     shared_kb: int  # of a multiprocessor [guide]
     cache_kb: int  # L1 and shared memory of a multiprocessor together [guide]
+    l2_read: int  # bytes that all multiprocessors together get from L2 in a cycle [h100]; of others in proportion
+    l2_write: int  # and write to it [h100]; likewise
 
     def microseconds(self, cycles: float) -> float:
         """A number of cycles as time."""
@@ -53,9 +58,9 @@ class Gpu:
 
 
 # fp64_latency: [codes] 8 for sm_90, 6 to 10 for sm_80; on GeForce the compiler does not know it: 48 [jia], T4.
-A100 = Gpu("A100", "sm_80", 108, 1.41, 64, 32, 64, 16, 8, 38, 29, 262, 2048, 32, 164, 192)
-RTX4090 = Gpu("RTX4090", "sm_89", 128, 2.52, 128, 2, 64, 2, 48, 43, 30, 273, 1536, 24, 100, 128)
-H200 = Gpu("H200", "sm_90", 132, 1.98, 128, 64, 64, 16, 8, 41, 29, 263, 2048, 32, 228, 256)
+A100 = Gpu("A100", "sm_80", 108, 1.41, 64, 32, 64, 16, 8, 38, 29, 262, 2048, 32, 164, 192, 2300, 1150)
+RTX4090 = Gpu("RTX4090", "sm_89", 128, 2.52, 128, 2, 64, 2, 48, 43, 30, 273, 1536, 24, 100, 128, 2700, 1350)
+H200 = Gpu("H200", "sm_90", 132, 1.98, 128, 64, 64, 16, 8, 41, 29, 263, 2048, 32, 228, 256, 2800, 1400)
 GPUS = {gpu.name: gpu for gpu in (H200, RTX4090, A100)}
 
 REGISTERS = 65536  # of a multiprocessor [guide]
@@ -71,6 +76,8 @@ TO_UNIFORM_LATENCY = 25  # S2R, R2UR, votes, reductions of a warp [assumed]
 CONSTANT_LATENCY = 30  # LDC: a hit in the constant cache [jia]
 SHUFFLE_LATENCY = 23  # [jia]
 BRANCH_LATENCY = 10  # until the first instruction after a jump [assumed]
+INSTRUCTIONS_OF_LINE = 8  # of 128 bytes
+FETCH = 20  # from one line of code to the next that is executed for the first time [h200]
 BARRIER_LATENCY = 22  # of a block [sync]
 SHARED_ATOMIC = 2  # times the latency of shared memory [assumed]
 ATOMIC_LATENCY = 1.2  # times that of L2 [assumed]

@@ -28,6 +28,8 @@ STEP_SIZE = 0.002  # ps, of which the inputs' velocities are
 TOLERANCE = 1e-5
 INTEGRATORS = {
     "Rattle": lambda: mc.RattleIntegrator(STEP_SIZE),
+    "RattleLangevin": lambda: mc.RattleLangevinIntegrator(300, 1, STEP_SIZE),
+    "Shake": lambda: mc.ShakeIntegrator(STEP_SIZE),
     "Verlet": lambda: mm.VerletIntegrator(STEP_SIZE),
     "LangevinMiddle": lambda: mm.LangevinMiddleIntegrator(300, 1, STEP_SIZE),
 }

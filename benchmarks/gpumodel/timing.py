@@ -3,7 +3,7 @@
 """How long a traced launch takes on a multiprocessor: warps issue in their order, as soon as operands are there.
 
 Of blocks that do not wait for each other only those of one multiprocessor are timed, since all have the same to do. All
-data are in L2 when a launch begins, instructions in the cache of each multiprocessor: both are assumptions.
+data are in L2 when a launch begins, and code comes from there line by line: both are assumptions.
 """
 
 from __future__ import annotations
@@ -170,6 +170,10 @@ class Clock:
         self.end = 0.0
         self.chain = 0
         self.capacity = 0  # sectors in L1
+        self.lines: dict[tuple[int, int], float] = {}  # when code is there
+        there = min(gpu.multiprocessors, machine.launch.blocks)
+        self.read_bytes = min(c.L2_BYTES, gpu.l2_read / there)  # in a cycle
+        self.write_bytes = min(c.L2_BYTES, gpu.l2_write / there)
 
     def resident(self) -> int:
         """Blocks that a multiprocessor takes at once. Registers of a warp are those of one scheduler.
@@ -239,7 +243,7 @@ class Clock:
         scheduler = (m, warp.scheduler)
         pipe = (m, cost.pipe) if cost.pipe == "lsu" or cost.interval > 32 else (m, warp.scheduler, cost.pipe)
         interval = cost.interval / c.SCHEDULERS if len(pipe) == 2 and cost.pipe != "lsu" else cost.interval
-        earliest = max(earliest, free.get(scheduler, 0.0), free.get(pipe, 0.0))
+        earliest = max(earliest, free.get(scheduler, 0.0), free.get(pipe, 0.0), self._fetched(m, place, time))
         if earliest > time:
             self._push(warp, earliest)
             return
@@ -266,6 +270,14 @@ class Clock:
                     warp.place = following.start
         self._push(warp, warp.issue)
 
+    def _fetched(self, multiprocessor: int, place: int, time: float) -> float:
+        """When an instruction is there: all lines of a launch's code come from L2, each once, one after the other."""
+        line = (multiprocessor, place // c.INSTRUCTIONS_OF_LINE)
+        if line not in self.lines:
+            begin = max(time, self.free.get((multiprocessor, "code"), 0.0))
+            self.lines[line] = self.free[(multiprocessor, "code")] = begin + c.FETCH
+        return self.lines[line]
+
     def _memory(
         self, warp: _Warp, run: Run, place: int, cost: Cost, time: float, interval: float
     ) -> tuple[float, float, int]:
@@ -290,7 +302,7 @@ class Clock:
         interval = max(interval, sectors / 4)
         port = self.free.get((m, "l2"), 0.0)
         if cost.kind in ("store", "atomic", "strong"):
-            self.free[(m, "l2")] = max(port, time) + sectors * 32 / c.L2_BYTES
+            self.free[(m, "l2")] = max(port, time) + sectors * 32 / self.write_bytes
             done = max(port, time) + cost.latency
             warp.last_store = max(warp.last_store, done)
             if cost.kind == "atomic" and warp.arrival:  # it has waited in L2 for the one before
@@ -312,7 +324,7 @@ class Clock:
         for sector in accessed:
             arrival = cache.get(sector)
             if arrival is None:
-                port = max(port, time) + 32 / c.L2_BYTES
+                port = max(port, time) + 32 / self.read_bytes
                 arrival = cache[sector] = port + self.gpu.l2
                 if len(cache) > self.capacity:
                     cache.popitem(last=False)
