@@ -314,11 +314,10 @@ TEST(ConstraintTables, HaveOneThreadForTheStepsOfAParticle) {
             SCOPED_TRACE(named.name + (centroids == Centroids::Merged ? "" : ", with a border"));
             const ConstraintSolver solver(named.set, Method::Automatic, centroids);
             const ConstraintTables tables(solver, true, ConstraintTables::ThreadGroups());
-            const int firstAlone = tables.smallGroups[0][2];
             std::vector<int> inClusters(tables.numParticles), alone(tables.numParticles); // or in bodies
-            for (int i = 0; i < (int) tables.smallParticles.size(); i++)
-                if (const int p = tables.smallParticles[i]; p >= 0)
-                    (i < firstAlone ? inClusters : alone)[p]++;
+            for (const auto& [particle, what] : tables.smallLanes)
+                if (particle >= 0 && what >= 0)
+                    (what > 0 ? inClusters : alone)[particle]++;
             for (int node : tables.clusterParticle)
                 if (node < tables.numParticles)
                     inClusters[node]++;

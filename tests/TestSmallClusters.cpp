@@ -65,17 +65,19 @@ TEST_P(SmallClusters, RepeatBitForBit) {
 
 TEST_P(SolvedSmallClusters, AreProjectedOnTheDeviceWhereSomeoneElseMayHaveMovedThem) {
     Simulation s = start(GetParam()), reference = start(onReference(GetParam()));
+    s.integrator->setStepSize(40 * dt);
+    s.integrator->setConstraintTolerance(0.2);
+    s.integrator->step(1);
     for (Simulation* each : {&s, &reference}) {
-        each->integrator->setStepSize(20 * dt);
-        each->integrator->setConstraintTolerance(0.2);
-        each->integrator->step(2);
         each->integrator->setStepSize(dt);
         each->integrator->setConstraintTolerance(1e-10);
     }
     s.context->getState(State::Forces); // which the integrator did not ask for
-    const Vectors before = reference.positions();
+    const Vectors before = s.positions();
+    reference.context->setPositions(before);
+    reference.context->setVelocities(s.velocities());
     reference.integrator->applyConstraints();
-    EXPECT_GT(distance(reference.positions(), before), 1e-4) << "there was nothing to project";
+    EXPECT_GT(distance(reference.positions(), before), 1e-6) << "there was nothing to project";
     if (std::get<2>(GetParam()) == "Rattle")
         reference.integrator->applyVelocityConstraints();
     for (Simulation* each : {&s, &reference})

@@ -154,7 +154,7 @@ void CommonStepKernel::reportFailure(ContextImpl& context, const ConstraintInteg
                                                                         : ConstraintPlugin::Stage::Velocities;
             report.outcome = (Outcome) rows[4 * place];
             report.iterations = rows[4 * place + 1];
-            report.constraint = constraintOf(rows[4 * place + 2], rows[4 * place + 3]);
+            report.constraint = constraintOf(rows[4 * place + 2], order);
             report.maxError = errors[2 * place];
             report.value = errors[2 * place + 1];
             if (rows[4 * place] == (int) DeviceOutcome::Drifted)

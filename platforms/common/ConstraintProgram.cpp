@@ -123,10 +123,10 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
 
 void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBorder, const ConstraintSet& set) {
     const ConstraintTables& t = constraintTables;
-    const ConstraintTables::SmallClusters& small = atBorder ? t.smallAtBorder : t.small;
-    if (small.count > 0)
-        compile(device.compile(checked(smallText(stages, atBorder)), 0, false), "smallCluster", stages, small.count,
-                small.blockSize(), 0, 0);
+    const ConstraintTables::SmallBlocks& small = atBorder ? t.smallAtBorder : t.small;
+    if (small.threads() > 0)
+        compile(device.compile(checked(smallText(stages, atBorder)), 0, false), "smallCluster", stages, small.threads(),
+                smallBlock, small.first, small.last);
     for (const ConstraintTables::Range& range : t.ranges)
         if (range.isAtBorder == atBorder && (atBorder || !range.isJoined)) {
             if (range.group == ThreadGroupKind::Part)

@@ -153,8 +153,6 @@ private:
     const std::string& checked(const std::string& text) const;
     std::string commonText(bool atBorder = false) const;
     std::string smallText(const std::vector<StageText>& stages, bool atBorder) const;
-    /** Whether small clusters should need fewer registers. */
-    bool isCrowdedBySmall(const ConstraintTables::SmallClusters& small) const;
     /** Definitions of a range, and what all its solvers use. */
     std::string rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
                           const ConstraintSet& set) const;

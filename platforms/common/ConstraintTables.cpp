@@ -369,7 +369,7 @@ std::vector<double> ConstraintTables::targetsAt(const ConstraintSet& set, double
 
 void ConstraintTables::releaseRows() {
     const auto release = [](auto&... lists) { ((lists = std::decay_t<decltype(lists)>()), ...); };
-    release(smallParticles, smallClusterType, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
+    release(smallLanes, smallLengths, clusterParticle, particleSlotStart, particleSlot, slotStart, slotParticle,
             slotRow, slotNode, rowOwner, rowWhole, ownsNode, partTables, slotWeight, slotInverseMass, rowKind, rowForm,
             rowPeriodic, rowFirstParameter, rowTarget, rowRate, rowInverseScale, rowDirection, couplingStart,
             couplingSlots, rowIsLeaf, updateTarget, updateStart, updateSource, levelEntry, colourRow, bodyPlace,

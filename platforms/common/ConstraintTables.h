@@ -16,9 +16,35 @@
 
 namespace ConstraintPlugin {
 
-/** Largest cluster of distances that one thread solves with text for its size, and the largest one wholly in registers
- *  (kernels/smallClusters.cc). */
+/** Largest cluster of distances whose threads solve it by themselves, with text for its shape, and the largest one
+ * whose numbers are all in registers (kernels/smallClusters.cc). */
 constexpr int maxSmallCluster = 8, maxInRegisters = 3;
+
+/** Threads of a block of small clusters, one for each particle. */
+constexpr int smallBlock = 64;
+
+/** Which distances of a small cluster join which particles. */
+struct SmallShape {
+    int size = 0, particles = 0;
+    unsigned firsts = 0, seconds = 0; ///< of each row, by four bits: places of its particles in the cluster
+    unsigned periodic = 0;            ///< by one bit: whether the nearest image counts
+    int ofBlock() const {
+        return smallBlock / particles;
+    }
+    /** Blocks of so many clusters. */
+    int blocks(int count) const {
+        return (count - 1) / ofBlock() + 1;
+    }
+    /** Lengths that a thread loads. */
+    int lengthsOfLane() const {
+        return (size - 1) / particles + 1;
+    }
+    /** Those that take longest first. */
+    bool operator<(const SmallShape& other) const {
+        return std::tuple(-size, particles, firsts, seconds, periodic) <
+               std::tuple(-other.size, other.particles, other.firsts, other.seconds, other.periodic);
+    }
+};
 
 /** Threads of the largest block. */
 constexpr int maxBlockSize = 512;
@@ -38,17 +64,16 @@ enum class ThreadGroupKind { Thread, Block, Grid, Part };
 
 /** A ConstraintSet and its graph as the flat arrays that kernels read.
  *
- *  Clusters of few distances are `small`: by size, largest first, with their particles stored as all first ones, all
- *  second ones, .... Particles without constraints are clusters of size 0, and so are immovable ones, whether or not
- *  clusters have them. All others are `general`, in ranges by their ThreadGroupKind. A part of a large cluster counts
- * as a cluster here: it has rows of its own, copies of those that other parts own among them, first those that it
- * solves, then its ring, whose multipliers it reads. A cluster of several parts is there as a whole, too, at the end of
- * a range: it is solved so where parts do not converge soon. Clusters of one part may be a bundle: side by side, they
- * count as one cluster. Rows of small clusters come first, then those of general
- * clusters, then redundant ones, which are checked. Free rigid bodies have no rows. Joined ones are two nodes each in
- * those of constraints that join them (ConstraintSet::nodesOf()): a node is a particle, or numParticles + 2 b is the
- * origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b of BodyTables). A row has a slot for
- * each of its nodes. */
+ *  Clusters of few distances are `small`: by shape, in blocks of threads, one for each of their particles. Particles
+ *  without constraints follow, and so do immovable ones, whether or not clusters have them. All others are `general`,
+ * in ranges by their ThreadGroupKind. A part of a large cluster counts as a cluster here: it has rows of its own,
+ * copies of those that other parts own among them, first those that it solves, then its ring, whose multipliers it
+ * reads. A cluster of several parts is there as a whole, too, at the end of a range: it is solved so where parts do not
+ * converge soon. Clusters of one part may be a bundle: side by side, they count as one cluster. Rows of small clusters
+ * come first, then those of general clusters, then redundant ones, which are checked. Free rigid bodies have no rows.
+ * Joined ones are two nodes each in those of constraints that join them (ConstraintSet::nodesOf()): a node is a
+ * particle, or numParticles + 2 b is the origin and numParticles + 2 b + 1 the turn of joined body b (numFreeBodies + b
+ * of BodyTables). A row has a slot for each of its nodes. */
 class ConstraintTables : public BodyTables, public BorderTables {
 public:
     /** The thread groups that are available for general clusters. */
@@ -84,34 +109,27 @@ public:
     static bool mustReadEnd(const ConstraintSolver& solver) {
         return !solver.getChecked().empty() || !solver.getSet().recognized.empty();
     }
-    /** Small clusters that one kernel solves: those at the border, or all others. */
-    struct SmallClusters {
-        std::vector<int> sizes; ///< that occur, largest first, and 0: particles of no cluster
-        int count = 0;          ///< those particles, too
-        int largest() const {
-            return sizes.empty() ? 0 : sizes[0];
-        }
-        /** Threads in a block if each solves one. Local memory limits them for clusters that need it. */
-        int blockSize() const {
-            return largest() > maxInRegisters ? 32 : 64;
+    /** Blocks of small clusters and of particles without constraints in one launch: those at the border, or all others.
+     */
+    struct SmallBlocks {
+        std::vector<int> shapes; ///< that occur, those of most rows first
+        int first = 0, last = 0;
+        int threads() const {
+            return smallBlock * (last - first);
         }
     };
-    SmallClusters small, smallAtBorder;
-    /** [2][maxSmallCluster + 1] by size, first those that are not at the border: first cluster, count, first place,
-     * first row. Two more: {first cluster, clusters, first particle of no cluster, such particles} of each. */
-    std::vector<Int4> smallGroups;
-    static constexpr int numSmallGroups = 2 * (maxSmallCluster + 1) + 2;
-    /** Places in smallGroups. */
-    static constexpr int smallGroup(int size, bool atBorder) {
-        return (atBorder ? maxSmallCluster + 1 : 0) + size;
+    SmallBlocks small, smallAtBorder;
+    std::vector<SmallShape> smallShapes;
+    std::vector<Int4> smallPlaces; ///< by shape: first block, first cluster, first row
+    /** [blocks][smallBlock] A thread's particle, ~ of it if another thread takes its step; 16 (shape + 1), 0 without
+     *  constraints, + the particle's place in its cluster. {0, -1}: none. */
+    std::vector<Int2> smallLanes;
+    int lengthsOfLane = 1;
+    /** [blocks][lengthsOfLane][smallBlock] nm, row k of a cluster in the lane of place k % particles. */
+    std::vector<double> smallLengths;
+    int numSmallBlocks() const {
+        return (int) smallLanes.size() / smallBlock;
     }
-    static constexpr int allSmallGroups(bool atBorder) {
-        return numSmallGroups - 2 + (atBorder ? 1 : 0);
-    }
-    std::vector<int> smallParticles; ///< -1: none
-    std::vector<int> smallClusterType;
-    std::vector<Int4> smallTypes;     ///< first and second particles, 4 bits a row; periodic rows; first number
-    std::vector<double> smallNumbers; ///< by type: lengths, then w_kl for l = k ..., k = 0 ...
 
     /** General clusters first ... last-1, which one kernel solves. Those of thread blocks are in ranges by the size of
      *  the blocks, largest first, and by whether factors fit into shared memory. Parts that stay in shared memory are
@@ -249,6 +267,7 @@ public:
                             bool hasParts);
     /** Whether a cluster is small, provided that small clusters are used. */
     static bool isSmall(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
+    static SmallShape shapeOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster);
 
 private:
     /** What solves a cluster; in this order of the tables. */
@@ -308,8 +327,6 @@ private:
     std::vector<Point> points;     // temporary: of rows that join bodies
     std::vector<char> isJoinedRow; // likewise: whether a row joins bodies
     void addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken);
-    void addSmallOf(const ConstraintSet& set, const std::vector<std::vector<std::vector<int>>>& bySize, bool isAtBorder,
-                    std::map<std::vector<double>, int>& types, std::vector<char>& isTaken);
     int nodeOf(int node) const;
     int frameOfJoint(const ConstraintSet& set, const Constraint& c) const;
     void addRow(const ConstraintSet& set, int constraint, bool isSolved, bool isOwn = true);

@@ -20,8 +20,8 @@ void countCustom(const ConstraintSet& set, ArraySizes& sizes) {
 } // namespace
 
 ArraySizes::ArraySizes(const ConstraintTables& t)
-    : particles(t.numParticles), smallClusters(t.numSmallClusters), smallPlaces((double) t.smallParticles.size()),
-      smallTypes((double) t.smallTypes.size()), smallNumbers((double) t.smallNumbers.size()), rows(t.numRows),
+    : particles(t.numParticles), smallClusters(t.numSmallClusters), smallShapes((double) t.smallShapes.size()),
+      smallLanes((double) t.smallLanes.size()), smallLengths((double) t.smallLengths.size()), rows(t.numRows),
       redundant((double) t.redundant.size()), moving((double) t.movingRows.size()), parts(t.numParts()),
       places(t.numParts() > 0 ? (double) t.clusterParticle.size() : 0), partTables((double) t.partTables.size()),
       generalClusters(t.numGeneralClusters), clusterParticles((double) t.clusterParticle.size()),
@@ -58,6 +58,7 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
     std::vector<char> isTaken(set.numNodes(), 0);
     PartCounts largestPart;
     std::vector<int> dense; // constraints of clusters that the tables order anew: they have no dense matrices
+    std::map<std::pair<bool, SmallShape>, int> ofShape; // small clusters
     const auto takeCluster = [&](const ConstraintGraph& of, const Cluster& cluster) {
         const bool isSmall = smallInRegisters && ConstraintTables::isSmall(set, of, cluster);
         const double n = cluster.size();
@@ -83,11 +84,9 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
                 pointNodes += c.size();
             }
         }
-        if (isSmall) { // of a type of its own, perhaps
+        if (isSmall) {
             smallClusters++;
-            smallPlaces += n + 1;
-            smallTypes++;
-            smallNumbers += n * (n + 3) / 2;
+            ofShape[{cluster.isAtBorder, ConstraintTables::shapeOf(set, of, cluster)}]++;
             return;
         }
         parts += (double) inParts.parts.size();
@@ -139,7 +138,16 @@ ArraySizes::ArraySizes(const ConstraintSolver& solver, bool smallInRegisters, bo
     rowPoints = joinedBodies > 0 ? rows + redundant : 0;
     for (int p : ofBodies.bodyParticle)
         isTaken[p] = 1;
-    smallPlaces += particles - (double) std::count(isTaken.begin(), isTaken.begin() + set.numParticles(), 1);
+    int lengthsOfLane = 1;
+    for (const auto& [shape, count] : ofShape) {
+        smallShapes++;
+        smallLanes += (double) smallBlock * shape.second.blocks(count);
+        lengthsOfLane = std::max(lengthsOfLane, shape.second.lengthsOfLane());
+    }
+    // Others, at the border and elsewhere.
+    smallLanes +=
+        particles - (double) std::count(isTaken.begin(), isTaken.begin() + set.numParticles(), 1) + 2 * smallBlock;
+    smallLengths = lengthsOfLane * smallLanes;
     targets = updates; // at most
 }
 
@@ -246,17 +254,15 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"bodyError", "mixed", n.hasAccelerations ? n.bodyPlaces : 0},
            {"rowTarget", "mixed", allRows, &T::rowTarget}, // at the reference time
            {"customGlobals", "mixed", n.customGlobals, &T::customGlobals},
-           {"cellOffsets", "int4", n.particles}};
+           {"cellOffsets", "int4", n.particles},
+           // A step begins with reading these: where an array in a pool is would be read before.
+           {"smallShapes", "int4", n.smallShapes, &T::smallPlaces},
+           {"smallLanes", "int2", n.smallLanes, &T::smallLanes},
+           {"smallLengths", "mixed", n.smallLengths, &T::smallLengths}};
     pooled = {
         {"projection", "mixed", n.rows},
         {"workRate", "mixed", 2 * n.moments * n.rows},
         {"particleEnergy", "mixed", n.hasKineticEnergy ? n.particles : 0},
-
-        {"smallGroups", "int4", ConstraintTables::numSmallGroups, &T::smallGroups},
-        {"smallParticles", "int", n.smallPlaces, &T::smallParticles},
-        {"smallClusterType", "int", n.smallClusters, &T::smallClusterType},
-        {"smallTypes", "int4", n.smallTypes, &T::smallTypes},
-        {"smallNumbers", "mixed", n.smallNumbers, &T::smallNumbers},
 
         {"rowStart", "int", n.generalClusters + 1, &T::rowStart},
         {"particleStart", "int", n.generalClusters + 1, &T::particleStart},

@@ -27,7 +27,7 @@ constexpr int mostPartNumbers = 40;
 /** Counts that determine the lengths of arrays on a device. They are doubles, because bounds may exceed integers. */
 struct ArraySizes {
     double particles = 0;
-    double smallClusters = 0, smallPlaces = 0, smallTypes = 0, smallNumbers = 0;
+    double smallClusters = 0, smallShapes = 0, smallLanes = 0, smallLengths = 0;
     double rows = 0; ///< of small and general clusters
     double redundant = 0, moving = 0;
     double parts = 0, places = 0; ///< of large clusters; particles of all general clusters, if there are parts

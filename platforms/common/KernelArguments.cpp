@@ -71,6 +71,14 @@ void uploadValues(const DeviceArray& description, const ConstraintTables& tables
         description.values);
 }
 
+/** The same of an array of its own. */
+template <class Element>
+void uploadIntegers(const DeviceArray& description, const ConstraintTables& tables, ComputeArray& array) {
+    const auto* table = std::get_if<DeviceArray::Table<Element>>(&description.values);
+    if (table != nullptr && !(tables.*(*table)).empty())
+        array.upload((tables.*(*table)).data());
+}
+
 /** The name of the function or macro that contains a position of a text. */
 std::string functionAt(const std::string& text, std::size_t place) {
     std::size_t begin = 0;
@@ -130,6 +138,8 @@ void KernelArguments::add(const DeviceArrays& arrays, const ConstraintTables& ta
         array.upload(zeros.data());
         if (const auto* table = std::get_if<DeviceArray::Table<double>>(&description.values))
             upload(description.name, tables.*(*table));
+        uploadIntegers<ConstraintTables::Int2>(description, tables, array);
+        uploadIntegers<ConstraintTables::Int4>(description, tables, array);
     }
     addPools(arrays, tables, largestArray);
 }
@@ -226,10 +236,10 @@ void KernelArguments::set(const std::string& name, const Vec3& value) {
 }
 
 std::string KernelArguments::kernelText(const std::string& name, const std::string& bounds, const std::string& memory,
-                                        const std::string& body) const {
+                                        const std::string& body, const std::string& begin) const {
     return "KERNEL " + bounds + "void " + name + "(" + parameters() +
            ") {\n    const Arguments values = " + initializer() + ";\n    const Arguments* a = &values;\n" + memory +
-           "    if (hasFailed(a))\n        return;\n" + body + "}\n";
+           begin + body + "}\n";
 }
 
 void KernelArguments::requireKnownIn(const std::string& text) const {

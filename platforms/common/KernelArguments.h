@@ -55,10 +55,12 @@ public:
     std::string parameters() const;
     /** The initializer of an Arguments. */
     std::string initializer() const;
-    /** A kernel with these arguments, `a` in its body, which runs unless a step has failed.
-     *  @param bounds  of its threads, as "BODY_BOUNDS ";  @param memory  declarations of shared memory */
+    /** A kernel with these arguments, `a` in its body.
+     *  @param bounds  of its threads, as "BODY_BOUNDS ";  @param memory  declarations of shared memory
+     *  @param begin   what comes first: nothing is done if a step has failed */
     std::string kernelText(const std::string& name, const std::string& bounds, const std::string& memory,
-                           const std::string& body) const;
+                           const std::string& body,
+                           const std::string& begin = "    if (hasFailed(a))\n        return;\n") const;
     /** @throws OpenMMException with the function and the name if a text has a->NAME and no argument has that name */
     void requireKnownIn(const std::string& text) const;
     /** Set the arguments of a new kernel. */

@@ -4,83 +4,82 @@
 #include "ConstraintKernelSources.h"
 #include "ConstraintProgram.h"
 #include "TextMarkers.h"
+#include <algorithm>
+#include <set>
 
-using namespace OpenMM;
 using std::string;
 using std::to_string;
 using std::vector;
 
 namespace ConstraintPlugin {
 
-/** Whether there are more small clusters, up to those of maxInRegisters rows, than are on the device at once if all
- * data of theirs are in registers: four blocks on each multiprocessor. With OpenCL nobody knows how many it has. */
-bool ConstraintProgram::isCrowdedBySmall(const ConstraintTables::SmallClusters& small) const {
-    const int multiprocessors = cooperatingBlocks();
-    return multiprocessors > 1 && coarse && mixedIsDouble() && small.largest() == maxInRegisters &&
-           small.count > 4 * small.blockSize() * multiprocessors;
-}
-
 string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBorder) const {
-    const ConstraintTables::SmallClusters& small = atBorder ? constraintTables.smallAtBorder : constraintTables.small;
+    const ConstraintTables& t = constraintTables;
+    const vector<int>& shapes = (atBorder ? t.smallAtBorder : t.small).shapes;
     // All functions inline, so that neither arrays nor the Arguments have an address: CUDA would keep them in memory.
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
     text += define("ITERATIVE", isIterative ? "1" : "0") + commonText(atBorder) + ConstraintKernelSources::steps +
-            (atBorder ? ConstraintKernelSources::borderField : "");
-    const int largest = small.largest(), smallBlock = small.blockSize();
-    // Beside larger clusters those of three rows would spill.
-    const int inRegisters = largest > maxInRegisters ? maxInRegisters - 1 : maxInRegisters;
-    const bool isCrowded = !atBorder && isCrowdedBySmall(small);
-    text += define("MAX_IN_REGISTERS", to_string(inRegisters)) + define("SMALL_BLOCK", to_string(smallBlock)) +
-            define("LEAST_IN_LOCAL_MEMORY", to_string(isCrowded ? maxInRegisters : inRegisters + 1)) +
-            "#ifdef __OPENCL_VERSION__\n#define CROWDED\n#else\n#define CROWDED __launch_bounds__(SMALL_BLOCK, 6)\n"
-            "#endif\n";
-    const auto unroll = [&](int size) { return "#pragma unroll" + string(size > inRegisters ? " 1" : ""); };
-    for (int size : small.sizes)
+            (atBorder ? ConstraintKernelSources::borderField : "") + define("SMALL_BLOCK", to_string(smallBlock)) +
+            define("LENGTHS_OF_LANE", to_string(t.lengthsOfLane)) + ConstraintKernelSources::smallLanes;
+    const auto isTriangle = [&](int number) {
+        const SmallShape& shape = t.smallShapes[number];
+        return shape.size == 3 && shape.particles == 3 && shape.periodic == 0 && !isIterative;
+    };
+    if (std::any_of(shapes.begin(), shapes.end(), isTriangle))
+        text += define("GUESS_ERROR", "0.01f") + ConstraintKernelSources::smallTriangle;
+    for (int number : shapes) {
+        const SmallShape& shape = t.smallShapes[number];
         text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
-                            {{"SIZE", to_string(size)}, {"UNROLL_PARTICLES", unroll(size)}});
-    const int inLocalMemory = smallBlock * (isCrowded || largest > maxInRegisters ? largest * (largest + 8) : 1);
-    const int vectors = smallBlock * (isCrowded ? 3 * (2 * maxInRegisters + 1) : 1);
-    // Beside clusters at the border they are in two pieces, which takes registers.
-    const string all = "a->smallGroups[" + to_string(ConstraintTables::allSmallGroups(atBorder)) + "]";
-    const string loop = constraintTables.hasBorder()
-                            ? "    const int4 all = " + all +
-                                  ";\n    for (int n = GLOBAL_ID; n < all.y + all.w; n += GLOBAL_SIZE) {\n"
-                                  "        const int cluster = n < all.y ? all.x + n : all.z + n - all.y;\n"
-                            : "    const int last = a->smallGroups[0].x + a->smallGroups[0].y;\n"
-                              "    for (int cluster = GLOBAL_ID; cluster < last; cluster += GLOBAL_SIZE) {\n";
+                            {{"SHAPE", to_string(number)},
+                             {"SIZE", to_string(shape.size)},
+                             {"PARTICLES", to_string(shape.particles)},
+                             {"FIRSTS", to_string(shape.firsts)},
+                             {"SECONDS", to_string(shape.seconds)},
+                             {"PERIODIC", to_string(shape.periodic)},
+                             {"TRIANGLE", isTriangle(number) ? "1" : "0"},
+                             {"UNROLL", shape.size > maxInRegisters ? "#pragma unroll 1" : "#pragma unroll"}});
+    }
+    std::set<string> solves;
+    for (const StageText& stage : stages)
+        for (const string& step : stage.steps)
+            if (isSolve(step))
+                solves.insert(step);
+    for (const string& solve : solves) {
+        const bool ofAccelerations = solve.find("Accelerations") != string::npos;
+        const bool ofVelocities = solve.find("Velocit") != string::npos;
+        string ofShapes;
+        for (int number : shapes)
+            ofShapes += "    if (lane->shape == " + to_string(number) + ")\n        " + solve + to_string(number) +
+                        "(a, lane, p);\n";
+        text += fillMarkers("smallSolve", ConstraintKernelSources::smallSolve,
+                            {{"SOLVE", solve},
+                             {"CHANGED", ofVelocities ? "v" : "d"},
+                             {"WITH_VELOCITIES", ofAccelerations ? "1" : "0"},
+                             {"SHAPES", ofShapes}});
+    }
     for (const StageText& stage : stages) {
-        string choice;
-        for (int size : small.sizes) {
-            const string n = to_string(size);
-            string steps, ofParticle;
-            const auto takeThoseOfParticles = [&] {
-                steps += "\n" + unroll(size) + "\n    for (int i = 0; i <= " + n +
-                         "; i++) {\n        const int index = INDEX" + n +
-                         "(a, &c, i);\n        if (index >= 0) {\n            Particle p = get" + n + "(a, &c, i);\n" +
-                         ofParticle + "            put" + n + "(a, &c, i, &p);\n        }\n    }\n";
-                ofParticle.clear();
-            };
-            for (const string& step : stage.steps)
-                if (!isSolve(step))
-                    ofParticle += "            " + step + "(a, index, &p);\n";
-                else if (size > 0) {
-                    takeThoseOfParticles();
-                    steps += "    " + step + n + "(a, &c, cluster);\n";
-                }
-            takeThoseOfParticles();
-            text += fillMarkers("smallStage", ConstraintKernelSources::smallStage,
-                                {{"STEPS", steps}, {"STAGE", stage.name}, {"SIZE", n}});
-            choice += "        const int4 group" + n + " = a->smallGroups[" +
-                      to_string(ConstraintTables::smallGroup(size, atBorder)) + "];\n        if (cluster >= group" + n +
-                      ".x && cluster < group" + n + ".x + group" + n + ".y)\n            run_" + stage.name + n +
-                      "(a, cluster, group" + n + ", numbers + LOCAL_ID, vectors + LOCAL_ID);\n";
+        const SplitStage split(stage);
+        string body;
+        for (std::size_t k = 0; k < split.operations.size(); k++) {
+            if (k > 0)
+                body += "        smallSolve_" + split.solves[k - 1] + "(a, &lane, &p);\n";
+            string operations;
+            for (const string& operation : split.operations[k])
+                operations += "            " + operation + "(a, lane.index, &p);\n";
+            if (k + 1 == split.operations.size())
+                operations += "            storeVelocity(a, lane.index, &p);\n";
+            if (!operations.empty())
+                body += "        if (lane.isOwn) {\n" + operations + "        }\n";
         }
-        const vector<string> solves = SplitStage(stage).solves; // two would spill, and some projections
-        const bool isBounded = isCrowded && solves.size() == 1 && solves[0].compare(0, 5, "solve") == 0;
-        text += arguments.kernelText("smallCluster_" + stage.name, isBounded ? "CROWDED " : "",
-                                     "    LOCAL volatile number numbers[" + to_string(inLocalMemory) +
-                                         "];\n    LOCAL volatile mixed vectors[" + to_string(vectors) + "];\n",
-                                     loop + choice + "    }\n");
+        // The record of failures comes with the first particles: nothing is written before.
+        text += arguments.kernelText(
+            "smallCluster_" + stage.name, "SMALL_BOUNDS ", "    LOCAL mixed shown[NUM_SHOWN * SMALL_BLOCK];\n",
+            "    for (int block = a->firstOfRange + GROUP_ID; block < a->lastOfRange; block += "
+            "NUM_GROUPS) {\n        const Lane lane = laneOf(a, block, shown);\n"
+            "        Particle p = takeParticle(a, &lane);\n        if (isStopped)\n"
+            "            return;\n" +
+                body + "    }\n",
+            "    const bool isStopped = hasFailed(a);\n");
     }
     return text;
 }

@@ -3,32 +3,61 @@
 // The small clusters in ConstraintTables, and the particles without constraints.
 #include "ConstraintTables.h"
 #include <algorithm>
-#include <map>
 
 namespace ConstraintPlugin {
 
 namespace {
 
-/** Particles of a cluster's rows, each once, in the order of first appearance. */
+/** A cluster with its particles and rows in an order that equal molecules have in common. */
+struct Canonical {
+    SmallShape shape;
+    std::vector<int> particles, constraints;
+};
+
+int placeIn(const std::vector<int>& list, int value) {
+    return int(std::find(list.begin(), list.end(), value) - list.begin());
+}
+
+/** Particles of rows, each once: first one that all rows share, if there is one, then in the order of appearance. */
 std::vector<int> particlesOf(const ConstraintSet& set, const std::vector<int>& constraints) {
     std::vector<int> particles;
     for (int k : constraints)
         for (int p : set.constraints[k].particles)
-            if (std::find(particles.begin(), particles.end(), p) == particles.end())
+            if (placeIn(particles, p) == (int) particles.size())
                 particles.push_back(p);
+    const auto isShared = [&](int p) {
+        return std::all_of(constraints.begin(), constraints.end(), [&](int k) {
+            const std::vector<int>& of = set.constraints[k].particles;
+            return std::find(of.begin(), of.end(), p) != of.end();
+        });
+    };
+    const auto shared = std::find_if(particles.begin(), particles.end(), isShared);
+    if (shared != particles.end())
+        std::rotate(particles.begin(), shared, shared + 1);
     return particles;
 }
 
-/** w_kl = sum_i (e_ki e_li)/m_i of two distances, where e_ki is 1 for the first and -1 for the second particle. */
-double couplingOf(const ConstraintSet& set, int k, int l) {
-    double sum = 0;
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) {
-            const int particle = set.constraints[k].particles[i];
-            if (particle == set.constraints[l].particles[j])
-                sum += (i == j ? 1 : -1) * set.inverseMass[particle];
-        }
-    return sum;
+Canonical canonical(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
+    std::vector<int> constraints(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
+    std::sort(constraints.begin(), constraints.end());
+    Canonical result;
+    result.particles = particlesOf(set, constraints);
+    const auto places = [&](int k) {
+        const std::vector<int>& of = set.constraints[k].particles;
+        const int i = placeIn(result.particles, of[0]), j = placeIn(result.particles, of[1]);
+        return std::pair(std::min(i, j), std::max(i, j));
+    };
+    std::stable_sort(constraints.begin(), constraints.end(), [&](int k, int l) { return places(k) < places(l); });
+    result.shape.size = (int) constraints.size();
+    result.shape.particles = (int) result.particles.size();
+    for (int k = 0; k < result.shape.size; k++) {
+        const auto [i, j] = places(constraints[k]);
+        result.shape.firsts |= (unsigned) i << (4 * k);
+        result.shape.seconds |= (unsigned) j << (4 * k);
+        result.shape.periodic |= set.constraints[constraints[k]].periodic ? 1u << k : 0;
+    }
+    result.constraints = std::move(constraints);
+    return result;
 }
 
 } // namespace
@@ -44,88 +73,63 @@ bool ConstraintTables::isSmall(const ConstraintSet& set, const ConstraintGraph& 
     return (int) particlesOf(set, constraints).size() <= cluster.size() + 1;
 }
 
-void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken) {
-    using BySize = std::vector<std::vector<std::vector<int>>>; // constraints of each cluster
-    BySize others(maxSmallCluster + 1), atBorder(maxSmallCluster + 1);
-    for (const Cluster& cluster : graph.clusters)
-        if (smallInRegisters && isSmall(set, graph, cluster)) {
-            std::vector<int> constraints(graph.rows.begin() + cluster.begin, graph.rows.begin() + cluster.end);
-            std::sort(constraints.begin(), constraints.end()); // so that equal molecules have equal tables
-            (cluster.isAtBorder ? atBorder : others)[constraints.size()].push_back(std::move(constraints));
-        }
-    smallGroups.resize(numSmallGroups);
-    std::map<std::vector<double>, int> types;
-    addSmallOf(set, others, false, types, isTaken);
-    addSmallOf(set, atBorder, true, types, isTaken);
-    // Particles without constraints and immovable ones come last, one each.
-    int first = numSmallClusters;
-    for (bool border : {false, true}) {
-        Int4 &group = smallGroups[smallGroup(0, border)], &all = smallGroups[allSmallGroups(border)];
-        group = {first, 0, (int) smallParticles.size(), numRows};
-        for (int p = 0; p < set.numParticles(); p++)
-            if (!isTaken[p] && isAtBorder(p) == border) {
-                smallParticles.push_back(p);
-                group[1]++;
-            }
-        SmallClusters& clusters = border ? smallAtBorder : small;
-        if (group[1] > 0)
-            clusters.sizes.push_back(0);
-        all[2] = first;
-        all[3] = group[1];
-        clusters.count = all[1] + all[3];
-        first += group[1];
-    }
+SmallShape ConstraintTables::shapeOf(const ConstraintSet& set, const ConstraintGraph& graph, const Cluster& cluster) {
+    return canonical(set, graph, cluster).shape;
 }
 
-void ConstraintTables::addSmallOf(const ConstraintSet& set, const std::vector<std::vector<std::vector<int>>>& bySize,
-                                  bool isAtBorder, std::map<std::vector<double>, int>& types,
-                                  std::vector<char>& isTaken) {
-    const int firstCluster = numSmallClusters;
-    for (int size = maxSmallCluster; size > 0; size--) {
-        const auto& clusters = bySize[size];
-        const int count = (int) clusters.size(), firstPlace = (int) smallParticles.size();
-        smallGroups[smallGroup(size, isAtBorder)] = {numSmallClusters, count, firstPlace, numRows};
-        if (count == 0)
-            continue;
-        (isAtBorder ? smallAtBorder : small).sizes.push_back(size);
-        smallParticles.resize(firstPlace + (size + 1) * count, -1);
-        for (int number = 0; number < count; number++) {
-            const std::vector<int> particles = particlesOf(set, clusters[number]);
-            for (std::size_t i = 0; i < particles.size(); i++) {
-                smallParticles[firstPlace + i * count + number] = particles[i];
-                if (set.inverseMass[particles[i]] > 0)
-                    isTaken[particles[i]] = 1;
-            }
-            int firsts = 0, seconds = 0, periodic = 0;
-            std::vector<double> numbers;
-            for (int k = 0; k < size; k++) {
-                const Constraint& c = set.constraints[clusters[number][k]];
-                auto place = [&](int p) {
-                    return int(std::find(particles.begin(), particles.end(), p) - particles.begin());
-                };
-                firsts |= int((unsigned) place(c.particles[0]) << (4 * k));
-                seconds |= int((unsigned) place(c.particles[1]) << (4 * k));
-                periodic |= c.periodic ? 1 << k : 0;
-                numbers.push_back(c.target);
-                ownRows.push_back((int) constraintOf.size());
-                constraintOf.push_back(clusters[number][k]);
-            }
-            for (int k = 0; k < size; k++)
-                for (int l = k; l < size; l++)
-                    numbers.push_back(couplingOf(set, clusters[number][k], clusters[number][l]));
-            std::vector<double> key = numbers;
-            key.insert(key.end(), {(double) firsts, (double) seconds, (double) periodic, (double) size});
-            const auto [type, isNew] = types.emplace(key, (int) types.size());
-            if (isNew) {
-                smallTypes.push_back({firsts, seconds, periodic, (int) smallNumbers.size()});
-                smallNumbers.insert(smallNumbers.end(), numbers.begin(), numbers.end());
-            }
-            smallClusterType.push_back(type->second);
+void ConstraintTables::addSmall(const ConstraintSet& set, const ConstraintGraph& graph, std::vector<char>& isTaken) {
+    std::map<SmallShape, std::vector<Canonical>> byShape[2]; // at the border, too
+    for (const Cluster& cluster : graph.clusters)
+        if (smallInRegisters && isSmall(set, graph, cluster)) {
+            Canonical one = canonical(set, graph, cluster);
+            const SmallShape shape = one.shape;
+            lengthsOfLane = std::max(lengthsOfLane, shape.lengthsOfLane());
+            for (int p : one.particles)
+                isTaken[p] = isTaken[p] || set.inverseMass[p] > 0;
+            byShape[cluster.isAtBorder][shape].push_back(std::move(one));
         }
-        numSmallClusters += count;
-        numRows += size * count;
+    const auto addBlocks = [&](int count) {
+        smallLanes.resize(smallLanes.size() + (std::size_t)(smallBlock * count), {0, -1}); // nothing to do
+        smallLengths.resize(smallLengths.size() + (std::size_t)(smallBlock * count * lengthsOfLane));
+    };
+    for (bool atBorder : {false, true}) {
+        SmallBlocks& blocks = atBorder ? smallAtBorder : small;
+        blocks.first = numSmallBlocks();
+        for (const auto& [shape, clusters] : byShape[atBorder]) {
+            const int number = (int) smallShapes.size(), ofBlock = shape.ofBlock(), first = numSmallBlocks();
+            blocks.shapes.push_back(number);
+            smallShapes.push_back(shape);
+            smallPlaces.push_back({first, numSmallClusters, numRows, 0});
+            addBlocks(shape.blocks((int) clusters.size()));
+            for (std::size_t n = 0; n < clusters.size(); n++) {
+                const int block = first + (int) n / ofBlock, firstLane = (int) n % ofBlock * shape.particles;
+                for (int i = 0; i < shape.particles; i++) {
+                    const int p = clusters[n].particles[i];
+                    const bool isOwn = set.inverseMass[p] > 0;
+                    smallLanes[block * smallBlock + firstLane + i] = {isOwn ? p : ~p, 16 * (number + 1) + i};
+                }
+                for (int k = 0; k < shape.size; k++) {
+                    const int lane = firstLane + k % shape.particles,
+                              place = block * lengthsOfLane + k / shape.particles;
+                    smallLengths[place * smallBlock + lane] = set.constraints[clusters[n].constraints[k]].target;
+                    ownRows.push_back((int) constraintOf.size());
+                    constraintOf.push_back(clusters[n].constraints[k]);
+                }
+            }
+            numSmallClusters += (int) clusters.size();
+            numRows += shape.size * (int) clusters.size();
+        }
+        // Particles without constraints and immovable ones, whether or not clusters have them.
+        std::vector<int> alone;
+        for (int p = 0; p < set.numParticles(); p++)
+            if (!isTaken[p] && isAtBorder(p) == atBorder)
+                alone.push_back(p);
+        const int first = numSmallBlocks();
+        addBlocks(((int) alone.size() + smallBlock - 1) / smallBlock);
+        for (std::size_t n = 0; n < alone.size(); n++)
+            smallLanes[first * smallBlock + n] = {alone[n], 0};
+        blocks.last = numSmallBlocks();
     }
-    smallGroups[allSmallGroups(isAtBorder)] = {firstCluster, numSmallClusters - firstCluster, 0, 0};
 }
 
 } // namespace ConstraintPlugin

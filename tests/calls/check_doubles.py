@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Count FP64 instructions in the code of the PTX that TestCalls kept, without a GPU.
 
-There must be none in single precision. Where there are doubles, none may be in the loops in which a small cluster is
-solved: TestCalls has a tolerance that floats can meet. Such a loop has no other one inside, and a float's reciprocal.
+There must be none in single precision. Where there are doubles, none may be in the loops in which Newton's method finds
+the lengths of a small cluster: TestCalls has a tolerance that floats can meet. Such a loop has no other one inside, and
+a float's square root. Around it residuals are computed in double precision, once a round.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from check_ptx import NO_STACK, PRECISIONS, compile_ptx, find_ptxas, modules
 from gpumodel.compiler import disassemble
 
 DOUBLE = re.compile(r"\bD(ADD|MUL|FMA|SETP|MNMX)\b|\b[FI]2[FI]\S*\.F64|\bMUFU\S*64H")
-RECIPROCAL = re.compile(r"\bMUFU\.RCP\b(?!64)")
+ROOT = re.compile(r"\bMUFU\.(RSQ|SQRT)\b(?!64)")
 PART = re.compile(
     r"^\s*\.section\s+\.text\.(?P<kernel>\w+)|^(?P<label>\.L_x_\d+):|^\s*/\*[0-9a-f]{4,}\*/\s+(?P<text>.*?)\s*;",
     re.MULTILINE,
@@ -55,7 +56,7 @@ def check(name: str, lines: list[str], precision: str) -> tuple[int, list[str]]:
     """How much code was looked at, and the FP64 instructions in it."""
     if precision == "single":
         return 1, list(filter(DOUBLE.search, lines))
-    loops = [loop for loop in inner_loops(lines) if any(map(RECIPROCAL.search, loop))]
+    loops = [loop for loop in inner_loops(lines) if any(map(ROOT.search, loop))]
     if not name.startswith(NO_STACK):
         loops = []
     return len(loops), [line for loop in loops for line in loop if DOUBLE.search(line)]

@@ -140,8 +140,10 @@ KERNEL void keepState($PARAMETERS$) {
     const Arguments* a = &values;
     if (hasFailed(a))
         return;
-    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE)
-        keepStart(a, i, 0);
+    for (int i = GLOBAL_ID; i < a->numParticles; i += GLOBAL_SIZE) {
+        Particle p = startParticle(a, i);
+        keepStart(a, i, &p);
+    }
 }
 
 /** Sum up twice the kinetic energy for a heat bath (heatBath.cc), and before its first half keep the state as the start of
@@ -154,11 +156,11 @@ KERNEL void sumForBath($PARAMETERS$) {
     for (int n = GLOBAL_ID; n < NUM_BATH_SUMS; n += GLOBAL_SIZE) {
         mixed sum = 0;
         for (int i = n; i < a->numParticles; i += NUM_BATH_SUMS) {
+            Particle p = startParticle(a, i);
             if (a->isFirstBath)
-                keepStart(a, i, 0);
-            const mixed4 v = a->velm[i];
-            if (v.w > 0)
-                sum = sum + (v.x * v.x + v.y * v.y + v.z * v.z) / v.w;
+                keepStart(a, i, &p);
+            if (p.w > 0)
+                sum = sum + dot(p.v, p.v) / p.w;
         }
         a->bathSums[n] = sum;
     }

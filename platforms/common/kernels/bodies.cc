@@ -348,7 +348,7 @@ DEVICE void failBody(const Arguments* a, const Body* body, int solve, int outcom
     report.outcome = outcome;
     report.error = error;
     if (BODY_LANE == 0 && body->part == body->firstPart)
-        writeReport(a, solve, a->firstBodyCluster + body->number, report, body->reference);
+        writeReport(a, solve, a->firstBodyCluster + body->number, report);
 }
 
 // ---- positions -------------------------------------------------------------------------------------------------------

@@ -115,8 +115,7 @@ DEVICE void reportTurned(const Arguments* a, int b) {
     Report report = newReport();
     report.error = sqrt(dot(turn, turn));
     report.outcome = report.error < INFINITE_ERROR ? Outcome_NotConverged : Outcome_NotFinite;
-    writeReport(a, StepSolve_Positions, a->firstBodyCluster + FIRST_JOINED + bodyOf(a, b), report,
-                a->bodyKinds[FIRST_JOINED + bodyOf(a, b)].x);
+    writeReport(a, StepSolve_Positions, a->firstBodyCluster + FIRST_JOINED + bodyOf(a, b), report);
 }
 
 /** The displacement at present; of an explicit constraint force, the rigid part of the velocities. */

@@ -189,10 +189,9 @@ DEVICE void reportRound(const Arguments* a, int c, const PartSolve* solve, const
         report.row = row;
         report.error = numberOf(words[FOUND_ERROR], words[FOUND_ERROR + 1]);
         report.value = numberOf(words[FOUND_VALUE], words[FOUND_VALUE + 1]);
-        const int particle = a->slotParticle[FIRST_POINT(row)];
-        writeReport(a, solve->solve, a->firstCluster + c, report, particle);
+        writeReport(a, solve->solve, a->firstCluster + c, report);
         if (state->firstPart == c && !IS_WHOLE(c))
-            writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report, particle);
+            writeReport(a, solve->solve, a->firstCluster + a->partsOfCluster[c].z, report);
     }
 }
 

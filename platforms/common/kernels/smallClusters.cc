@@ -1,644 +1,583 @@
 // SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 // SPDX-License-Identifier: MIT
-// Clusters of $SIZE$ distances that do not move in time: one thread each. This text is compiled once for every size
-// that occurs, and with $SIZE$ 0 for particles without constraints.
+// Clusters of $SIZE$ distances among $PARTICLES$ particles, which distance joins which two being known when this is
+// compiled: once for every such shape that occurs. What a thread does for its cluster: smallLanes.cc.
 //
-// Unknowns are impulses kappa_k along the bonds b_k at the start of the step. With w_kl = sum_i (e_ki e_li)/m_i, where
-// e_ki is 1 for the first and -1 for the second particle of row k, the differences s_k of displacements, velocities or
-// accelerations change by s_k += sum_l w_kl kappa_l b_l, so particles are changed only at the end. lambda_k = kappa_k
-// |b_k|.
+// Unknowns are impulses kappa_k along the bonds b_k at the start of the step; lambda_k = kappa_k |b_k|. They change
+// particle i by c_i = 1/m_i sum_k e_ki kappa_k b_k, where e_ki is 1 for the first and -1 for the second particle of row
+// k, and the differences s_k of displacements, velocities or accelerations by sum_l w_kl kappa_l b_l, where w_kl =
+// sum_i (e_ki e_li)/m_i.
 //
-// With the bonds s_k that there would be without constraints, the residual of a length is the constant |s_k|^2 -
-// length_k^2, computed once as `mixed`, plus (2 s_k + e_k).e_k, e_k = sum_l w_kl kappa_l b_l, in `number`s. Rounding of
-// the second part is relative to e_k, which is small. Where it is not small enough for the tolerance, the solve goes on
-// from where it has come: docs/theory/solving.md has the bound. Velocities likewise.
-//
-// All data of a cluster of up to MAX_IN_REGISTERS rows are in registers. A larger one does not fit: bonds and
-// solutions are in registers, the matrix is in the thread's share of local memory, and the particles are in global
-// memory between solves. Where many clusters wait for room on the device, those of three rows have their matrix,
-// the exact bonds and displacements in local memory, too, so that more of them are there at once: LEAST_IN_LOCAL_MEMORY
-// rows.
+// A round computes residuals f_k of what all corrections so far leave, as `mixed`, and then corrections as `number`s,
+// whose rounding is relative to the residuals. It ends the solve if these are within the tolerance: its own correction
+// then takes away what is left, and with it the one sign that Newton's errors have. Within a round only the scalar
+// products s_k.b_l and b_k.b_l are needed.
 
-#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
-#define STRIDE$SIZE$ 1
-#else
-#define STRIDE$SIZE$ SMALL_BLOCK
-#endif
+#define FIRST_$SHAPE$(k) ((int) ($FIRSTS$u >> (4 * (k))) & 15)
+#define SECOND_$SHAPE$(k) ((int) ($SECONDS$u >> (4 * (k))) & 15)
 
 typedef struct {
-    int firstPlace, stride; // of its particles in smallParticles
-#if $SIZE$ <= MAX_IN_REGISTERS
-    int index[$SIZE$ + 1];
-    Particle particle[$SIZE$ + 1];
-#endif
-#if $SIZE$ > 0
-    int firsts, seconds; // four bits a row: which of the particles it joins
-    int firstRow;        // number of its first row among all
-    int firstLength;     // place of its first length in smallNumbers
-    number3 b[$SIZE$];     // bonds at the start, nm
-#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
-    mixed3 exactBond[$SIZE$]; // the same
-    number numbers[$SIZE$ * ($SIZE$ + 8)];
-#else
-#if $SIZE$ <= MAX_IN_REGISTERS
-    volatile LOCAL_ARG mixed* vectors; // the same, then displacements of particles
-#elif IS_NARROWER
-    number3 remainder[$SIZE$]; // of bonds, which takes fewer registers
-#endif
-    volatile LOCAL_ARG number* numbers; // volatile: compilers would keep all of them in registers as well, and spill
-#endif
-#endif
-} Cluster$SIZE$;
+    int cluster, firstRow;
+    mixed3 bond[$SIZE$]; // at the start, nm
+    mixed kappa[$SIZE$];
+    number w[$PARTICLES$], L[$SIZE$], size[$SIZE$]; // inverse masses, lengths, |b_k|
+    number3 b[$SIZE$];
+    number gram[$SIZE$ * $SIZE$];   // b_k.b_l
+    number matrix[$SIZE$ * $SIZE$]; // L and U of A_kl = w_kl (s_k + e_k).b_l, with inverse pivots
+} Cluster$SHAPE$;
 
-#if $SIZE$ > 0
-/** Place of w_kl among the numbers: of a symmetric or triangular matrix one half is kept. */
-DEVICE int place$SIZE$(int k, int l) {
-    const int i = k < l ? k : l, j = k < l ? l : k;
-    return $SIZE$ + i * (2 * $SIZE$ - i + 1) / 2 + j - i;
+DEVICE mixed3 shownBy$SHAPE$(const Lane* lane, int i, int n) {
+    LOCAL_ARG const mixed* shown = lane->shown + (i - lane->role) + SMALL_BLOCK * n;
+    return make_mixed3(shown[0], shown[SMALL_BLOCK], shown[2 * SMALL_BLOCK]);
 }
 
-// The numbers: wanted lengths, w_kl, U with inverse pivots, |b_k|, kappa_k; without constraints residuals and s_k.
-#define LENGTH$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * (k)]
-#define WEIGHT$SIZE$(c, k, l) (c)->numbers[STRIDE$SIZE$ * place$SIZE$(k, l)]
-#define UPPER$SIZE$(c, k, l) (c)->numbers[STRIDE$SIZE$ * (place$SIZE$(k, l) + $SIZE$ * ($SIZE$ + 1) / 2)]
-#define START$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 2) + (k))]
-#define KAPPA$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 3) + (k))]
-#define OFFSET$SIZE$(c, k) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 4) + (k))]
-#define BASE$SIZE$(c, k, n) (c)->numbers[STRIDE$SIZE$ * ($SIZE$ * ($SIZE$ + 5) + 3 * (k) + (n))]
-
-#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY && $SIZE$ <= MAX_IN_REGISTERS
-DEVICE mixed3 vector$SIZE$(const Cluster$SIZE$* c, int n) {
-    volatile LOCAL_ARG const mixed* place = c->vectors + 3 * SMALL_BLOCK * n;
-    return make_mixed3(place[0], place[SMALL_BLOCK], place[2 * SMALL_BLOCK]);
+/** The difference of what both particles of a row show. */
+DEVICE mixed3 difference$SHAPE$(const Lane* lane, int k, int n) {
+    return shownBy$SHAPE$(lane, FIRST_$SHAPE$(k), n) - shownBy$SHAPE$(lane, SECOND_$SHAPE$(k), n);
 }
 
-DEVICE void setVector$SIZE$(Cluster$SIZE$* c, int n, mixed3 value) {
-    volatile LOCAL_ARG mixed* place = c->vectors + 3 * SMALL_BLOCK * n;
-    place[0] = value.x;
-    place[SMALL_BLOCK] = value.y;
-    place[2 * SMALL_BLOCK] = value.z;
-}
-#endif
-
-/** Bond at the start. */
-DEVICE mixed3 bond$SIZE$(const Cluster$SIZE$* c, int k) {
-#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
-    return c->exactBond[k];
-#elif $SIZE$ <= MAX_IN_REGISTERS
-    return vector$SIZE$(c, k);
-#elif IS_NARROWER
-    return toMixed(c->b[k]) + toMixed(c->remainder[k]);
-#else
-    return toMixed(c->b[k]);
-#endif
-}
-#endif
-
-/** The i-th of its particles; -1: there is none. */
-DEVICE int particle$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
-    return a->smallParticles[c->firstPlace + i * c->stride];
+DEVICE mixed inverseMass$SHAPE$(const Lane* lane, int i) {
+    return lane->shown[(i - lane->role) + SMALL_BLOCK * SHOWN_INVERSE_MASS];
 }
 
-// INDEX: the i-th of the particles whose steps this thread takes; -1: there is none. An immovable one may be in several
-// clusters, so it has a thread of its own besides, as a particle without constraints.
-#if $SIZE$ <= MAX_IN_REGISTERS
-#define INDEX$SIZE$(a, c, i) (c)->index[i]
-
-DEVICE void loadParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
-#pragma unroll
-    for (int i = 0; i <= $SIZE$; i++) {
-        Particle* p = &c->particle[i];
-        p->v = p->d = p->c = make_mixed3(0, 0, 0);
-        p->w = 0;
-        c->index[i] = particle$SIZE$(a, c, i);
-        if (c->index[i] >= 0) {
-            *p = loadParticle(a, c->index[i]);
-            p->d = p->c = make_mixed3(0, 0, 0); // a stage sets d before it needs it
-        }
-#if $SIZE$ > 0
-        if (p->w == 0)
-            c->index[i] = -1;
-#endif
-#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
-        setVector$SIZE$(c, $SIZE$ + i, make_mixed3(0, 0, 0));
-#endif
-    }
+/** Of row k. */
+DEVICE mixed length$SHAPE$(const Lane* lane, int k) {
+    return lane->shown[(k % $PARTICLES$ - lane->role) + SMALL_BLOCK * (SHOWN_LENGTH + k / $PARTICLES$)];
 }
 
-DEVICE void storeParticles$SIZE$(const Arguments* a, Cluster$SIZE$* c) {
-#pragma unroll
-    for (int i = 0; i <= $SIZE$; i++)
-        if (c->index[i] >= 0)
-            storeVelocity(a, c->index[i], &c->particle[i]);
-}
-
-DEVICE Particle get$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
-    Particle p = c->particle[i];
-#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
-    p.d = vector$SIZE$(c, $SIZE$ + i);
-#endif
-    return p;
-}
-
-DEVICE void put$SIZE$(const Arguments* a, Cluster$SIZE$* c, int i, const Particle* p) {
-    c->particle[i] = *p;
-#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
-    setVector$SIZE$(c, $SIZE$ + i, p->d);
-#endif
-}
-
-/** The same as get$SIZE$() where i is not known when this is compiled: registers have no addresses. */
-DEVICE Particle find$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
-    Particle p = c->particle[0];
-#pragma unroll
-    for (int j = 1; j <= $SIZE$; j++) {
-        p.v = choose(i == j, c->particle[j].v, p.v);
-        p.d = choose(i == j, c->particle[j].d, p.d);
-        p.c = choose(i == j, c->particle[j].c, p.c);
-    }
-#if $SIZE$ >= LEAST_IN_LOCAL_MEMORY
-    p.d = vector$SIZE$(c, $SIZE$ + i);
-#endif
-    return p;
-}
-#else
-DEVICE int ownParticle$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int i) {
-    const int index = particle$SIZE$(a, c, i);
-    return index >= 0 && a->velm[index].w > 0 ? index : -1;
-}
-
-#define INDEX$SIZE$(a, c, i) ownParticle$SIZE$(a, c, i)
-#define get$SIZE$(a, c, i) loadParticle(a, particle$SIZE$(a, c, i))
-#define put$SIZE$(a, c, i, p) storeParticle(a, particle$SIZE$(a, c, i), p)
-#define find$SIZE$(a, c, i) loadParticle(a, particle$SIZE$(a, c, i))
-#define loadParticles$SIZE$(a, c)
-#define storeParticles$SIZE$(a, c)
-#endif
-
-#if $SIZE$ > 0
-DEVICE int first$SIZE$(const Cluster$SIZE$* c, int k) {
-    return (c->firsts >> (4 * k)) & 15;
-}
-
-DEVICE int second$SIZE$(const Cluster$SIZE$* c, int k) {
-    return (c->seconds >> (4 * k)) & 15;
-}
-
-DEVICE void loadBonds$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    const int4 type = a->smallTypes[a->smallClusterType[cluster]];
-    const StepState stepState = stepStateOf(a, 0);
-    c->firsts = type.x;
-    c->seconds = type.y;
-    c->firstLength = type.w;
-#pragma unroll
+DEVICE Cluster$SHAPE$ clusterOf$SHAPE$(const Arguments* a, const Lane* lane) {
+    Cluster$SHAPE$ c;
+    const int number = (lane->block - lane->place.x) * (SMALL_BLOCK / $PARTICLES$) + (int) LOCAL_ID / $PARTICLES$;
+    c.cluster = lane->place.y + number;
+    c.firstRow = lane->place.z + number * $SIZE$;
+$UNROLL$
+    for (int i = 0; i < $PARTICLES$; i++)
+        c.w[i] = toNumber(inverseMass$SHAPE$(lane, i));
+$UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
-        const int first = particle$SIZE$(a, c, first$SIZE$(c, k)), second = particle$SIZE$(a, c, second$SIZE$(c, k));
-        mixed3 bond = positionOf(a, first) - positionOf(a, second);
-        if ((type.z >> k) & 1)
-            bond = minimumImage(bond, stepState);
-        c->b[k] = toNumbers(bond);
-#if $SIZE$ < LEAST_IN_LOCAL_MEMORY
-        c->exactBond[k] = bond;
-#elif $SIZE$ <= MAX_IN_REGISTERS
-        setVector$SIZE$(c, k, bond);
-#elif IS_NARROWER
-        c->remainder[k] = toNumbers(bond - toMixed(c->b[k]));
+        c.bond[k] = difference$SHAPE$(lane, k, SHOWN_POSITION);
+#if $PERIODIC$
+        if (($PERIODIC$ >> k) & 1)
+            c.bond[k] = minimumImage(c.bond[k], stepStateOf(a, 0));
 #endif
-        START$SIZE$(c, k) = sqrt(dot(c->b[k], c->b[k]));
+        c.L[k] = toNumber(length$SHAPE$(lane, k));
+        c.kappa[k] = 0;
+        c.b[k] = toNumbers(c.bond[k]);
+$UNROLL$
+        for (int l = 0; l <= k; l++)
+            c.gram[$SIZE$ * k + l] = c.gram[$SIZE$ * l + k] = dot(c.b[k], c.b[l]);
+        c.size[k] = sqrt(c.gram[$SIZE$ * k + k]);
     }
-#pragma unroll
-    for (int n = 0; n < $SIZE$ + $SIZE$ * ($SIZE$ + 1) / 2; n++)
-        c->numbers[STRIDE$SIZE$ * n] = toNumber(a->smallNumbers[type.w + n]);
+    return c;
 }
 
-DEVICE void writeReport$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int stage, int cluster, Report report) {
-    const int k = report.row - c->firstRow;
-    writeReport(a, stage, cluster, report, report.row < 0 ? -1 : particle$SIZE$(a, c, first$SIZE$(c, k)));
-}
-
-/** c_i = 1/m_i sum_k e_ki kappa_k b_k, and the multipliers. Both are added to what an earlier round has found. */
-DEVICE void finish$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers, bool isFirst) {
-$UNROLL_PARTICLES$
-    for (int i = 0; i <= $SIZE$; i++) {
-        mixed3 sum = make_mixed3(0, 0, 0);
-#pragma unroll
-        for (int k = 0; k < $SIZE$; k++) {
-            if (first$SIZE$(c, k) == i) // e_ki = 1
-                sum = sum + widened(KAPPA$SIZE$(c, k)) * bond$SIZE$(c, k);
-            else if (second$SIZE$(c, k) == i)
-                sum = sum - widened(KAPPA$SIZE$(c, k)) * bond$SIZE$(c, k);
-        }
-#if $SIZE$ <= MAX_IN_REGISTERS
-        const mixed3 change = c->particle[i].w * sum;
-        c->particle[i].c = isFirst ? change : c->particle[i].c + change;
-#else
-        const int index = INDEX$SIZE$(a, c, i);
-        if (index >= 0) {
-            const mixed3 change = a->velm[index].w * sum;
-            store3(a->impulse, index, isFirst ? change : load3(a->impulse, index) + change);
-        }
-#endif
-    }
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++) {
-        const mixed earlier = !isFirst || addsUp(a, multipliers) ? multipliers[c->firstRow + k] : 0;
-        multipliers[c->firstRow + k] = earlier + widened(KAPPA$SIZE$(c, k)) * widened(START$SIZE$(c, k));
-    }
-}
-
-DEVICE void forget$SIZE$(Cluster$SIZE$* c) {
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++)
-        KAPPA$SIZE$(c, k) = 0;
-}
-
-DEVICE number3 base$SIZE$(const Cluster$SIZE$* c, int k) {
-    return make_number3(BASE$SIZE$(c, k, 0), BASE$SIZE$(c, k, 1), BASE$SIZE$(c, k, 2));
-}
-
-/** e_k = sum_l w_kl kappa_l b_l
- *  @param[in, out] size  Progress::size: at least the sum of the terms' lengths, relative to that of the row */
-DEVICE number3 correction$SIZE$(const Cluster$SIZE$* c, int k, number* size) {
-    number3 e = make_number3(0, 0, 0);
+/** w_kl */
+DEVICE number weight$SHAPE$(const Cluster$SHAPE$* c, int k, int l) {
+    const int i = FIRST_$SHAPE$(k), j = SECOND_$SHAPE$(k), m = FIRST_$SHAPE$(l), n = SECOND_$SHAPE$(l);
     number sum = 0;
-#pragma unroll
-    for (int l = 0; l < $SIZE$; l++) {
-        const number scale = WEIGHT$SIZE$(c, k, l) * KAPPA$SIZE$(c, l);
-        e = e + scale * c->b[l];
-        sum += fabs(scale) * START$SIZE$(c, l);
-    }
-    *size = max(*size, sum / LENGTH$SIZE$(c, k));
-    return e;
+    if (i == m || i == n)
+        sum += i == m ? c->w[i] : -c->w[i];
+    if (j == m || j == n)
+        sum += j == n ? c->w[j] : -c->w[j];
+    return sum;
 }
 
-#if ITERATIVE
-/** Correct one row at a time, each with the corrections of the rows before it. */
-DEVICE void sweepLengths$SIZE$(Cluster$SIZE$* c, number3* e) {
-#pragma unroll
+/** sum_k e_ki x_k b_k */
+DEVICE mixed3 impulse$SHAPE$(const Cluster$SHAPE$* c, const mixed* x, int i) {
+    mixed3 sum = make_mixed3(0, 0, 0);
+$UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
-        const number3 s = base$SIZE$(c, k) + e[k];
-        const number q = sqrt(dot(s, s)), residual = OFFSET$SIZE$(c, k) + dot(base$SIZE$(c, k) + s, e[k]);
-        const number change = -residual * q / ((q + LENGTH$SIZE$(c, k)) * WEIGHT$SIZE$(c, k, k) * dot(s, c->b[k]));
-        KAPPA$SIZE$(c, k) += change;
-#pragma unroll
-        for (int l = k + 1; l < $SIZE$; l++)
-            e[l] = e[l] + (WEIGHT$SIZE$(c, l, k) * change) * c->b[k];
+        const bool isFirst = FIRST_$SHAPE$(k) == i;
+        if (isFirst || SECOND_$SHAPE$(k) == i)
+            sum = sum + (isFirst ? x[k] : -x[k]) * c->bond[k];
+    }
+    return sum;
+}
+
+/** Add corrections to kappa. */
+DEVICE void addToKappa$SHAPE$(Cluster$SHAPE$* c, const number* corrections) {
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++)
+        c->kappa[k] += widened(corrections[k]);
+}
+
+/** Add to the differences s what corrections change of them. */
+DEVICE void addToDifferences$SHAPE$(const Lane* lane, const Cluster$SHAPE$* c, const number* corrections, mixed3* s) {
+    mixed x[$SIZE$];
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++)
+        x[k] = widened(corrections[k]);
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++) {
+        const int i = FIRST_$SHAPE$(k), j = SECOND_$SHAPE$(k);
+        s[k] = s[k] + inverseMass$SHAPE$(lane, i) * impulse$SHAPE$(c, x, i) -
+               inverseMass$SHAPE$(lane, j) * impulse$SHAPE$(c, x, j);
     }
 }
 
-DEVICE void sweepRates$SIZE$(Cluster$SIZE$* c, number* residual) {
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++) {
-        const number change = -residual[k] / (WEIGHT$SIZE$(c, k, k) * dot(c->b[k], c->b[k]));
-        KAPPA$SIZE$(c, k) += change;
-#pragma unroll
-        for (int l = k + 1; l < $SIZE$; l++)
-            residual[l] += WEIGHT$SIZE$(c, l, k) * change * dot(c->b[l], c->b[k]);
-    }
-}
-#else
-/** A = L U with A_kl = w_kl g_k.b_l and x <- L^-1 x. L is not kept. There is no pivoting: A is symmetric and positive
- *  definite, or nearly so.
- *  @param e  g_k is s_k + e_k; null: b_k
- *  @return   -1, or the row whose pivot vanished */
-DEVICE int eliminate$SIZE$(Cluster$SIZE$* c, const number3* e, number* x) {
+/** A = L U, A_kl = w_kl h_kl, without pivoting: A is symmetric and positive definite, or nearly so.
+ *  @return  -1, or the row whose pivot vanished */
+DEVICE int factorize$SHAPE$(Cluster$SHAPE$* c, const number* h) {
     int failed = -1;
-#pragma unroll
+    number* A = c->matrix;
+$UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
-        const number3 g = e == 0 ? c->b[k] : base$SIZE$(c, k) + e[k];
-        number row[$SIZE$];
-#pragma unroll
+$UNROLL$
         for (int l = 0; l < $SIZE$; l++)
-            row[l] = WEIGHT$SIZE$(c, k, l) * dot(g, c->b[l]);
-        const number original = row[k];
-#pragma unroll
+            A[$SIZE$ * k + l] = weight$SHAPE$(c, k, l) * h[$SIZE$ * k + l];
+        const number original = A[$SIZE$ * k + k];
+$UNROLL$
         for (int m = 0; m < k; m++) {
-            const number factor = row[m] * UPPER$SIZE$(c, m, m);
-            x[k] -= factor * x[m];
-#pragma unroll
+            A[$SIZE$ * k + m] *= A[$SIZE$ * m + m];
+$UNROLL$
             for (int l = m + 1; l < $SIZE$; l++)
-                row[l] -= factor * UPPER$SIZE$(c, m, l);
+                A[$SIZE$ * k + l] -= A[$SIZE$ * k + m] * A[$SIZE$ * m + l];
         }
-        const number pivot = $SIZE$ == 1 ? row[k] : fabs(row[k]); // negative: wrong root
-        if (failed < 0 && !(pivot > NUMBER_THRESHOLD * fabs(original)))
+        const number pivot = A[$SIZE$ * k + k];
+        const number positive = $SIZE$ == 1 ? pivot : fabs(pivot); // negative: wrong root
+        if (failed < 0 && !(positive > NUMBER_THRESHOLD * fabs(original)))
             failed = k;
-        UPPER$SIZE$(c, k, k) = 1 / row[k];
-#pragma unroll
-        for (int l = k + 1; l < $SIZE$; l++)
-            UPPER$SIZE$(c, k, l) = row[l];
+        A[$SIZE$ * k + k] = 1 / pivot;
     }
     return failed;
 }
 
-/** x <- U^-1 x, which corrects kappa. */
-DEVICE void correct$SIZE$(Cluster$SIZE$* c, number* x) {
-#pragma unroll
+/** x <- A^-1 x */
+DEVICE void substitute$SHAPE$(const Cluster$SHAPE$* c, number* x) {
+    const number* A = c->matrix;
+$UNROLL$
+    for (int k = 1; k < $SIZE$; k++)
+$UNROLL$
+        for (int m = 0; m < k; m++)
+            x[k] -= A[$SIZE$ * k + m] * x[m];
+$UNROLL$
     for (int k = $SIZE$ - 1; k >= 0; k--) {
-#pragma unroll
+$UNROLL$
         for (int l = k + 1; l < $SIZE$; l++)
-            x[k] -= UPPER$SIZE$(c, k, l) * x[l];
-        x[k] *= UPPER$SIZE$(c, k, k);
-        KAPPA$SIZE$(c, k) += x[k];
+            x[k] -= A[$SIZE$ * k + l] * x[l];
+        x[k] *= A[$SIZE$ * k + k];
     }
 }
-#endif
 
-DEVICE Report singular$SIZE$(const Cluster$SIZE$* c, Report report, int k) {
-    report.outcome = Outcome_Singular;
-    report.row = c->firstRow + k;
+/** Half of the residual of |s_k + e_k|^2 = length_k^2 with e_k = sum_l w_kl x_l b_l.
+ *  @param f      without e_k
+ *  @param sb     s_k.b_l
+ *  @param[out] h  (s_k + e_k).b_l */
+DEVICE number residual$SHAPE$(const Cluster$SHAPE$* c, int k, number f, const number* sb, const number* x, number* h) {
+$UNROLL$
+    for (int l = 0; l < $SIZE$; l++)
+        h[l] = 0;
+$UNROLL$
+    for (int m = 0; m < $SIZE$; m++) {
+        const number change = weight$SHAPE$(c, k, m) * x[m];
+$UNROLL$
+        for (int l = 0; l < $SIZE$; l++)
+            h[l] += change * c->gram[$SIZE$ * m + l];
+    }
+$UNROLL$
+    for (int l = 0; l < $SIZE$; l++) {
+        f += weight$SHAPE$(c, k, l) * x[l] * (sb[$SIZE$ * k + l] + (number) 0.5f * h[l]);
+        h[l] += sb[$SIZE$ * k + l];
+    }
+    return f;
+}
+
+/** What is asked of s_k.e_k, q (length_k - q) for a residual of q^2 - length_k^2: s_k is q times the gradient of q.
+ *  @param f  half of that residual
+ *  @param[in, out] worst  largest relative error */
+DEVICE number correctionOf$SHAPE$(const Cluster$SHAPE$* c, int k, number f, number* worst) {
+    const number L = c->L[k], q = sqrt(max(L * L + 2 * f, (number) 0)), along = 2 * f / (q + L); // q - L
+    *worst = max(*worst, fabs(along) / L);
+    return -q * along;
+}
+
+/** Corrections of lengths by Newton's method until no error exceeds the tolerance, but at most so many.
+ *  @param[out] x  their sum
+ *  @return        -1, or the row whose pivot vanished */
+DEVICE int correctLengths$SHAPE$(Cluster$SHAPE$* c, const mixed3* s, const number* f, number tolerance, int most,
+                                 number* x, int* iterations) {
+    number sb[$SIZE$ * $SIZE$];
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++) {
+        x[k] = 0;
+        const number3 rounded = toNumbers(s[k]);
+$UNROLL$
+        for (int l = 0; l < $SIZE$; l++)
+            sb[$SIZE$ * k + l] = dot(rounded, c->b[l]);
+    }
+    for (int n = 0; n <= most; n++) {
+        number y[$SIZE$], h[$SIZE$ * $SIZE$], worst = 0;
+$UNROLL$
+        for (int k = 0; k < $SIZE$; k++)
+            y[k] = correctionOf$SHAPE$(c, k, residual$SHAPE$(c, k, f[k], sb, x, h + $SIZE$ * k), &worst);
+        if (n == most || (n > 0 && worst <= tolerance))
+            break;
+#if ITERATIVE // one row at a time, each with the corrections of the rows before it
+$UNROLL$
+        for (int k = 0; k < $SIZE$; k++) {
+            const number change = correctionOf$SHAPE$(c, k, residual$SHAPE$(c, k, f[k], sb, x, h), &worst);
+            x[k] += change / (weight$SHAPE$(c, k, k) * h[k]);
+        }
+#else
+        const int failed = factorize$SHAPE$(c, h);
+        if (failed >= 0)
+            return failed;
+        substitute$SHAPE$(c, y);
+$UNROLL$
+        for (int k = 0; k < $SIZE$; k++)
+            x[k] += y[k];
+#endif
+        (*iterations)++;
+    }
+    return -1;
+}
+
+/** One correction with the matrix that there is, or one of each row in turn; of lengths or of rates. */
+DEVICE void correctOnce$SHAPE$(const Cluster$SHAPE$* c, const number* f, number* x) {
+#if ITERATIVE
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++) {
+        number rest = f[k];
+$UNROLL$
+        for (int l = 0; l < k; l++)
+            rest += weight$SHAPE$(c, k, l) * x[l] * c->gram[$SIZE$ * k + l];
+        x[k] = -rest / (weight$SHAPE$(c, k, k) * c->gram[$SIZE$ * k + k]);
+    }
+#else
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++)
+        x[k] = -f[k];
+    substitute$SHAPE$(c, x);
+#endif
+}
+
+/** Note the worst of the errors that corrections have left, or the first that is not finite, and how the solve stands.
+ *  @return  whether they are within the tolerance */
+DEVICE bool judge$SHAPE$(const Cluster$SHAPE$* c, Report* report, const number* errors, const number* values,
+                         number tolerance, int maxIterations) {
+    number error = errors[0], value = values[0];
+    int row = 0;
+$UNROLL$
+    for (int k = 1; k < $SIZE$; k++) {
+        const bool isWorse = error < INFINITE_ERROR && !(errors[k] <= error);
+        error = isWorse ? errors[k] : error;
+        value = isWorse ? values[k] : value;
+        row = isWorse ? k : row;
+    }
+    report->row = c->firstRow + row;
+    report->error = error;
+    report->value = value;
+    if (!(error < INFINITE_ERROR))
+        report->outcome = Outcome_NotFinite;
+    else if (!(error <= tolerance) && report->iterations >= maxIterations)
+        report->outcome = Outcome_NotConverged;
+    return error <= tolerance;
+}
+
+DEVICE void reportSingular$SHAPE$(const Cluster$SHAPE$* c, Report* report, int k) {
+    report->outcome = Outcome_Singular;
+    report->row = c->firstRow + k;
+}
+
+/** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. There is at least one correction before errors are judged:
+ *  those below the tolerance would otherwise have the same sign in every step. */
+DEVICE Report solveLengths$SHAPE$(const Arguments* a, const Lane* lane, Cluster$SHAPE$* c) {
+    const number tolerance = toNumber(a->innerTolerance), enough = ITERATIVE ? tolerance : max(tolerance, (number) 1e-6f);
+    mixed3 s[$SIZE$];
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++)
+        s[k] = c->bond[k] + difference$SHAPE$(lane, k, SHOWN_VECTOR);
+    Report report = newReport();
+    bool isClosed = false; // the only correction so far is in closed form
+    for (int round = 0; round - 1 <= a->maxIterations; round++) {
+        number f[$SIZE$], x[$SIZE$], errors[$SIZE$], values[$SIZE$]; // f: halves of residuals
+        int failed = -1;
+        bool isSolved = false;
+$UNROLL$
+        for (int k = 0; k < $SIZE$; k++) {
+            const mixed length = length$SHAPE$(lane, k);
+            f[k] = toNumber((mixed) 0.5f * (dot(s[k], s[k]) - length * length));
+        }
+        if (round > 0) {
+$UNROLL$
+            for (int k = 0; k < $SIZE$; k++) {
+                const number L = c->L[k];
+                values[k] = sqrt(max(L * L + 2 * f[k], (number) 0));
+                errors[k] = 2 * fabs(f[k]) / ((values[k] + L) * L);
+            }
+            isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, a->maxIterations);
+        }
+#if $TRIANGLE$
+        if (isClosed && !(report.error < GUESS_ERROR)) { // by Newton's method from the start
+            report = newReport();
+$UNROLL$
+            for (int k = 0; k < $SIZE$; k++) {
+                c->kappa[k] = 0;
+                s[k] = c->bond[k] + difference$SHAPE$(lane, k, SHOWN_VECTOR);
+                const mixed length = length$SHAPE$(lane, k);
+                f[k] = toNumber((mixed) 0.5f * (dot(s[k], s[k]) - length * length));
+            }
+            isSolved = isClosed = false;
+        }
+#endif
+        if (report.outcome != Outcome_Converged)
+            break;
+        if (isSolved) {
+#if $TRIANGLE$
+            if (isClosed) {
+                number h[$SIZE$ * $SIZE$];
+                for (int k = 0; k < $SIZE$; k++)
+                    for (int l = 0; l < $SIZE$; l++)
+                        h[$SIZE$ * k + l] = dot(toNumbers(s[k]), c->b[l]);
+                failed = factorize$SHAPE$(c, h);
+            }
+#endif
+$UNROLL$
+            for (int k = 0; k < $SIZE$; k++) // if a bond has turned, the solution may be a wrong root
+                if (!(dot(s[k], c->bond[k]) > NUMBER_THRESHOLD * dot(c->bond[k], c->bond[k])))
+                    failed = k;
+            correctOnce$SHAPE$(c, f, x);
+#if $TRIANGLE$
+        } else if (round == 0) {
+            const number g[3] = {c->gram[0], c->gram[1], c->gram[4]};
+            const number3 first = toNumbers(s[0] - c->bond[0]), second = toNumbers(s[1] - c->bond[1]);
+            const number v[4] = {dot(c->b[0], first), dot(c->b[0], second), dot(c->b[1], first),
+                                 dot(c->b[1], second)};
+            closeTriangle(g, v, f, c->w, x);
+            isClosed = true;
+            report.iterations = 1;
+#endif
+        } else {
+            failed = correctLengths$SHAPE$(c, s, f, enough, a->maxIterations - report.iterations, x, &report.iterations);
+            isClosed = false;
+        }
+        if (failed >= 0) {
+            reportSingular$SHAPE$(c, &report, failed);
+            break;
+        }
+        addToKappa$SHAPE$(c, x);
+        if (isSolved)
+            break;
+        addToDifferences$SHAPE$(lane, c, x, s);
+    }
     return report;
 }
 
-/** Newton's method for |s_k + e_k| = length_k until no error exceeds the tolerance. Without constraints the residual is
- *  |s_k|^2 - length_k^2. */
-DEVICE Report findLengths$SIZE$(Cluster$SIZE$* c, Progress* progress, number tolerance, int maxIterations) {
-    number3 e[$SIZE$];
-    forget$SIZE$(c);
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++)
-        e[k] = make_number3(0, 0, 0);
-    progress->size = 0;
-    while (true) {
-        Worst worst = newWorst();
-        number x[$SIZE$];
-#pragma unroll
-        for (int k = 0; k < $SIZE$; k++) {
-            const number3 s = base$SIZE$(c, k) + e[k];
-            const number q = sqrt(dot(s, s)), length = LENGTH$SIZE$(c, k);
-            const number residual = OFFSET$SIZE$(c, k) + dot(base$SIZE$(c, k) + s, e[k]), inverse = 1 / (q + length);
-            x[k] = -residual * q * inverse; // q (length - q): s_k is q times the gradient
-            noteWorst(&worst, c->firstRow + k, fabs(residual) * inverse / length, q);
-        }
-        if (endsRound(progress, worst, $SIZE$, tolerance, maxIterations)) {
-            Report report = reportOf(progress, worst, $SIZE$);
-#pragma unroll
-            for (int k = 0; k < $SIZE$; k++) { // if a bond has turned, the solution may be a wrong root
-                const number start = START$SIZE$(c, k);
-                if (report.outcome == Outcome_Converged &&
-                    !(dot(base$SIZE$(c, k) + e[k], c->b[k]) > NUMBER_THRESHOLD * start * start))
-                    report = singular$SIZE$(c, report, k);
-            }
-            return report;
-        }
-#if ITERATIVE
-        sweepLengths$SIZE$(c, e);
-#else
-        const int failed = eliminate$SIZE$(c, e, x);
-        if (failed >= 0)
-            return singular$SIZE$(c, reportOf(progress, worst, $SIZE$), failed);
-        correct$SIZE$(c, x);
-#endif
-        progress->iterations++;
-        progress->size = 0;
-#pragma unroll
-        for (int k = 0; k < $SIZE$; k++)
-            e[k] = correction$SIZE$(c, k, &progress->size);
-    }
-}
-
-/** b_k.e_k = -offset_k, for which A does not change: one factor, and a second correction refines the first.
- *  @param scale  of errors relative to lengths */
-DEVICE Report findRates$SIZE$(Cluster$SIZE$* c, Progress* progress, number scale, number tolerance,
-                            int maxIterations) {
-    number x[$SIZE$]; // residuals, then corrections
-    forget$SIZE$(c);
-    progress->size = 0;
+/** Find kappa with b_k.(s_k + c_i - c_j) = -offset_k.
+ *  @param[in, out] s  differences
+ *  @param scale       of errors relative to lengths */
+DEVICE Report solveLinear$SHAPE$(const Lane* lane, Cluster$SHAPE$* c, mixed3* s, const mixed* offset, number scale,
+                                 number tolerance, int maxIterations) {
+    Report report = newReport();
+    int failed = -1;
 #if !ITERATIVE
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++)
-        x[k] = 0;
-    const int failed = eliminate$SIZE$(c, 0, x);
+    failed = factorize$SHAPE$(c, c->gram);
 #endif
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++)
-        x[k] = OFFSET$SIZE$(c, k);
-    while (true) {
-        Worst worst = newWorst();
-#pragma unroll
-        for (int k = 0; k < $SIZE$; k++) {
-            const number rate = x[k] / START$SIZE$(c, k);
-            noteWorst(&worst, c->firstRow + k, fabs(rate) * scale / LENGTH$SIZE$(c, k), rate);
-        }
-        if (endsRound(progress, worst, $SIZE$, tolerance, maxIterations))
-            return reportOf(progress, worst, $SIZE$);
-#if ITERATIVE
-        sweepRates$SIZE$(c, x);
-#else
-        if (failed >= 0)
-            return singular$SIZE$(c, reportOf(progress, worst, $SIZE$), failed);
-#pragma unroll
-        for (int k = 0; k < $SIZE$; k++) {
-            x[k] = -x[k];
-#pragma unroll
-            for (int m = 0; m < k; m++) // A is symmetric: L is that of U
-                x[k] -= UPPER$SIZE$(c, m, k) * UPPER$SIZE$(c, m, m) * x[m];
-        }
-        correct$SIZE$(c, x);
-#endif
-        progress->iterations++;
-        progress->size = 0;
-#pragma unroll
+    for (int round = 0; round - 1 <= maxIterations; round++) {
+        number f[$SIZE$], x[$SIZE$], errors[$SIZE$], values[$SIZE$];
+        bool isSolved = false;
+$UNROLL$
         for (int k = 0; k < $SIZE$; k++)
-            x[k] = OFFSET$SIZE$(c, k) + dot(c->b[k], correction$SIZE$(c, k, &progress->size));
-        progress->size *= scale;
+            f[k] = toNumber(dot(c->bond[k], s[k]) + offset[k]);
+        if (round > 0) {
+$UNROLL$
+            for (int k = 0; k < $SIZE$; k++) {
+                values[k] = f[k] / c->size[k];
+                errors[k] = fabs(values[k]) * scale / c->L[k];
+            }
+            isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, maxIterations);
+        } else if (failed >= 0)
+            reportSingular$SHAPE$(c, &report, failed);
+        if (report.outcome != Outcome_Converged)
+            break;
+        correctOnce$SHAPE$(c, f, x);
+        addToKappa$SHAPE$(c, x);
+        if (isSolved)
+            break;
+        addToDifferences$SHAPE$(lane, c, x, s);
+        report.iterations++;
     }
-}
-
-DEVICE mixed lengthOf$SIZE$(const Arguments* a, const Cluster$SIZE$* c, int k) {
-    return a->smallNumbers[c->firstLength + k];
-}
-
-/** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. */
-DEVICE Report solveLengths$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers) {
-    Progress progress = newProgress();
-    Report report;
-    do {
-#pragma unroll
-        for (int k = 0; k < $SIZE$; k++) {
-            const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
-            mixed3 s = bond$SIZE$(c, k) + first.d - second.d;
-            if (progress.rounds > 0)
-                s = s + first.c - second.c;
-            const mixed length = lengthOf$SIZE$(a, c, k);
-            OFFSET$SIZE$(c, k) = toNumber(dot(s, s) - length * length);
-            const number3 base = toNumbers(s);
-            BASE$SIZE$(c, k, 0) = base.x;
-            BASE$SIZE$(c, k, 1) = base.y;
-            BASE$SIZE$(c, k, 2) = base.z;
-        }
-        report = findLengths$SIZE$(c, &progress, toNumber(a->innerTolerance), a->maxIterations);
-        finish$SIZE$(a, c, multipliers, progress.rounds == 0);
-    } while (needsRound(&progress, &report, a->maxIterations));
     return report;
 }
 
 /** Errors at the start. */
-DEVICE Report measure$SIZE$(const Arguments* a, const Cluster$SIZE$* c) {
+DEVICE Report measure$SHAPE$(const Lane* lane, const Cluster$SHAPE$* c) {
     Report report = newReport();
-#pragma unroll
+$UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
-        const mixed q = sqrt(dot(bond$SIZE$(c, k), bond$SIZE$(c, k))), length = lengthOf$SIZE$(a, c, k);
+        const mixed q = sqrt(dot(c->bond[k], c->bond[k])), length = length$SHAPE$(lane, k);
         note(&report, c->firstRow + k, fabs(q - length) / length, q);
     }
     return report;
 }
 
+/** What a solve gives: c_i of the thread's particle, the multipliers, and the report. A thread writes one or two
+ *  multipliers, the first one the report. */
+DEVICE void finish$SHAPE$(const Arguments* a, const Lane* lane, const Cluster$SHAPE$* c, Particle* p, int solve,
+                          GLOBAL mixed* multipliers, const Report* report) {
+    p->c = p->w * impulse$SHAPE$(c, c->kappa, lane->role);
+#pragma unroll
+    for (int n = 0; n < LENGTHS_OF_LANE; n++) {
+        mixed lambda = 0;
+$UNROLL$
+        for (int k = 0; k < $SIZE$; k++)
+            if (k == lane->role + n * $PARTICLES$)
+                lambda = c->kappa[k] * widened(c->size[k]);
+        const int row = c->firstRow + lane->role + n * $PARTICLES$;
+        if (row < c->firstRow + $SIZE$)
+            multipliers[row] = addsUp(a, multipliers) ? multipliers[row] + lambda : lambda;
+    }
+    if (solve >= 0 && lane->role == 0)
+        writeReport(a, solve, c->cluster, *report);
+}
+
 /** Find kappa with |b_k + d_i - d_j + ...| = length_k. */
-DEVICE void solvePositions$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    writeReport$SIZE$(a, c, StepSolve_Positions, cluster, solveLengths$SIZE$(a, c, lambdaOf(a)));
+DEVICE void solvePositions$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
+    const Report report = solveLengths$SHAPE$(a, lane, &c);
+    finish$SHAPE$(a, lane, &c, p, StepSolve_Positions, lambdaOf(a), &report);
 }
 
 /** Project positions if an error exceeds the threshold; otherwise they are not changed. Displacements d are 0. */
-DEVICE void projectPositions$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    mixed largest = 0;
-    Report report = measure$SIZE$(a, c);
-    number shortest = LENGTH$SIZE$(c, 0);
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++)
-        shortest = min(shortest, (number) LENGTH$SIZE$(c, k));
-$UNROLL_PARTICLES$
-    for (int i = 0; i <= $SIZE$; i++)
-        if (particle$SIZE$(a, c, i) >= 0)
-            largest = max(largest, largestComponent(positionOf(a, particle$SIZE$(a, c, i))));
+DEVICE void projectPositions$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
+    mixed largest = 0, shortest = length$SHAPE$(lane, 0);
+    Report report = measure$SHAPE$(lane, &c);
+$UNROLL$
+    for (int k = 1; k < $SIZE$; k++)
+        shortest = min(shortest, length$SHAPE$(lane, k));
+$UNROLL$
+    for (int i = 0; i < $PARTICLES$; i++)
+        largest = max(largest, largestComponent(shownBy$SHAPE$(lane, i, SHOWN_POSITION)));
     if (report.outcome == Outcome_Converged && report.error > a->farOff)
         report.outcome = Outcome_FarOff; // the host projects
     if (report.outcome == Outcome_Converged &&
         (LATER_TURN || report.error > a->threshold + roundingOf(a, largest, 1 / shortest)))
-        report = solveLengths$SIZE$(a, c, a->projection);
-    else {
-        forget$SIZE$(c);
-        finish$SIZE$(a, c, a->projection, true);
+        report = solveLengths$SHAPE$(a, lane, &c);
+    finish$SHAPE$(a, lane, &c, p, StepSolve_Projection, a->projection, &report);
+}
+
+/** Find kappa with b_k.(v_i - v_j + ...) = 0. @param onlyIfViolated  only errors above the tolerance are corrected */
+DEVICE void solveTangent$SHAPE$(const Arguments* a, const Lane* lane, Particle* p, int solve, GLOBAL mixed* multipliers,
+                                bool onlyIfViolated) {
+    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
+    const number scale = toNumber(a->timeScale);
+    mixed3 s[$SIZE$];
+    mixed offset[$SIZE$];
+    bool isViolated = !onlyIfViolated || LATER_TURN;
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++) {
+        s[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
+        offset[k] = 0;
+        const number rate = toNumber(dot(c.bond[k], s[k])) / c.size[k];
+        isViolated = isViolated || !(fabs(rate) * scale / c.L[k] <= toNumber(a->tolerance));
     }
-    writeReport$SIZE$(a, c, StepSolve_Projection, cluster, report);
+    Report report = newReport();
+    if (isViolated)
+        report = solveLinear$SHAPE$(lane, &c, s, offset, scale, toNumber(a->innerTolerance), a->maxIterations);
+    finish$SHAPE$(a, lane, &c, p, solve, multipliers, &report);
 }
 
-DEVICE Report solveVelocityDifferences$SIZE$(const Arguments* a, Cluster$SIZE$* c, GLOBAL mixed* multipliers,
-                                           bool onlyIfViolated) {
-    const number timeScale = toNumber(a->timeScale);
-    Progress progress = newProgress();
-    Report report;
-    do {
-        bool isViolated = !onlyIfViolated || LATER_TURN || progress.rounds > 0;
-#pragma unroll
-        for (int k = 0; k < $SIZE$; k++) {
-            const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
-            mixed3 s = first.v - second.v;
-            if (progress.rounds > 0)
-                s = s + first.c - second.c;
-            OFFSET$SIZE$(c, k) = toNumber(dot(bond$SIZE$(c, k), s));
-            const number error = fabs(OFFSET$SIZE$(c, k)) * timeScale / (START$SIZE$(c, k) * LENGTH$SIZE$(c, k));
-            isViolated = isViolated || !(error <= toNumber(a->tolerance));
-        }
-        report = newReport();
-        if (isViolated)
-            report = findRates$SIZE$(c, &progress, timeScale, toNumber(a->innerTolerance), a->maxIterations);
-        else
-            forget$SIZE$(c);
-        finish$SIZE$(a, c, multipliers, progress.rounds == 0);
-    } while (needsRound(&progress, &report, a->maxIterations));
-    return report;
-}
-
-/** Find kappa with b_k.(v_i - v_j + ...) = 0. */
-DEVICE void solveVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    writeReport$SIZE$(a, c, StepSolve_Velocities, cluster, solveVelocityDifferences$SIZE$(a, c, muOf(a), false));
+DEVICE void solveVelocities$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    solveTangent$SHAPE$(a, lane, p, StepSolve_Velocities, muOf(a), false);
 }
 
 /** The same for velocities after the heat bath; these multipliers are not reported. Without friction only errors above
  *  the tolerance are corrected: the velocities are those of the first solve, and another correction would be an impulse
  *  in the middle of the drift. */
-DEVICE void solveHeatedVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    const Report report = solveVelocityDifferences$SIZE$(a, c, a->projection, a->velocityScale == 1);
-    writeReport$SIZE$(a, c, StepSolve_HeatedVelocities, cluster, report);
+DEVICE void solveHeatedVelocities$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    solveTangent$SHAPE$(a, lane, p, StepSolve_HeatedVelocities, a->projection, a->velocityScale == 1);
+}
+
+DEVICE void projectVelocities$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    solveTangent$SHAPE$(a, lane, p, StepSolve_Projection, a->projection, true);
+}
+
+/** V.V - (V.b/|b|)^2, the part of d^2 sigma/dt^2 that velocities make, times |b|. */
+DEVICE mixed spread$SHAPE$(const Cluster$SHAPE$* c, int k, mixed3 V) {
+    const mixed rate = dot(c->bond[k], V) / widened(c->size[k]);
+    return dot(V, V) - rate * rate;
 }
 
 #if AT_BORDER
-/** Find kappa with b_k.(c_i - c_j) = -offset_k, with errors relative to the largest. None is reported: they limit how
- *  fast turns with the border converge, or are errors of work.
- *  @param offsets  [$SIZE$] times |b_k| */
-DEVICE void solveLinear$SIZE$(const Arguments* a, Cluster$SIZE$* c, const mixed* offsets, GLOBAL mixed* multipliers) {
+/** A linear solve whose errors are relative to the largest residual, which the first round measures. None is reported:
+ *  they limit how fast turns with the border converge, or are errors of work. */
+DEVICE void respond$SHAPE$(const Arguments* a, const Lane* lane, Cluster$SHAPE$* c, Particle* p, mixed3* s,
+                           const mixed* offset, GLOBAL mixed* multipliers) {
     mixed largest = 0;
-#pragma unroll
-    for (int k = 0; k < $SIZE$; k++) {
-        OFFSET$SIZE$(c, k) = toNumber(offsets[k]);
-        largest = max(largest, fabs(offsets[k]) / (widened(START$SIZE$(c, k)) * lengthOf$SIZE$(a, c, k)));
-    }
-    Progress progress = newProgress();
-    findRates$SIZE$(c, &progress, largest > 0 ? toNumber(1 / largest) : 1, RESPONSE_TOLERANCE,
-                    ITERATIVE ? RESPONSE_ITERATIONS : LINEAR_ITERATIONS);
-    finish$SIZE$(a, c, multipliers, true);
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++)
+        largest = max(largest, fabs(dot(c->bond[k], s[k]) + offset[k]) / (widened(c->size[k]) * length$SHAPE$(lane, k)));
+    const Report report = solveLinear$SHAPE$(lane, c, s, offset, largest > 0 ? toNumber(1 / largest) : 1, RESPONSE_TOLERANCE,
+                                             ITERATIVE ? RESPONSE_ITERATIONS : LINEAR_ITERATIONS);
+    finish$SHAPE$(a, lane, c, p, -1, multipliers, &report);
 }
 
 /** The response to an impulse of a bordered row, M^-1 G^T in d: clusters.cc. */
-DEVICE void solveResponses$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    mixed offsets[$SIZE$];
-#pragma unroll
+DEVICE void solveResponses$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
+    mixed3 s[$SIZE$];
+    mixed offset[$SIZE$];
+$UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
-        const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
-        offsets[k] = dot(bond$SIZE$(c, k), first.d - second.d);
+        s[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
+        offset[k] = 0;
     }
-    solveLinear$SIZE$(a, c, offsets, a->rowResponses + a->borderItem * a->numRows);
+    respond$SHAPE$(a, lane, &c, p, s, offset, a->rowResponses + a->borderItem * a->numRows);
 }
 
 /** clusters.cc; only for work of bordered rows, since constraints of small clusters do not move. */
-DEVICE void solveVelocitySpread$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    mixed offsets[$SIZE$];
-#pragma unroll
+DEVICE void solveVelocitySpread$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
+    mixed3 s[$SIZE$];
+    mixed offset[$SIZE$];
+$UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
-        const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
-        const mixed3 V = first.v - second.v;
-        const mixed rate = dot(bond$SIZE$(c, k), V) / widened(START$SIZE$(c, k));
-        offsets[k] = 0.25f * (dot(V, V) - rate * rate);
+        s[k] = make_mixed3(0, 0, 0);
+        offset[k] = 0.25f * spread$SHAPE$(&c, k, difference$SHAPE$(lane, k, SHOWN_VECTOR));
     }
-    solveLinear$SIZE$(a, c, offsets, a->projection);
+    respond$SHAPE$(a, lane, &c, p, s, offset, a->projection);
 }
 #else
 /** Only for work; constraints of small clusters do not move, so there is nothing to do. */
-DEVICE void solveVelocitySpread$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
+DEVICE void solveVelocitySpread$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
 }
 #endif
 
-DEVICE void projectVelocities$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    writeReport$SIZE$(a, c, StepSolve_Projection, cluster, solveVelocityDifferences$SIZE$(a, c, a->projection, true));
-}
-
 /** Find kappa with J a + J-dot v + 2 alpha J v + beta^2 sigma = 0, for accelerations in d. */
-DEVICE void solveAccelerations$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster, int stage,
-                                   GLOBAL mixed* multipliers) {
-    mixed largest = 0;
-#pragma unroll
+DEVICE void solveAccelerations$SHAPE$(const Arguments* a, const Lane* lane, Particle* p, int stage,
+                                      GLOBAL mixed* multipliers) {
+    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
+    mixed3 s[$SIZE$];
+    mixed offset[$SIZE$], largest = 0;
+$UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
-        const Particle first = find$SIZE$(a, c, first$SIZE$(c, k)), second = find$SIZE$(a, c, second$SIZE$(c, k));
-        const mixed3 V = first.v - second.v;
-        const mixed q = START$SIZE$(c, k), length = LENGTH$SIZE$(c, k), rate = dot(bond$SIZE$(c, k), V) / q;
+        const mixed3 V = difference$SHAPE$(lane, k, SHOWN_SECOND);
+        const mixed q = c.size[k], length = length$SHAPE$(lane, k), rate = dot(c.bond[k], V) / q;
         const mixed feedback = 2 * a->alpha * rate + a->beta * a->beta * (q - length);
-        const mixed offset = dot(V, V) - rate * rate + q * feedback; // all times |b_k|
-        const mixed along = dot(bond$SIZE$(c, k), first.d - second.d);
-        OFFSET$SIZE$(c, k) = along + offset;
-        largest = max(largest, (fabs(offset) + fabs(along)) / (q * length));
+        s[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
+        offset[k] = spread$SHAPE$(&c, k, V) + q * feedback; // all times |b_k|
+        largest = max(largest, (fabs(offset[k]) + fabs(dot(c.bond[k], s[k]))) / (q * length));
     }
-    Progress progress = newProgress();
-    Report report = findRates$SIZE$(c, &progress, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
-                                  ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
+    Report report = solveLinear$SHAPE$(lane, &c, s, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
+                                       ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
     // An error slightly above the tolerance because of rounding is accepted.
     if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
         report.outcome = Outcome_Converged;
-    finish$SIZE$(a, c, multipliers, true);
-    const Report drift = measure$SIZE$(a, c);
+    const Report drift = measure$SHAPE$(lane, &c);
     if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {
         report.row = drift.row;
         report.error = drift.error;
         report.value = drift.value;
         report.outcome = drift.error <= a->maxDrift ? Outcome_Converged : Outcome_Drifted;
     }
-    writeReport$SIZE$(a, c, stage, cluster, report);
+    finish$SHAPE$(a, lane, &c, p, stage, multipliers, &report);
 }
 
-DEVICE void solveStartAccelerations$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    solveAccelerations$SIZE$(a, c, cluster, StepSolve_Positions, lambdaOf(a));
+DEVICE void solveStartAccelerations$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    solveAccelerations$SHAPE$(a, lane, p, StepSolve_Positions, lambdaOf(a));
 }
 
-DEVICE void solveEndAccelerations$SIZE$(const Arguments* a, Cluster$SIZE$* c, int cluster) {
-    solveAccelerations$SIZE$(a, c, cluster, StepSolve_Velocities, muOf(a));
+DEVICE void solveEndAccelerations$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
+    solveAccelerations$SHAPE$(a, lane, p, StepSolve_Velocities, muOf(a));
 }
-#endif

@@ -6,8 +6,11 @@
 /** Corrections of a linear problem: the second refines the first, the third is for ill-conditioned matrices. */
 #define LINEAR_ITERATIONS 3
 
-/** Data of a particle during a stage. EACH(f) calls f(a, i, p) for all of them; solvers set c. */
+/** Data of a particle during a stage. It is loaded once, before a solve and after one that stores it; solvers set c. */
 typedef struct {
+    real4 posq, correction; // as in memory
+    mixed4 velm;            // likewise: an immovable particle may have a velocity there
+    mixed3 f; // kJ/mol/nm
     mixed3 v; // nm/ps
     mixed3 d; // nm, displacement in this step as if there were no constraints; explicit force: acceleration, nm/ps^2
     mixed3 c; // change of v or d by constraints
@@ -180,16 +183,14 @@ DEVICE bool hasFailed(const Arguments* a) {
 }
 
 /** Store the result of a cluster's solve for the host.
- *  @param solve     a StepSolve
- *  @param particle  first one of the reported row: its index in the System identifies the molecule later */
-DEVICE void writeReport(const Arguments* a, int solve, int cluster, Report report, int particle) {
+ *  @param solve  a StepSolve */
+DEVICE void writeReport(const Arguments* a, int solve, int cluster, Report report) {
     const int place = (a->bufferIndex * numStepSolves + solve) * a->numClusters + cluster;
     mixed2 errorAndValue;
     errorAndValue.x = report.error;
     errorAndValue.y = report.value;
     a->reportErrors[place] = errorAndValue;
-    a->reportRows[place] = make_int4(report.outcome, report.iterations, report.row,
-                                    particle < 0 ? -1 : a->atomIndex[particle]);
+    a->reportRows[place] = make_int4(report.outcome, report.iterations, report.row, 0);
     if (report.outcome != Outcome_Converged)
         fail(a, cluster);
 }
@@ -221,21 +222,33 @@ DEVICE GLOBAL mixed* workRatesOf(const Arguments* a) {
     return a->workRate + 2 * momentOf(a) * a->numRows;
 }
 
-DEVICE mixed3 positionOf(const Arguments* a, int i) {
-    const real4 x = a->posq[i];
+DEVICE mixed3 positionIn(real4 posq, real4 correction) {
 #ifdef USE_MIXED_PRECISION
-    const real4 correction = a->posqCorrection[i];
-    return make_mixed3(x.x + (mixed) correction.x, x.y + (mixed) correction.y, x.z + (mixed) correction.z);
+    return make_mixed3(posq.x + (mixed) correction.x, posq.y + (mixed) correction.y, posq.z + (mixed) correction.z);
 #else
-    return make_mixed3(x.x, x.y, x.z);
+    return make_mixed3(posq.x, posq.y, posq.z);
 #endif
 }
 
-DEVICE void setPosition(const Arguments* a, int i, mixed3 x) {
-    const real4 rounded = make_real4((real) x.x, (real) x.y, (real) x.z, a->posq[i].w);
-    a->posq[i] = rounded;
+DEVICE real4 correctionOf(const Arguments* a, int i) {
 #ifdef USE_MIXED_PRECISION
-    a->posqCorrection[i] = make_real4((real) (x.x - rounded.x), (real) (x.y - rounded.y), (real) (x.z - rounded.z), 0);
+    return a->posqCorrection[i];
+#else
+    return make_real4(0, 0, 0, 0);
+#endif
+}
+
+DEVICE mixed3 positionOf(const Arguments* a, int i) {
+    return positionIn(a->posq[i], correctionOf(a, i));
+}
+
+DEVICE void setPosition(const Arguments* a, int i, Particle* p, mixed3 x) {
+    p->posq = make_real4((real) x.x, (real) x.y, (real) x.z, p->posq.w);
+    a->posq[i] = p->posq;
+#ifdef USE_MIXED_PRECISION
+    p->correction =
+        make_real4((real) (x.x - p->posq.x), (real) (x.y - p->posq.y), (real) (x.z - p->posq.z), 0);
+    a->posqCorrection[i] = p->correction;
 #endif
 }
 
@@ -292,11 +305,27 @@ DEVICE mixed3 choose(bool isFirst, mixed3 first, mixed3 second) {
     return make_mixed3(isFirst ? first.x : second.x, isFirst ? first.y : second.y, isFirst ? first.z : second.z);
 }
 
-DEVICE Particle loadParticle(const Arguments* a, int i) {
+DEVICE void loadPosition(const Arguments* a, int i, Particle* p) {
+    p->posq = a->posq[i];
+    p->correction = correctionOf(a, i);
+}
+
+/** A particle at the start of a stage. */
+DEVICE Particle startParticle(const Arguments* a, int i) {
     Particle p;
-    const mixed4 v = a->velm[i], d = a->displacement[i];
-    p.w = v.w;
-    p.v = v.w > 0 ? make_mixed3(v.x, v.y, v.z) : make_mixed3(0, 0, 0);
+    loadPosition(a, i, &p);
+    p.velm = a->velm[i];
+    p.f = forceOn(a, i);
+    p.w = p.velm.w;
+    p.v = p.w > 0 ? make_mixed3(p.velm.x, p.velm.y, p.velm.z) : make_mixed3(0, 0, 0);
+    p.d = p.c = make_mixed3(0, 0, 0);
+    return p;
+}
+
+/** The same with what an earlier part of the stage has found. */
+DEVICE Particle loadParticle(const Arguments* a, int i) {
+    Particle p = startParticle(a, i);
+    const mixed4 d = a->displacement[i];
     p.d = make_mixed3(d.x, d.y, d.z);
     p.c = load3(a->impulse, i);
     return p;

@@ -7,16 +7,16 @@
 /** Store the positions at which the stage computes gradients, for readings. */
 DEVICE void keepPositions(const Arguments* a, int i, Particle* p) {
     const int place = a->momentIndex * a->numParticles + i;
-    a->startPosq[place] = a->posq[i];
+    a->startPosq[place] = p->posq;
 #ifdef USE_MIXED_PRECISION
-    a->startCorrection[place] = a->posqCorrection[i];
+    a->startCorrection[place] = p->correction;
 #endif
 }
 
 /** Store the state at the start of a step: it is restored if the step fails, and readings compute gradients there. */
 DEVICE void keepStart(const Arguments* a, int i, Particle* p) {
     keepPositions(a, i, p);
-    a->startVelm[i] = a->velm[i];
+    a->startVelm[i] = p->velm;
 }
 
 /** v *= the factor by which the first half of a heat bath changes velocities (heatBath.cc). */
@@ -26,13 +26,13 @@ DEVICE void scaleByBath(const Arguments* a, int i, Particle* p) {
 
 /** v += dt/2 f/m */
 DEVICE void halfKick(const Arguments* a, int i, Particle* p) {
-    p->v = p->v + (0.5f * a->dt * p->w) * forceOn(a, i);
+    p->v = p->v + (0.5f * a->dt * p->w) * p->f;
 }
 
 /** v += h/2 F/m, with the forces F of all levels that kick now, of several time steps: those of the fastest, and the sum
  *  of others. */
 DEVICE void halfKickOfLevels(const Arguments* a, int i, Particle* p) {
-    mixed3 force = forceOn(a, i);
+    mixed3 force = p->f;
     if (a->hasSlowForces)
         force = force + load3(a->slowForce, i);
     p->v = p->v + (0.5f * a->driftTime * p->w) * force;
@@ -40,7 +40,7 @@ DEVICE void halfKickOfLevels(const Arguments* a, int i, Particle* p) {
 
 /** v += dt f/m */
 DEVICE void kick(const Arguments* a, int i, Particle* p) {
-    p->v = p->v + (a->dt * p->w) * forceOn(a, i);
+    p->v = p->v + (a->dt * p->w) * p->f;
 }
 
 /** delta = h v, h the time over which a position stage moves: dt, or a part of it. */
@@ -59,13 +59,13 @@ DEVICE void stay(const Arguments* a, int i, Particle* p) {
 
 /** Add the constraint impulse to both: r += delta + c, v += c/h (3.9.16). */
 DEVICE void move(const Arguments* a, int i, Particle* p) {
-    mixed3 x = positionOf(a, i);
+    mixed3 x = positionIn(p->posq, p->correction);
     if (p->w > 0) {
         if (a->driftTime > 0)
             p->v = p->v + (1 / a->driftTime) * p->c;
         x = x + p->d + p->c;
         requireFinite(a, i, p->v);
-        setPosition(a, i, x);
+        setPosition(a, i, p, x);
     }
     requireFinite(a, i, x);
 }
@@ -73,7 +73,7 @@ DEVICE void move(const Arguments* a, int i, Particle* p) {
 /** r += c */
 DEVICE void shift(const Arguments* a, int i, Particle* p) {
     if (p->w > 0)
-        setPosition(a, i, positionOf(a, i) + p->c);
+        setPosition(a, i, p, positionIn(p->posq, p->correction) + p->c);
 }
 
 /** v += c */
@@ -91,7 +91,7 @@ DEVICE mm_long kineticEnergyOf(const Particle* p) {
 
 /** Keep velocities that a kinetic energy must not change. startVelm is free between steps. */
 DEVICE void keepVelocity(const Arguments* a, int i, Particle* p) {
-    a->startVelm[i] = a->velm[i];
+    a->startVelm[i] = p->velm;
 }
 
 /** Fail if a projection of positions would move a particle. */
@@ -147,18 +147,18 @@ DEVICE void swapVelocityChange(const Arguments* a, int i, Particle* p) {
 
 /** a = f/m */
 DEVICE void accelerate(const Arguments* a, int i, Particle* p) {
-    p->d = p->w * forceOn(a, i);
+    p->d = p->w * p->f;
 }
 
 /** r += dt v + dt^2/2 a and v += dt/2 a, with the constraint force in a. */
 DEVICE void moveAccelerated(const Arguments* a, int i, Particle* p) {
-    mixed3 x = positionOf(a, i);
+    mixed3 x = positionIn(p->posq, p->correction);
     if (p->w > 0) {
         const mixed3 acceleration = p->d + p->c;
         p->v = p->v + (0.5f * a->dt) * acceleration;
         x = x + a->dt * p->v;
         requireFinite(a, i, p->v);
-        setPosition(a, i, x);
+        setPosition(a, i, p, x);
     }
     requireFinite(a, i, x);
 }

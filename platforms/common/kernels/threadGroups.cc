@@ -202,8 +202,7 @@ DEVICE int leastOf(int mine SHARED_PARAMETER) {
 
 DEVICE void writeGroupReport(const Arguments* a, int solve, int c, Report report) {
     if (THREAD_IN_GROUP == 0)
-        writeReport(a, solve, a->firstCluster + c, report,
-                    report.row < 0 ? -1 : a->slotParticle[FIRST_POINT(report.row)]);
+        writeReport(a, solve, a->firstCluster + c, report);
 }
 
 /** impulse_i += 1/m_i sum_k change_k grad_i sigma_k(0) over the rows of each particle */

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 the openmm-constraints developers
+// SPDX-License-Identifier: MIT
+// Small clusters: a thread for each particle, those of a cluster side by side in a block. Every thread loads its particle
+// and shows the others of its cluster what they need; each solves the cluster by itself (smallClusters.cc), and takes
+// what the solve gives its own particle. So each particle is loaded and stored once in a stage, next to its neighbours.
+
+#ifdef __OPENCL_VERSION__
+#define SMALL_BOUNDS __attribute__((reqd_work_group_size(SMALL_BLOCK, 1, 1)))
+#else
+#define SMALL_BOUNDS __launch_bounds__(SMALL_BLOCK)
+#endif
+
+/** What a thread has to do in a block. */
+typedef struct {
+    int index;   // of its particle; -1: it has none
+    bool isOwn;  // it takes the particle's step: an immovable one may be in several clusters, and has a thread of its own
+    int shape;   // of its cluster; -1: the particle is in none
+    int role;    // place of the particle in its cluster
+    int block;
+    int4 place;  // of the clusters of its shape: first block, cluster and row
+    LOCAL_ARG mixed* shown; // to other threads: of this one, SMALL_BLOCK apart
+} Lane;
+
+// What is shown: position, inverse mass, lengths of one or two rows; then one or two vectors, which a solve changes.
+#define SHOWN_POSITION 0
+#define SHOWN_INVERSE_MASS 3
+#define SHOWN_LENGTH 4
+#define SHOWN_VECTOR (SHOWN_LENGTH + LENGTHS_OF_LANE)
+#define SHOWN_SECOND (SHOWN_VECTOR + 3)
+#define NUM_SHOWN (SHOWN_SECOND + 3)
+
+DEVICE void show(const Lane* lane, int n, mixed3 v) {
+    lane->shown[SMALL_BLOCK * n] = v.x;
+    lane->shown[SMALL_BLOCK * (n + 1)] = v.y;
+    lane->shown[SMALL_BLOCK * (n + 2)] = v.z;
+}
+
+DEVICE Lane laneOf(const Arguments* a, int block, LOCAL_ARG mixed* shown) {
+    const int2 entry = a->smallLanes[block * SMALL_BLOCK + LOCAL_ID];
+    Lane lane;
+    lane.isOwn = entry.x >= 0;
+    lane.index = entry.x < 0 ? ~entry.x : entry.x;
+    lane.shape = (entry.y >> 4) - 1;
+    lane.role = entry.y & 15;
+    lane.block = block;
+    lane.place = a->smallShapes[max(lane.shape, 0)];
+    lane.shown = shown + LOCAL_ID;
+    if (entry.y < 0) {
+        lane.index = lane.shape = -1;
+        lane.isOwn = false;
+    }
+    return lane;
+}
+
+/** Load the particle of a thread, and show it to others. */
+DEVICE Particle takeParticle(const Arguments* a, const Lane* lane) {
+    Particle p;
+    p.f = p.v = p.d = p.c = make_mixed3(0, 0, 0);
+    p.w = 0;
+    if (lane->index >= 0) {
+        p = startParticle(a, lane->index);
+#pragma unroll
+        for (int n = 0; n < LENGTHS_OF_LANE; n++)
+            lane->shown[SMALL_BLOCK * (SHOWN_LENGTH + n)] =
+                a->smallLengths[(lane->block * LENGTHS_OF_LANE + n) * SMALL_BLOCK + LOCAL_ID];
+        show(lane, SHOWN_POSITION, positionIn(p.posq, p.correction));
+        lane->shown[SMALL_BLOCK * SHOWN_INVERSE_MASS] = p.w;
+    }
+    return p;
+}
