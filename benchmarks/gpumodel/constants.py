@@ -14,8 +14,8 @@ Sources:
 [sync]    Zhang et al. 2020, arXiv 2004.05371 (V100, P100): launches and barriers
 [graphs]  Gray 2019, NVIDIA Technical Blog, "Getting Started with CUDA Graphs" (V100): a kernel of 2.9 µs takes 3.8 µs
           in a full queue, 9.6 µs if the host waits for each
-[h100]    measured copies, benchmarks/results/2026-11-27-h100-small-clusters.txt: lines "F load kick drift store" (88 bytes
-          read, 64 written an atom, 1,529 to 1,870 cycles) and "F load kick store" (56 and 32, 1,014 cycles)
+[h100]    copies, benchmarks/results/2026-11-27-h100-small-clusters.txt: "F load kick drift store" (88 bytes read and 64
+          written an atom, 1,529 to 1,870 cycles) and "F load kick store" (56 and 32, 1,014 cycles)
 [h200]    measured kernels, benchmarks/results/2026-11-27-h200-kernels.csv: SETTLE's 4.6 µs
 [assumed] no source: an order of magnitude
 
