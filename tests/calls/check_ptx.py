@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compile the PTX that TestCalls kept: registers and spills of every kernel of this plugin, without a GPU.
 
-A kernel of a small cluster lives in registers and shared memory: a spill or a stack there is a failure; elsewhere it is
-reported.
+A kernel of a small cluster lives in registers and shared memory, but for clusters of more than three distances, whose
+numbers have indices: a spill or a stack elsewhere among them is a failure; of other kernels it is reported.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 
 PRECISIONS = ("single", "mixed", "double")
 NO_STACK = "smallCluster"
+MORE_THAN_THREE = ("clusters", "upToEight")  # kinds of System with small clusters of more than three distances
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,11 @@ def main() -> int:
     print(report(usages))
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(usage) for usage in usages], indent=1) + "\n")
-    failures = [usage for usage in usages if usage.kernel.startswith(NO_STACK) and (usage.stack or usage.spills)]
+    failures = [
+        usage
+        for usage in usages
+        if usage.kernel.startswith(NO_STACK) and usage.kind not in MORE_THAN_THREE and (usage.stack or usage.spills)
+    ]
     for usage in failures:
         print(
             f"{usage.kernel} ({usage.kind}) has a stack of {usage.stack} bytes, {usage.spills} of them spills: "

@@ -9,9 +9,9 @@
 // sum_i (e_ki e_li)/m_i.
 //
 // A round computes residuals f_k of what all corrections so far leave, as `mixed`, and then corrections as `number`s,
-// whose rounding is relative to the residuals. It ends the solve if these are within the tolerance: its own correction
-// then takes away what is left, and with it the one sign that Newton's errors have. Within a round only the scalar
-// products s_k.b_l and b_k.b_l are needed.
+// whose rounding is relative to the residuals. It ends the solve if these are within the tolerance: a last correction of
+// Newton's method then takes away what is left, and with it the one sign that such errors have. A sweep of the iterative
+// solver could make some of them larger. Within a round only the scalar products s_k.b_l and b_k.b_l are needed.
 
 #define FIRST_$SHAPE$(k) ((int) ($FIRSTS$u >> (4 * (k))) & 15)
 #define SECOND_$SHAPE$(k) ((int) ($SECONDS$u >> (4 * (k))) & 15)
@@ -282,7 +282,7 @@ DEVICE void reportSingular$SHAPE$(const Cluster$SHAPE$* c, Report* report, int k
 /** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. There is at least one correction before errors are judged:
  *  those below the tolerance would otherwise have the same sign in every step. */
 DEVICE Report solveLengths$SHAPE$(const Arguments* a, const Lane* lane, Cluster$SHAPE$* c) {
-    const number tolerance = toNumber(a->innerTolerance), enough = ITERATIVE ? tolerance : max(tolerance, (number) 1e-6f);
+    const number tolerance = toNumber(a->innerTolerance), enough = ITERATIVE ? tolerance : (number) 1e-6f;
     mixed3 s[$SIZE$];
 $UNROLL$
     for (int k = 0; k < $SIZE$; k++)
@@ -336,6 +336,8 @@ $UNROLL$
             for (int k = 0; k < $SIZE$; k++) // if a bond has turned, the solution may be a wrong root
                 if (!(dot(s[k], c->bond[k]) > NUMBER_THRESHOLD * dot(c->bond[k], c->bond[k])))
                     failed = k;
+            if (ITERATIVE && failed < 0)
+                break;
             correctOnce$SHAPE$(c, f, x);
 #if $TRIANGLE$
         } else if (round == 0) {
@@ -388,7 +390,7 @@ $UNROLL$
             isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, maxIterations);
         } else if (failed >= 0)
             reportSingular$SHAPE$(c, &report, failed);
-        if (report.outcome != Outcome_Converged)
+        if (report.outcome != Outcome_Converged || (isSolved && ITERATIVE))
             break;
         correctOnce$SHAPE$(c, f, x);
         addToKappa$SHAPE$(c, x);

@@ -7,7 +7,7 @@
 #ifdef __OPENCL_VERSION__
 #define SMALL_BOUNDS __attribute__((reqd_work_group_size(SMALL_BLOCK, 1, 1)))
 #else
-#define SMALL_BOUNDS __launch_bounds__(SMALL_BLOCK)
+#define SMALL_BOUNDS __launch_bounds__(SMALL_BLOCK, 4)
 #endif
 
 /** What a thread has to do in a block. */
@@ -33,6 +33,12 @@ DEVICE void show(const Lane* lane, int n, mixed3 v) {
     lane->shown[SMALL_BLOCK * n] = v.x;
     lane->shown[SMALL_BLOCK * (n + 1)] = v.y;
     lane->shown[SMALL_BLOCK * (n + 2)] = v.z;
+}
+
+/** What this thread shows. */
+DEVICE mixed3 shownBy(const Lane* lane, int n) {
+    LOCAL_ARG const mixed* shown = lane->shown + SMALL_BLOCK * n;
+    return make_mixed3(shown[0], shown[SMALL_BLOCK], shown[2 * SMALL_BLOCK]);
 }
 
 DEVICE Lane laneOf(const Arguments* a, int block, LOCAL_ARG mixed* shown) {
