@@ -112,6 +112,20 @@ TEST_P(SmallClusters, NameTheBondThatIsWorstOnReference) {
         EXPECT_EQ(worstBond(name, GetParam()), worstBond(name, onReference(GetParam()))) << name;
 }
 
+/** Of a singular matrix it has the value that it found: a bond that has turned by more than 90 degrees. */
+TEST_P(SolvedSmallClusters, SayHowLongABondIsThatHasTurned) {
+    for (const char* name : {"OH", "CH3", "water"}) {
+        Simulation s = simulate(findSystem(name), Declared::InForce, GetParam(), 0.004, 1e-6);
+        Vectors v = s.velocities();
+        for (Vec3& each : v)
+            each *= 300;
+        s.context->setVelocities(v);
+        const std::string message = messageOf([&] { s.integrator->step(1); });
+        EXPECT_NE(message.find("value "), std::string::npos) << message;
+        EXPECT_EQ(message.find("value 0 nm"), std::string::npos) << message;
+    }
+}
+
 // ---- tolerances that floats can meet
 // ----------------------------------------------------------------------------------
 

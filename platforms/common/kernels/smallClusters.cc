@@ -274,9 +274,16 @@ $UNROLL$
     return error <= tolerance;
 }
 
-DEVICE void reportSingular$SHAPE$(const Cluster$SHAPE$* c, Report* report, int k) {
+DEVICE void reportSingular$SHAPE$(const Cluster$SHAPE$* c, Report* report, int row, const number* errors,
+                                  const number* values) {
     report->outcome = Outcome_Singular;
-    report->row = c->firstRow + k;
+    report->row = c->firstRow + row;
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++)
+        if (k == row) {
+            report->error = errors[k];
+            report->value = values[k];
+        }
 }
 
 /** Find kappa with |b_k + d_i - d_j + c_i - c_j| = length_k. There is at least one correction before errors are judged:
@@ -298,15 +305,14 @@ $UNROLL$
             const mixed length = length$SHAPE$(lane, k);
             f[k] = toNumber((mixed) 0.5f * (dot(s[k], s[k]) - length * length));
         }
-        if (round > 0) {
 $UNROLL$
-            for (int k = 0; k < $SIZE$; k++) {
-                const number L = c->L[k];
-                values[k] = sqrt(max(L * L + 2 * f[k], (number) 0));
-                errors[k] = 2 * fabs(f[k]) / ((values[k] + L) * L);
-            }
-            isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, a->maxIterations);
+        for (int k = 0; k < $SIZE$; k++) {
+            const number L = c->L[k];
+            values[k] = sqrt(fabs(L * L + 2 * f[k])); // NaN stays NaN
+            errors[k] = 2 * fabs(f[k]) / ((values[k] + L) * L);
         }
+        if (round > 0)
+            isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, a->maxIterations);
 #if $TRIANGLE$
         if (isClosed && !(report.error < GUESS_ERROR)) { // by Newton's method from the start
             report = newReport();
@@ -354,7 +360,7 @@ $UNROLL$
             isClosed = false;
         }
         if (failed >= 0) {
-            reportSingular$SHAPE$(c, &report, failed);
+            reportSingular$SHAPE$(c, &report, failed, errors, values);
             break;
         }
         addToKappa$SHAPE$(c, x);
@@ -381,15 +387,15 @@ DEVICE Report solveLinear$SHAPE$(const Lane* lane, Cluster$SHAPE$* c, mixed3* s,
 $UNROLL$
         for (int k = 0; k < $SIZE$; k++)
             f[k] = toNumber(dot(c->bond[k], s[k]) + offset[k]);
-        if (round > 0) {
 $UNROLL$
-            for (int k = 0; k < $SIZE$; k++) {
-                values[k] = f[k] / c->size[k];
-                errors[k] = fabs(values[k]) * scale / c->L[k];
-            }
+        for (int k = 0; k < $SIZE$; k++) {
+            values[k] = f[k] / c->size[k];
+            errors[k] = fabs(values[k]) * scale / c->L[k];
+        }
+        if (round > 0)
             isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, maxIterations);
-        } else if (failed >= 0)
-            reportSingular$SHAPE$(c, &report, failed);
+        else if (failed >= 0)
+            reportSingular$SHAPE$(c, &report, failed, errors, values);
         if (report.outcome != Outcome_Converged || (isSolved && ITERATIVE))
             break;
         correctOnce$SHAPE$(c, f, x);
