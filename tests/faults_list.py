@@ -182,7 +182,7 @@ FAULTS = (
     Fault(
         "feedback",
         "a factor of two is left out in the feedback on velocities",
-        f"{KERNELS}/smallClusters.cc",
+        f"{KERNELS}/smallStages.cc",
         "feedback = 2 * a->alpha * rate",
         "feedback = a->alpha * rate",
     ),

@@ -175,14 +175,12 @@ const CommonStepKernel::Frame& CommonStepKernel::frameOf(int step) const {
     return frames[i];
 }
 
-int CommonStepKernel::constraintOf(int row, int firstParticle) const {
-    const int k = program->tables().constraintOf[row];
-    return placeByFirstParticle[k] < 0 ? k : constraintsByFirstParticle[firstParticle][placeByFirstParticle[k]];
-}
-
 int CommonStepKernel::constraintOf(int row, const Order& order) const {
     const int k = program->tables().constraintOf[row];
-    return constraintOf(row, order.atomIndex[solver->getSet().constraints[k].particles[0]]);
+    if (placeByFirstParticle[k] < 0)
+        return k;
+    const int firstParticle = order.atomIndex[solver->getSet().constraints[k].particles[0]];
+    return constraintsByFirstParticle[firstParticle][placeByFirstParticle[k]];
 }
 
 // ---- steps -------------------------------------------------------------------------------------------------------

@@ -173,8 +173,7 @@ private:
                                     const Order& order, int buffer);
     void uploadMultipliers(double stepSize);
     bool hasMultipliersFor(const ConstraintIntegrator& integrator) const;
-    /** The constraint of a row, for the molecule with this first particle or for the one in an order. */
-    int constraintOf(int row, int firstParticle) const;
+    /** The constraint of a row, for the molecule that is there in an order. */
     int constraintOf(int row, const Order& order) const;
     /** Positions that the device keeps, unwrapped, in the System's order.
      *  @param first  place of the first particle in the arrays */

@@ -256,7 +256,7 @@ DeviceArrays::DeviceArrays(const ArraySizes& n) {
            {"customGlobals", "mixed", n.customGlobals, &T::customGlobals},
            {"cellOffsets", "int4", n.particles},
            // A step begins with reading these: where an array in a pool is would be read before.
-           {"smallShapes", "int4", n.smallShapes, &T::smallPlaces},
+           {"smallPlaces", "int4", n.smallShapes, &T::smallPlaces},
            {"smallLanes", "int2", n.smallLanes, &T::smallLanes},
            {"smallLengths", "mixed", n.smallLengths, &T::smallLengths}};
     pooled = {

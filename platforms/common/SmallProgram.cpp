@@ -29,15 +29,18 @@ string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBord
         text += define("GUESS_ERROR", "0.01f") + ConstraintKernelSources::smallTriangle;
     for (int number : shapes) {
         const SmallShape& shape = t.smallShapes[number];
-        text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters,
-                            {{"SHAPE", to_string(number)},
-                             {"SIZE", to_string(shape.size)},
-                             {"PARTICLES", to_string(shape.particles)},
-                             {"FIRSTS", to_string(shape.firsts)},
-                             {"SECONDS", to_string(shape.seconds)},
-                             {"PERIODIC", to_string(shape.periodic)},
-                             {"TRIANGLE", isTriangle(number) ? "1" : "0"},
-                             {"UNROLL", shape.size > maxInRegisters ? "#pragma unroll 1" : "#pragma unroll"}});
+        const std::map<string, string> ofBoth = {
+            {"SHAPE", to_string(number)},
+            {"SIZE", to_string(shape.size)},
+            {"PARTICLES", to_string(shape.particles)},
+            {"UNROLL", shape.size > maxInRegisters ? "#pragma unroll 1" : "#pragma unroll"}};
+        std::map<string, string> ofClusters = {{"FIRSTS", to_string(shape.firsts)},
+                                               {"SECONDS", to_string(shape.seconds)},
+                                               {"PERIODIC", to_string(shape.periodic)},
+                                               {"TRIANGLE", isTriangle(number) ? "1" : "0"}};
+        ofClusters.insert(ofBoth.begin(), ofBoth.end());
+        text += fillMarkers("smallClusters", ConstraintKernelSources::smallClusters, ofClusters) +
+                fillMarkers("smallStages", ConstraintKernelSources::smallStages, ofBoth);
     }
     std::set<string> solves;
     for (const StageText& stage : stages)

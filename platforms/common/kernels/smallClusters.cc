@@ -26,18 +26,9 @@ typedef struct {
     number matrix[$SIZE$ * $SIZE$]; // L and U of A_kl = w_kl (s_k + e_k).b_l, with inverse pivots
 } Cluster$SHAPE$;
 
-DEVICE mixed3 shownBy$SHAPE$(const Lane* lane, int i, int n) {
-    LOCAL_ARG const mixed* shown = lane->shown + (i - lane->role) + SMALL_BLOCK * n;
-    return make_mixed3(shown[0], shown[SMALL_BLOCK], shown[2 * SMALL_BLOCK]);
-}
-
 /** The difference of what both particles of a row show. */
 DEVICE mixed3 difference$SHAPE$(const Lane* lane, int k, int n) {
-    return shownBy$SHAPE$(lane, FIRST_$SHAPE$(k), n) - shownBy$SHAPE$(lane, SECOND_$SHAPE$(k), n);
-}
-
-DEVICE mixed inverseMass$SHAPE$(const Lane* lane, int i) {
-    return lane->shown[(i - lane->role) + SMALL_BLOCK * SHOWN_INVERSE_MASS];
+    return shownBy(lane, FIRST_$SHAPE$(k), n) - shownBy(lane, SECOND_$SHAPE$(k), n);
 }
 
 /** Of row k. */
@@ -52,7 +43,7 @@ DEVICE Cluster$SHAPE$ clusterOf$SHAPE$(const Arguments* a, const Lane* lane) {
     c.firstRow = lane->place.z + number * $SIZE$;
 $UNROLL$
     for (int i = 0; i < $PARTICLES$; i++)
-        c.w[i] = toNumber(inverseMass$SHAPE$(lane, i));
+        c.w[i] = toNumber(inverseMassShown(lane, i));
 $UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
         c.bond[k] = difference$SHAPE$(lane, k, SHOWN_POSITION);
@@ -110,8 +101,8 @@ $UNROLL$
 $UNROLL$
     for (int k = 0; k < $SIZE$; k++) {
         const int i = FIRST_$SHAPE$(k), j = SECOND_$SHAPE$(k);
-        s[k] = s[k] + inverseMass$SHAPE$(lane, i) * impulse$SHAPE$(c, x, i) -
-               inverseMass$SHAPE$(lane, j) * impulse$SHAPE$(c, x, j);
+        s[k] = s[k] + inverseMassShown(lane, i) * impulse$SHAPE$(c, x, i) -
+               inverseMassShown(lane, j) * impulse$SHAPE$(c, x, j);
     }
 }
 
@@ -186,9 +177,10 @@ $UNROLL$
  *  @param f  half of that residual
  *  @param[in, out] worst  largest relative error */
 DEVICE number correctionOf$SHAPE$(const Cluster$SHAPE$* c, int k, number f, number* worst) {
-    const number L = c->L[k], q = sqrt(max(L * L + 2 * f, (number) 0)), along = 2 * f / (q + L); // q - L
-    *worst = max(*worst, fabs(along) / L);
-    return -q * along;
+    number q;
+    const number excess = excessOf(c->L[k], f, &q);
+    *worst = max(*worst, fabs(excess) / c->L[k]);
+    return -q * excess;
 }
 
 /** Corrections of lengths by Newton's method until no error exceeds the tolerance, but at most so many.
@@ -251,6 +243,21 @@ $UNROLL$
 #endif
 }
 
+/** Errors of rows, and q or dq/dt: of lengths by halves of residuals, of rates by residuals. */
+DEVICE void lengthErrors$SHAPE$(const Cluster$SHAPE$* c, const number* f, number* errors, number* values) {
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++)
+        errors[k] = fabs(excessOf(c->L[k], f[k], values + k)) / c->L[k];
+}
+
+DEVICE void rateErrors$SHAPE$(const Cluster$SHAPE$* c, const number* f, number scale, number* errors, number* values) {
+$UNROLL$
+    for (int k = 0; k < $SIZE$; k++) {
+        values[k] = f[k] / c->size[k];
+        errors[k] = fabs(values[k]) * scale / c->L[k];
+    }
+}
+
 /** Note the worst of the errors that corrections have left, or the first that is not finite, and how the solve stands.
  *  @return  whether they are within the tolerance */
 DEVICE bool judge$SHAPE$(const Cluster$SHAPE$* c, Report* report, const number* errors, const number* values,
@@ -296,7 +303,7 @@ $UNROLL$
         s[k] = c->bond[k] + difference$SHAPE$(lane, k, SHOWN_VECTOR);
     Report report = newReport();
     bool isClosed = false; // the only correction so far is in closed form
-    for (int round = 0; round - 1 <= a->maxIterations; round++) {
+    for (int round = 0; round - 2 <= a->maxIterations; round++) { // one may correct nothing
         number f[$SIZE$], x[$SIZE$], errors[$SIZE$], values[$SIZE$]; // f: halves of residuals
         int failed = -1;
         bool isSolved = false;
@@ -305,25 +312,19 @@ $UNROLL$
             const mixed length = length$SHAPE$(lane, k);
             f[k] = toNumber((mixed) 0.5f * (dot(s[k], s[k]) - length * length));
         }
-$UNROLL$
-        for (int k = 0; k < $SIZE$; k++) {
-            const number L = c->L[k];
-            values[k] = sqrt(fabs(L * L + 2 * f[k])); // NaN stays NaN
-            errors[k] = 2 * fabs(f[k]) / ((values[k] + L) * L);
-        }
-        if (round > 0)
+        if (report.iterations > 0) {
+            lengthErrors$SHAPE$(c, f, errors, values);
             isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, a->maxIterations);
+        }
 #if $TRIANGLE$
         if (isClosed && !(report.error < GUESS_ERROR)) { // by Newton's method from the start
             report = newReport();
-$UNROLL$
+            isClosed = false;
             for (int k = 0; k < $SIZE$; k++) {
                 c->kappa[k] = 0;
                 s[k] = c->bond[k] + difference$SHAPE$(lane, k, SHOWN_VECTOR);
-                const mixed length = length$SHAPE$(lane, k);
-                f[k] = toNumber((mixed) 0.5f * (dot(s[k], s[k]) - length * length));
             }
-            isSolved = isClosed = false;
+            continue;
         }
 #endif
         if (report.outcome != Outcome_Converged)
@@ -360,6 +361,7 @@ $UNROLL$
             isClosed = false;
         }
         if (failed >= 0) {
+            lengthErrors$SHAPE$(c, f, errors, values);
             reportSingular$SHAPE$(c, &report, failed, errors, values);
             break;
         }
@@ -387,15 +389,12 @@ DEVICE Report solveLinear$SHAPE$(const Lane* lane, Cluster$SHAPE$* c, mixed3* s,
 $UNROLL$
         for (int k = 0; k < $SIZE$; k++)
             f[k] = toNumber(dot(c->bond[k], s[k]) + offset[k]);
-$UNROLL$
-        for (int k = 0; k < $SIZE$; k++) {
-            values[k] = f[k] / c->size[k];
-            errors[k] = fabs(values[k]) * scale / c->L[k];
-        }
-        if (round > 0)
-            isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, maxIterations);
-        else if (failed >= 0)
+        if (round > 0 || failed >= 0)
+            rateErrors$SHAPE$(c, f, scale, errors, values);
+        if (failed >= 0)
             reportSingular$SHAPE$(c, &report, failed, errors, values);
+        else if (round > 0)
+            isSolved = judge$SHAPE$(c, &report, errors, values, tolerance, maxIterations);
         if (report.outcome != Outcome_Converged || (isSolved && ITERATIVE))
             break;
         correctOnce$SHAPE$(c, f, x);
@@ -417,175 +416,4 @@ $UNROLL$
         note(&report, c->firstRow + k, fabs(q - length) / length, q);
     }
     return report;
-}
-
-/** What a solve gives: c_i of the thread's particle, the multipliers, and the report. A thread writes one or two
- *  multipliers, the first one the report. */
-DEVICE void finish$SHAPE$(const Arguments* a, const Lane* lane, const Cluster$SHAPE$* c, Particle* p, int solve,
-                          GLOBAL mixed* multipliers, const Report* report) {
-    p->c = p->w * impulse$SHAPE$(c, c->kappa, lane->role);
-#pragma unroll
-    for (int n = 0; n < LENGTHS_OF_LANE; n++) {
-        mixed lambda = 0;
-$UNROLL$
-        for (int k = 0; k < $SIZE$; k++)
-            if (k == lane->role + n * $PARTICLES$)
-                lambda = c->kappa[k] * widened(c->size[k]);
-        const int row = c->firstRow + lane->role + n * $PARTICLES$;
-        if (row < c->firstRow + $SIZE$)
-            multipliers[row] = addsUp(a, multipliers) ? multipliers[row] + lambda : lambda;
-    }
-    if (solve >= 0 && lane->role == 0)
-        writeReport(a, solve, c->cluster, *report);
-}
-
-/** Find kappa with |b_k + d_i - d_j + ...| = length_k. */
-DEVICE void solvePositions$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
-    const Report report = solveLengths$SHAPE$(a, lane, &c);
-    finish$SHAPE$(a, lane, &c, p, StepSolve_Positions, lambdaOf(a), &report);
-}
-
-/** Project positions if an error exceeds the threshold; otherwise they are not changed. Displacements d are 0. */
-DEVICE void projectPositions$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
-    mixed largest = 0, shortest = length$SHAPE$(lane, 0);
-    Report report = measure$SHAPE$(lane, &c);
-$UNROLL$
-    for (int k = 1; k < $SIZE$; k++)
-        shortest = min(shortest, length$SHAPE$(lane, k));
-$UNROLL$
-    for (int i = 0; i < $PARTICLES$; i++)
-        largest = max(largest, largestComponent(shownBy$SHAPE$(lane, i, SHOWN_POSITION)));
-    if (report.outcome == Outcome_Converged && report.error > a->farOff)
-        report.outcome = Outcome_FarOff; // the host projects
-    if (report.outcome == Outcome_Converged &&
-        (LATER_TURN || report.error > a->threshold + roundingOf(a, largest, 1 / shortest)))
-        report = solveLengths$SHAPE$(a, lane, &c);
-    finish$SHAPE$(a, lane, &c, p, StepSolve_Projection, a->projection, &report);
-}
-
-/** Find kappa with b_k.(v_i - v_j + ...) = 0. @param onlyIfViolated  only errors above the tolerance are corrected */
-DEVICE void solveTangent$SHAPE$(const Arguments* a, const Lane* lane, Particle* p, int solve, GLOBAL mixed* multipliers,
-                                bool onlyIfViolated) {
-    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
-    const number scale = toNumber(a->timeScale);
-    mixed3 s[$SIZE$];
-    mixed offset[$SIZE$];
-    bool isViolated = !onlyIfViolated || LATER_TURN;
-$UNROLL$
-    for (int k = 0; k < $SIZE$; k++) {
-        s[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
-        offset[k] = 0;
-        const number rate = toNumber(dot(c.bond[k], s[k])) / c.size[k];
-        isViolated = isViolated || !(fabs(rate) * scale / c.L[k] <= toNumber(a->tolerance));
-    }
-    Report report = newReport();
-    if (isViolated)
-        report = solveLinear$SHAPE$(lane, &c, s, offset, scale, toNumber(a->innerTolerance), a->maxIterations);
-    finish$SHAPE$(a, lane, &c, p, solve, multipliers, &report);
-}
-
-DEVICE void solveVelocities$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    solveTangent$SHAPE$(a, lane, p, StepSolve_Velocities, muOf(a), false);
-}
-
-/** The same for velocities after the heat bath; these multipliers are not reported. Without friction only errors above
- *  the tolerance are corrected: the velocities are those of the first solve, and another correction would be an impulse
- *  in the middle of the drift. */
-DEVICE void solveHeatedVelocities$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    solveTangent$SHAPE$(a, lane, p, StepSolve_HeatedVelocities, a->projection, a->velocityScale == 1);
-}
-
-DEVICE void projectVelocities$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    solveTangent$SHAPE$(a, lane, p, StepSolve_Projection, a->projection, true);
-}
-
-/** V.V - (V.b/|b|)^2, the part of d^2 sigma/dt^2 that velocities make, times |b|. */
-DEVICE mixed spread$SHAPE$(const Cluster$SHAPE$* c, int k, mixed3 V) {
-    const mixed rate = dot(c->bond[k], V) / widened(c->size[k]);
-    return dot(V, V) - rate * rate;
-}
-
-#if AT_BORDER
-/** A linear solve whose errors are relative to the largest residual, which the first round measures. None is reported:
- *  they limit how fast turns with the border converge, or are errors of work. */
-DEVICE void respond$SHAPE$(const Arguments* a, const Lane* lane, Cluster$SHAPE$* c, Particle* p, mixed3* s,
-                           const mixed* offset, GLOBAL mixed* multipliers) {
-    mixed largest = 0;
-$UNROLL$
-    for (int k = 0; k < $SIZE$; k++)
-        largest = max(largest, fabs(dot(c->bond[k], s[k]) + offset[k]) / (widened(c->size[k]) * length$SHAPE$(lane, k)));
-    const Report report = solveLinear$SHAPE$(lane, c, s, offset, largest > 0 ? toNumber(1 / largest) : 1, RESPONSE_TOLERANCE,
-                                             ITERATIVE ? RESPONSE_ITERATIONS : LINEAR_ITERATIONS);
-    finish$SHAPE$(a, lane, c, p, -1, multipliers, &report);
-}
-
-/** The response to an impulse of a bordered row, M^-1 G^T in d: clusters.cc. */
-DEVICE void solveResponses$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
-    mixed3 s[$SIZE$];
-    mixed offset[$SIZE$];
-$UNROLL$
-    for (int k = 0; k < $SIZE$; k++) {
-        s[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
-        offset[k] = 0;
-    }
-    respond$SHAPE$(a, lane, &c, p, s, offset, a->rowResponses + a->borderItem * a->numRows);
-}
-
-/** clusters.cc; only for work of bordered rows, since constraints of small clusters do not move. */
-DEVICE void solveVelocitySpread$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
-    mixed3 s[$SIZE$];
-    mixed offset[$SIZE$];
-$UNROLL$
-    for (int k = 0; k < $SIZE$; k++) {
-        s[k] = make_mixed3(0, 0, 0);
-        offset[k] = 0.25f * spread$SHAPE$(&c, k, difference$SHAPE$(lane, k, SHOWN_VECTOR));
-    }
-    respond$SHAPE$(a, lane, &c, p, s, offset, a->projection);
-}
-#else
-/** Only for work; constraints of small clusters do not move, so there is nothing to do. */
-DEVICE void solveVelocitySpread$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-}
-#endif
-
-/** Find kappa with J a + J-dot v + 2 alpha J v + beta^2 sigma = 0, for accelerations in d. */
-DEVICE void solveAccelerations$SHAPE$(const Arguments* a, const Lane* lane, Particle* p, int stage,
-                                      GLOBAL mixed* multipliers) {
-    Cluster$SHAPE$ c = clusterOf$SHAPE$(a, lane);
-    mixed3 s[$SIZE$];
-    mixed offset[$SIZE$], largest = 0;
-$UNROLL$
-    for (int k = 0; k < $SIZE$; k++) {
-        const mixed3 V = difference$SHAPE$(lane, k, SHOWN_SECOND);
-        const mixed q = c.size[k], length = length$SHAPE$(lane, k), rate = dot(c.bond[k], V) / q;
-        const mixed feedback = 2 * a->alpha * rate + a->beta * a->beta * (q - length);
-        s[k] = difference$SHAPE$(lane, k, SHOWN_VECTOR);
-        offset[k] = spread$SHAPE$(&c, k, V) + q * feedback; // all times |b_k|
-        largest = max(largest, (fabs(offset[k]) + fabs(dot(c.bond[k], s[k]))) / (q * length));
-    }
-    Report report = solveLinear$SHAPE$(lane, &c, s, offset, largest > 0 ? 1 / largest : 1, LINEAR_TOLERANCE,
-                                       ITERATIVE ? a->maxIterations : LINEAR_ITERATIONS);
-    // An error slightly above the tolerance because of rounding is accepted.
-    if (report.outcome == Outcome_NotConverged && report.error < LINEAR_ROUNDING)
-        report.outcome = Outcome_Converged;
-    const Report drift = measure$SHAPE$(lane, &c);
-    if (report.outcome == Outcome_Converged && stage == StepSolve_Velocities) {
-        report.row = drift.row;
-        report.error = drift.error;
-        report.value = drift.value;
-        report.outcome = drift.error <= a->maxDrift ? Outcome_Converged : Outcome_Drifted;
-    }
-    finish$SHAPE$(a, lane, &c, p, stage, multipliers, &report);
-}
-
-DEVICE void solveStartAccelerations$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    solveAccelerations$SHAPE$(a, lane, p, StepSolve_Positions, lambdaOf(a));
-}
-
-DEVICE void solveEndAccelerations$SHAPE$(const Arguments* a, const Lane* lane, Particle* p) {
-    solveAccelerations$SHAPE$(a, lane, p, StepSolve_Velocities, muOf(a));
 }

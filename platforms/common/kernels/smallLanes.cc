@@ -35,10 +35,20 @@ DEVICE void show(const Lane* lane, int n, mixed3 v) {
     lane->shown[SMALL_BLOCK * (n + 2)] = v.z;
 }
 
-/** What this thread shows. */
-DEVICE mixed3 shownBy(const Lane* lane, int n) {
-    LOCAL_ARG const mixed* shown = lane->shown + SMALL_BLOCK * n;
+/** What the i-th particle of the thread's cluster shows. */
+DEVICE mixed3 shownBy(const Lane* lane, int i, int n) {
+    LOCAL_ARG const mixed* shown = lane->shown + (i - lane->role) + SMALL_BLOCK * n;
     return make_mixed3(shown[0], shown[SMALL_BLOCK], shown[2 * SMALL_BLOCK]);
+}
+
+DEVICE mixed inverseMassShown(const Lane* lane, int i) {
+    return lane->shown[(i - lane->role) + SMALL_BLOCK * SHOWN_INVERSE_MASS];
+}
+
+/** q - length by half of q^2 - length^2. */
+DEVICE number excessOf(number length, number f, number* q) {
+    *q = sqrt(fabs(length * length + 2 * f)); // NaN stays NaN
+    return 2 * f / (*q + length);
 }
 
 DEVICE Lane laneOf(const Arguments* a, int block, LOCAL_ARG mixed* shown) {
@@ -49,7 +59,7 @@ DEVICE Lane laneOf(const Arguments* a, int block, LOCAL_ARG mixed* shown) {
     lane.shape = (entry.y >> 4) - 1;
     lane.role = entry.y & 15;
     lane.block = block;
-    lane.place = a->smallShapes[max(lane.shape, 0)];
+    lane.place = a->smallPlaces[max(lane.shape, 0)];
     lane.shown = shown + LOCAL_ID;
     if (entry.y < 0) {
         lane.index = lane.shape = -1;

@@ -7,6 +7,6 @@ DEVICE void smallSolve_$SOLVE$(const Arguments* a, const Lane* lane, Particle* p
     show(lane, SHOWN_SECOND, p->v);
 #endif
     SYNC_THREADS
-$SHAPES$    p->$CHANGED$ = shownBy(lane, SHOWN_VECTOR); // not kept in registers meanwhile
+$SHAPES$    p->$CHANGED$ = shownBy(lane, lane->role, SHOWN_VECTOR); // not kept in registers meanwhile
     SYNC_THREADS // before something else is shown
 }
