@@ -34,8 +34,9 @@
 
 /** On devices also FarOff: positions are too far off for the device, and the host projects them. Drifted: an explicit
  *  constraint force did not hold a constraint within its bound. MoreTurns: bordered rows need more turns than were launched,
- *  and the host takes the step again. */
-#define DEVICE_OUTCOMES(OUTCOME) OUTCOMES(OUTCOME) OUTCOME(FarOff) OUTCOME(Drifted) OUTCOME(MoreTurns)
+ *  and the host takes the step again. WholeCluster: so it does with kernels that solve what parts left to their cluster. */
+#define DEVICE_OUTCOMES(OUTCOME)                                                                                       \
+    OUTCOMES(OUTCOME) OUTCOME(FarOff) OUTCOME(Drifted) OUTCOME(MoreTurns) OUTCOME(WholeCluster)
 
 /** Solves of a step on a device write their reports apart: of positions, of velocities, of velocities fresh from the
  *  heat bath, and of projections. An explicit constraint force writes the accelerations at the step's start and at its

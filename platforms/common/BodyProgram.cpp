@@ -114,13 +114,10 @@ void ConstraintProgram::addBodies(const vector<StageText>& stages) {
                 kernels.emplace_back(stage.name, name);
             }
         }
-        const OpenMM::ComputeProgram program = cc.compileProgram(checked(text));
-        for (const auto& [stage, name] : kernels) {
-            Launch launch{program->createKernel(name), (range.last - range.first) * threads, threads > 1 ? threads : 64,
-                          range.first, range.last};
-            arguments.bind(launch.kernel);
-            launches[stage].push_back(launch);
-        }
+        const Program program = programOf(text);
+        for (const auto& [stage, name] : kernels)
+            launches[stage].push_back({program, name, (range.last - range.first) * threads, threads > 1 ? threads : 64,
+                                       range.first, range.last});
     }
 }
 

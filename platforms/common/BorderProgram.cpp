@@ -148,11 +148,9 @@ void ConstraintProgram::addBorder(const vector<StageText>& stages, const Constra
     }
     for (const auto& [name, stage] : borderStages)
         text += borderStageText(stage);
-    const OpenMM::ComputeProgram program = device.compile(checked(text), 0, false);
+    const Program program = programOf(text, sharedBytes(group));
     const auto addLaunch = [&](const string& name, int threads, int blockSize) {
-        Launch launch{program->createKernel(name), threads, blockSize, 0, 0, 0};
-        arguments.bind(launch.kernel);
-        launches[name].push_back(launch);
+        launches[name].push_back({program, name, threads, blockSize});
     };
     const int threadsOfRow = isBlock ? group.blockSize : 1;
     addLaunch("startBorder", threadsOfRow * t.numBordered, group.blockSize);

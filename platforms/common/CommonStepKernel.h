@@ -160,6 +160,8 @@ private:
     void returnToGiven(OpenMM::ContextImpl& context);
     /** Whether a step failed only because bordered rows need more turns than were launched. */
     bool needsMoreTurns(int code, int buffer);
+    /** Whether one failed only because kernels cannot solve what parts left to their cluster. */
+    bool needsWhole(int code, int buffer);
     int readFailure(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int launched,
                     const RunStart& start);
     void returnTo(OpenMM::ContextImpl& context, const ConstraintIntegrator& integrator, int steps,

@@ -30,7 +30,7 @@ int CommonStepKernel::readFailure(ContextImpl& context, const ConstraintIntegrat
     }
     const int good = failure[0] / launchesPerStep, stage = failure[0] % launchesPerStep;
     const shared_ptr<const Order> order = frameOf(good).order;
-    const bool mustRepeat = needsMoreTurns(failure[1], bufferOf(good));
+    const bool mustRepeat = needsMoreTurns(failure[1], bufferOf(good)) || needsWhole(failure[1], bufferOf(good));
     returnTo(context, integrator, good, start);
     if (mustRepeat) { // what others did before the step, such as a barostat, is part of the state
         isRepeated = mayHaveMoved = true;
@@ -64,6 +64,24 @@ bool CommonStepKernel::needsMoreTurns(int code, int buffer) {
         return false;
     program->arguments["reportRows"].upload(rows.data());
     program->takeMoreTurns();
+    return true;
+}
+
+bool CommonStepKernel::needsWhole(int code, int buffer) {
+    const ConstraintTables& tables = program->tables();
+    if (code < tables.numSmallClusters || code >= tables.firstBodyCluster() || tables.numParts() == 0)
+        return false;
+    vector<int> rows(program->arguments["reportRows"].getSize() * 4);
+    program->arguments["reportRows"].download(rows.data());
+    bool needs = false;
+    for (int solve = 0; solve < numStepSolves; solve++) {
+        const int outcome = rows[4 * ((buffer * numStepSolves + solve) * tables.numClusters() + code)];
+        needs = needs || outcome == (int) DeviceOutcome::WholeCluster;
+    }
+    if (!needs)
+        return false;
+    program->arguments["reportRows"].upload(vector<int>(rows.size()).data()); // none, for the next failure
+    program->takeWhole();
     return true;
 }
 

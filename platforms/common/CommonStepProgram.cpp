@@ -15,8 +15,8 @@ namespace {
 /** Largest relative error that the device projects itself; the host projects larger ones. */
 constexpr double farOffBound = 0.5;
 
-const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}};
-const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}};
+const StageText projectPositionsStage{"projectPositions", {"stay", "projectPositions", "shift"}, false};
+const StageText projectVelocitiesStage{"projectVelocities", {"projectVelocities", "addVelocityCorrection"}, false};
 
 /** The largest float up to a tolerance: kernels compare some errors as floats and others as doubles, and a number that
  * is the same in both types decides alike. */
@@ -27,7 +27,7 @@ double asFloat(double tolerance) {
 
 /** The kinetic energy of velocities at the time of the positions, tangent to the constraints there. */
 StageText kineticEnergyStage(const StepScheme& scheme) {
-    StageText stage{"kineticEnergy", {"keepVelocity", "stay", "projectPositions", "requireUnmoved"}};
+    StageText stage{"kineticEnergy", {"keepVelocity", "stay", "projectPositions", "requireUnmoved"}, false};
     if (scheme.kineticEnergy == StepScheme::KineticEnergy::ShiftedProjected)
         stage.steps.push_back("halfKick"); // velocities are half a step behind
     for (const char* step : {"projectVelocities", "addVelocityCorrection", "noteKineticEnergy"})

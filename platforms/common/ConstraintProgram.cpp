@@ -90,6 +90,17 @@ void takeStages(ArraySizes& sizes, const vector<StageText>& stages, int moments,
     sizes.hasCorrections = cc.getUseMixedPrecision();
 }
 
+/** Stages that are compiled together: those of every step, then each of the others. */
+static vector<vector<StageText>> byNeed(const vector<StageText>& stages) {
+    vector<vector<StageText>> result(1);
+    for (const StageText& stage : stages)
+        if (stage.isOfEveryStep)
+            result[0].push_back(stage);
+        else
+            result.push_back({stage});
+    return result;
+}
+
 /** Whether the first solve of a step is one of velocities. */
 static bool beginsWithVelocities(const vector<StageText>& stages) {
     const auto first = std::find_if(stages[0].steps.begin(), stages[0].steps.end(), isSolve);
@@ -102,33 +113,56 @@ ConstraintProgram::ConstraintProgram(Device& device, const ConstraintSolver& sol
       isIterative(solver.getMethod() == Method::Iterative), moves(solver.moves()), moments(moments),
       sumsStages(sumsStages), coarse(isCoarse), velocitiesFirst(beginsWithVelocities(stages)),
       constraintTables(solver, smallInRegisters, availableThreadGroups()) {
+    const ConstraintSet& set = solver.getSet();
     addArguments(stages);
-    addClusters(stages, false, solver.getSet());
-    addBodies(stages);
-    addJoinedBodies(stages, solver.getSet());
-    addBorder(stages, solver.getSet());
-    const ComputeProgram program = cc.compileProgram(checked(
-        define("HAS_JOINTS", "0") + nodeDefinitions(false) + commonText() + ConstraintKernelSources::steps +
-        ConstraintKernelSources::rowThreads + customText(solver.getSet(), false) + ConstraintKernelSources::rows +
-        fillMarkers("afterwards", ConstraintKernelSources::afterwards,
-                    {{"PARAMETERS", arguments.parameters()}, {"INITIALIZER", arguments.initializer()}})));
-    for (const char* name : {"checkPositions", "checkVelocities", "addWork", "addSpreadWork", "addSlowForces",
-                             "keepState", "sumForBath", "keepEnd", "sumParticleEnergies"}) {
-        Launch& launch = afterwards[name];
-        launch.kernel = program->createKernel(name);
-        arguments.bind(launch.kernel);
+    countClusters();
+    for (const vector<StageText>& together : byNeed(stages)) {
+        addClusters(together, false, set);
+        addBodies(together);
     }
+    addJoinedBodies(stages, set);
+    addBorder(stages, set);
+    addAfterwards(set);
     constraintTables.releaseRows();
+}
+
+void ConstraintProgram::countClusters() {
+    const ConstraintTables& t = constraintTables;
+    for (const ConstraintTables::Range& range : t.ranges) {
+        sharedFactors += threadGroupOf(range).sharedFactors;
+        gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
+        for (int c = range.first; c < range.last && range.group == ThreadGroupKind::Part; c++)
+            clustersInParts += t.partsOfCluster[c][0] == c && t.partsOfCluster[c][2] != c;
+    }
+}
+
+void ConstraintProgram::addAfterwards(const ConstraintSet& set) {
+    const std::map<string, string> markers{{"PARAMETERS", arguments.parameters()},
+                                           {"INITIALIZER", arguments.initializer()}};
+    const string common =
+        define("HAS_JOINTS", "0") + nodeDefinitions(false) + commonText() + ConstraintKernelSources::steps;
+    const auto add = [&](const string& text, std::initializer_list<const char*> names) {
+        const Program program = programOf(common + text);
+        for (const char* name : names)
+            afterwards[name] = {program, name};
+    };
+    add(ConstraintKernelSources::rowThreads + customText(set, false) + ConstraintKernelSources::rows +
+            fillMarkers("checks", ConstraintKernelSources::checks, markers),
+        {"checkPositions", "checkVelocities"});
+    add(fillMarkers("afterwards", ConstraintKernelSources::afterwards, markers),
+        {"addWork", "addSpreadWork", "addSlowForces", "keepState", "sumForBath", "keepEnd", "sumParticleEnergies"});
 }
 
 void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBorder, const ConstraintSet& set) {
     const ConstraintTables& t = constraintTables;
     const ConstraintTables::SmallBlocks& small = atBorder ? t.smallAtBorder : t.small;
-    if (small.threads() > 0)
-        compile(device.compile(checked(smallText(stages, atBorder)), 0, false), "smallCluster", stages, small.threads(),
-                smallBlock, small.first, small.last);
+    const SharedLaunch shared = atBorder ? SharedLaunch() : sharedLaunch();
+    addSharedLaunch(shared, stages, set);
+    if (small.threads() > 0 && !shared.hasSmall())
+        addLaunches(programOf(smallText(stages, atBorder)), "smallCluster", stages, small.threads(), smallBlock,
+                    small.first, small.last);
     for (const ConstraintTables::Range& range : t.ranges)
-        if (range.isAtBorder == atBorder && (atBorder || !range.isJoined)) {
+        if (range.isAtBorder == atBorder && (atBorder || !range.isJoined) && !shared.has(range)) {
             if (range.group == ThreadGroupKind::Part)
                 addParts(stages, range, set);
             else
@@ -139,13 +173,11 @@ void ConstraintProgram::addClusters(const vector<StageText>& stages, bool atBord
 void ConstraintProgram::addRange(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                  const ConstraintSet& set) {
     const ThreadGroup group = threadGroupOf(range);
-    sharedFactors += group.sharedFactors;
-    gridClusters += range.group == ThreadGroupKind::Grid ? range.last - range.first : 0;
     const bool isGrid = range.group == ThreadGroupKind::Grid;
     const int blocks = isGrid ? group.blocks : range.last - range.first; // or threads
-    compile(device.compile(checked(generalText(stages, range, group, set)), sizeof(float) * group.sharedFloats, isGrid),
-            prefixOf(range.group), stages, range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize,
-            group.blockSize, range.first, range.last);
+    addLaunches(programOf(generalText(stages, range, group, set), sharedBytes(group), isGrid), prefixOf(range.group),
+                stages, range.group == ThreadGroupKind::Thread ? blocks : blocks * group.blockSize, group.blockSize,
+                range.first, range.last);
 }
 
 void ConstraintProgram::addArguments(const vector<StageText>& stages) {
@@ -207,6 +239,10 @@ int ConstraintProgram::declaredBytes(int blockSize) const {
     return blockSize * (mixedIsDouble() ? 32 : 20) + 96;
 }
 
+int ConstraintProgram::sharedBytes(const ThreadGroup& group) const {
+    return declaredBytes(group.blockSize) + (int) sizeof(float) * group.sharedFloats;
+}
+
 long long ConstraintProgram::sharedNumbers(int blockSize) const {
     long long bytes = (long long) device.sharedMemory() - declaredBytes(blockSize);
     if (const char* limit = std::getenv("OPENMM_CONSTRAINTS_SHARED_MEMORY")) // for a factor: tests set it low
@@ -245,9 +281,10 @@ ConstraintTables::ThreadGroups ConstraintProgram::availableThreadGroups() const 
     return available;
 }
 
-ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const ConstraintTables::Range& range) const {
+ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const ConstraintTables::Range& range, int leastBlock,
+                                                                int mostTogether) const {
     ThreadGroup group;
-    group.blockSize = range.blockSize;
+    group.blockSize = std::max(range.blockSize, leastBlock);
     if (range.group == ThreadGroupKind::Grid)
         group.blocks = cooperatingBlocks();
     if (range.group != ThreadGroupKind::Part)
@@ -263,8 +300,13 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
     // Clusters are seldom solved as a whole: their parts decide how many share a multiprocessor.
     if (group.isLocal && range.isSplit)
         mostNumbers = ofParts;
-    if (group.isLocal) // what they leave to it needs arguments behind its factor
+    if (group.isLocal) // functions apart need arguments behind a factor
         mostNumbers = (mostNumbers - arguments.floats()) / 8 * 8;
+    else if (range.group == ThreadGroupKind::Part) {
+        const long long all =
+            ((long long) device.sharedMemory() - declaredBytes(group.blockSize)) / (int) sizeof(float);
+        mostNumbers = std::min(mostNumbers, (all - arguments.floats()) / 8 * 8);
+    }
     for (int c = range.first; c < range.end && !range.isIterative; c++) {
         const long long numbers = 2LL * (t.numRowsOf(c) + t.numEntriesOf(c));
         if (numbers <= mostNumbers) {
@@ -274,9 +316,9 @@ ConstraintProgram::ThreadGroup ConstraintProgram::threadGroupOf(const Constraint
             group.hasOthers = true;
     }
     group.sharedFloats = group.factorNumbers;
-    if (group.isLocal)
+    if (range.group == ThreadGroupKind::Part)
         group.sharedFloats = std::max((int) ofParts, group.argumentsAt() + arguments.floats());
-    if (group.isLocal)
+    if (group.isLocal && mostTogether > 1)
         putTogether(group, range.last - range.first);
     return group;
 }
@@ -332,7 +374,7 @@ string ConstraintProgram::rangeText(const ConstraintTables::Range& range, const 
 }
 
 string ConstraintProgram::generalText(const vector<StageText>& stages, const ConstraintTables::Range& range,
-                                      const ThreadGroup& group, const ConstraintSet& set) const {
+                                      const ThreadGroup& group, const ConstraintSet& set, const Share* share) const {
     const bool isBlock = range.group != ThreadGroupKind::Thread, isGrid = range.group == ThreadGroupKind::Grid;
     string text = rangeText(range, group, set);
     text += ConstraintKernelSources::clusters;
@@ -360,28 +402,30 @@ string ConstraintProgram::generalText(const vector<StageText>& stages, const Con
             } else
                 ofParticle += "            " + step + "(a, i, &p);\n";
         takeThoseOfParticles();
-        text += arguments.kernelText(prefixOf(range.group) + "_" + stage.name, isBlock ? "GROUP_BOUNDS " : "",
-                                     isBlock ? "    DECLARE_SHARED_MEMORY\n" : "",
-                                     "    for " + loop + " {\n" + steps + "    }\n");
+        text +=
+            kernelText(share, prefixOf(range.group) + "_" + stage.name, isBlock ? "GROUP_BOUNDS " : "",
+                       isBlock ? "    DECLARE_SHARED_MEMORY\n" : "", "    for " + loop + " {\n" + steps + "    }\n");
     }
     return text;
 }
 
-const string& ConstraintProgram::checked(const string& text) const {
+ConstraintProgram::Program ConstraintProgram::programOf(const string& text, std::size_t sharedBytes,
+                                                        bool isCooperative) const {
     arguments.requireKnownIn(text);
-    return text;
+    return std::make_shared<LazyProgram>(device, text, sharedBytes, isCooperative);
 }
 
-void ConstraintProgram::compile(const ComputeProgram& program, const string& prefix, const vector<StageText>& stages,
-                                int threads, int size, int first, int last) {
-    for (const StageText& stage : stages) {
-        Launch launch{program->createKernel(prefix + "_" + stage.name), threads, size, first, last, 0};
-        arguments.bind(launch.kernel);
-        launches[stage.name].push_back(launch);
-    }
+void ConstraintProgram::addLaunches(const Program& program, const string& prefix, const vector<StageText>& stages,
+                                    int threads, int size, int first, int last) {
+    for (const StageText& stage : stages)
+        launches[stage.name].push_back({program, prefix + "_" + stage.name, threads, size, first, last});
 }
 
 void ConstraintProgram::execute(Launch& launch, int number) {
+    if (launch.kernel == nullptr) {
+        launch.kernel = launch.program->createKernel(launch.name);
+        arguments.bind(launch.kernel);
+    }
     arguments.set("launch", number);
     arguments.set("firstOfRange", launch.first);
     arguments.set("lastOfRange", launch.last);

@@ -5,6 +5,7 @@
 
 #include "Device.h"
 #include "KernelArguments.h"
+#include "LazyProgram.h"
 
 namespace ConstraintPlugin {
 
@@ -13,6 +14,7 @@ namespace ConstraintPlugin {
 struct StageText {
     std::string name;
     std::vector<std::string> steps;
+    bool isOfEveryStep = true; ///< others are compiled when they are needed
 };
 
 /** Whether a step of a stage is a solve, rather than an operation on each particle. */
@@ -70,6 +72,9 @@ public:
     /** Launch one of kernels/afterwards.cc for this many items; nothing happens if there are none. */
     void launchAfterwards(const std::string& kernel, int items, int number);
 
+    /** Use kernels that solve what parts leave to their cluster from now on, after Outcome_WholeCluster. */
+    void takeWhole();
+
     /** Take other shapes of the free bodies. */
     void takeShapes(const ConstraintSet& set);
 
@@ -115,12 +120,17 @@ public:
     KernelArguments arguments;
 
 private:
+    using Program = std::shared_ptr<LazyProgram>;
     struct Launch {
-        OpenMM::ComputeKernel kernel;
-        int threads, blockSize;
-        int first, last; // of a range of general clusters
-        int round = 0;   // of parts, if a launch is a round
+        Program program;
+        std::string name; // of the kernel
+        int threads = 0, blockSize = 64;
+        int first = 0, last = 0; // of a range of general clusters
+        int round = 0;           // of parts, if a launch is a round
+        OpenMM::ComputeKernel kernel = nullptr;
     };
+    /** A program of a text. @throws OpenMMException if it uses an argument that was not added */
+    Program programOf(const std::string& text, std::size_t sharedBytes = 0, bool isCooperative = false) const;
     /** The threads that solve the clusters of a range. */
     struct ThreadGroup {
         int blockSize = 64, blocks = 1; ///< threads of a block, and blocks that solve one cluster
@@ -137,40 +147,86 @@ private:
     };
     /** Of kernels' names. */
     static std::string prefixOf(ThreadGroupKind group);
-    ThreadGroup threadGroupOf(const ConstraintTables::Range& range) const;
+    /** @param leastBlock    threads of a block, at least
+     *  @param mostTogether  blocks that share a multiprocessor, at most */
+    ThreadGroup threadGroupOf(const ConstraintTables::Range& range, int leastBlock = 0,
+                              int mostTogether = maxBlockSize) const;
     ConstraintTables::ThreadGroups availableThreadGroups() const;
     /** Numbers of a factor that fit into the shared memory of a block of this size. */
     long long sharedNumbers(int blockSize) const;
     /** Bytes of shared memory for the arrays that are declared in the text of a block. */
     int declaredBytes(int blockSize) const;
+    int sharedBytes(const ThreadGroup& group) const;
+    /** Bytes that a thread of small clusters shows to others. */
+    int shownBytes() const {
+        return (10 + constraintTables.lengthsOfLane) * (mixedIsDouble() ? 8 : 4);
+    }
     /** Let blocks of parts that stay in shared memory share multiprocessors. */
     void putTogether(ThreadGroup& group, int numParts) const;
     /** Number of blocks that can wait for each other. */
     int cooperatingBlocks() const;
     void addArguments(const std::vector<StageText>& stages);
-    /** @return the text of a program
-     *  @throws OpenMMException if it uses an argument that was not added */
-    const std::string& checked(const std::string& text) const;
+    void countClusters();
+    void addAfterwards(const ConstraintSet& set);
     std::string commonText(bool atBorder = false) const;
-    std::string smallText(const std::vector<StageText>& stages, bool atBorder) const;
+
+    // ---- SharedLaunch.cpp
+    /** What one solver has of a launch that several share. Shares are side by side; where that makes more blocks than
+     *  fit, those that follow begin again with the first block, which comes to them later. */
+    struct Share {
+        const ConstraintTables::Range* range; ///< general clusters, or nullptr: small ones
+        ThreadGroup group;                    ///< of a range
+        std::string name;                     ///< of its functions
+        int first, last;                      ///< of its clusters, or blocks of small clusters
+        int firstBlock, numBlocks;
+        bool isOfParts() const {
+            return range != nullptr && range->group == ThreadGroupKind::Part;
+        }
+    };
+    struct SharedLaunch {
+        std::vector<Share> shares; ///< in the order in which a block takes them
+        int numBlocks = 0, blockSize = smallBlock, together = 4, sharedBytes = 0;
+        bool isCooperative = false;
+        bool takesTurns = false; ///< blocks may have several shares
+        bool hasSmall() const {
+            return !shares.empty() && shares.back().range == nullptr;
+        }
+        bool has(const ConstraintTables::Range& range) const;
+    };
+    /** Clusters in parts, those of single threads and small ones; nothing where that is less than two of them. */
+    SharedLaunch sharedLaunch() const;
+    /** A share's functions in a namespace of their own. */
+    std::string shareText(const SharedLaunch& launch, int number, const std::vector<StageText>& stages,
+                          const ConstraintSet& set) const;
+    void addSharedLaunch(const SharedLaunch& launch, const std::vector<StageText>& stages, const ConstraintSet& set);
+    /** A kernel, or a function for a part of one. */
+    std::string kernelText(const Share* share, const std::string& name, const std::string& bounds,
+                           const std::string& memory, const std::string& body,
+                           const std::string& begin = KernelArguments::hasFailedText) const;
+
+    std::string smallText(const std::vector<StageText>& stages, bool atBorder, const Share* share = nullptr) const;
     /** Definitions of a range, and what all its solvers use. */
     std::string rangeText(const ConstraintTables::Range& range, const ThreadGroup& group,
                           const ConstraintSet& set) const;
     std::string generalText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
-                            const ThreadGroup& group, const ConstraintSet& set) const;
+                            const ThreadGroup& group, const ConstraintSet& set, const Share* share = nullptr) const;
     /** What kernels of parts do: all rounds, what these leave to the whole cluster, or both. Only launches of joined
      * bodies for each round are apart. */
     enum class PartRole { Rounds, Whole, All };
     static std::string prefixOf(PartRole role);
     /** @param waits  whether the parts of a cluster wait for each other in a launch */
     std::string partText(const std::vector<StageText>& stages, const ConstraintTables::Range& range,
-                         const ThreadGroup& group, const ConstraintSet& set, bool waits, PartRole role) const;
+                         const ThreadGroup& group, const ConstraintSet& set, bool waits, PartRole role,
+                         const Share* share = nullptr) const;
+    int blocksOfParts(const ConstraintTables::Range& range, const ThreadGroup& group) const;
     /** The equations of rigid motion, and constants of bodies. */
     std::string rigidText() const;
     /** What texts of clusters with joined bodies need besides the common one. */
     std::string jointText() const;
     /** Whether the blocks of all parts of a range wait for each other in a launch. */
     bool waitsIn(const ConstraintTables::Range& range, const ThreadGroup& group) const;
+    /** A program that leaves out what takeWhole() adds: it takes most of the time to compile, and few runs need it. */
+    Program programWithoutWhole(const std::string& text, std::size_t sharedBytes, bool isCooperative);
     /** Whether parts take up the particles of all joined bodies in the solves that they have in shared memory, and no
      *  other launch sums them up and moves them. */
     bool doPartsTakeBodies() const;
@@ -203,8 +259,9 @@ private:
     bool numberIsDouble() const {
         return mixedIsDouble() && !coarse;
     }
-    void compile(const OpenMM::ComputeProgram& program, const std::string& prefix, const std::vector<StageText>& stages,
-                 int threads, int blockSize, int first, int last);
+    /** Launch a kernel in each of some stages. */
+    void addLaunches(const Program& program, const std::string& prefix, const std::vector<StageText>& stages,
+                     int threads, int blockSize, int first, int last);
     void execute(Launch& launch, int number);
 
     Device& device;
@@ -214,6 +271,7 @@ private:
     bool sumsStages, coarse, velocitiesFirst, partsTakeBodies = false;
     ConstraintTables constraintTables; // depends on the numbers that `coarse` chooses
     int sharedFactors = 0, gridClusters = 0, clustersInParts = 0;
+    std::vector<Program> withoutWhole;
     std::map<std::string, std::vector<Launch>> launches; // by stage
     std::map<std::string, Launch> afterwards;
     std::map<std::string, SplitStage> borderStages;

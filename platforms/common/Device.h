@@ -33,9 +33,13 @@ public:
     virtual int cooperatingBlocks() {
         return 1;
     }
+    /** Whether kernel texts are C++: functions of several solvers may have the same names there. */
+    virtual bool hasNamespaces() {
+        return false;
+    }
     /** Compile a text.
-     *  @param sharedBytes    shared memory of its kernels besides the declared arrays: in CUDA, more than 48 KB are
-     *                        available only to arrays without a declared size
+     *  @param sharedBytes    shared memory of its kernels in arrays without a declared size: in CUDA, more than 48 KB
+     *                        are available only to these
      *  @param isCooperative  whether all blocks of a launch have to be on the device at the same time */
     virtual OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) = 0;
 };

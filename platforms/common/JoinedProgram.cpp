@@ -111,7 +111,7 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
         return partsTakeBodies && k < stage.solves.size() && isOfLocalParts(stage.solves[k]);
     };
     const int ofParticles = bodyThreads(stages, t.joinedRanges[0]); // the program that has the kernels of particles
-    std::map<int, OpenMM::ComputeProgram> programs;                 // by threads that have a body
+    std::map<int, Program> programs;                                // by threads that have a body
     const auto programFor = [&](int threads) {
         const auto [found, isNew] = programs.try_emplace(threads);
         if (!isNew)
@@ -134,14 +134,13 @@ void ConstraintProgram::addJoinedBodies(const vector<StageText>& stages, const C
             }
         if (t.numBodiesAtBorder() > 0)
             addSums("responses", "solveResponses");
-        return found->second = cc.compileProgram(checked(text));
+        return found->second = programOf(text);
     };
     // launches of the parts, by kind of kernel; of bodies at the border they are between those of its other particles
     std::map<string, vector<Launch>> particles, sums;
-    const auto addLaunch = [&](vector<Launch>& to, const OpenMM::ComputeProgram& program, const string& name,
-                               int threads, int blockSize, int first, int last) {
-        to.push_back({program->createKernel(name), threads, blockSize, first, last, 0});
-        arguments.bind(to.back().kernel);
+    const auto addLaunch = [&](vector<Launch>& to, const Program& program, const string& name, int threads,
+                               int blockSize, int first, int last) {
+        to.push_back({program, name, threads, blockSize, first, last});
     };
     const auto addParticles = [&](vector<Launch>& to, const string& part, int first, int last) {
         if (first < last)

@@ -237,9 +237,28 @@ void KernelArguments::set(const std::string& name, const Vec3& value) {
 
 std::string KernelArguments::kernelText(const std::string& name, const std::string& bounds, const std::string& memory,
                                         const std::string& body, const std::string& begin) const {
-    return "KERNEL " + bounds + "void " + name + "(" + parameters() +
-           ") {\n    const Arguments values = " + initializer() + ";\n    const Arguments* a = &values;\n" + memory +
-           begin + body + "}\n";
+    return "KERNEL " + bounds + bodyText(name, memory, body, begin);
+}
+
+std::string KernelArguments::functionText(const std::string& name, const std::string& memory, const std::string& body,
+                                          const std::string& begin) const {
+    return "PART_OF_KERNEL " + bodyText(name, memory, body, begin);
+}
+
+std::string KernelArguments::bodyText(const std::string& name, const std::string& memory, const std::string& body,
+                                      const std::string& begin) const {
+    return "void " + name + "(" + parameters() + ") {\n    const Arguments values = " + initializer() +
+           ";\n    const Arguments* a = &values;\n" + memory + begin + body + "}\n";
+}
+
+std::string KernelArguments::callText(const std::string& name, const std::map<std::string, std::string>& given) const {
+    std::string text;
+    for (const Item& item : items)
+        if (item.placeInPool < 0) {
+            const auto found = given.find(item.name);
+            text += (text.empty() ? "" : ", ") + (found == given.end() ? item.name : found->second);
+        }
+    return name + "(" + text + ");\n";
 }
 
 void KernelArguments::requireKnownIn(const std::string& text) const {

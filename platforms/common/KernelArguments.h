@@ -59,8 +59,12 @@ public:
      *  @param bounds  of its threads, as "BODY_BOUNDS ";  @param memory  declarations of shared memory
      *  @param begin   what comes first: nothing is done if a step has failed */
     std::string kernelText(const std::string& name, const std::string& bounds, const std::string& memory,
-                           const std::string& body,
-                           const std::string& begin = "    if (hasFailed(a))\n        return;\n") const;
+                           const std::string& body, const std::string& begin = hasFailedText) const;
+    /** The same as a function for a part of a kernel, and a call of it.
+     *  @param given  in place of parameters of these names */
+    std::string functionText(const std::string& name, const std::string& memory, const std::string& body,
+                             const std::string& begin = hasFailedText) const;
+    std::string callText(const std::string& name, const std::map<std::string, std::string>& given) const;
     /** @throws OpenMMException with the function and the name if a text has a->NAME and no argument has that name */
     void requireKnownIn(const std::string& text) const;
     /** Set the arguments of a new kernel. */
@@ -68,7 +72,11 @@ public:
     /** Set the present values of the numbers in a kernel. */
     void update(OpenMM::ComputeKernel& kernel) const;
 
+    static constexpr const char* hasFailedText = "    if (hasFailed(a))\n        return;\n";
+
 private:
+    std::string bodyText(const std::string& name, const std::string& memory, const std::string& body,
+                         const std::string& begin) const;
     struct Item {
         std::string name, type;
         OpenMM::ArrayInterface* array = nullptr; // or a number:

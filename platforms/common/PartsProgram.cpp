@@ -80,11 +80,12 @@ string ConstraintProgram::prefixOf(PartRole role) {
 }
 
 string ConstraintProgram::partText(const vector<StageText>& stages, const ConstraintTables::Range& range,
-                                   const ThreadGroup& group, const ConstraintSet& set, bool waits,
-                                   PartRole role) const {
+                                   const ThreadGroup& group, const ConstraintSet& set, bool waits, PartRole role,
+                                   const Share* share) const {
     const ConstraintTables::Cut cut = ConstraintTables::cutOf(range.cut);
     string text =
-        rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") +
+        rangeText(range, group, set) + define("WAITS", waits ? "1" : "0") + "#ifdef TAKES_WHOLE\n" +
+        define("HAS_WHOLE", "1") + "#else\n" + define("HAS_WHOLE", range.isAtBorder ? "1" : "0") + "#endif\n" +
         define("IS_SPLIT", range.isSplit ? "1" : "0") +
         define("MOST_CORRECTIONS", std::to_string(cut.mostCorrections)) +
         define("FIRST_JUDGED", std::to_string(cut.firstJudged)) +
@@ -164,8 +165,8 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     // There may be fewer blocks than parts: of blocks that wait for each other, and with OpenCL, where OpenMM launches
     // no more than fill a device.
     const auto kernel = [&](const string& name, const string& body) {
-        return arguments.kernelText(
-            prefixOf(role) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
+        return kernelText(
+            share, prefixOf(role) + "_" + name, "GROUP_BOUNDS ", "    DECLARE_SHARED_MEMORY\n",
             "    for (int c = a->firstOfRange + (int) GROUP_ID; c < a->lastOfRange; c += (int) NUM_GROUPS) {\n" + body +
                 "        SYNC_THREADS\n    }\n");
     };
@@ -183,31 +184,43 @@ string ConstraintProgram::partText(const vector<StageText>& stages, const Constr
     return text;
 }
 
+/** Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
+ * has no more parts than there are blocks, so all of the first one that is not solved yet are taken. */
+int ConstraintProgram::blocksOfParts(const ConstraintTables::Range& range, const ThreadGroup& group) const {
+    const int numParts = range.last - range.first;
+    const bool isLimited = range.isSplit && waitsIn(range, group);
+    return isLimited ? std::min(numParts, cooperatingBlocks() * group.together) : numParts;
+}
+
+ConstraintProgram::Program ConstraintProgram::programWithoutWhole(const string& text, std::size_t sharedBytes,
+                                                                  bool isCooperative) {
+    withoutWhole.push_back(programOf(text, sharedBytes, isCooperative));
+    return withoutWhole.back();
+}
+
+void ConstraintProgram::takeWhole() {
+    for (const Program& program : withoutWhole)
+        program->define(define("TAKES_WHOLE", "1"));
+    for (auto& [stage, some] : launches)
+        for (Launch& launch : some)
+            if (std::count(withoutWhole.begin(), withoutWhole.end(), launch.program) > 0)
+                launch.kernel = nullptr;
+}
+
 void ConstraintProgram::addParts(const vector<StageText>& stages, const ConstraintTables::Range& range,
                                  const ConstraintSet& set) {
     const ThreadGroup group = threadGroupOf(range);
-    sharedFactors += group.sharedFactors;
-    const int numParts = range.last - range.first, atOnce = cooperatingBlocks() * group.together;
-    for (int c = range.first; c < range.last; c++) {
-        const ConstraintTables::Int4& parts = constraintTables.partsOfCluster[c];
-        clustersInParts += parts[0] == c && parts[2] != c;
-    }
     const bool waits = waitsIn(range, group);
-    // Blocks that wait for each other are on the device together, and take parts in turn, c, c + blocks, .... A cluster
-    // has no more parts than there are blocks, so all of the first one that is not solved yet are taken.
-    const int blocks = waits && range.isSplit ? std::min(numParts, atOnce) : numParts;
+    const int blocks = blocksOfParts(range, group);
     const auto add = [&](const vector<StageText>& some, const ThreadGroup& threads, PartRole role) {
         if (some.empty())
             return;
-        const OpenMM::ComputeProgram program =
-            device.compile(checked(partText(some, range, threads, set, waits, role)),
-                           sizeof(float) * threads.sharedFloats, waits && range.isSplit);
+        const Program program = programWithoutWhole(partText(some, range, threads, set, waits, role),
+                                                    sharedBytes(threads), waits && range.isSplit);
         const auto addLaunches = [&](const string& stage, const string& name, const vector<int>& numbers) {
-            OpenMM::ComputeKernel kernel = program->createKernel(prefixOf(role) + "_" + name);
-            arguments.bind(kernel);
             for (int round : numbers)
-                launches[stage].push_back(
-                    {kernel, blocks * threads.blockSize, threads.blockSize, range.first, range.last, round});
+                launches[stage].push_back({program, prefixOf(role) + "_" + name, blocks * threads.blockSize,
+                                           threads.blockSize, range.first, range.last, round});
         };
         // A round, or the whole cluster (-1), or the end (-2): see run_... in kernels/partRun.cc. The first round may
         // only measure, and the last one only decides.
@@ -231,7 +244,7 @@ void ConstraintProgram::addParts(const vector<StageText>& stages, const Constrai
     // Stages of joined bodies have one solve each.
     ThreadGroup ofOthers = group;
     ofOthers.isLocal = false;
-    ofOthers.sharedFloats = group.factorNumbers;
+    ofOthers.sharedFloats = ofOthers.argumentsAt() + arguments.floats();
     vector<StageText> local, others;
     for (const StageText& stage : stages) {
         const bool isLocal = std::any_of(stage.steps.begin(), stage.steps.end(), isOfLocalParts);

@@ -13,13 +13,14 @@ using std::vector;
 
 namespace ConstraintPlugin {
 
-string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBorder) const {
+string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBorder, const Share* share) const {
     const ConstraintTables& t = constraintTables;
     const vector<int>& shapes = (atBorder ? t.smallAtBorder : t.small).shapes;
     // All functions inline, so that neither arrays nor the Arguments have an address: CUDA would keep them in memory.
     string text = "#ifndef __OPENCL_VERSION__\n#undef DEVICE\n#define DEVICE __device__ __forceinline__\n#endif\n";
     text += define("ITERATIVE", isIterative ? "1" : "0") + commonText(atBorder) + ConstraintKernelSources::steps +
             (atBorder ? ConstraintKernelSources::borderField : "") + define("SMALL_BLOCK", to_string(smallBlock)) +
+            (share == nullptr ? define("SMALL_BLOCKS_TOGETHER", "1") : "") +
             define("LENGTHS_OF_LANE", to_string(t.lengthsOfLane)) + ConstraintKernelSources::smallLanes;
     const auto isTriangle = [&](int number) {
         const SmallShape& shape = t.smallShapes[number];
@@ -75,14 +76,12 @@ string ConstraintProgram::smallText(const vector<StageText>& stages, bool atBord
                 body += "        if (lane.isOwn) {\n" + operations + "        }\n";
         }
         // The record of failures comes with the first particles: nothing is written before.
-        text += arguments.kernelText(
-            "smallCluster_" + stage.name, "SMALL_BOUNDS ", "    LOCAL mixed shown[NUM_SHOWN * SMALL_BLOCK];\n",
-            "    for (int block = a->firstOfRange + GROUP_ID; block < a->lastOfRange; block += "
-            "NUM_GROUPS) {\n        const Lane lane = laneOf(a, block, shown);\n"
-            "        Particle p = takeParticle(a, &lane);\n        if (isStopped)\n"
-            "            return;\n" +
-                body + "    }\n",
-            "    const bool isStopped = hasFailed(a);\n");
+        text += kernelText(share, "smallCluster_" + stage.name, "SMALL_BOUNDS ", "    DECLARE_SHOWN\n",
+                           "    EACH_SMALL_BLOCK(block) {\n        const Lane lane = laneOf(a, block, shown);\n"
+                           "        Particle p = takeParticle(a, &lane);\n        if (isStopped)\n"
+                           "            return;\n" +
+                               body + "    }\n",
+                           "    const bool isStopped = hasFailed(a);\n");
     }
     return text;
 }

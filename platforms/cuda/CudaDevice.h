@@ -20,6 +20,9 @@ public:
     int blocksInSharedMemory(std::size_t bytes) override;
     int largestBlock() override;
     int cooperatingBlocks() override;
+    bool hasNamespaces() override {
+        return true;
+    }
     OpenMM::ComputeProgram compile(const std::string& text, std::size_t sharedBytes, bool isCooperative) override;
 
 private:

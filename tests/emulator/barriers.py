@@ -18,7 +18,7 @@ KERNELS = Path(__file__).parents[2] / "platforms" / "common" / "kernels"
 WAIT = re.compile(r"\b(?:(?:SYNC_THREADS|THREAD_GROUP_SYNC|GRID_FENCE)\b|WAIT_FOR_PARTS\(c\))")
 ANY = "ANY"
 HOST = ("partOfCluster_ANY:1", "partOfCluster_ANY:2")  # in text that the host writes, also as clusterOfParts_ANY
-FUNCTION = re.compile(r"^(?:DEVICE|KERNEL)\b[^;{]*?\b(\w+)\(", re.MULTILINE)
+FUNCTION = re.compile(r"^(?:DEVICE|KERNEL|PART_OF_KERNEL)\b[^;{]*?\b(\w+)\(", re.MULTILINE)
 
 
 def barriers(text: str) -> Iterator[tuple[str, int, int]]:

@@ -9,7 +9,11 @@
 // blocks take turns and races are looked for, has to be told (tests/emulator).
 #ifndef LET_OTHERS_RUN
 #define LET_OTHERS_RUN
+#endif
+#ifndef NOTE_WORD_SENT
 #define NOTE_WORD_SENT(word)
+#endif
+#ifndef NOTE_WORD_CAME
 #define NOTE_WORD_CAME(word)
 #endif
 

@@ -4,34 +4,15 @@
 // them (partWhole.cc), unless it has kernels of its own.
 
 #if WAITS
-DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+#if !IS_$KIND$_LOCAL
+/** For parts in global memory: a function apart, as all that it calls more than once, or it would take seconds to compile. */
+DEVICE APART void solveTogether_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     PartSolve solve = describe_$SOLVE$(a);
     PartState state = newPartState();
-#if IS_$KIND$_LOCAL // parts wait for each other's words
-    const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, true SHARED_ARGUMENT);
-    for (int round = 0; !state.isOver; round++)
-        takeLocal(a, c, round, start, &solve, &state SHARED_ARGUMENT);
-    IF_UNIFORM(!state.isHandedOver)
-        finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
-    IF_UNIFORM(state.isHandedOver) {
-        storePartState(a, c, &state);
-#ifdef __OPENCL_VERSION__
-        THREAD_GROUP_SYNC // others may still read what was decided by
-        const Arguments values = readAgain(a), *again = &values;
-#else // in shared memory, or the compiler would write them to memory before the first round
-        Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);
-        if (THREAD_IN_GROUP == 0)
-            *again = readAgain(a);
-        shared.arguments = again;
-        THREAD_GROUP_SYNC
-#endif
-        leave_$STAGE$(again, c SHARED_ARGUMENT);
-    }
-#else
     const Report start = begin_$STAGE$_General(a, c, &solve, &state SHARED_ARGUMENT);
-    take_$SOLVE$_General(a, c, 0, start, &solve, &state SHARED_ARGUMENT);
-    for (int round = 1; !state.isOver; round++) {
-        WAIT_FOR_PARTS(c)
+    for (int round = 0; !state.isOver; round++) {
+        IF_UNIFORM(round > 0)
+            WAIT_FOR_PARTS(c)
         take_$SOLVE$_General(a, c, round, start, &solve, &state SHARED_ARGUMENT);
     }
 #if IS_SPLIT
@@ -44,6 +25,35 @@ DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
     }
 #endif
     finish_$STAGE$_General(a, c, &solve, &state, true SHARED_ARGUMENT);
+}
+#endif
+
+DEVICE void run_$STAGE$(const Arguments* a, int c SHARED_PARAMETER) {
+#if IS_$KIND$_LOCAL // parts wait for each other's words
+    PartSolve solve = describe_$SOLVE$(a);
+    PartState state = newPartState();
+    const Worst start = begin_$STAGE$_Local(a, c, &solve, &state, true SHARED_ARGUMENT);
+    for (int round = 0; !state.isOver; round++)
+        takeLocal(a, c, round, start, &solve, &state SHARED_ARGUMENT);
+    IF_UNIFORM(!state.isHandedOver)
+        finish_$STAGE$_Local(a, c, &solve, &state SHARED_ARGUMENT);
+#if HAS_WHOLE
+    IF_UNIFORM(state.isHandedOver) {
+        storePartState(a, c, &state);
+        AGAIN(again)
+        leave_$STAGE$(again, c SHARED_ARGUMENT);
+    }
+#else
+    if (state.isHandedOver) { // the host takes the step again with kernels that can
+        Report report = newReport();
+        report.outcome = Outcome_WholeCluster;
+        report.row = a->rowStart[c];
+        writePartReport(a, c, &solve, report);
+    }
+#endif
+#else
+    AGAIN(again)
+    solveTogether_$STAGE$(again, c SHARED_ARGUMENT);
 #endif
 }
 #else

@@ -5,7 +5,7 @@
 // it then moves: nothing is written that other parts still read.
 
 /** Until the next barrier a thread may read what is here of all particles, but only of its own rows. */
-DEVICE Report begin_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve,
+DEVICE APART Report begin_$STAGE$_General(const Arguments* a, int c, const PartSolve* solve,
                                     PartState* state SHARED_PARAMETER) {
     EACH_PARTICLE(n) {
         const int i = a->clusterParticle[n];

@@ -36,7 +36,7 @@ DEVICE void end_$STAGE$(const Arguments* a, int c, const PartSolve* solve, PartS
 #endif
 
 // No part of a cluster that was handed over has moved anything by then.
-#if WAITS && IS_$KIND$_LOCAL
+#if WAITS && IS_$KIND$_LOCAL && HAS_WHOLE
 #if TAKES_BODIES
 /** Sum up the bodies that a part moves, as kernels do for those that no part takes up (joinedStages.cc). */
 DEVICE void joinBodies_$STAGE$(const Arguments* a, int c) {

@@ -24,6 +24,21 @@
 #define TURNED 1
 #define VANISHED 2
 
+/** The Arguments for functions APART: in shared memory, or the compiler would write them to memory before the first round.
+ *  Others may still read what was decided by. */
+#ifdef __OPENCL_VERSION__
+#define AGAIN(again)                                                                                                   \
+    THREAD_GROUP_SYNC                                                                                                  \
+    const Arguments values = readAgain(a), *again = &values;
+#else
+#define AGAIN(again)                                                                                                   \
+    Arguments* again = (Arguments*) (shared.numbers + ARGUMENTS_AT);                                                   \
+    if (THREAD_IN_GROUP == 0)                                                                                          \
+        *again = readAgain(a);                                                                                         \
+    shared.arguments = again;                                                                                          \
+    THREAD_GROUP_SYNC
+#endif
+
 /** What a solve is. */
 typedef struct {
     int what, solve;  // POSITIONS, ...; StepSolve
@@ -158,7 +173,7 @@ DEVICE Report startRowsGeneral(const Arguments* a, int c SHARED_PARAMETER) {
 /** Total multipliers of the first `iterations` corrections, and the impulses by them, also of the ring:
  *  impulse_i = 1/m_i sum_k Lambda_k grad_i sigma_k(0). All rows of a particle are among a part's.
  *  @param isOfWhole  corrections of the cluster as a whole, or of its parts */
-DEVICE void applyGeneral(const Arguments* a, int c, const PartSolve* solve, bool isOfWhole, int iterations,
+DEVICE APART void applyGeneral(const Arguments* a, int c, const PartSolve* solve, bool isOfWhole, int iterations,
                          bool isWanted SHARED_PARAMETER) {
     GLOBAL const int* rows = isOfWhole ? a->rowWhole : a->rowOwner;
     GLOBAL const mixed* exchanged = a->exchange + ((iterations + 1) & 1) * a->numRows;
@@ -270,7 +285,7 @@ DEVICE void copyReport(const Arguments* a, int c, const PartSolve* solve) {
 }
 
 /** -sigma of all rows of a part, its halo included, and the errors of its own ones. */
-DEVICE void evaluateGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
+DEVICE APART void evaluateGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations, bool isWanted,
                             Report* first, Report* second SHARED_PARAMETER) {
     EACH_ROW(row) if (isWanted) {
         mixed error, value;
@@ -290,7 +305,7 @@ DEVICE bool fitsShared(const Arguments* a, int c) {
 
 /** change <- A^-1 change for the rows of a part; of their halo, the rest of the cluster is taken as corrected already.
  *  @return the first row whose pivot vanished, or NO_ROW */
-DEVICE int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations,
+DEVICE APART int correctGeneral(const Arguments* a, int c, const PartSolve* solve, int iterations,
                           PartState* state SHARED_PARAMETER) {
     GLOBAL const mixed* gradients = solve->what == POSITIONS ? a->gradient : a->startGradient;
     const bool factorizes = solve->what == POSITIONS || !state->hasFactor;

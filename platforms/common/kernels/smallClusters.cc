@@ -38,7 +38,7 @@ DEVICE mixed length$SHAPE$(const Lane* lane, int k) {
 
 DEVICE Cluster$SHAPE$ clusterOf$SHAPE$(const Arguments* a, const Lane* lane) {
     Cluster$SHAPE$ c;
-    const int number = (lane->block - lane->place.x) * (SMALL_BLOCK / $PARTICLES$) + (int) LOCAL_ID / $PARTICLES$;
+    const int number = (lane->block - lane->place.x) * (SMALL_BLOCK / $PARTICLES$) + SMALL_LANE / $PARTICLES$;
     c.cluster = lane->place.y + number;
     c.firstRow = lane->place.z + number * $SIZE$;
 $UNROLL$

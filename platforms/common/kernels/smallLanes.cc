@@ -10,6 +10,24 @@
 #define SMALL_BOUNDS __launch_bounds__(SMALL_BLOCK, 4)
 #endif
 
+// In a launch that has other clusters, too, a block of threads has several blocks of small clusters side by side.
+#if SMALL_BLOCKS_TOGETHER > 1
+#define SMALL_LANE ((int) LOCAL_ID % SMALL_BLOCK)
+#define SMALL_PLACE ((int) LOCAL_ID / SMALL_BLOCK)
+#define DECLARE_SHOWN                                                                                                  \
+    extern __shared__ int4 memory[];                                                                                   \
+    LOCAL_ARG mixed* shown = (LOCAL_ARG mixed*) memory + SMALL_PLACE * (NUM_SHOWN * SMALL_BLOCK);
+#else
+#define SMALL_LANE ((int) LOCAL_ID)
+#define SMALL_PLACE 0
+#define DECLARE_SHOWN LOCAL mixed shown[NUM_SHOWN * SMALL_BLOCK];
+#endif
+/** All threads of a block take as many turns. */
+#define EACH_SMALL_BLOCK(block)                                                                                        \
+    for (int firstBlock = a->firstOfRange + SMALL_BLOCKS_TOGETHER * (int) GROUP_ID, block = firstBlock + SMALL_PLACE;  \
+         firstBlock < a->lastOfRange; firstBlock += SMALL_BLOCKS_TOGETHER * (int) NUM_GROUPS,                          \
+             block += SMALL_BLOCKS_TOGETHER * (int) NUM_GROUPS)
+
 /** What a thread has to do in a block. */
 typedef struct {
     int index;   // of its particle; -1: it has none
@@ -52,7 +70,11 @@ DEVICE number excessOf(number length, number f, number* q) {
 }
 
 DEVICE Lane laneOf(const Arguments* a, int block, LOCAL_ARG mixed* shown) {
-    const int2 entry = a->smallLanes[block * SMALL_BLOCK + LOCAL_ID];
+    int2 entry;
+    entry.x = 0;
+    entry.y = -1;
+    if (SMALL_BLOCKS_TOGETHER == 1 || block < a->lastOfRange)
+        entry = a->smallLanes[block * SMALL_BLOCK + SMALL_LANE];
     Lane lane;
     lane.isOwn = entry.x >= 0;
     lane.index = entry.x < 0 ? ~entry.x : entry.x;
@@ -60,7 +82,7 @@ DEVICE Lane laneOf(const Arguments* a, int block, LOCAL_ARG mixed* shown) {
     lane.role = entry.y & 15;
     lane.block = block;
     lane.place = a->smallPlaces[max(lane.shape, 0)];
-    lane.shown = shown + LOCAL_ID;
+    lane.shown = shown + SMALL_LANE;
     if (entry.y < 0) {
         lane.index = lane.shape = -1;
         lane.isOwn = false;
@@ -78,7 +100,7 @@ DEVICE Particle takeParticle(const Arguments* a, const Lane* lane) {
 #pragma unroll
         for (int n = 0; n < LENGTHS_OF_LANE; n++)
             lane->shown[SMALL_BLOCK * (SHOWN_LENGTH + n)] =
-                a->smallLengths[(lane->block * LENGTHS_OF_LANE + n) * SMALL_BLOCK + LOCAL_ID];
+                a->smallLengths[(lane->block * LENGTHS_OF_LANE + n) * SMALL_BLOCK + SMALL_LANE];
         show(lane, SHOWN_POSITION, positionIn(p.posq, p.correction));
         lane->shown[SMALL_BLOCK * SHOWN_INVERSE_MASS] = p.w;
     }

@@ -32,9 +32,18 @@
 #if GROUP_IS_BLOCK
 #ifdef __OPENCL_VERSION__
 #define GROUP_BOUNDS __attribute__((reqd_work_group_size(BLOCK_SIZE, 1, 1)))
+#if SHARED_FLOATS > 0
 #define DECLARE_NUMBERS                                                                                                \
     LOCAL long4 memory[SHARED_FLOATS / 8 + 1]; /* vectors, because parts keep these there, too */                      \
     LOCAL_ARG float* numbers = (LOCAL_ARG float*) memory;
+#else
+#define DECLARE_NUMBERS LOCAL_ARG float* numbers = 0;
+#endif
+#define DECLARE_MEMORY                                                                                                 \
+    LOCAL Report reports[BLOCK_SIZE];                                                                                  \
+    LOCAL int least;                                                                                                   \
+    LOCAL int notes[NUM_NOTES];                                                                                        \
+    DECLARE_NUMBERS
 #define GROUP_MINIMUM(place, value) atomic_min(place, value)
 #define GROUP_MAXIMUM(place, value) atomic_max(place, value)
 #define FLOAT_BITS(x) as_int(x)
@@ -45,9 +54,12 @@
 #define GRID_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE);
 #else
 #define GROUP_BOUNDS __launch_bounds__(BLOCK_SIZE, BLOCKS_TOGETHER)
-#define DECLARE_NUMBERS                                                                                                \
+#define DECLARE_MEMORY /* none that is declared: what takes turns in a block uses the same */                          \
     extern __shared__ int4 memory[];                                                                                   \
-    LOCAL_ARG float* numbers = (LOCAL_ARG float*) memory;
+    LOCAL_ARG Report* reports = (LOCAL_ARG Report*) memory;                                                            \
+    LOCAL_ARG int* notes = (LOCAL_ARG int*) (reports + BLOCK_SIZE);                                                    \
+    LOCAL_ARG int& least = notes[NUM_NOTES];                                                                           \
+    LOCAL_ARG float* numbers = (LOCAL_ARG float*) (notes + (NUM_NOTES + 4));
 #define GROUP_MINIMUM(place, value) atomicMin(place, value)
 #define GROUP_MAXIMUM(place, value) atomicMax(place, value)
 #define FLOAT_BITS(x) __float_as_int(x)
@@ -57,16 +69,9 @@
 #define GRID_ADD(place, value) atomicAdd(place, value)
 #define GRID_FENCE __threadfence();
 #endif
-#if SHARED_FLOATS == 0
-#undef DECLARE_NUMBERS
-#define DECLARE_NUMBERS LOCAL_ARG float* numbers = 0;
-#endif
 #define NUM_NOTES 12
 #define DECLARE_SHARED_MEMORY                                                                                          \
-    LOCAL Report reports[BLOCK_SIZE];                                                                                  \
-    LOCAL int least;                                                                                                   \
-    LOCAL int notes[NUM_NOTES];                                                                                        \
-    DECLARE_NUMBERS                                                                                                    \
+    DECLARE_MEMORY                                                                                                     \
     SharedMemory shared;                                                                                               \
     shared.arguments = a;                                                                                              \
     shared.reports = reports;                                                                                          \
