@@ -98,6 +98,24 @@ sanitize() {
     fi
 }
 
+# Libraries of ncu and nsys are looked for in LD_LIBRARY_PATH first, where folders of NVRTC may have some of another version.
+# From here on each of these is replaced by a folder with links to all other libraries in it.
+leave_out_profilers() {
+    local folder links folders result=
+    IFS=: read -ra folders <<<"${LD_LIBRARY_PATH:-}"
+    for folder in "${folders[@]}"; do
+        if compgen -G "$folder/libcupti*" >/dev/null || compgen -G "$folder/libnvperf*" >/dev/null; then
+            links=$GPU_FOLDER/links/${folder//\//_}
+            mkdir -p "$links"
+            ln -sf "$folder"/*.so* "$links"
+            rm -f "$links"/lib{cupti,nvperf,checkpoint,pcsampling}*
+            folder=$links
+        fi
+        result+=${folder:+${result:+:}$folder}
+    done
+    export LD_LIBRARY_PATH=$result
+}
+
 # The C++ tests, on the CUDA platform only.
 need_tests() {
     if [ -z "$GPU_TESTS" ]; then

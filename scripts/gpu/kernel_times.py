@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the openmm-constraints developers
 # SPDX-License-Identifier: MIT
-"""Times of kernels in a table of ncu's (--csv --metrics gpu__time_duration.sum): a line of CSV for each kernel.
+"""Times of kernels, a line of CSV for each, in a table of ncu's (--csv --metrics gpu__time_duration.sum) or of nsys'
+(cuda_gpu_trace).
 
 python kernel_times.py SYSTEM INTEGRATOR FILE
 """
@@ -13,15 +14,21 @@ from pathlib import Path
 from statistics import median
 
 METRIC = "gpu__time_duration.sum"
+TRACE = "Start (ns)"
 MICROSECONDS = {"n": 1e-3, "u": 1.0, "m": 1e3, "s": 1e6}  # ns or nsecond, us or usecond, ...
 
 
 def launches(text: str) -> Iterator[tuple[str, int, int, float]]:
     """Kernel, threads a block, blocks, microseconds. The metric is a word of a line, or a column below its unit."""
     lines = text.splitlines()
-    first = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
+    first = next((i for i, line in enumerate(lines) if line.startswith(('"ID"', TRACE))), len(lines))
     unit = "ns"
     for row in csv.DictReader(lines[first:]):
+        if TRACE in row:
+            if row["GrdX"]:  # else a copy
+                threads, blocks = (_product(" ".join(row[name + axis] for axis in "XYZ")) for name in ("Blk", "Grd"))
+                yield row["Name"].partition("(")[0], threads, blocks, float(row["Duration (ns)"]) / 1000
+            continue
         if METRIC in row and not row["ID"]:
             unit = row[METRIC]
             continue

@@ -4,6 +4,7 @@
 #
 # Piece of gpu-check.sh: where the time of a step goes (nsys), and the two of our kernels that take most of it (ncu).
 source scripts/gpu/common.sh
+leave_out_profilers
 
 step=("$GPU_PYTHON" benchmarks/gpu.py --inputs "$GPU_INPUTS" --systems dhfr --sets AllBonds --precision mixed
     --integrators RattleLangevin --rounds 1 --seconds 0.1)

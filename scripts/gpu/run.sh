@@ -69,7 +69,7 @@ export GPU_FOLDER=$log GPU_PYTHON=$python GPU_TESTS=$root/tests GPU_INPUTS=$root
 export GPU_INTEGRATORS="Verlet Rattle LangevinMiddle RattleLangevin"
 touch "$GPU_FOLDER/summary.txt"
 [ -z "$GPU_DRY_RUN" ] || use_stand_in "$GPU_TESTS/calls"
-PATH+=:${libraries//\/lib/\/bin}$(printf ':%s' /usr/local/cuda*/bin /opt/nvidia/nsight-*/*)
+PATH+=:${libraries//\/lib/\/bin}$(printf ':%s' /usr/local/cuda*/bin /opt/nvidia/nsight-*/*{,/bin})
 gpu=$("$python" scripts/gpu/device.py 2>&1) || die "$gpu"
 GPU_NOTE="$gpu, $PACK_VERSION"
 [[ $gpu == *"$PACK_DEVICE"* ]] || GPU_NOTE+=" (its kernels are for $PACK_DEVICE)"

@@ -72,6 +72,7 @@ PROGRAMS = [
     "find",
     "grep",
     "head",
+    "ln",
     "mkdir",
     "mktemp",
     "nproc",
@@ -203,6 +204,47 @@ def test_times_of_kernels_or_the_reason(piece, tmp_path, ncu, status):
     assert returned == status, summary
     assert ("aKernel,64,110,1,1.00" in (tmp_path / "kernels.csv").read_text()) == (status == 0)
     assert ("a reason" in (tmp_path / "kernels-1.log").read_text()) == (status == 1)
+
+
+#: Profiles nothing, with any options; a table of launches and copies by nsys.
+NO_KERNELS = "echo '==WARNING== No kernels were profiled.' >\"${11}\""
+NSYS = """
+[ "$1" = stats ] && printf '%s\\n' 'Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Name' \\
+    '100,50240,101,,,,,,,a GPU,[CUDA memcpy Host-to-Device]' '200,1000,102,110,1,1,64,1,1,a GPU,aKernel(int)'
+true
+"""
+
+
+@pytest.mark.parametrize(
+    ("ncu", "nsys", "status", "way"),
+    [
+        (f'[ "$1" != --clock-control ] && {{ {NCU}\n}}', "exit 1", 0, "by ncu with few options"),
+        (NO_KERNELS, NSYS, 0, "by nsys"),
+        (NO_KERNELS, "exit 1", 1, "by nsys"),
+    ],
+)
+def test_another_way_to_times_of_kernels(piece, tmp_path, ncu, nsys, status, way):
+    tools = {"ncu": ncu.replace("${11}", "${5}") if "few" in way else ncu, "nsys": nsys}
+    returned, summary = piece("kernels", PASSES, False, tools, GPU_PYTHON=sys.executable, GPU_KERNEL_RUNS="2")
+    assert returned == status, summary
+    assert summary.count(way) == 2, summary
+    assert (tmp_path / "kernels.csv").read_text().count("aKernel,64,110,1,1.00") == (0 if status else 2)
+    assert ("No kernels were profiled" in (tmp_path / "kernels-1.log").read_text()) == ("few" not in way)
+
+
+def test_libraries_of_other_profilers_are_not_found(piece, tmp_path):
+    folders = [tmp_path / "nvidia/cu13/lib", tmp_path / "other"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "libnvrtc.so.13").touch()
+    for name in ("libcupti.so.13", "libnvperf_host.so"):
+        (folders[0] / name).touch()
+    path = ":".join(map(str, folders))
+    ncu = f'echo "$LD_LIBRARY_PATH" >"{tmp_path}/path"\n{NCU}'
+    assert piece("kernels", PASSES, False, {"ncu": ncu}, GPU_PYTHON=sys.executable, LD_LIBRARY_PATH=path)[0] == 0
+    first, second = (tmp_path / "path").read_text().strip().split(":")
+    assert [path.name for path in Path(first).iterdir()] == ["libnvrtc.so.13"]
+    assert second == str(folders[1])
 
 
 @pytest.mark.parametrize(("limit", "minutes"), [("60", "0.5"), ("120", "1.5"), ("600", "9.5")])
