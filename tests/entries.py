@@ -48,14 +48,14 @@ def entries(build: Path) -> list[Entry]:
     return result
 
 
-def listed(command: list[str], variables: dict[str, str]) -> set[str]:
-    """Names of the tests that a program with GoogleTest would run; of all shards."""
+def listed(command: list[str], variables: dict[str, str]) -> list[str]:
+    """Names of the tests that a program with GoogleTest would run, in order; of all shards."""
     result = subprocess.run([*command, "--gtest_list_tests"], env=variables, check=True, capture_output=True, text=True)
-    names, suite = set(), ""
+    names, suite = [], ""
     for line in result.stdout.splitlines():
         word = line.split("#")[0].rstrip()
         if word.startswith("  "):
-            names.add(suite + word.strip())
+            names.append(suite + word.strip())
         elif word.endswith("."):
             suite = word
     return names
@@ -63,11 +63,18 @@ def listed(command: list[str], variables: dict[str, str]) -> set[str]:
 
 def names_in(entry: Entry) -> set[str]:
     """All tests of its shards."""
-    return listed(list(entry.command), entry.variables())
+    return set(listed(list(entry.command), entry.variables()))
+
+
+def names_in_shard(entry: Entry) -> list[str]:
+    """The tests that this entry runs."""
+    variables = entry.variables()
+    first, step = int(variables.get("GTEST_SHARD_INDEX", 0)), int(variables.get("GTEST_TOTAL_SHARDS", 1))
+    return listed(list(entry.command), variables)[first::step]
 
 
 def names_in_program(entry: Entry) -> set[str]:
     """All tests that its program has, run by this entry or not."""
     variables = entry.variables()
     variables.pop("CONSTRAINTS_TEST_FIRST_OF_EACH_SUITE", None)
-    return listed([entry.command[0]], variables)
+    return set(listed([entry.command[0]], variables))

@@ -44,6 +44,13 @@ def names() -> list[str]:
     return found
 
 
+def noting(text: str) -> str:
+    """The text in which threads that come to a barrier say its name, once: REACHED(name)."""
+    for found, start, end in reversed(list(barriers(text))):
+        text = f'{text[:start]}{{ REACHED("{found}") {text[start:end]} }}{text[end:]}'
+    return text
+
+
 def has_name(barrier: str, name: str) -> bool:
     """Whether a barrier of a text is of those that share a name."""
     pattern = re.escape(name).replace(ANY, r"\w+").replace("partOfCluster", "(?:partOfCluster|clusterOfParts)")

@@ -18,10 +18,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from barriers import without
+from barriers import noting, without
 
 HERE = Path(__file__).parent
 MUTANT = "EMULATOR_WITHOUT"  # the name of a barrier, to leave it out
+REACHED = "EMULATOR_REACHED"  # set to anything, to see which barriers threads come to
+NOTE = r'-DREACHED(name)={ static const int said = __builtin_printf("barrier " name "\n"); (void) said; }'
 SHARED = re.compile(r"\b__shared__\s+([\w ]+?)\s*\b(\w+)((?:\[[^;]*\])?);")
 DYNAMIC = re.compile(r"\bextern\s+__shared__\s+([\w ]+?)\s*\b(\w+)\[\];")
 ENTRY = re.compile(r"\b__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(\w+)\s*\(")
@@ -93,7 +95,9 @@ def main() -> None:
     text, folder, compiler, *flags = sys.argv[1:]
     if MUTANT in os.environ:
         Path(text).write_text(without(Path(text).read_text(), os.environ[MUTANT]))
-    preprocess = [compiler, "-E", *WORDS, "-x", "c++", text]
+    if REACHED in os.environ:
+        Path(text).write_text(noting(Path(text).read_text()))
+    preprocess = [compiler, "-E", *WORDS, NOTE, "-x", "c++", text]
     preprocessed = subprocess.run(preprocess, check=True, capture_output=True, text=True)
     translated = translate(preprocessed.stdout)
     # Texts that differ in unused definitions or comments are one.

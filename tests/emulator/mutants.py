@@ -6,8 +6,11 @@
     python tests/emulator/mutants.py BUILD --entries [NAME...]    # by each entry of ctest that scripts/test.sh runs
 
 Each runs on the emulator with ThreadSanitizer: what finds it is a data race, threads that wait for others, or a wrong
-result. Prints a table and exits with nonzero if one is not found that SURVIVES does not name. With --entries what each
-entry finds is written to mutants.json here, for ../timings.py.
+result. Prints a table and exits with nonzero if one is not found that SURVIVES does not name.
+
+With --entries what each entry finds is written to mutants.json here, for ../timings.py. Of its tests only those run
+that come to the barrier, the fastest first, until one finds something. Which tests do is recorded first, in a quarter
+of an hour, and kept in the build folder until a kernel or a test program changes.
 """
 
 from __future__ import annotations
@@ -15,18 +18,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from barriers import names
+from barriers import KERNELS, has_name, names
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from entries import Entry, entries
+from entries import Entry, entries, names_in_shard
 
 # Tests that run the grid, the blocks, the colours of the iterative solver, a heat bath and bodies, the fastest first.
 TESTS = (
@@ -42,6 +48,8 @@ TESTS = (
     "All/EmulatedBodies.DependNeither*CUDAMixed_MatrixInversion_Rattle",
     "All/EmulatedPartsBodies.MoveAsOnReference/CUDAMixed_MatrixInversion_Rattle",
 )
+# Variables for sanitizers and the like, which change no way that threads go.
+SANITIZED = ("LD_PRELOAD", "EMULATOR_FLAGS", "EMULATOR_FUSES", "EMULATOR_LOG")
 SURVIVES = {
     "partOfCluster_ANY:2": "between clusters that a block takes in turn: oclgrind reports it",
     "solve_ANY:1": "redundant: a round ends with worstOf(), and one thread writes what follows and reads it",
@@ -89,10 +97,48 @@ def sign_of(command: list[str], environment: dict[str, str], limit: float) -> st
     return "" if result.returncode == 0 else "a wrong result"
 
 
-def finding_of(entry: Entry, name: str) -> str:
-    """What an entry of ctest says without this barrier."""
+def alone(entry: Entry, test: str) -> tuple[list[str], dict[str, str]]:
+    """The command that runs one test of an entry, and its variables."""
+    variables = {key: value for key, value in entry.variables().items() if not key.startswith("GTEST_")}
+    return [entry.command[0], f"--gtest_filter={test}"], variables
+
+
+def reached(build: Path, those: list[Entry]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Of each entry's tests: seconds, and the barriers that threads come to. Is kept in a file of the build folder."""
+    path = build / "tests/emulator/reached.json"
+    sources = [*KERNELS.glob("*.cc"), *(Path(entry.command[0]) for entry in those)]
+    if path.exists() and path.stat().st_mtime > max(source.stat().st_mtime for source in sources):
+        return json.loads(path.read_text())
+
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    known: dict[tuple[str, ...], dict[str, Any]] = {}  # entries share tests
     with tempfile.TemporaryDirectory() as folder:
-        return sign_of(list(entry.command), entry.variables() | of_mutant(name, folder), 3600)
+        own = {"EMULATOR_REACHED": "1", "OPENMM_CACHE_DIR": folder, "TMPDIR": folder}
+        for entry in those:
+            found[entry.name] = {}
+            for test in names_in_shard(entry):
+                command, variables = alone(entry, test)
+                key = (*command, variables.get("FAKECUDA_BLOCK", ""))
+                if key not in known:
+                    plain = {key: value for key, value in variables.items() if key not in SANITIZED}
+                    start = time.monotonic()
+                    result = subprocess.run(command, env=plain | own, capture_output=True, text=True, check=True)
+                    those_met = sorted(set(re.findall(r"^barrier (\S+)$", result.stdout, re.MULTILINE)))
+                    known[key] = {"seconds": round(time.monotonic() - start, 1), "barriers": those_met}
+                found[entry.name][test] = known[key]
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def finding_of(entry: Entry, name: str, tests: dict[str, dict[str, Any]]) -> str:
+    """What an entry of ctest says without this barrier: the first of its tests that come to it and find anything."""
+    those = [test for test, of in tests.items() if any(has_name(barrier, name) for barrier in of["barriers"])]
+    with tempfile.TemporaryDirectory() as folder:
+        for test in sorted(those, key=lambda test: tests[test]["seconds"]):
+            command, variables = alone(entry, test)
+            if found := sign_of(command, variables | of_mutant(name, folder), 300 + 20 * tests[test]["seconds"]):
+                return found
+    return ""
 
 
 def find_by_entries(build: Path, wanted: list[str], pool: Executor) -> None:
@@ -108,19 +154,20 @@ def find_by_entries(build: Path, wanted: list[str], pool: Executor) -> None:
         and {"quick", "full"} & {*entry.labels}
     ]
     those.sort(key=lambda entry: ("quick" not in entry.labels, "threads" not in entry.name))  # the likeliest first
+    tests = reached(build, those)
 
     def find(name: str) -> dict[str, str]:
         of_name: dict[str, str] = {}
         for entry in those:
             if sum(map(bool, of_name.values())) < 2:
-                of_name[entry.name] = finding_of(entry, name)
+                of_name[entry.name] = finding_of(entry, name, tests[entry.name])
                 print(f"{name:24}{entry.name:28}{of_name[entry.name]}", flush=True)
         return of_name
 
     left = [name for name in wanted if name not in found]
     for name, of_name in zip(left, pool.map(find, left), strict=True):
         found[name] = of_name
-        path.write_text(json.dumps(found, indent=1) + "\n")
+        path.write_text(json.dumps({each: found[each] for each in names() if each in found}, indent=1) + "\n")
 
 
 def emulated(build: Path, libraries: Path) -> dict[str, str]:
@@ -147,7 +194,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--entries", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="NUMBER", help="of barriers at a time")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     build, wanted = arguments.build.resolve(), arguments.names or names()
     with ThreadPoolExecutor(arguments.jobs) as pool, tempfile.TemporaryDirectory() as libraries:
         if arguments.entries:
