@@ -4,6 +4,7 @@
 
     python tests/timings.py --run    # runs test.sh and test.sh --full first, in a checkout without build/ and .venv
     python tests/timings.py          # from the reports that are there
+    python tests/timings.py --mutants    # only the column of mutants
 
 Which mutants only one entry of ctest finds comes from `python tests/emulator/mutants.py BUILD --entries`, which takes
 hours.
@@ -83,6 +84,17 @@ def about(found: dict[str, dict[str, str]]) -> str:
     return f"The last column is about {len(found)} of {len(names())} barriers that `emulator/mutants.py` leaves out."
 
 
+def with_mutants(text: str, found: dict[str, dict[str, str]]) -> str:
+    """The tables as they are, but for the column of mutants."""
+    alone = found_alone(found)
+
+    def row(match: re.Match[str]) -> str:
+        return f"{match[1]} {', '.join(alone.get(match[2], []))} |"
+
+    text = re.sub(r"^The last column is about .*", about(found), text, flags=re.MULTILINE)
+    return re.sub(r"^(\| \d+ \| (\S+) \| \d* \| scripts/[^|]+ \|) .* ?\|$", row, text, flags=re.MULTILINE)
+
+
 def of_ctest(reports: Path, mutants: dict[str, list[str]]) -> list[str]:
     rows = []
     for mode, script in MODES.items():
@@ -148,8 +160,12 @@ def compiler(build: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", action="store_true", help="run the tests first")
+    parser.add_argument("--mutants", action="store_true", help="write only the column of mutants")
     parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER")
     arguments = parser.parse_args()
+    if arguments.mutants:
+        README.write_text(with_mutants(README.read_text(), json.loads(MUTANTS.read_text())))
+        return
     if arguments.run:
         for script in MODES.values():
             subprocess.run(["bash", *script.split()], cwd=ROOT, check=True)
