@@ -136,7 +136,9 @@ def finding_of(entry: Entry, name: str, tests: dict[str, dict[str, Any]]) -> str
     with tempfile.TemporaryDirectory() as folder:
         for test in sorted(those, key=lambda test: tests[test]["seconds"]):
             command, variables = alone(entry, test)
-            if found := sign_of(command, variables | of_mutant(name, folder), 300 + 20 * tests[test]["seconds"]):
+            slow = 300 if "EMULATOR_FLAGS" in variables else 60  # compilers take minutes with sanitizers
+            limit = slow + 20 * tests[test]["seconds"]
+            if found := sign_of(command, variables | of_mutant(name, folder), limit):
                 return found
     return ""
 
